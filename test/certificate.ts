@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /**
  * Makes `NAME.pem`, a self-signed certificate for 127.0.0.1, and its key `NAME.key`.
- * @returns the reason why not, without openssl.
+ * @returns the reason if the certificate cannot be made, because openssl is missing
  */
 export function makeCertificate(dir: string, name: string): string | undefined {
   const options =
@@ -13,9 +13,9 @@ export function makeCertificate(dir: string, name: string): string | undefined {
   return openssl(['req', ...options.split(' '), '-subj', `/CN=${name}`, ...files]);
 }
 
-/** A certificate authority for tests: a root, which clients trust, and an authority below it, which signs certificates. */
+/** A certificate authority for tests. Clients trust its root, and an authority below the root signs certificates. */
 export class TestAuthority {
-  /** The reason why there is none, without openssl. */
+  /** The reason why there is no authority: openssl is missing. */
   readonly missing: string | undefined;
   readonly #dir: string;
 
@@ -29,7 +29,9 @@ export class TestAuthority {
     return readFileSync(join(this.#dir, 'root.pem'), 'utf8');
   }
 
-  /** Makes a certificate for 127.0.0.1. @returns the PEM of the certificate with the authority below the root, and that of its key */
+  /**
+   * Makes a certificate for 127.0.0.1. @returns the PEM of the certificate with the authority below the root, and the PEM of its key
+   */
   issue(name: string, days: number): { readonly chain: string; readonly key: string } {
     const failed = this.#sign(name, 'intermediate', days, 'CA:FALSE');
     if (failed !== undefined) throw new Error(failed);
@@ -53,7 +55,7 @@ export class TestAuthority {
   }
 }
 
-/** Runs openssl. @returns the reason of its failure. */
+/** Runs openssl. @returns the reason if openssl fails */
 function openssl(args: readonly string[]): string | undefined {
   try {
     execFileSync('openssl', args, { stdio: 'ignore' });

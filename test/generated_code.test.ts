@@ -14,14 +14,15 @@ import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { ROOT } from './pages.js';
 
-// The code of the FlatBuffers schemas, which is not in the repository: every build generates what is stale.
+// Tests of the code of the FlatBuffers schemas. The repository does not contain this code, because every build generates the
+// parts that are stale.
 
 const SCRIPT = 'scripts/flatc.mjs';
 const RECORD = 'src/records/record.fbs';
 const SCHEMAS = ['src/crypto/pool/batch.fbs', RECORD, 'src/cluster/wire.fbs'];
 
 test('a build generates the code that is missing or older than its schema', async (t) => {
-  // A folder outside the repository: inside, Node would find the repository's packages.
+  // The folder is outside the repository, because Node would find the repository's packages inside it.
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-flatc-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   for (const file of [SCRIPT, ...SCHEMAS]) cpSync(join(ROOT, file), join(folder, file));
@@ -53,7 +54,7 @@ test('a build generates the code that is missing or older than its schema', asyn
   );
 });
 
-/** The module that exports all of a schema's code. */
+/** Returns the module that exports all of a schema's code. */
 function indexOf(schema: string): string {
   return schema.replace(/(\w+)\.fbs$/, 'generated/$1.ts');
 }

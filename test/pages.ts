@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The project's folder, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Every page for people, relative to {@link ROOT}. */
+/** All pages for people, relative to {@link ROOT}. */
 export const PAGES = [
   'README.md',
   'src/README.md',
@@ -34,7 +34,7 @@ export function section(page: Page, title: string): string {
   return body;
 }
 
-/** Returns the first cells of a text's tables that contain only a name. */
+/** Returns the first cells of all tables in a text, if they contain only a name. */
 export function firstCells(text: string): string[] {
   return [...text.matchAll(/^\| `([a-z-]+)` /gm)].map(([, name = '']) => name);
 }

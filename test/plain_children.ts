@@ -1,14 +1,14 @@
 import { createRequire } from 'node:module';
 
-// The module that .taprc loads into each test's process. The runner makes each process that a test starts load its coverage too,
-// which takes 33 % more CPU time; the floors of the coverage hold without them. The processes start with the options that the
-// test gave them.
+// The module that .taprc loads into each test's process. The runner makes each process that a test starts load the runner's
+// coverage too, which takes 33 % more CPU time. The floors of the coverage hold without these processes. So this module lets the
+// processes start with only the options from the test.
 
 interface StartingProcess {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The package with which the runner changes the environment of processes that start. It has no types. */
+/** The package with which the runner changes the environment of new processes. The package has no types. */
 const onStart = createRequire(import.meta.url)('process-on-spawn') as {
   addListener(listener: (child: StartingProcess) => void): void;
   prependListener(listener: (child: StartingProcess) => void): void;

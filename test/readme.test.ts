@@ -10,7 +10,8 @@ import { createRoutes } from '../src/server/routes/index.js';
 import { firstCells, PAGES, ROOT, readPage, section } from './pages.js';
 import { runShell } from './run_shell.js';
 
-// The statements of the pages are true, as far as a machine can check; test/tours.whole.test.ts runs their commands.
+// Tests that the statements of the pages are true, as far as a machine can check them. test/tours.whole.test.ts runs the
+// commands of the pages.
 
 const README_LINES_MAX = 200;
 
@@ -114,7 +115,7 @@ test('the list of metrics is whole', async (t) => {
 
 test('the REST paths are those of the service', async (t) => {
   const options = { serviceName: 'service', listed: [], deployments: [], pushedAssets: {}, signer: {} };
-  // The routes are only listed, not called, so the data for their answers may be missing.
+  // The data for answers may be missing, because the routes are only listed and not called.
   const paths = [...createRoutes(options as unknown as Parameters<typeof createRoutes>[0]).keys()];
   const rows = section('src/server/README.md', 'REST').match(/^\| `\/.*$/gm) ?? [];
   const listed = rows.flatMap((row) => row.split(' | ')[0]!.match(/\/[\w./]+/g) ?? []);
@@ -160,7 +161,7 @@ function headingsOf(file: string): string[] {
   );
 }
 
-/** The part of JSON Schema that the configuration's schema needs. */
+/** The part of JSON Schema that the schema of the configuration needs. */
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
@@ -174,7 +175,7 @@ interface Key {
   readonly shown: unknown;
 }
 
-/** Returns all keys of the schema, with the default and the first such value in `value`. */
+/** Returns all keys of the schema. Each key has its default and its first value in `value`. */
 function keysOf(schema: Schema, value: unknown, path = ''): Key[] {
   const inside = (value ?? {}) as Readonly<Record<string, unknown>>;
   const keys = Object.entries(schema.properties ?? {}).flatMap(([name, inner]): Key[] => [

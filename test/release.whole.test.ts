@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { notesOf, type ReleaseFacts, releaseFaults } from '../scripts/release/checks.js';
 import { ROOT } from './pages.js';
 
-// The release that a tag makes, and the pages and forms of `.github`.
+// Tests of the release that a tag makes, and of the pages and forms in `.github`.
 
 const GITHUB = join(ROOT, '.github');
 const read = (name: string) => readFileSync(join(GITHUB, name), 'utf8');

@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { HANG_MS } from '../scripts/load/wait.js';
 
-/** Aliases work in scripts too, and about twenty short processes run without the runner's loaders. */
+/**
+ * The first line of every script. The line makes aliases work, and lets about twenty short processes run without the runner's
+ * loaders.
+ */
 const PREPARATION = 'shopt -s expand_aliases; unset NODE_OPTIONS NODE_V8_COVERAGE';
 
-/** Runs the text as a bash script in an empty folder and returns its output; ends all processes that it left running. */
+/** Runs the text as a bash script in an empty folder. Returns its output, and ends all processes that it left running. */
 export async function runShell(script: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-readme-'));
   const shell = spawn('bash', ['-c', `${PREPARATION}\n${script}`], {
@@ -24,7 +27,7 @@ export async function runShell(script: string): Promise<string> {
     try {
       process.kill(-shell.pid!, 'SIGKILL');
     } catch {
-      // The whole group has ended already.
+      // All processes of the group have already ended.
     }
     rmSync(folder, { recursive: true });
   }

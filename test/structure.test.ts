@@ -6,11 +6,11 @@ import { CLOSES } from '../src/wire/close_codes.js';
 import { ADMIN_PATHS, DOCUMENT_PATHS, REST_PATHS, SOCKET_PATHS } from '../src/wire/paths.js';
 import { ROOT, section } from './pages.js';
 
-// The rules of the code's structure, checked by a test so that they stay true (after TigerBeetle's tidy test).
+// Tests of the rules of the code's structure. A test keeps them true (after TigerBeetle's tidy test).
 
 /**
- * The imports that each room of src may use: a room, or one module of it. A room is a folder. A room may name only rooms above it
- * in this table, types included, so imports cannot form a circle.
+ * The imports that each room of src may use. An import is a room, or a module of a room. A room is a folder. A room may name only
+ * rooms above it in this table, even for types, so imports cannot form a circle.
  */
 const ROOMS: Rooms = {
   wire: [],
@@ -91,7 +91,7 @@ const ROOMS: Rooms = {
   ],
 };
 
-/** The same for the rooms inside the larger rooms; a file beside the folders is its own room. */
+/** The imports of the rooms inside the larger rooms. A file next to these folders is a separate room. */
 const INNER_ROOMS: Readonly<Record<string, Rooms>> = {
   crypto: {
     verdict: [],
@@ -162,7 +162,7 @@ const INNER_ROOMS: Readonly<Record<string, Rooms>> = {
   },
 };
 
-/** The imports from this repository that files beside src may use; the first matching row counts. */
+/** The imports from this repository that files outside src may use. The first matching row counts. */
 const BESIDE_SRC: readonly { readonly files: RegExp; readonly mayImport: RegExp }[] = [
   { files: /^bench\//, mayImport: /^(?:src|bench|scripts\/load)\// },
   { files: /^scripts\/load\//, mayImport: /^(?:src|scripts\/load)\// },
@@ -170,7 +170,7 @@ const BESIDE_SRC: readonly { readonly files: RegExp; readonly mayImport: RegExp 
   { files: /^(?:scripts|test)\//, mayImport: /^(?:src|scripts|test)\// },
 ];
 
-/** The most rooms; beside src there are the rooms `bench` and `scripts`. */
+/** The largest number of rooms. Outside src there are also the rooms `bench` and `scripts`. */
 const ROOMS_MAX = 23;
 const INNER_ROOMS_MAX = 15;
 
@@ -185,10 +185,10 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * Modules that compute and do nothing else: no clock, process, timer, file, socket or thread. `client/connect/platform` has the
- * functions that the client takes from browsers, `client/connect/node_platform` those from Node. `client/page` is a browser's
- * program, and
- * `client/examples` are programs of users.
+ * The modules that only compute. These modules use no clock, process, timer, file, socket or thread. Some modules are
+ * exceptions: `client/connect/platform` has the functions that the client takes from browsers, and
+ * `client/connect/node_platform` has those from Node. `client/page` is a browser's program, and `client/examples` are programs
+ * of users.
  */
 const PURE =
   /^(?:wire|model|fair|aggregator\/books|calendar|ingest|records|stream|cluster(?!\/nats\/)|client(?!\/(?:connect\/(?:node_)?platform\.ts|page\/|examples\/))|crypto(?!\/(?:pool\/(?:threads|pool|worker)|secp256k1\/secp256k1(?:_native|_system)?)\.ts))\//;
@@ -206,14 +206,14 @@ const EFFECTS = new Set([
   'console',
 ]);
 
-/** File names that several rooms may share. The entry of a room is named after its role, not after its subject. */
+/** File names that several rooms may share. The entry of a room is named after its role and not after its subject. */
 const SHARED_FILE_NAMES = new Set(['index.ts', 'main.ts']);
 const LINES_MAX = 300;
-/** The words are split here; otherwise this file would break its own rule. */
+/** Parts of these words are in brackets, because this file would otherwise break its own rule. */
 const UNFINISHED = /\b(?:TO[D]O|FIX[M]E)\b/;
 const VAGUE_NAME = /^(?:utils?|helpers?|commons?|types?)$/i;
 
-/** Room to its allowed imports. */
+/** The rooms, with the imports that each may use. */
 type Rooms = Readonly<Record<string, readonly string[]>>;
 
 interface Import {
@@ -221,7 +221,7 @@ interface Import {
 }
 
 interface Module {
-  /** Path relative to src, with slashes. */
+  /** The path relative to src, with slashes. */
   readonly path: string;
   readonly text: string;
   readonly source: ts.SourceFile;
@@ -445,7 +445,7 @@ function repeatedIn(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
 }
 
-/** Returns the names that also occur with an s. */
+/** Returns the names that also occur with an s at the end. */
 function withPlural(names: readonly string[]): string[] {
   const all = new Set(names);
   return [...all].filter((name) => all.has(`${name}s`));
@@ -477,7 +477,7 @@ function readModule(file: string): Module {
   return { path: file.slice('src/'.length), text, source, imports };
 }
 
-/** Lists the node and all nodes below it. */
+/** Returns the node and all nodes below it. */
 function nodesOf(node: ts.Node): ts.Node[] {
   const nodes = [node];
   ts.forEachChild(node, (child) => {
@@ -490,14 +490,14 @@ function resolveImport(path: string, specifier: string): string {
   return posix.normalize(posix.join(dirname(path), specifier)).replace(/\.js$/, '.ts');
 }
 
-/** Lists the modules of src that a module imports, types included. */
+/** Returns the modules of src that a module imports, including imports of types. */
 function importsOf({ path, imports }: Module): string[] {
   return imports
     .filter(({ specifier }) => specifier.startsWith('.'))
     .map(({ specifier }) => resolveImport(path, specifier));
 }
 
-/** Lists the global names with effects that a module uses as values. */
+/** Returns the global names with effects that a module uses as values. */
 function effectsIn(source: ts.SourceFile): string[] {
   return nodesOf(source)
     .filter(ts.isIdentifier)
@@ -506,14 +506,14 @@ function effectsIn(source: ts.SourceFile): string[] {
     .map((node) => `${node.getText()} in line ${lineOf(source, node)}`);
 }
 
-/** Recognises `Date.UTC(…)` and `new Date(time)`, which read no clock. */
+/** Tells whether an identifier is in `Date.UTC(…)` or `new Date(time)`, because these read no clock. */
 function isCalendarArithmetic({ text, parent }: ts.Identifier): boolean {
   if (text !== 'Date') return false;
   if (ts.isNewExpression(parent)) return (parent.arguments?.length ?? 0) > 0;
   return ts.isPropertyAccessExpression(parent) && parent.name.text === 'UTC';
 }
 
-/** Returns the name in a declaration or a property access; such a name refers to nothing outside. */
+/** Returns the name in a declaration or a property access. Such a name does not refer to a global. */
 function nameOf(node: ts.Node): ts.Node | undefined {
   return 'name' in node ? (node.name as ts.Node) : undefined;
 }
@@ -522,7 +522,7 @@ function lineOf(source: ts.SourceFile, node: ts.Node): number {
   return source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
 }
 
-/** Tells whether the module declares a function or class of that name without a docstring. */
+/** Tells whether the module declares a function or class of this name without a docstring. */
 function isUndocumented(path: string, name: string): boolean {
   const { source } = modules.find((module) => module.path === path)!;
   return source.statements.some(

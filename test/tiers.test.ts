@@ -9,7 +9,7 @@ import { ROOT } from './pages.js';
 
 const FILES = testFiles();
 
-/** Programs and helpers that only tests of the whole tier may start. */
+/** Calls that start programs or costly helpers. Only tests of the whole tier may contain them. */
 const STARTS_MUCH =
   /launchBrowser\(|natsServers\(|TestCluster\.start\(|'demo-cluster'|\b(?:spawn|spawnSync|execFile|execFileSync|runProgram)\(\s*'(?:npm|npx|cargo|cc|go|chromium|nats-server)'/;
 

@@ -4,15 +4,15 @@ import { type Test, test } from 'tap';
 import { type Page, ROOT, readPage } from './pages.js';
 import { runShell } from './run_shell.js';
 
-// The commands and the examples of the pages run, and their output is compared with that on the pages.
+// Tests that the commands and the examples of the pages run, and that their output is the output on the pages.
 
-/** Starts the demo like `npm start`, which has compiled before. The banner ends with the lines to paste. */
+/** The script that starts the demo like `npm start`, without compiling. The banner ends with the lines to paste. */
 const START_DEMO = `
 node $PWD/dist/src/cli/main.js serve --port 8080 --admin-port 9090 > banner &
 for _ in {1..600}; do grep -q 'addtl_attrs=ms' banner && break; sleep 0.1; done
 `;
 
-/** The ports of the pages; free ones take their place. */
+/** The ports on the pages. The tests replace them with free ports. */
 const PORTS = ['8080', '8081', '9090', '9091'];
 const ANY_PORT = new RegExp(`\\b(?:${PORTS.join('|')})\\b`, 'g');
 
@@ -30,7 +30,7 @@ test('the long tour', async (t) => {
 });
 
 interface Step {
-  /** Lines for bash. */
+  /** The lines for bash. */
   readonly commands: string;
   readonly expected: string;
 }
@@ -55,13 +55,13 @@ async function runSteps(
   }
 }
 
-/** Returns the blocks `sh tour` of a page, each with the `text` that follows it. */
+/** Returns the blocks `sh tour` of a page. Each block has the `text` that follows it. */
 function tourOf(page: Page): Step[] {
   const blocks = readPage(page).matchAll(/```sh tour\n([\s\S]*?)```(?:\n```text\n([\s\S]*?)```)?/g);
   return [...blocks].map(([, commands = '', expected = '']) => ({ commands, expected }));
 }
 
-/** Returns the blocks `js` of a page, each with the `text` that follows it; they import the compiled client. */
+/** Returns the blocks `js` of a page. Each block has the `text` that follows it. The blocks import the compiled client. */
 function examplesOf(page: Page): Step[] {
   const blocks = readPage(page).matchAll(/```js\n([\s\S]*?)```\n```text\n([\s\S]*?)```/g);
   return [...blocks].map(([, code = '', expected = '']) => {
@@ -74,7 +74,7 @@ function examplesOf(page: Page): Step[] {
   });
 }
 
-/** Returns the first block `text` after a place of a page. */
+/** Returns the first block `text` after a place on a page. */
 function textAfter(page: Page, place: string): string {
   const [, after = ''] = readPage(page).split(place);
   return /```text\n([\s\S]*?)```/.exec(after)?.[1] ?? '';
@@ -99,16 +99,16 @@ async function freePorts(count: number): Promise<number[]> {
 }
 
 /**
- * The parts that differ from run to run, or are cut short: hex, words before `…`, `…` itself, long numbers, decimal prices of the
- * demo, trace IDs.
+ * The parts of an output that differ from run to run, or are cut short: hex, words before `…`, `…` itself, long numbers, decimal
+ * prices of the demo, trace IDs.
  */
 const VARYING = /(0x\w*…?|[\w/-]{10,}…|…|\b\d{12,}\b|\b95\d{3}\.\d+\b|"trace_id":"[^"]*")/;
 
-/** Returns a pattern for an output as a page shows it; a line of `…` stands for any lines. */
+/** Returns a pattern for an output on a page. A line of `…` matches any lines. */
 function shapeOf(output: string): RegExp {
   const lines = output.split('\n').map((line) => {
     if (line === '…') return '[\\s\\S]*';
-    // Splitting by a group puts its matches at the odd places.
+    // Splitting by a group puts the matches of the group at the odd places.
     return line
       .split(VARYING)
       .map((part, i) => (i % 2 === 1 ? '.+' : part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')))

@@ -4,13 +4,14 @@ import { test } from 'tap';
 import ts from 'typescript';
 import { ROOT } from './pages.js';
 
-// The rule of the first word, kept by a test: a comment on a thing begins with its noun, one on a function with its verb.
+// Tests of the rule of the first word: a comment on a thing begins with its noun, and a comment on a function begins with its
+// verb.
 
-/** First words that put off the noun or the verb. */
+/** First words that delay the noun or the verb. */
 const OPENER = /^\W*(?:what|who|whom|whose|which|whether|of|by|it|they|one)\b/i;
 
 interface Comment {
-  /** File and line. */
+  /** The file and the line. */
   readonly place: string;
   readonly text: string;
 }
@@ -76,7 +77,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Returns the comments before and after each token, so that text in strings, templates and patterns is none. */
+/** Returns the comments before and after each token. Text in strings, templates and patterns is not a comment. */
 function rangesOf(file: string, text: string): Range[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
   const found = new Map<number, Range>();

@@ -8,12 +8,12 @@ import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 
 export const CLUSTER_NAME = 'main';
 const TIMING = { ...DEFAULT_TIMING, leaseMs: 1_000 };
-/** The number of entries in a chunk; the next chunk is made while the log takes one. */
+/** The number of entries in a chunk. The next chunk is made while the log receives the present chunk. */
 const CHUNK_ENTRIES = 1_000;
 const HOUR_MS = 3_600_000;
 const nowMs = () => performance.now();
 
-/** Connects like a leader. */
+/** Connects with the options of a leader. */
 export function openBenchBus(servers: readonly string[]): Promise<NatsBus> {
   return openNatsBus({
     name: CLUSTER_NAME,
@@ -26,7 +26,7 @@ export function openBenchBus(servers: readonly string[]): Promise<NatsBus> {
   });
 }
 
-/** A new log that this process writes, with the writer of the service. */
+/** A new log that this process writes with the writer of the service. */
 export class BenchLog {
   readonly #writer: LogWriter;
   readonly #follower: LogFollower;
@@ -69,7 +69,7 @@ export class BenchLog {
     return new BenchLog(bus, epoch, id, claimedMs);
   }
 
-  /** The number of records so far, with the claim that began the log. */
+  /** The number of records, including the claim that began the log. */
   get records(): number {
     return this.#follower.position.sequence;
   }
@@ -82,7 +82,10 @@ export class BenchLog {
     return this.#writer.durable();
   }
 
-  /** Appends entries as fast as the log takes them. @returns their bytes, when the log has all */
+  /**
+   * Appends entries as fast as the log accepts them.
+   * @returns the number of their bytes, when the log has all entries
+   */
   async appendAll(entries: Iterable<LogEntry>): Promise<number> {
     let bytes = 0;
     let count = 0;

@@ -8,14 +8,15 @@ import {
 
 const CHANNEL = 'tickseal, hangs';
 
-/** Tells whether the calling thread serves sockets: only those threads are started with `liveness`. */
+/** Tells whether the calling thread serves sockets. Only such threads are started with `liveness`. */
 export function servesSockets(): boolean {
   return !isMainThread && workerData?.liveness !== undefined;
 }
 
 /**
- * Prepares hangs in the main thread, before it starts others. @returns a function that sends one serving thread into an endless
- * loop, and returns how many threads have still to enter one
+ * Prepares hangs in the main thread, before it starts other threads.
+ * @returns a function that sends one serving thread into an endless loop, and returns the number of threads that have not
+ * entered the loop yet
  */
 export function createHangs(): () => number {
   const due = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -29,7 +30,7 @@ export function createHangs(): () => number {
   };
 }
 
-/** Prepares a serving thread. The first one that receives the message enters the loop. */
+/** Prepares a serving thread. The first thread that receives the message enters the loop. */
 export function hangWhenAsked(): void {
   const due = getEnvironmentData(CHANNEL) as Int32Array;
   const channel = new BroadcastChannel(CHANNEL);

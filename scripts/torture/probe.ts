@@ -4,7 +4,7 @@ import { createHeldBytes } from '../load/held_memory.js';
 import { createHangs, hangWhenAsked, servesSockets } from './hang.js';
 import type { ProbeAnswers } from './probed_service.js';
 
-// The module that is loaded into all threads of a service; probed_service.ts asks it.
+// The module that is loaded into all threads of a service. probed_service.ts sends it questions.
 
 const EXITS = 'tickseal torture, exits';
 const DUE = 0;
@@ -29,11 +29,14 @@ function answerQuestions(): void {
     hangServer: createHangs(),
   };
   process.on('message', (question: keyof ProbeAnswers) => process.send!(answers[question]()));
-  // The channel must not keep the service from exiting.
+  // Without this call, the channel would keep the service from exiting.
   process.channel!.unref();
 }
 
-/** Makes a thread exit. A thread that ends inside native code aborts the process, so this one ends just before such code. */
+/**
+ * Makes a thread exit. The end of a thread inside native code would abort the process, so the thread ends just before it
+ * calls such code.
+ */
 function exitWhenAsked(): void {
   const exits = getEnvironmentData(EXITS) as Int32Array;
   const curve = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');

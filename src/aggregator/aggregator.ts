@@ -32,22 +32,24 @@ export interface AggregatorOptions {
   readonly inputs: InputStore;
   /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
-  /** The limit of one token or key. */
+  /** The limit for each token or key. */
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Called when the updates of a message have taken effect. */
   readonly onApplied: (receivedNs: TimeNs) => void;
   readonly onSigningFailed: (count: number, error: unknown) => void;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
-  /** Called when the aggregator needs a tick at a time that may be sooner than its last {@link Aggregator.nextDueNs}. */
+  /** Called when the aggregator needs a tick at a time that may be earlier than the last result of {@link Aggregator.nextDueNs}. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
-/** The step in which due times are rounded up: one tick does all the work that becomes due within it. */
+/** Due times are rounded up to a multiple of this step, so that one tick does all the work that becomes due within the step. */
 const DUE_STEP_NS = 10n * NS_PER_MS;
 
-/** Keeps the latest accepted input of each publisher and asset over a restart, and the state that stops replays of earlier ones. */
+/**
+ * Keeps the latest accepted input of each publisher and asset over a restart, and the state that stops replays of earlier inputs.
+ */
 export interface InputStore {
   putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   inputs(): Iterable<{
@@ -59,20 +61,20 @@ export interface InputStore {
 }
 
 /**
- * Makes prices. The whole way of a price:
+ * Makes prices. The steps that make a price:
  *
- *     receive: read message → gate → verify → book (→ input store) → aggregate → sink.priced
- *     sign:    trigger → inputs of the book → sign → sink.signed
+ * receive: read message → gate → verify → book (→ input store) → aggregate → sink.priced
+ * sign:    trigger → inputs of the book → sign → sink.signed
  *
- * It runs on one thread; only curve arithmetic may leave it, through the pool.
+ * The aggregator runs on one thread. Only curve arithmetic may run on other threads, through the pool.
  */
 export class Aggregator implements PublishReceiver {
   readonly #options: AggregatorOptions;
   readonly #gate: Gate;
   readonly #intake: Intake;
-  /** Books by asset index; the next arrays too. */
+  /** Books by asset index. */
   readonly #books: AssetBook[];
-  /** The live price that the sink knows; `undefined` when there is none. */
+  /** The live price that was last reported to the sink, by asset index; `undefined` when the asset has no price. */
   readonly #told: (Price | undefined)[] = [];
   readonly #signing: SigningQueue;
   readonly #lastUpdates = new LastUpdates();
@@ -115,7 +117,7 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.updatesWaiting;
   }
 
-  /** Returns what the configured assets and publishers did last. */
+  /** Returns the last activity of each configured asset and publisher. */
   activity(): Activity {
     const { listed, currentPublishers } = this.#catalogue;
     const seconds = (atNs: TimeNs | undefined) => (atNs === undefined ? undefined : Number(atNs) / 1e9);
@@ -135,8 +137,8 @@ export class Aggregator implements PublishReceiver {
   }
 
   /**
-   * Restores the inputs that the store kept: inputs that still count make prices again, as if there had been no restart. Inputs of
-   * a later time than the clock may have do not count: an earlier process made them with a clock that was ahead.
+   * Restores the inputs from the input store. Inputs that are not too old make prices again, as if there had been no restart. Inputs
+   * whose time is more than `max_future` after the clock do not count, because the clock of an earlier process was ahead.
    */
   restore(): void {
     const { inputs, clock, ingest } = this.#options;
@@ -156,7 +158,7 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
-  /** Applies a changed catalogue; the sink already has it. */
+  /** Applies a changed catalogue. The sink already has the changed catalogue. */
   reload(catalogue: Catalogue): void {
     const nowNs = this.#options.clock.nowNs();
     this.#catalogue = catalogue;
@@ -180,7 +182,7 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
-  /** Gives the asset's inputs with a time before `beforeNs` to the input store again, except those that are too old. */
+  /** Gives the asset's inputs with a time before `beforeNs` to the input store again, except the inputs that are too old. */
   putAgain({ index }: Asset, beforeNs: TimeNs): void {
     const { asset, inputs } = this.#books[index]!;
     for (const { publisher, input } of inputs)
@@ -193,14 +195,14 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.receive(session, message);
   }
 
-  /** Returns the next expiry or end of a period, and a time soon while aggregates wait for a time. */
+  /** Returns the next expiry or end of a period. Returns a time in the near future while aggregates wait for a time. */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     const isWaiting = this.#options.times.isWaiting;
     const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, this.#triggers.nextDueNs);
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
-  /** Ticks the clock: removes inputs that count no more, and signs what is due by the clock. */
+  /** Removes the inputs that count no more, and signs the prices that are due by the clock. */
   tick(nowNs: TimeNs): void {
     const isSteppedBack = nowNs < this.#tickedNs;
     this.#tickedNs = nowNs;
@@ -214,10 +216,10 @@ export class Aggregator implements PublishReceiver {
     this.#signing.tick(nowNs);
   }
 
-  /** Does the last step of an update. */
+  /** Puts an accepted update into its book and into the input store. */
   #put(candidate: Candidate, input: PublisherPrice, nowNs: TimeNs): void {
     const { asset } = candidate;
-    // The publisher as it is configured now; it may have changed while the signature was verified.
+    // The publisher's configuration may have changed while the signature was verified, so the current configuration is read.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
@@ -250,7 +252,7 @@ export class Aggregator implements PublishReceiver {
     if (dueNs !== undefined) this.#options.onDue(dueNs);
   }
 
-  /** Reports a changed aggregate to the sink, and requests its signature when it moved far enough. */
+  /** Reports a changed price to the sink, and requests a signature when the price moved far enough. */
   #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
     const { sink, counters } = this.#options;
     const { index } = asset;

@@ -17,7 +17,8 @@ export function createProgram(): Command {
     .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
     .version(programVersion())
     .showHelpAfterError()
-    // The library quotes a misspelled option with its value, which may be a token or a key.
+    // Hides the value of a misspelled option, because the library quotes the value and the value may be a
+    // token or a key.
     .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) });
   registerServe(program);
   registerDemoCluster(program);

@@ -30,7 +30,7 @@ message, an aggregated signed price, or a publisher's signed price.
 With --every, the last price of each asset is signed again and sent at that interval, with the time of then and the \
 trigger "clock", until the command is stopped or standard input ends. Signed messages are sent once.`;
 
-/** Adds `tickseal publish`. Exit status 1: a price was not accepted, or there is no connection. */
+/** Adds `tickseal publish`. The exit status is 1 if a price was not accepted or there is no connection. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
   const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
   withKeyOption(command, streams)
@@ -79,7 +79,8 @@ async function publish(
       prices.length > 0 ? argumentLines(prices, lineOptions, session) : pricesOf(input, lineOptions);
     return await session.run(lines);
   } catch (error) {
-    // The reason was printed when the connection went down, or the command was stopped while there was no connection.
+    // No error is needed in two cases: the connection is down and its reason was printed, or the command was stopped
+    // while there was no connection.
     if (!session.isDown && !session.stopped.aborted) throw error;
     return false;
   } finally {
@@ -112,7 +113,7 @@ async function* pricesOf(input: InputLines, options: PriceLineOptions): AsyncGen
     if (line.trim() !== '') yield parsePriceLine(line, input.lineNumber, options);
 }
 
-/** The lines of standard input, which is opened when the first line is requested. */
+/** The lines of standard input. The input is opened when its first line is requested. */
 class InputLines {
   readonly #stdin: NodeJS.ReadableStream;
   #lines: AsyncIterator<string> | undefined;
@@ -123,7 +124,7 @@ class InputLines {
     this.#stdin = stdin;
   }
 
-  /** @returns `undefined` at the end. */
+  /** @returns the next line; `undefined` at the end of the input. */
   async next(): Promise<string | undefined> {
     this.#lines ??= createInterface({ input: this.#stdin, crlfDelay: Number.POSITIVE_INFINITY })[
       Symbol.asyncIterator
@@ -134,13 +135,13 @@ class InputLines {
     return value;
   }
 
-  /** Closes standard input too, so nothing waits for it. */
+  /** Closes standard input too, so that the process does not wait for it. */
   close(): void {
     void this.#lines?.return?.();
   }
 }
 
-/** @returns milliseconds */
+/** @returns the interval in milliseconds */
 function parseInterval(text: string): number {
   const durationNs = parseDurationNs(text);
   if (!durationNs || durationNs > EVERY_NS_MAX || durationNs % NS_PER_MS !== 0n)

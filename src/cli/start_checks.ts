@@ -5,24 +5,24 @@ import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.j
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { dataFolderProblem } from '../store/data_folder.js';
 
-/** A configuration with its keys, or all its errors, one line each. */
+/** A configuration with its keys, or all errors of the configuration, one line each. */
 export type Configured =
   | {
       readonly ok: true;
       readonly config: Config;
       readonly keys: PrivateKeys;
-      /** The text of `cluster.credentials`. */
+      /** The text of the file that `cluster.credentials` names. */
       readonly natsCredentials: string | undefined;
       readonly warnings: readonly string[];
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads a file and the keys that it names, for a start or a reload. */
+/** Reads a configuration file and the keys that it names, for a reload. */
 export function readConfigured(file: string): Configured {
   return withKeys(file, loadConfig(file));
 }
 
-/** Reads the same for a start, which also needs a usable data folder. A reload goes on without one. */
+/** Reads a configuration file and its keys for a start. A start also needs a usable data folder; a reload does not. */
 export function readForStart(file: string): Configured {
   const loaded = loadConfig(file);
   if (loaded.ok) {
@@ -35,7 +35,7 @@ export function readForStart(file: string): Configured {
   return withKeys(file, loaded);
 }
 
-/** Returns the error of a damaged data folder, whose records a start checks only when it opens the folder. */
+/** Returns the errors of a damaged data folder. A start checks its records only when it opens the folder. */
 export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
   // Loaded only now, because it loads a native add-on.
   const { findFolderDamage } = await import('../store/contents.js');
@@ -45,7 +45,10 @@ export async function damageOf(file: string, { storage }: Config): Promise<reado
   return loaded.describe([{ path: ['storage', 'dir'], message }]);
 }
 
-/** Returns the reason why the service cannot run on this machine, in one sentence, found before any native add-on is loaded. */
+/**
+ * Returns the reason why the service cannot run on this machine, in one sentence. The check runs before any native add-on is
+ * loaded.
+ */
 export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
 }

@@ -86,7 +86,7 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /**
- * Makes a client that only streams. In a bundle it has half the size of {@link createClient}.
+ * Makes a client that only streams. In a bundle this function has half the size of {@link createClient}.
  * @throws TypeError or RangeError for wrong options
  */
 export function createStreamClient(options: ClientOptions): StreamClient {

@@ -6,21 +6,21 @@ import type { ClientOptions } from './prices/client_context.js';
 import type { PriceSigner, PriceToSign, PriceUpdate, SignerOptions } from './sign/sign_price.js';
 
 /**
- * The client that Node loads from this project's own package. It differs from `node_index.ts` in one way: it signs with the
- * service's own curves.
+ * The client that Node loads from this project's own package. The only difference from `node_index.ts` is that this client
+ * signs with the service's own curves.
  */
 
 export * from './node_index.js';
 
 /**
- * Makes a signer, like `sign_price.ts`, with native secp256k1 where this platform has it, and with tables of the Stark curve's
- * points.
+ * Makes a signer like `sign_price.ts` does. This signer uses native secp256k1 if the platform has it, and tables of the Stark
+ * curve's points.
  */
 export function createPriceSigner(options: SignerOptions): PriceSigner {
   return createPortableSigner({ ...options, curves: { ...nativePriceCurves, ...options.curves } });
 }
 
-/** Signs one price. A caller that signs many keeps a {@link createPriceSigner}. */
+/** Signs a single price. A caller that signs many prices keeps a {@link createPriceSigner}. */
 export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
   return createPriceSigner(options).sign(options);
 }

@@ -4,14 +4,14 @@ import type { ClientOptions } from './prices/client_context.js';
 import { StreamClient } from './prices/stream_client.js';
 
 /**
- * The client that Node loads from the client's own package. It differs from `index.ts` in one way: its sockets log in with the
- * header.
+ * The client that Node loads from the client's own package. The only difference from `index.ts` is that the sockets of this
+ * client log in with the header.
  */
 
 export * from './index.js';
 
 /**
- * Makes a client of one or more services. In Node the client logs in to each WebSocket with the header `Authorization`, and it
+ * Makes a client of one or more services. In Node the client logs in to each WebSocket with the header `Authorization`, so it
  * can publish.
  * @throws TypeError or RangeError for wrong options
  */

@@ -16,22 +16,22 @@ export type LoadResult =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** The probable mistakes, one line each, in the form of errors. */
+      /** The probable mistakes, one line each, in the same form as errors. */
       readonly warnings: readonly string[];
-      /** Returns one line for each problem that appears only when the configuration is used. */
+      /** Returns one line for each problem that is found only when the configuration is used. */
       describe(problems: readonly Problem[]): string[];
     }
   /** All errors of the file, one line each, in the order of the file: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 
-/** Checks the text of a configuration file. Paths in the result are as written. Errors use `fileName`. */
+/** Checks the text of a configuration file. Paths in the result stay as written. `fileName` is used in errors. */
 export function parseConfig(text: string, fileName: string): LoadResult {
   return checkDocument(readDocument(text, fileName), text);
 }
 
 /**
- * Reads and checks a configuration file and everything that it names: the keys load, and TLS can start. Relative
- * paths start at the file's folder; in the result they are absolute.
+ * Reads and checks a configuration file and all files and variables that it names. The keys must load, and TLS must be able to start.
+ * Relative paths start at the file's folder. All paths in the result are absolute.
  */
 export function loadConfig(file: string, env: Environment = process.env): LoadResult {
   let text: string;
@@ -64,7 +64,10 @@ function checkDocument(document: ConfigDocument, text: string): LoadResult {
   return { ok: true, config: toConfig(parsed.data, fileSha256), warnings, describe: document.describe };
 }
 
-/** Leaves out problems that follow from a known one: at the same place, below that place, or above it if the file has nothing there. */
+/**
+ * Removes problems that follow from a known problem. Such a problem is at the same place, below that place, or above it if the file has
+ * no value at that place.
+ */
 function unlessKnown(
   problems: Iterable<Problem>,
   known: readonly Problem[],
@@ -95,12 +98,12 @@ function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDoc
   });
 }
 
-/** Returns `undefined` when there is no such place; the file itself has no `undefined`. */
+/** Returns the value at a path. Returns `undefined` only when the path does not exist, because a file contains no `undefined`. */
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inside, step) => asRecord(inside)[step], value);
 }
 
-/** Returns the keys that fit the schema in a file that as a whole does not fit, so that all errors are found at once. */
+/** Returns the keys that fit the schema, in a file that does not fit as a whole. So all errors are found at once. */
 function readableParts(value: unknown): ReadableFile {
   const { shape } = fileSchema;
   const file = asRecord(value);

@@ -7,7 +7,7 @@ import type { KeySource } from './key_source.js';
 import { type Environment, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
 
-/** Makes paths absolute; paths of the file start at its folder. */
+/** Makes all paths absolute. Relative paths start at the folder of the file. */
 export function withAbsolutePaths(config: Config, baseDir: string): Config {
   const { listen, keys, storage, cluster } = config;
   const absolute = (path: string) => resolve(baseDir, path);
@@ -29,7 +29,7 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
   };
 }
 
-/** Checks the files of TLS and credentials that a configuration with absolute paths names. */
+/** Checks the TLS and credentials files that a configuration with absolute paths names. */
 export function namedFileProblems({ listen, cluster }: Config, env: Environment): Problem[] {
   const problems = listen.tls === undefined ? [] : tlsProblems(['listen', 'tls'], listen.tls);
   if (cluster?.tls) problems.push(...tlsProblems(['cluster', 'tls'], cluster.tls));
@@ -46,7 +46,9 @@ interface NamedTlsFiles {
   readonly keyFile?: string;
 }
 
-/** Checks that the files exist, that the key is private, and that TLS can start with them. */
+/**
+ * Checks that the files exist, that only the owner can use the key, and that TLS can start with the files.
+ */
 function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Problem[] {
   const texts = {
     ...(caFile !== undefined && { ca_file: readPublicFile(caFile) }),
@@ -57,7 +59,7 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
     'message' in read ? [{ path: [...at, key], message: read.message }] : [],
   );
   if (problems.length > 0) return problems;
-  // TLS would ignore an empty text, so these are buffers.
+  // The texts are converted to buffers, because TLS would ignore an empty text.
   const bytes = (read?: ReadText) => (read && 'text' in read ? Buffer.from(read.text) : undefined);
   const authority = bytes(texts.ca_file);
   if (authority !== undefined && !isCertificate(authority))
@@ -71,7 +73,7 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
   }
 }
 
-/** Recognises a certificate; TLS itself ignores an invalid authority. */
+/** Recognises a certificate. The check is needed because TLS ignores an invalid authority. */
 function isCertificate(bytes: Buffer): boolean {
   try {
     return new X509Certificate(bytes).raw.length > 0;

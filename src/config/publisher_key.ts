@@ -3,8 +3,8 @@ import { parseHex } from '../model/hex.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 
 /**
- * Reads a publisher's key: an EVM address (`0x` and 40 hex digits in any case) or the x coordinate of a Stark public
- * key (a field element above 0; leading zeros dropped or kept).
+ * Reads a publisher's key. An EVM key is an address: `0x` and 40 hex digits in any case. A Stark key is the x
+ * coordinate of a public key: a field element above 0, with or without leading zeros.
  * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is not such a key.
  */
 export function parsePublisherKey(text: string, signatureType: SignatureType): Buffer | undefined {

@@ -2,12 +2,14 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Problem } from './document.js';
 import type { ConfigFile } from './schema.js';
 
-/** The largest number of warnings about assets: one for each asset of a large file would hide the others. */
+/** The largest number of warnings about assets, because one warning for each asset of a large file would hide the other warnings. */
 const ASSET_WARNINGS_MAX = 20;
-/** The smallest ambiguous ID: from here on the first byte of a taxonomy ID is 0xFF. */
+/** The smallest ambiguous ID. From this ID on, the first byte of a taxonomy ID is 0xFF. */
 const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
 
-/** Finds statements of a valid file that its operator probably does not intend. A service starts with such a file, and logs them. */
+/**
+ * Finds statements in a valid file that its operator probably does not intend. A service starts with such a file, and logs the warnings.
+ */
 export function configWarnings(file: ConfigFile): Problem[] {
   return [
     ...taxonomyWarnings(file),
@@ -45,7 +47,10 @@ function* tokenWarnings({ tokens }: ConfigFile): Generator<Problem> {
   }
 }
 
-/** Gives warnings, not errors: an error would keep an operator from removing a publisher whose key was stolen. */
+/**
+ * Finds assets with too few publishers. The result is a warning, because an error would keep an operator from removing a publisher whose
+ * key was stolen.
+ */
 function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
   const warnings = assets.flatMap(({ symbol, signature_type, min_publishers }, index): Problem[] => {
     const count = publishers.filter(
@@ -65,7 +70,7 @@ function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
   ];
 }
 
-/** Finds symbols that have no asset of the publisher's signature type: a publisher signs prices of one type. */
+/** Finds a publisher's symbols that have no asset of the publisher's signature type. A publisher signs prices of one type only. */
 function* otherTypeWarnings({ assets, publishers }: ConfigFile): Generator<Problem> {
   const taken = new Set(assets.map(({ symbol, signature_type }) => `${signature_type} ${symbol}`));
   for (const [index, { signature_type, assets: symbols }] of publishers.entries()) {

@@ -18,7 +18,7 @@ const FIELDS = [
 
 type Content = [malformed: [symbol: string, reason: string][], updates: (string | null)[][]];
 
-/** A message that came packed is passed on as it came, unread. */
+/** Packs a message. A message that was received in packed form is returned unread. */
 export function packMessage(message: ReadMessage): PackedMessage {
   if (message.packed !== undefined) return message.packed;
   const { traceId, length, malformed, updates } = message;
@@ -29,7 +29,7 @@ export function packMessage(message: ReadMessage): PackedMessage {
   return { traceId, length, content: JSON.stringify(content) };
 }
 
-/** Unpacks a message. The content is read on first use, which may come later or never. */
+/** Unpacks a message. The content is read on its first use. */
 export function unpackMessage(packed: PackedMessage, again = false): ReadMessage {
   const { traceId, length, content } = packed;
   let unpacked: Pick<ReadMessage, 'malformed' | 'updates'> | undefined;

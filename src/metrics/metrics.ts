@@ -5,7 +5,7 @@ import { REQUEST_BOUNDS_S } from './rest_requests.js';
 import type { ClusterState, ServiceState, StoreState } from './state.js';
 import { type MetricRow, metricsText } from './text_format.js';
 
-/** The values that are read at the moment of a scrape. */
+/** The values that are read at each scrape. */
 export interface Measured {
   readonly pool: { readonly queued: number; readonly failures: number };
   readonly maker: { readonly updatesWaiting: number };
@@ -15,20 +15,20 @@ export interface Measured {
     figures(): StoreState;
   };
   readonly state: () => ServiceState;
-  /** Returns the assets of the catalogue, and those that have a live price. */
+  /** Returns the number of assets in the catalogue, and the number of assets with a live price. */
   assets(): { readonly listed: number; readonly live: number };
   clock(): { readonly jumps: number; readonly jumpSeconds: number; readonly aggregatesAheadSeconds: number };
   edges(): {
-    /** Threads that serve REST and the sockets. */
+    /** The number of threads that serve REST and the sockets. */
     readonly threads: number;
-    /** The bytes of the feed that wait for the slowest thread. */
+    /** The number of bytes of the feed that wait for the slowest thread. */
     readonly feedBytesWaiting: number;
   };
 }
 
 /** The values that one edge reports at a scrape. */
 export interface ServingReport {
-  /** Open WebSockets of all kinds. */
+  /** The number of open WebSockets of all kinds. */
   readonly connections: number;
   readonly streamConnections: number;
   readonly streamGroups: number;
@@ -37,7 +37,7 @@ export interface ServingReport {
 
 /** The values that the whole service reports at a scrape. */
 export interface Scrape {
-  /** The counts of all threads. */
+  /** The sum of the counts of all threads. */
   readonly counters: Counters;
   readonly edges: readonly ServingReport[];
   /** The largest delay of a tick on any thread since the last scrape. */
@@ -45,13 +45,13 @@ export interface Scrape {
 }
 
 export interface Metrics {
-  /** Adds the values that are read at the moment of a scrape. Called once, when the parts exist. */
+  /** Adds the values that are read at each scrape. Called once, when the measured parts exist. */
   measure(measured: Measured): void;
   /** Returns all metrics in the Prometheus text format. */
   text(scrape: Scrape): Promise<string>;
 }
 
-/** All sources of the metrics, read at the moment of a scrape. */
+/** All sources of the metrics, read at each scrape. */
 interface Sources extends Scrape, Pick<Measured, 'pool' | 'maker' | 'store'> {
   readonly assets: ReturnType<Measured['assets']>;
   readonly clock: ReturnType<Measured['clock']>;
@@ -63,7 +63,7 @@ interface Sources extends Scrape, Pick<Measured, 'pool' | 'maker' | 'store'> {
 const DAY_SECONDS = 86_400;
 const CLUSTER_ROLES: readonly ClusterState['role'][] = ['leader', 'standby', 'edge'];
 
-/** The metrics of the service, in the order in which they are written. */
+/** The metrics of the service, in the order of the output. */
 // biome-ignore format: two lines for each metric show them as a table
 export const METRICS: readonly MetricRow<Sources>[] = [
   // Counts since the start.
@@ -203,7 +203,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     help: 'When the last update of a publisher was accepted.',
     read: ({ state }) => state.activity.publishers.map((one) => [one.key, one.signatureType, one.updatedAtSeconds]) },
 
-  // The cluster; a process that is alone has none of these.
+  // The cluster. A process without a cluster has none of these metrics.
   { name: 'tickseal_cluster_role', type: 'gauge', labels: ['role'], help: '1 for the role that the node has, else 0.',
     read: ({ state: { cluster } }) => cluster && CLUSTER_ROLES.map((role) => [role, Number(role === cluster.role)]) },
   { name: 'tickseal_cluster_epoch', type: 'gauge', help: 'The newest epoch that the node knows.',
@@ -230,13 +230,13 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ state }) => state.cluster?.logCopies },
 ];
 
-/** A time longer than any process runs, in ms. */
+/** A time in ms that is longer than any process runs. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // prom-client provides the metrics that every Node process has: memory, descriptors, garbage collection. Its measure of the
-  // event loop would wake an idle process 100 times a second.
+  // prom-client provides the metrics that every Node process has: memory, descriptors and garbage collection. The event-loop
+  // measurement of prom-client is switched off, because this measurement would wake an idle process 100 times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
@@ -273,7 +273,7 @@ function sum(edges: readonly ServingReport[], name: keyof ServingReport): number
   return edges.reduce((total, edge) => total + edge[name], 0);
 }
 
-/** Puts a first label before each count and its own label. */
+/** Adds a first label before each count and its label. */
 function named<Label>(first: string, counts: ReadonlyMap<Label, number>) {
   return [...counts].map(([label, count]) => [first, label, count] as const);
 }

@@ -10,14 +10,14 @@ export interface ServerWatchOptions {
 
 const ASK_MS = 10_000;
 /**
- * The interval of requests until the servers have answered once, and during a jump of the wall clock; they do not answer during an
- * election.
+ * The interval of requests until the servers have answered once, and during a jump of the wall clock. The servers do not answer
+ * during an election.
  */
 const ASK_AGAIN_MS = 1_000;
-/** The largest distance of a right clock from those of the servers. */
+/** The largest difference between a right clock and the clocks of the servers. */
 const CLOCK_ERROR_MS_MAX = 1_000;
 
-/** Requests the state of the servers every few seconds, and compares their clock with that of this node. */
+/** Requests the state of the servers every few seconds, and compares the servers' clock with the clock of this node. */
 export class ServerWatch {
   readonly #options: ServerWatchOptions;
   #askedMs = Number.NEGATIVE_INFINITY;
@@ -29,19 +29,19 @@ export class ServerWatch {
     this.#options = options;
   }
 
-  /** The number of servers that have a whole copy of the log; `undefined` before a server has answered. */
+  /** The number of servers that have a complete copy of the log; `undefined` before the first answer of a server. */
   get logCopies(): number | undefined {
     return this.#report?.currentCopies;
   }
 
-  /** The time by which the clock of this node is ahead of the servers', when that is certainly too far; else 0. */
+  /** The time by which this node's clock is ahead of the servers' clock, if the difference is certainly too large; otherwise 0. */
   get clockWrongMs(): number {
     if (this.#report === undefined) return 0;
     const { clockAheadMs, clockErrorMs } = this.#report;
     return Math.abs(clockAheadMs) > CLOCK_ERROR_MS_MAX + clockErrorMs ? -clockAheadMs : 0;
   }
 
-  /** True when the clock of this node is right; `undefined` before a server has answered. */
+  /** True when this node's clock is right; `undefined` before the first answer of a server. */
   get isClockRight(): boolean | undefined {
     return this.#report && this.clockWrongMs === 0;
   }
@@ -72,7 +72,7 @@ export class ServerWatch {
     over: "the clock agrees with the NATS servers' again",
   };
 
-  /** @param nowMs a time of a clock that does not go back */
+  /** @param nowMs the time of a clock that does not go back */
   tick(nowMs: number): void {
     const { servers, clock, leads } = this.#options;
     const { jumpNs = 0n } = clock;
@@ -86,7 +86,7 @@ export class ServerWatch {
       .then((report) => {
         this.#report = report;
       })
-      // Servers do not answer during an election among them; the next request will do.
+      // Servers do not answer during an election among them. The next request follows later.
       .catch(() => {})
       .finally(() => {
         this.#isAsking = false;

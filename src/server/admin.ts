@@ -10,13 +10,13 @@ export interface AdminOptions {
   readonly notReady: () => readonly string[];
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
-  /** True when another process listens on the port until this one replaces it. */
+  /** True when another process listens on the port until this process replaces it. */
   readonly sharesPort: boolean;
 }
 
 /**
  * Serves `/livez`, `/readyz` and `/metrics` without a token.
- * @throws Error when the address is in use.
+ * @throws Error when the address is in use
  */
 export async function openAdmin(
   ws: typeof uWS,

@@ -27,12 +27,12 @@ import { type ListenerHost, openListener, stopAccepting } from './uws/listener.j
 import { ReplaceableListener } from './uws/replaceable_listener.js';
 
 export interface ServerOptions extends AccessOptions {
-  /** The address to listen on. A port other than 0 has been claimed, and other threads may listen on it as well. */
+  /** The address to listen on. A port other than 0 must have been claimed, and other threads may also listen on it. */
   readonly at: ListenOptions;
   readonly routes: ReadonlyMap<string, Route>;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   readonly streams: {
-    /** The fan-out that brings frames to connections: the listener registers with it. */
+    /** The fan-out that brings frames to connections. The server registers its connections there. */
     readonly fanOut: FanOut;
     readonly stream: StreamEngine;
     /** Returns true if there is a key for `signed_ecdsa`. */
@@ -44,39 +44,42 @@ export interface ServerOptions extends AccessOptions {
 
 /** Serves REST and the sockets on the calling thread. */
 export interface Server {
-  /** Resolves when it serves. @throws Error when the address is in use or TLS cannot start. */
+  /** Resolves when the server accepts connections. @throws Error when the address is in use or TLS cannot start */
   listen(): Promise<void>;
-  /** The port, once the server listens. */
+  /** The port, after the server started to listen. */
   readonly port: number;
   readonly sockets: ConnectionRegistry;
-  /** Puts changed tokens, routes and TLS files in force. Closes the sockets of revoked tokens and of keys that are no longer listed. */
+  /** Applies changed tokens, routes and TLS files. Closes the sockets of revoked tokens and of keys that are no longer listed. */
   reload(tokens: Config['tokens'], routes: ReadonlyMap<string, Route>): void;
-  /** Stops or resumes accepting connections; open ones stay. */
+  /** Stops or resumes accepting connections. Open connections stay. */
   setAccepting(accepting: boolean): void;
   /**
-   * Prepares for another process that is about to serve: opens no sockets, and closes each connection with its answer. Some time
-   * after {@link drain} began, answers are 503.
+   * Prepares for the moment when another process takes over. From then on the server opens no sockets, and closes each
+   * connection after its answer. Some time after {@link drain} began, it answers 503.
    */
   handOver(): void;
-  /** Accepts no connections and closes the sockets with 1001, over `limits.drain`; resolves when the closing frames are out. */
+  /**
+   * Stops accepting connections, and closes the sockets with 1001 over the time `limits.drain`. Resolves when the closing
+   * frames are sent.
+   */
   drain(): Promise<void>;
   /**
-   * Closes the listener and all connections at once, except TLS handshakes that wait for their turn; resolves when those are
+   * Closes the listener and all connections at once, except TLS handshakes that wait for their turn. Resolves when those are
    * closed too.
    */
   close(): Promise<void>;
 }
 
-/** Requests per second and client address on routes without a token. */
+/** The requests per second for each client address on routes without a token. */
 const OPEN_REQUESTS_PER_SECOND = 5;
 /** The interval at which kept answers that are no longer true are removed. */
 const SWEEP_INTERVAL_MS = 1_000;
 /** The time that the event loop and the kernel need to send the closing frames. */
 const CLOSING_MS = 100;
 /**
- * Times after another process has taken over: the first is the time for which requests on connections to this one still get an
- * answer, which is at most a little older than the other's; after the second all of them end. A client that returns after a close
- * asks on a connection that it has, within a quarter of a second.
+ * Times after another process has taken over. During the first time, this process still answers requests on its connections; the
+ * answers are at most a little older than those of the other process. After the second time all connections end. A client whose
+ * socket was closed sends its next request within a quarter of a second, on a connection that the client still has.
  */
 const LAST_ANSWERS_MS = 500;
 const HANDED_OVER_CLOSING_MS = 1_000;
@@ -93,7 +96,10 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const sockets = new ConnectionRegistry(access.logins, connectionLimits, access.callers);
   const rest = openRest(options, access, onFault);
   let phase: 'serving' | 'handed over' | 'replaced' = 'serving';
-  /** While the next process starts, this one has everything that is on disk, but its tickets will not be valid later. */
+  /**
+   * While the next process starts, this process still answers, because it has everything that is on disk. This process issues
+   * no tickets, because the next process would not accept them.
+   */
   const answerRest: AnswerRest = (request) => {
     if (phase === 'serving') return rest.answer(request);
     if (phase === 'replaced' || request.path === REST_PATHS.streamTicket) return STARTING;
@@ -146,7 +152,7 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
 
 type OnFault = (path: string, error: unknown) => void;
 
-/** Makes the endpoints of all paths of WebSockets. */
+/** Makes the endpoints for the paths of all WebSockets. */
 function endpointsOf(
   { config, clock, counters, streams }: ServerOptions,
   access: Access,
@@ -210,7 +216,7 @@ function openRest(options: ServerOptions, { logins, origins, clientOf, limiter }
   };
 }
 
-/** @returns a function for reloads: after the files changed, later connections use the new certificate */
+/** @returns a function for reloads. If the files have changed, later connections use the new certificate. */
 function certificateRenewal(
   ws: typeof uWS,
   { at, logger }: ServerOptions,
@@ -229,7 +235,7 @@ function certificateRenewal(
       return;
     }
     certificate = next;
-    // A listener that opens later reads the files then.
+    // If the listener is not open yet, it will read the files when it opens.
     listener()
       ?.replace()
       .then(

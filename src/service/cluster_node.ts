@@ -35,16 +35,16 @@ export interface ClusterNodeOptions extends PriceMakerOptions {
 export interface NodeHooks {
   /** Called when the nodes of {@link PriceMaker.nodes}, or their keys, have changed. */
   readonly onNodes: (nodes: NodeList) => void;
-  /** Called when the store received candles in another way than by the feed. */
+  /** Called when the store received candles from another source than the feed. */
   readonly onStoreChanged: () => void;
 }
 
-/** Poll interval: are aggregates too old, have the nodes changed? */
+/** The interval of checks: are aggregates too old, or have the nodes changed? */
 const LOOK_NS = NS_PER_SECOND / 4n;
 const NO_ACTIVITY: Activity = { assets: [], publishers: [] };
 const nowMs = () => performance.now();
 
-/** Opens a node of a cluster, with the candles that its store lacks. @throws Error when no server answers */
+/** Opens a node of a cluster, and fetches the candles that its store lacks. @throws Error when no server answers */
 export async function openClusterNode(options: ClusterNodeOptions): Promise<PriceMaker> {
   const { bus, parts, settings, member } = options;
   const { store, clock, logger } = parts;
@@ -55,8 +55,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 }
 
 /**
- * A node of a cluster. Its prices come from the leader and its records from the log that all nodes share; it makes prices itself
- * while it leads.
+ * A node of a cluster. The prices of the node come from the leader, and its records come from the log that all nodes share.
+ * While this node leads, it makes prices itself.
  */
 class ClusterNode implements PriceMaker {
   readonly #options: ClusterNodeOptions;
@@ -73,12 +73,12 @@ class ClusterNode implements PriceMaker {
   readonly #forwarder: Forwarder;
   readonly #directory: NodeDirectory;
   readonly #status: NodeStatus;
-  /** The term, while this node leads. */
+  /** The term, while this node leads; otherwise `undefined`. */
   #term: LeaderTerm | undefined;
   #fatal: string | undefined;
   #lookNs = 0n;
 
-  /** @param applied the last record of the log in the store */
+  /** @param applied the last record of the log that the store contains */
   constructor(options: ClusterNodeOptions, applied: LogPosition, candles: NodeCandles) {
     const { bus, settings, parts, hooks, member } = options;
     const { clock, store, source, logger } = parts;
@@ -122,7 +122,7 @@ class ClusterNode implements PriceMaker {
       nowMs,
       defer: setImmediate,
     });
-    // Messages that wait here when this node begins to lead go the same way.
+    // Messages that already wait here when this node begins to lead take the same path.
     const epoch = () => this.#member.ledEpoch;
     this.#forwarder = new Forwarder({ bus, run, epoch, nameOf: callerNameOf, nowMs });
     const directory = new NodeDirectory({ node, name, signers, member: this.#member, nowMs });
@@ -135,7 +135,7 @@ class ClusterNode implements PriceMaker {
       configHash,
       nowMs,
     });
-    // The process that handed over the folder wrote everything that it had shown.
+    // The process that handed over the folder wrote everything that it had shown to readers.
     if (store.isHandedOver) this.#records.serve();
   }
 
@@ -207,7 +207,7 @@ class ClusterNode implements PriceMaker {
       this.#term.maker.aggregator.reload(catalogue);
       return;
     }
-    // Removed assets lose their price, and new assets get the leader's price.
+    // Removed assets lose their price, and new assets receive the leader's price.
     this.#leaderPrices.endRemoved(before);
     this.#member.reloaded();
   }
@@ -237,7 +237,7 @@ class ClusterNode implements PriceMaker {
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);
-        // Another node leads: the effects of that are due at once.
+        // Another node leads now. The effects of this change are due at once.
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },
       caughtUp: () => this.#records.caughtUp(),
@@ -253,7 +253,7 @@ class ClusterNode implements PriceMaker {
   #lead(term: Term): void {
     const { parts, hooks, bus } = this.#options;
     parts.logger.info({ epoch: term.epoch }, 'this node leads');
-    // Only a node that has applied everything wins a claim.
+    // A node can win a claim only after it has applied everything.
     this.#records.serve();
     this.#term = new LeaderTerm({
       parts,
@@ -266,11 +266,14 @@ class ClusterNode implements PriceMaker {
       rightsOf: (caller) => this.#rights.of(caller),
       troubles: [this.#servers.trouble],
     });
-    // The epoch is the place of its claim in the log.
+    // The epoch is the place of the claim in the log.
     this.#candles.exchange.lead(term.epoch === 1);
   }
 
-  /** @param own the outcome from this node while it leads; after the term ended without one, the log may still have the message */
+  /**
+   * @param own the outcome from this node while it leads. If the term ended without an outcome, the log may still contain the
+   * message.
+   */
   async #orForward(
     own: Promise<PublishOutcome | undefined>,
     session: PublisherSession,

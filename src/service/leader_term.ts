@@ -21,13 +21,16 @@ export interface LeaderTermOptions
   readonly latestNs: () => bigint | undefined;
 }
 
-/** No aggregate is seen before the log has it, so the log's newest aggregate shows which times may be used. */
+/**
+ * The mark of a leader. The mark is empty, because no aggregate is seen before the log contains it. So the log's newest
+ * aggregate shows which times may be used.
+ */
 const NO_MARK: MarkPlace = {
   read: () => undefined,
   write: (_timeNs, onSettled) => onSettled(true),
 };
 
-/** The parts of a node that make prices while it leads. */
+/** The parts of a node that make prices while the node leads. */
 export class LeaderTerm {
   readonly maker: LocalMaker;
   readonly #term: Term;
@@ -57,7 +60,9 @@ export class LeaderTerm {
     this.#submissions.start();
   }
 
-  /** @returns `undefined` when the term ended before the outcome was known: another node may take the message */
+  /**
+   * @returns `undefined` when the term ended before the outcome was known, because another node may then accept the message
+   */
   receive(
     session: PublisherSession,
     message: ReadMessage,
@@ -77,7 +82,7 @@ export class LeaderTerm {
     return known.ok || !this.#term.isOver ? known : undefined;
   }
 
-  /** Ends the term: unanswered messages of publishers of other nodes go to the next leader. */
+  /** Ends the term. Unanswered messages of publishers of other nodes go to the next leader. */
   stepDown(): void {
     this.#submissions.stop();
   }
@@ -87,11 +92,12 @@ export class LeaderTerm {
     this.#checkpoints.tick(nowNs);
   }
 
-  /** Answers another node, which asks the next leader if there is no answer. */
+  /** Answers another node. If there is no answer, that node asks the next leader. */
   async #answer(session: PublisherSession, message: ReadMessage): Promise<PublishOutcome> {
     const outcome = await this.receive(session, message);
     if (outcome === undefined) throw new Error('this node leads no more');
-    // Readers wait for the price, which is sent at the end of this turn: the price goes first.
+    // The price is sent at the end of this turn. The answer waits so that the price goes first, because readers wait for the
+    // price.
     await endOfTurn();
     return outcome;
   }

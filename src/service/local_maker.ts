@@ -27,13 +27,13 @@ export interface LocalMakerOptions {
   /** Returns the settings in force. */
   readonly settings: () => Settings;
   readonly log: PriceLog;
-  /** The times that aggregates are signed with. */
+  /** The times with which aggregates are signed. */
   readonly times: AggregateTimes;
-  /** Further troubles of the clock. */
+  /** Further troubles of the clock that are reported. */
   readonly troubles?: readonly Trouble[];
 }
 
-/** Makes prices in this process, for the given log: that of a cluster, or that of the process. */
+/** Makes prices in this process for a log. The log is the cluster's log or the log of the process. */
 export class LocalMaker {
   readonly aggregator: Aggregator;
   readonly times: AggregateTimes;
@@ -63,7 +63,7 @@ export class LocalMaker {
       inputs: log,
       defer: setImmediate,
       ingest: config.ingest,
-      // A process that makes prices has the keys for them.
+      // The signer exists, because a process that makes prices has the keys for it.
       signer: () => settings().signer!,
       nowMs: () => performance.now(),
       badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
@@ -78,7 +78,10 @@ export class LocalMaker {
     return whenDurable(session, this.aggregator.receive(session, message), this.written);
   }
 
-  /** A price that moved far enough is signed at the end of this turn: its aggregate must be in the same commit, or record of the log. */
+  /**
+   * A price that moved far enough is signed at the end of this turn. The function waits for that, because the aggregate must be in the
+   * same commit, or in the same record of the log.
+   */
   readonly written = async (): Promise<void> => {
     await endOfTurn();
     await this.#log.durable();

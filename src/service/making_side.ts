@@ -59,7 +59,10 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   }
 }
 
-/** The half of a service that makes and records prices, up to the feed, with the parts that both halves use. */
+/**
+ * The half of a service that makes and records prices and reports them to the feed. This half also has the parts that both
+ * halves use.
+ */
 export class MakingSide implements PublishReceiver {
   readonly #clock: Clock;
   readonly pool: CryptoPool;
@@ -104,12 +107,12 @@ export class MakingSide implements PublishReceiver {
     });
   }
 
-  /** The source of the prices, once this side is open. */
+  /** The source of the prices. The source exists after this side was opened. */
   get maker(): PriceMaker {
     return this.#maker!;
   }
 
-  /** True after another process requested the data folder: messages of publishers are refused. */
+  /** True after another process requested the data folder. From then on, messages of publishers are refused. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
   }
@@ -127,14 +130,14 @@ export class MakingSide implements PublishReceiver {
     this.maker.closed?.(session);
   }
 
-  /** Begins to make prices for these edges. */
+  /** Begins to make prices for the given edges. */
   serveBy(edges: EdgeSet): void {
     this.#edges = edges;
     this.ticker.start([this.maker, edges]);
     this.maker.start();
   }
 
-  /** Ends all parts except the edges, once. @throws Error when the last commit failed */
+  /** Ends all parts except the edges; further calls end nothing more. @throws Error when the last commit failed */
   end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;

@@ -3,7 +3,10 @@ import { clusterConfigHash } from '../config/cluster_hash.js';
 import type { Signer } from '../model/node_list.js';
 import { type Settings, signersOf } from './settings.js';
 
-/** The facts of a configuration that other nodes receive. Computing them takes hashes and curve arithmetic, so they are computed once. */
+/**
+ * The facts of a configuration that other nodes receive. The facts are computed once, because computing them takes hashes and curve
+ * arithmetic.
+ */
 export class NodeFacts {
   readonly taxonomy: IdMapping;
   /** The hash of the settings that must be equal on all nodes. */

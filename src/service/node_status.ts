@@ -16,7 +16,7 @@ export interface NodeStatusOptions {
   readonly nowMs: () => number;
 }
 
-/** The silence of a leader after which an edge is not ready, though it still shows the leader's prices for a while. */
+/** The silence of a leader after which an edge is not ready. The edge still shows the leader's prices for some time. */
 const SILENCE_MS_MAX = 2_000;
 
 /** The state of a node of a cluster, for its operator. */
@@ -63,7 +63,7 @@ export class NodeStatus {
     ];
   }
 
-  /** Returns the time without a tick, if this node does not lead. */
+  /** Returns the time since the last tick; 0 if this node leads. */
   #silentMs(): number {
     const { member, nowMs } = this.#options;
     return member.role === 'leader' ? 0 : nowMs() - member.ticks.tickMs;

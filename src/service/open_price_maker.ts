@@ -11,7 +11,7 @@ export interface OpenPriceMakerOptions extends Pick<ClusterNodeOptions, 'setting
   readonly natsCredentials: string | undefined;
 }
 
-/** Opens the maker that the configuration names: a process that is alone, or a node of a cluster. @throws Error of one sentence */
+/** Opens the maker that the configuration names: a single process, or a node of a cluster. @throws Error of one sentence */
 export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<PriceMaker> {
   const { settings, parts, hooks, natsCredentials } = options;
   const { cluster, storage } = settings.config;
@@ -38,7 +38,7 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     member: { node, name: hostname(), role, timing },
   });
   return opening.catch(async (error) => {
-    // An open connection would keep the process from ending.
+    // The bus is closed, because an open connection would keep the process from ending.
     await bus.close();
     throw error;
   });

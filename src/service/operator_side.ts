@@ -21,7 +21,7 @@ export interface OperatorSideOptions {
   readonly listen: {
     readonly webSockets: WebSocketLibrary;
     readonly at: Config['admin'];
-    /** True when another process listens on the admin port until it is replaced. */
+    /** True when another process listens on the admin port until this process replaces it. */
     readonly sharesPort: boolean;
   };
   readonly parts: OperatedParts;
@@ -49,7 +49,7 @@ export interface OperatedParts {
 /** The operator's side of the service. */
 export interface OperatorSide {
   readonly port: number;
-  /** Makes the service not ready from now on. */
+  /** Makes the service not ready. The service stays so. */
   stopping(): void;
   close(): void;
 }
@@ -85,7 +85,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     });
   }
 
-  // The admin port is claimed after the other one; otherwise the same port could be picked for both.
+  // The admin port is claimed after the other port. Otherwise the same port could be chosen for both.
   const admin = await openAdmin(listen.webSockets, listen.at, {
     sharesPort: listen.sharesPort,
     notReady,

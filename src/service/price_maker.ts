@@ -5,8 +5,8 @@ import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
 
 /**
- * The source of the prices of this process: makes them, or receives them from another machine. Reports them to the feed of the
- * edges, and receives the messages of publishers.
+ * The source of the prices of this process. The source makes prices, or receives them from another machine, and reports them
+ * to the feed of the edges. The source also receives the messages of publishers.
  */
 export interface PriceMaker extends Ticked, PublishReceiver {
   /** The number of publishers' updates that wait for their verdict. */
@@ -15,7 +15,7 @@ export interface PriceMaker extends Ticked, PublishReceiver {
   activity(): Activity;
   /** Returns the state of this node of a cluster. */
   cluster?(): ClusterState;
-  /** The time by which the times of signed aggregates are ahead of the clock. */
+  /** The number of seconds by which the times of signed aggregates are ahead of the clock. */
   readonly aggregatesAheadSeconds: number;
   /** Returns the processes that serve these prices. */
   nodes(): NodeList;
@@ -23,12 +23,12 @@ export interface PriceMaker extends Ticked, PublishReceiver {
   troubles(): readonly string[];
   /** Returns the troubles of the clock and of the signed times. */
   clockTroubles(): readonly string[];
-  /** Begins, when the edges exist. */
+  /** Starts the source. The edges must exist. */
   start(): void;
-  /** Applies a changed configuration; the feed and the edges already have it. */
+  /** Applies a changed configuration, which the feed and the edges already have. */
   reload(next: Settings): void;
-  /** Lets another process make prices from now on: this process is about to end. */
+  /** Lets another process make prices from now on, because this process is about to end. */
   leave(): Promise<void>;
-  /** Ends all signing. */
+  /** Ends all signing of aggregates. */
   close(): Promise<void>;
 }

@@ -26,34 +26,34 @@ export interface Service {
   staleAssets(): number;
   /**
    * Applies a changed configuration, and closes only connections that must be closed.
-   * @throws Error when the store holds a damaged record of an asset that comes back; then nothing has changed.
+   * @throws Error when the store contains a damaged record of an asset that is added again; nothing has changed then
    */
   reload(config: Config, keys: PrivateKeys): void;
   /**
-   * Resolves when another service requests the data folder: {@link stop} then hands over first, and closes connections when the
-   * other service serves.
+   * Resolves when another service requests the data folder. {@link stop} then hands the folder over first, and closes
+   * connections when the other service serves.
    */
   readonly askedToHandOver: Promise<void>;
-  /** Notes in the metrics that a file that was to be reloaded is invalid. */
+  /** Records in the metrics that a file for a reload is invalid. */
   noteInvalidReload(): void;
   /**
-   * Closes all connections with 1001, writes the waiting data and frees the ports; only the first call has an effect.
-   * @throws Error when the last commit failed; the ports are free then too.
+   * Closes all connections with 1001, writes the waiting data and frees the ports. Only the first call has an effect.
+   * @throws Error when the last commit failed; the ports are free in this case too
    */
   stop(): Promise<void>;
   /**
-   * Closes every connection and ends the threads, for a process that is to exit after a fault. Writes nothing more; updates that
-   * were acknowledged as durable are on disk.
+   * Closes every connection and ends the threads, for a process that must exit after a fault. Writes nothing more. Updates that
+   * were acknowledged as durable are already on disk.
    */
   abandon(): Promise<void>;
 }
 
-/** The longest time for which the folder is kept for updates whose signatures are being verified. */
+/** The longest time for which the service keeps the folder while it still verifies signatures of updates. */
 const VERDICTS_MS_MAX = 1_000;
 
 /**
- * Puts the service together: the making side makes prices and reports them to the feed, which brings them to the edges. Each part
- * is made after all parts that it reads.
+ * Connects the parts of the service. The making side makes prices and reports them to the feed, and the feed brings them to the
+ * edges. Each part is made after all parts that it reads.
  */
 export async function openService(prepared: Prepared, options: ServiceOptions): Promise<Service> {
   const making = await openMakingSide(prepared, options);
@@ -185,14 +185,14 @@ class RunningService implements Service {
     await Promise.all([this.#edges.close(), ticker.stop(), pool.close()]);
   }
 
-  /** Applies a reload. The order matters: each part finds the parts that it reads already changed. */
+  /** Applies a reload. The order matters, because each part must find the parts that it reads already changed. */
   #apply(next: Settings): void {
     const { store, maker } = this.#making;
-    // The next step is the only one that can fail, on a damaged record of an asset that comes back: nothing has changed before
-    // it.
+    // Only the next step can fail: a record of an asset that is added again may be damaged. Nothing has changed before this
+    // step.
     store.reconfigure(storeOptions(next));
     this.#making.settings = next;
-    // The edges must know a new asset before it can be priced.
+    // The edges must know a new asset before the asset has a price.
     this.#edges.tell({ do: 'reload', config: next.config, identity: identityOf(next) });
     maker.reload(next);
     this.#edges.tell({ do: 'setNodes', nodes: maker.nodes() });
@@ -206,15 +206,15 @@ class RunningService implements Service {
       await this.#edges.drain();
       await this.#making.end();
     } finally {
-      // An open port would keep a process alive whose last commit failed.
+      // These parts are closed even if the last commit failed, because an open port would keep the process alive.
       this.#operatorSide.close();
       await this.#edges.close();
     }
   }
 
   /**
-   * Hands over the data folder. The next process writes from the middle of this method on, and serves at its end. Then only the
-   * connections are left to close, in their time.
+   * Hands over the data folder. From the middle of this method the next process writes, and at the end it serves. After that,
+   * this process only has to close its connections.
    */
   async #handOver(): Promise<void> {
     const { ticker, maker, store } = this.#making;
@@ -225,7 +225,7 @@ class RunningService implements Service {
     do await endOfTurn();
     while (maker.updatesWaiting > 0 && performance.now() < endMs);
     await maker.close();
-    // The next process waits for this. `end` reports a disk that fails.
+    // The next process waits for this step. `end` reports a disk that fails.
     await store.handOver().catch(() => this.#making.end());
     await store.successorServes();
     this.#operatorSide.close();

@@ -15,19 +15,22 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** True when the prices are simulated: shown wherever assets are listed. */
+  /** True when the prices are simulated. Every list of assets shows this. */
   readonly simulation?: boolean;
   /** True when the service that has the data folder and the ports must be asked to hand them over. */
   readonly takeOver?: boolean;
   /** The version of the program, for the metrics. */
   readonly version?: string;
-  /** The number of threads that verify and sign; by default as many as the cores leave. With 0 the main thread does all of this work. */
+  /**
+   * The number of threads that verify and sign; by default all cores that other threads do not need. With 0 the main thread does all of
+   * this work.
+   */
   readonly cryptoThreads?: number;
   /** Called while the start checks a large data folder. */
   readonly onProgress?: StoreOptions['onProgress'];
 }
 
-/** The parts that a start has before it asks another service to hand over. */
+/** The parts that are ready before a start asks another service to hand over. */
 export interface Prepared {
   readonly port: StartingPort;
   readonly webSockets: WebSocketLibrary;

@@ -20,7 +20,7 @@ export interface Settings {
   readonly signer: AggregateSigner | undefined;
 }
 
-/** @param before the catalogue in force, for a reload */
+/** @param before the present catalogue, for a reload */
 export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, before?: Catalogue): Settings {
   const catalogue = new Catalogue(config, before);
   const { evm } = keys;
@@ -30,8 +30,8 @@ export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, befo
 }
 
 /**
- * Checks that a reload keeps the keys with which this process signs. A file for the next start, such as one of an edge, may lack
- * them.
+ * Checks that a reload keeps the keys with which this process signs. The file may lack keys if it is meant for the next start,
+ * for example as an edge.
  * @throws Error when a reload would remove keys
  */
 export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Config): void {

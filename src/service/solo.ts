@@ -17,10 +17,12 @@ export interface PriceMakerOptions {
   readonly hooks: MakerHooks;
 }
 
-/** The number of a process that is alone. */
+/** The node number of a process without a cluster. */
 export const SOLO_NODE = 0;
 
-/** Opens a node that always leads, with its log in this process. Resolves when times may be signed, or when the disk fails. */
+/**
+ * Opens a node that always leads and has its log in this process. Resolves when times may be signed, or when the disk fails.
+ */
 export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> {
   const { clock, store } = options.parts;
   return new Solo(options, await openAggregateTimes(clock, store.marks, store.newestSecond));
@@ -81,7 +83,7 @@ class Solo implements PriceMaker {
 
   start(): void {}
 
-  /** Applies settings. New assets are priced at once, from inputs that now count; removed assets lose their price. */
+  /** Applies settings. New assets have a price at once if inputs for them exist; removed assets lose their price. */
   reload(next: Settings): void {
     this.#settings = next;
     this.#maker.aggregator.reload(next.catalogue);

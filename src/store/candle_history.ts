@@ -7,7 +7,9 @@ import { type AssetSeries, dayOfMinute, HOURS_PER_DAY } from './series.js';
 const QUARTER_S = 15 * MINUTE_S;
 const HOUR_S = 3_600;
 
-/** Candles as parallel arrays of equal length, ascending by `t`, the start of the candle in UNIX seconds. */
+/**
+ * Candles as parallel arrays of equal length. The candles ascend by `t`, which is the start of the candle in UNIX seconds.
+ */
 export interface CandleColumns {
   readonly t: number[];
   readonly o: number[];
@@ -24,9 +26,9 @@ export interface HistoryQuery {
 }
 
 /**
- * Returns the candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short; empty intervals are
- * left out; the running candle is included. Every resolution merges the same minutes.
- * @returns `too many` when there are more than `candlesMax`.
+ * Returns the candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short. Empty intervals are
+ * left out, and the running candle is included. Candles of every resolution are merged from the same minutes.
+ * @returns `too many` when there are more than `candlesMax`
  */
 export function readHistory(
   series: AssetSeries,
@@ -35,7 +37,7 @@ export function readHistory(
 ): CandleColumns | 'too many' {
   const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;
-  // Without a running minute all candles came from another store.
+  // Without a running minute, all candles came from another store.
   const lastDay = running
     ? dayOfMinute(running.minute)
     : (series.unsealedDays.at(-1) ?? series.lastSealedDay);

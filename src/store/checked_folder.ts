@@ -6,16 +6,16 @@ import { openFolderToRead, type ReadFolder } from './lmdb/folder.js';
 import { isFolderInUse } from './lmdb/lock.js';
 import { findPageDamage } from './lmdb/page_tree.js';
 
-/** A data folder that can be read without the process ending at a damaged page. */
+/** A data folder in which a read of a damaged page does not end the process. */
 export interface CheckedFolder {
   readonly folder: ReadFolder;
-  /** True while a service runs on it. */
+  /** True while a service uses the folder. */
   readonly isInUse: boolean;
 }
 
 /**
- * Opens a data folder to read it, also while a service runs on it. lmdb may end the process on a damaged page, so the pages are checked
- * first; a service that runs has checked them itself.
+ * Opens a data folder to read it, even while a service uses it. lmdb may end the process on a damaged page, so the pages are checked
+ * first. If a service uses the folder, that service has already checked the pages.
  * @throws Error of one sentence when there is no data, or when its structure is damaged
  */
 export async function openCheckedFolder(dir: string, onProgress: OnProgress): Promise<CheckedFolder> {
@@ -37,9 +37,13 @@ function requireFile(dir: string, file: string): void {
   }
 }
 
-/** @param readsMax the number of reads that must all find damage, because a service may be writing the page with the newest state */
+/**
+ * @param readsMax the number of reads that must all find damage. Several reads are needed while a service runs, because it may be
+ * writing the page with the newest state.
+ */
 export function refuseDamage(file: string, onProgress: OnProgress, readsMax = 1): void {
-  // A start treats an empty file as a new database, but a reader finds nothing in it.
+  // An empty file is an error for a reader, because a reader finds nothing in it. A start treats an empty file as a new
+  // database.
   if (statSync(file).size === 0) throw new Error(`${file} is damaged: it is empty`);
   let damage: string | undefined;
   for (let read = 0; read < readsMax; read++) {

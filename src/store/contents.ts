@@ -10,7 +10,7 @@ import { JournalTable, type StoredRecord } from './table.js';
 
 /** The contents of a data folder. */
 export interface FolderContents {
-  /** True while a service runs on it. */
+  /** True while a service uses the folder. */
   readonly isInUse: boolean;
   /** The size of the data file. */
   readonly fileBytes: number;
@@ -18,7 +18,7 @@ export interface FolderContents {
   readonly tables: Readonly<Record<keyof OpenTables, TableContents>>;
   /** The assets, ascending by key. */
   readonly assets: readonly AssetContents[];
-  /** The first damaged records, by their reasons, and the number of all. */
+  /** The reasons of the first damaged records. `damagedRecords` is the number of all damaged records. */
   readonly damage: readonly string[];
   readonly damagedRecords: number;
 }
@@ -29,29 +29,29 @@ export interface TableContents {
   readonly bytes: number;
 }
 
-/** The records of one asset. */
+/** The records of an asset. */
 export interface AssetContents {
-  /** The asset's name in records: the symbol, and the signature type if the symbol has two. */
+  /** The asset's name in records: the symbol, and the signature type if the symbol has two types. */
   readonly assetKey: string;
   readonly records: number;
   readonly bytes: number;
   /** The number of publishers whose last input is kept. */
   readonly inputs: number;
-  /** UNIX seconds of the last record of `recent`; `undefined` without one. */
+  /** The UNIX second of the last record of `recent`; `undefined` without a record. */
   readonly newestSecond: number | undefined;
-  /** UNIX seconds at which the first day with candles begins; `undefined` without one. */
+  /** The UNIX second at which the first day with candles begins; `undefined` without candles. */
   readonly firstDaySecond: number | undefined;
 }
 
-/** The number of damaged records that are named. */
+/** The largest number of damaged records that are named. */
 const NAMED_MAX = 20;
 const HOURS_PER_DAY = 24;
 /** The interval of progress reports, in records. */
 const TELL_RECORDS = 1_000;
 
 /**
- * Reads a whole data folder and checks it, also while a service runs on it: lmdb lets other processes read, and keeps the state
- * that they read.
+ * Reads a whole data folder and checks it, even while a service uses it. This is possible because lmdb lets other processes
+ * read, and keeps the state that they read.
  * @throws Error of one sentence when there is no data, or when its structure is damaged
  */
 export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
@@ -60,7 +60,7 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
   try {
     const release = folder.holdState();
     try {
-      // A service does not change the held state, but it may write the page with the newest state during the read.
+      // A running service does not change the held state, but it may write the page with the newest state during the read.
       if (isInUse) refuseDamage(file, onProgress, READS_MAX);
       return { isInUse, fileBytes: statSync(file).size, ...readRecords(folder, onProgress) };
     } finally {

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** The file that the records are in. */
+/** The file that contains the records. */
 export const DATA_FILE = 'data.mdb';
 
 /** The free space that a new folder needs. */
@@ -14,9 +14,9 @@ export function freeBytes(dir: string): number {
 }
 
 /**
- * Returns the reason why `dir` cannot hold the service's data, in one clause. Changes nothing; a missing folder is judged by the
- * folder in which it would be made.
- * @returns `undefined` when `dir` is usable.
+ * Returns the reason why `dir` cannot hold the service's data, in one clause. Changes nothing. If the folder is missing, the
+ * folder in which it would be made is checked.
+ * @returns `undefined` when `dir` is usable
  */
 export function dataFolderProblem(dir: string): string | undefined {
   const path = resolve(dir);
@@ -34,8 +34,9 @@ export function dataFolderProblem(dir: string): string | undefined {
 }
 
 /**
- * Makes a folder and those above it, for this user alone.
- * @throws Error with one clause that says why it cannot be made. `mkdirSync` with `recursive` never returns below `/proc`.
+ * Makes a folder and the missing folders above it, with rights for this user only. Does not use `mkdirSync` with `recursive`,
+ * because that never returns below `/proc`.
+ * @throws Error with one clause that says why the folder cannot be made
  */
 export function makeFolder(dir: string): void {
   try {
@@ -50,7 +51,7 @@ export function makeFolder(dir: string): void {
   }
 }
 
-/** Returns the reason why a file cannot be used, from the operating system's error. */
+/** Returns the reason why a file cannot be used. The reason comes from the operating system's error. */
 export function systemReason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   return REASONS[code ?? ''] ?? message;
@@ -77,18 +78,18 @@ function makeOne(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new Error(`no folder can be made in ${dirname(path)}`, { cause: error });
-    // Another process was faster.
+    // The folder may exist because another process was faster.
     if (code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
 }
 
-/** @throws Error when the path ends at a link that leads nowhere, or may not be read. */
+/** @throws Error when the path ends at a link whose target is missing, or when the path may not be read */
 function nearestExisting(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     try {
       const stat = lstatSync(at);
       if (stat.isSymbolicLink() && !existsSync(at))
-        // The error of the target is more precise, unless the target is only missing.
+        // The error of the target is more precise than this message, unless the target is only missing.
         throw statError(at) ?? new Error(`${at} is a link to something that does not exist`);
       return at;
     } catch (error) {
@@ -98,7 +99,7 @@ function nearestExisting(path: string): string {
   }
 }
 
-/** Returns the error of reading the target of a link, unless the target is only missing. */
+/** Returns the error of reading the target of a link; `undefined` if the target is only missing. */
 function statError(path: string): unknown {
   try {
     statSync(path);

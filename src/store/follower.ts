@@ -12,24 +12,27 @@ import type { Commit } from './store.js';
 import { type Codec, type CommitPart, JournalTable } from './table.js';
 
 /**
- * The store of a thread that only serves: it reads committed records from disk, and receives those that wait for a commit from
- * the writing thread. Between {@link behind} and {@link load} it cannot be read.
+ * The store of a thread that only serves. The store reads committed records from disk, and receives records that wait for a
+ * commit from the writing thread. Between {@link behind} and {@link load} the store cannot be read.
  */
 export interface Follower extends StoreReader {
   /** Receives a record of the writing thread. */
   recorded(asset: AssetName, holding: Holding): void;
-  /** Called when a commit takes all records received so far. */
+  /** Called when a commit takes all records that were received so far. */
   committing(commit: Commit): void;
-  /** @param isOnDisk false: the records of the commit wait again */
+  /** @param isOnDisk false if the records of the commit wait again */
   committed(isOnDisk: boolean): void;
-  /** Drops everything received so far: this thread has fallen behind. */
+  /** Drops everything that was received so far, because this thread has fallen behind. */
   behind(): void;
-  /** Reads the disk, which has everything from before {@link behind}, and maybe some of the records received since. */
+  /**
+   * Reads the disk. The disk has every record from before {@link behind}, and maybe some of the records that were received
+   * after it.
+   */
   load(): void;
   close(): Promise<void>;
 }
 
-/** The error while the thread has missed records; it reads the disk when they are there. */
+/** The error while the thread has missed records. The thread reads the disk when the missed records are there. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 }
@@ -43,7 +46,7 @@ interface Loaded {
 }
 
 /**
- * @param starkSymbols those of the writing thread: `Store.starkSymbols`
+ * @param starkSymbols the symbols from the writing thread: `Store.starkSymbols`
  * @param onDamage called when a read finds a damaged record
  */
 export function openFollower(
@@ -70,7 +73,8 @@ export function openFollower(
 
   function record({ tables, index }: Loaded, asset: AssetName, holding: Holding): void {
     const series = index.of(asset);
-    // Records that a load has found on disk are received again, also what an asset had before that.
+    // A record that was found on disk during a load is received again, with older records of the asset. Such records are
+    // ignored.
     if (series.newest !== undefined && isBefore(holding, series.newest)) return;
     recordHolding(series, holding, tables);
   }
@@ -104,7 +108,7 @@ export function openFollower(
     },
     committed(isOnDisk) {
       if (!loaded?.isCommitting) return;
-      // Records that the parts forget must be found on disk.
+      // Records that the parts forget must be readable on disk.
       folder.refresh();
       for (const part of loaded.parts) {
         if (isOnDisk) part.endCommit();

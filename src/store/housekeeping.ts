@@ -6,11 +6,11 @@ import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_
 
 export const MINUTES_PER_QUARTER = 15;
 
-/** The largest work of one commit, so that commits stay short at midnight and after a long pause. */
+/** The largest amount of work in a commit. The limits keep commits short at midnight and after a long pause. */
 const REMOVED_SECONDS_MIN = 2_000;
 /**
- * The number of records that may be removed for each one written. With slow commits and many assets a commit writes more, so it
- * must also remove more, or the number of records would grow.
+ * The number of records that may be removed for each record that is written. With slow commits and many assets a commit writes
+ * more records, so it must also remove more. Otherwise the number of records would grow.
  */
 const REMOVED_PER_WRITTEN = 2;
 const SEALED_DAYS_MAX = 2;
@@ -18,13 +18,13 @@ const REMOVED_DAYS_MAX = 16;
 
 /** The times before which records are no longer needed. */
 export interface Cutoffs {
-  /** UNIX second: only the record in force at this second, and later ones, are needed. */
+  /** A UNIX second. Only the record in force at this second and later records are needed. */
   readonly second: number;
-  /** Days since 1970: candles of earlier days are past their retention. */
+  /** Days since 1970. The retention of candles of earlier days has ended. */
   readonly day: number;
 }
 
-/** A day of an asset whose minutes were moved from hours into one record. */
+/** A day of an asset whose minutes were moved from hours into a single record. */
 export interface SealedDay {
   readonly assetKey: string;
   readonly day: number;
@@ -32,7 +32,7 @@ export interface SealedDay {
 
 /**
  * Does a bounded part of the work that keeps the folder small: seals days and removes old records. Runs before every commit.
- * @param onDamage called with a damaged record; the asset's days are no longer sealed, and everything else continues
+ * @param onDamage called with a damaged record; the asset's days are no longer sealed then, but all other work continues
  * @returns the sealed days
  */
 export function runHousekeeping(
@@ -71,7 +71,7 @@ export function runHousekeeping(
   return sealed;
 }
 
-/** Follows in memory what the housekeeping of the thread that writes does on disk. It seals the same days. */
+/** Repeats in memory the housekeeping that the writing thread does on disk. Seals the same days. */
 export function followHousekeeping(
   allSeries: Iterable<AssetSeries>,
   { second, day }: Cutoffs,
@@ -89,28 +89,31 @@ export function followHousekeeping(
   }
 }
 
-/** Days since 1970, `end` not included. */
+/** A range of days since 1970. `end` is not included. */
 export interface Days {
   readonly first: number;
   readonly end: number;
 }
 
-/** Returns the sealed days of an asset: each has one record, or none when it has no candles. */
+/** Returns the sealed days of an asset. Each of these days has one record, or no record when it has no candles. */
 export function sealedDays(series: AssetSeries): Days {
   const first = series.firstDay ?? 0;
   return { first, end: Math.max(first, series.unsealedDays[0] ?? runningDay(series) ?? first) };
 }
 
 /**
- * Returns the day that is not over yet. An asset has no running minute if it is not configured, and so not loaded, or if it only
- * received candles of another store; then the stored hours and days are enough.
+ * Returns the day that is not over yet. An asset has no running minute if it is not configured, and therefore not loaded, or if
+ * it only received candles of another store. In both cases the stored hours and days are enough.
  */
 function runningDay({ newest, unsealedDays, lastSealedDay }: AssetSeries): number | undefined {
   if (newest?.minute !== undefined) return dayOfMinute(newest.minute.minute);
   return unsealedDays.at(-1) ?? (lastSealedDay === undefined ? undefined : lastSealedDay + 1);
 }
 
-/** Moves a finished day's minutes from its hours into one record, and writes their quarter hours into another. */
+/**
+ * Moves the minutes of a finished day from its hours into a single record, and writes their quarter hours into another
+ * record.
+ */
 function sealFirstDay(series: AssetSeries, tables: OpenTables): DamagedRecord | undefined {
   const day = series.unsealedDays[0]!;
   const hours = Array.from({ length: HOURS_PER_DAY }, (_, hourOfDay) => day * HOURS_PER_DAY + hourOfDay);

@@ -3,51 +3,51 @@ import type { Folder } from './lmdb/folder.js';
 import { type Codec, type CommitPart, JournalTable, type Table } from './table.js';
 
 /**
- * Writes the changes of its tables in group commits. One commit at a time writes all waiting changes in one transaction, so
- * they become durable together or not at all.
+ * Writes the changes of its tables in group commits. Only one commit runs at a time. A commit writes all waiting changes in a
+ * single transaction, so that all of them become durable or none.
  */
 export interface Journal {
-  /** Opens the table of one kind of record. Each name may be opened once. */
+  /** Opens the table of a kind of record. Each name may be opened once. */
   table<Value>(name: string, codec: Codec<Value>): Table<Value>;
-  /** Sets a function that runs before each commit and may put and remove, for bounded housekeeping. */
+  /** Sets a function that runs before each commit. The function may put and remove records, for bounded housekeeping. */
   beforeCommit(housekeeping: () => void): void;
-  /** Sets the watch, which is called when a commit begins, after its housekeeping, and when it ends. */
+  /** Sets the watch. The watch is called when a commit begins, after its housekeeping, and when the commit ends. */
   watchCommits(watch: CommitWatch): void;
   /** The number of records of all tables that wait to be written. */
   readonly waiting: number;
   /**
    * Resolves when everything that was put before this call has been flushed to the disk.
-   * @throws Error (as a rejection) with the reason while the disk fails.
+   * @throws Error (as a rejection) with the reason while the disk fails
    */
   durable(): Promise<void>;
-  /** The time of the last successful commit, in UNIX milliseconds; `undefined` before the first. */
+  /** The time of the last successful commit, in UNIX milliseconds; `undefined` before the first commit. */
   readonly committedAtMs: number | undefined;
-  /** Returns the reason why writing fails, or `undefined` while it works. */
+  /** Returns the reason why writing fails; `undefined` while writing works. */
   failure(): string | undefined;
   /** Writes the waiting changes and stops. */
   close(): Promise<void>;
 }
 
 export interface CommitWatch {
-  /** Called when a commit takes all changes put so far. */
+  /** Called when a commit takes all changes that were put so far. */
   begun(): void;
-  /** @param isOnDisk false: the changes of the commit wait again */
+  /** @param isOnDisk false if the changes of the commit wait again */
   settled(isOnDisk: boolean): void;
 }
 
 /**
- * The delay before a commit when no caller waits for it; otherwise it starts at once. With 1,000 assets at 2 Hz, 20 commits a
- * second took 20 % less CPU than 50, and 10 no less than 20.
+ * The delay before a commit when no caller waits for it; otherwise the commit starts at once. With 1,000 assets at 2 Hz, 20
+ * commits a second took 20 % less CPU than 50. 10 commits a second took as much as 20.
  */
 const COMMIT_DELAY_MS = 50;
 /**
- * The delay before a failed commit is tried again, whatever the error. lmdb drops the whole transaction, so the next one writes
- * each page again and needs nothing that the disk may have lost. If the last step fails, the page that makes a commit valid, lmdb
- * refuses all later commits; then the folder works again after a restart.
+ * The delay before a failed commit is tried again, whatever the error was. lmdb drops the whole transaction, so the next commit
+ * writes each page again and does not depend on data that the disk may have lost. The last step of a commit writes the page that
+ * makes the commit valid. If that step fails, lmdb refuses all later commits, and the folder works again only after a restart.
  */
 const RETRY_DELAY_MS_MIN = 250;
 const RETRY_DELAY_MS_MAX = 1_000;
-/** The longest time of a commit; a longer one counts as a failing disk, even if it never ends. */
+/** The longest time of a commit. A longer commit counts as a failing disk, even if it never ends. */
 const COMMIT_MS_MAX = 10_000;
 
 interface CommitWaiter {
@@ -110,7 +110,7 @@ export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'inf
     return done;
   }
 
-  /** Reads the free space. When the disk becomes full in the middle of a page, lmdb reports EIO, so the reason names the free space. */
+  /** Reads the free space for the reason of an error. If the disk becomes full in the middle of a page, lmdb only reports EIO. */
   function freeSpace(): string {
     try {
       return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
@@ -143,7 +143,7 @@ export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'inf
       if (!hasPending()) return committing?.done.then(failIfFailing) ?? Promise.resolve();
       return new Promise((resolve, reject) => {
         pendingWaiters.push({ resolve, reject });
-        // The commit starts in the next turn of the event loop, so all calls of this turn share it.
+        // The commit starts in the next turn of the event loop, so that all calls of this turn share it.
         if (committing === undefined && pendingWaiters.length === 1) {
           clearTimeout(timer);
           timer = undefined;
@@ -172,7 +172,7 @@ export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'inf
   }
 }
 
-/** Writes the changes that the tables have begun to commit in one transaction; resolves when they have been flushed. */
+/** Writes the changes that the tables have begun to commit in a single transaction. Resolves when they have been flushed. */
 async function write({ root, claimRoom }: Folder, tables: readonly CommitPart[]): Promise<void> {
   claimRoom(tables.reduce((sum, table) => sum + table.encodeCommit(), 0));
   try {
@@ -185,7 +185,7 @@ async function write({ root, claimRoom }: Folder, tables: readonly CommitPart[])
   }
 }
 
-/** Finds the reason: lmdb rejects with a general error that holds a promise of the system's error. */
+/** Finds the reason of an error. lmdb rejects with a general error, which contains a promise of the system's error. */
 async function reasonOf(error: Error & { commitError?: Promise<never> }): Promise<Error> {
   if (error.commitError === undefined) return error;
   return error.commitError.catch((reason: Error) => reason);

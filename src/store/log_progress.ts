@@ -3,16 +3,16 @@ import type { Table } from './table.js';
 
 /** The part of a cluster's log that a data folder has recorded. */
 export interface LogProgress {
-  /** The last record that was applied; `undefined` before the first, and before another log. */
+  /** The last record that was applied; `undefined` before the first record, and before another log. */
   position: LogPlace | undefined;
-  /** True when inputs in records before that place were left out, as on an edge. */
+  /** True when inputs were left out of records before {@link position}, as on an edge. */
   lacksInputs: boolean;
 }
 
 /** A record of a cluster's log. */
 export interface LogPlace {
   readonly sequence: number;
-  /** A process in 16 hex digits, and its count of records: `0123456789abcdef-1`. Empty when it is not known. */
+  /** The process in 16 hex digits and its count of records: `0123456789abcdef-1`. Empty when the ID is not known. */
   readonly id: string;
 }
 
@@ -21,7 +21,7 @@ const PARTS = [0, 1, 2];
 const INPUTS = ['inputs', 0] as const;
 const [COMPLETE, MISSING] = [0n, 1n];
 
-/** @param table of marks */
+/** @param table the table of marks */
 export function openLogProgress(table: Table<TimeNs>): LogProgress {
   return {
     get position() {
@@ -40,7 +40,7 @@ export function openLogProgress(table: Table<TimeNs>): LogProgress {
   };
 }
 
-/** @throws DamagedRecord when a record on disk is damaged. */
+/** @throws DamagedRecord when a record on disk is damaged */
 function readPlace(table: Table<TimeNs>): LogPlace | undefined {
   const [sequence, run, count] = PARTS.map((part) => table.get([LOG, part]));
   if (sequence === undefined || run === undefined || count === undefined) return undefined;
@@ -48,7 +48,7 @@ function readPlace(table: Table<TimeNs>): LogPlace | undefined {
   return { sequence: Number(sequence), id: count === 0n ? '' : `${digits}-${count}` };
 }
 
-/** Writes a place; an ID of another form is not kept. */
+/** Writes a place. An ID of another form is not kept. */
 function writePlace(table: Table<TimeNs>, { sequence, id }: LogPlace): void {
   const [, digits = '0', count = '0'] = /^([0-9a-f]{16})-(\d{1,15})$/.exec(id) ?? [];
   const parts = [BigInt(sequence), BigInt.asIntN(64, BigInt(`0x${digits}`)), BigInt(count)];

@@ -2,13 +2,16 @@ import type { TimeNs } from '../model/time.js';
 import type { Journal } from './journal.js';
 import type { Table } from './table.js';
 
-/** Times on disk. Each is written before times up to it are used, and the next start reads it. */
+/** Times on disk. Each time is written before times up to it are used, and the next start reads it. */
 export interface StoredMarks {
-  /** @throws DamagedRecord when a record on disk is damaged. */
+  /** @throws DamagedRecord when a record on disk is damaged */
   read(kind: string, number: number): TimeNs | undefined;
-  /** @param onSettled receives once whether this mark has been flushed to the disk */
+  /** @param onSettled called once, with true if this mark has been flushed to the disk */
   write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
-  /** Counts this start of a service on the data folder; resolves with its number when that is on disk, or cannot be written. */
+  /**
+   * Counts this start of a service on the data folder. Resolves with the number of the start when the number is on disk, or
+   * cannot be written.
+   */
   countStart(): Promise<number>;
 }
 
@@ -34,7 +37,7 @@ export function openMarks(journal: Journal, table: Table<TimeNs>): StoredMarks {
   return marks;
 }
 
-/** Encodes a mark as its record: int64, big-endian. */
+/** Encodes a mark as its record, a big-endian int64. */
 export function encodeMark(timeNs: TimeNs): Uint8Array {
   const bytes = Buffer.allocUnsafe(8);
   bytes.writeBigInt64BE(timeNs);

@@ -8,22 +8,22 @@ import { decodeMark, encodeMark } from './marks.js';
 import { type NamedKey, symbolOf } from './record_keys.js';
 import type { Table } from './table.js';
 
-/** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in their keys. */
+/** The kinds of records in the data folder. `RecordKeys` makes the text that names an asset in the keys. */
 export interface OpenTables {
   /** [UNIX second, asset]: the state at the end of that second. Only seconds with a change have a record. */
   readonly seconds: Table<Holding>;
-  /** [asset, publisher key in hex]: the latest accepted input, and what must be remembered of those before it. */
+  /** [asset, publisher key in hex]: the latest accepted input, and the facts about earlier inputs that must be remembered. */
   readonly inputs: Table<AcceptedInput>;
   /** [asset, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
   readonly hours: Table<CandleBlock>;
   /** [asset, days since 1970]: the minutes of a sealed day. */
   readonly days: Table<CandleBlock>;
   /**
-   * [asset, days since 1970]: the quarter hours of a sealed day, made from its minutes and written with them. All
-   * coarser candles are merged from these, with 15 times fewer bytes to read.
+   * [asset, days since 1970]: the quarter hours of a sealed day, which are made from its minutes and written with them. All
+   * coarser candles are merged from quarter hours, because they have 15 times fewer bytes to read.
    */
   readonly quarters: Table<CandleBlock>;
-  /** [kind, number]: the latest time that signatures of that kind may carry. */
+  /** [kind, number]: the latest time that signatures of this kind may carry. */
   readonly marks: Table<TimeNs>;
 }
 

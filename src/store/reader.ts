@@ -6,16 +6,17 @@ import { type Days, sealedDays } from './housekeeping.js';
 import type { OpenTables } from './open_tables.js';
 import { type AssetSeries, secondInForce } from './series.js';
 
-/** The part of the store that is served. */
+/** The part of the store that readers use. */
 export interface StoreReader {
   /**
-   * Returns the aggregate in force at the end of a UNIX second: the last one signed before the next second.
-   * @throws DamagedRecord when a record on disk is damaged.
+   * Returns the aggregate in force at the end of a UNIX second. This is the last aggregate that was signed before the next
+   * second.
+   * @throws DamagedRecord when a record on disk is damaged
    */
   recent(asset: AssetName, second: number): SignedAggregate | undefined;
   /**
    * Returns the candles that start in `fromS` <= t < `toS` (UNIX seconds).
-   * @throws DamagedRecord when a record on disk is damaged.
+   * @throws DamagedRecord when a record on disk is damaged
    */
   history(
     asset: AssetName,

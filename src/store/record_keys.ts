@@ -6,9 +6,9 @@ import { type Key, keyTextOf, type Table } from './table.js';
 
 type InputRange = Pick<Table<AcceptedInput>, 'keysOnDisk' | 'get'>;
 
-/** The digits of a publisher's key in the key of an input. */
+/** The number of hex digits of an EVM publisher's key in the key of an input. */
 const EVM_KEY_DIGITS = 2 * PUBLIC_KEY_BYTES.evm;
-/** Symbols hold no spaces. */
+/** The separator before a suffix. Symbols contain no spaces. */
 const SEPARATOR = ' ';
 
 /** A key, and its text for {@link Table.put}. */
@@ -18,16 +18,17 @@ export interface NamedKey {
 }
 
 /**
- * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark one.
+ * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark asset.
  *
- * Older versions, in which a symbol had one type, wrote `BTCUSD` for Stark assets too. If the folder has such records they stay
- * the Stark asset's, and an EVM asset of that symbol is named `BTCUSD evm`: two assets never share a record.
+ * In older versions a symbol had only one type, so they also wrote `BTCUSD` for Stark assets. If the folder has such records,
+ * these records stay with the Stark asset, and an EVM asset of that symbol is named `BTCUSD evm`. So two assets never share a
+ * record.
  */
 export class RecordKeys {
-  /** The keys by the bytes of the publisher's key, and by the text that names the asset. */
+  /** The keys of inputs, by the bytes of the publisher's key and by the text that names the asset. */
   readonly #inputKeys = new WeakMap<Buffer, Map<string, NamedKey>>();
 
-  /** @param starkSymbols symbols that name Stark assets without a suffix: {@link symbolsOfStarkAssets} */
+  /** @param starkSymbols the symbols that name Stark assets without a suffix: {@link symbolsOfStarkAssets} */
   constructor(readonly starkSymbols: ReadonlySet<string>) {}
 
   of({ symbol, signatureType }: AssetName): string {
@@ -36,8 +37,8 @@ export class RecordKeys {
   }
 
   /**
-   * Returns the key of an input. The key is kept as long as the bytes of the publisher's key: making it takes as long as putting
-   * the record.
+   * Returns the key of an input. The key is kept as long as the bytes of the publisher's key exist, because making the key takes
+   * as long as putting the record.
    */
   ofInput(asset: AssetName, publisherKey: Buffer): NamedKey {
     const assetKey = this.of(asset);
@@ -56,7 +57,7 @@ export class RecordKeys {
   }
 }
 
-/** Returns the symbol of the asset that such a text names. */
+/** Returns the symbol of the asset that a key's text names. */
 export function symbolOf(assetKey: string): string {
   return assetKey.split(SEPARATOR, 1)[0]!;
 }
@@ -67,8 +68,8 @@ export function inputSignatureType(keyDigits: string): SignatureType {
 }
 
 /**
- * Returns the symbols that name Stark assets without a suffix. The publishers' keys of the stored inputs show them: each asset
- * with records has an input, which is written first and never deleted.
+ * Returns the symbols that name Stark assets without a suffix. The publishers' keys of the stored inputs show these symbols,
+ * because each asset with records has an input. This input is written first and never deleted.
  */
 export function symbolsOfStarkAssets(inputs: InputRange): ReadonlySet<string> {
   const publisherKeys = new Map<string, string[]>();
@@ -83,7 +84,7 @@ export function symbolsOfStarkAssets(inputs: InputRange): ReadonlySet<string> {
   return new Set(symbols.map(([symbol]) => symbol));
 }
 
-/** Recognises a Stark asset. An asset whose type was changed has inputs of both types; the newest one decides. */
+/** Recognises a Stark asset. An asset whose type was changed has inputs of both types, so the newest input decides. */
 function isStark(symbol: string, publisherKeys: readonly string[], inputs: InputRange): boolean {
   const isStarkKey = (keyDigits: string) => inputSignatureType(keyDigits) === 'stark';
   if (publisherKeys.every(isStarkKey) || !publisherKeys.some(isStarkKey))

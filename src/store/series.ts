@@ -10,28 +10,28 @@ export const HOURS_PER_DAY = 24;
 export const MINUTES_PER_DAY = 1_440;
 
 /**
- * The number of seconds that wait in memory while the disk fails: about 60 MB with five inputs each. The store drops later ones
- * and records a gap, for which `recent` returns nothing instead of an older price.
+ * The number of seconds that wait in memory while the disk fails: about 60 MB with five inputs each. The store drops later
+ * seconds and records a gap. For a gap, `recent` returns nothing instead of an older price.
  */
 const WAITING_SECONDS_MAX = 10_000;
 
-/** The part of one asset's records that is in memory. The rest is in the journal or on disk. */
+/** The part of an asset's records that is in memory. The other records are in the journal or on disk. */
 export interface AssetSeries {
   /** The text that names the asset in the keys of its records, from `RecordKeys`. */
   readonly assetKey: string;
   /** The seconds of the window that have a record, ascending. */
   readonly seconds: number[];
-  /** The last record of `seconds`; `undefined` before the first one. */
+  /** The last record of `seconds`; `undefined` before the first record. */
   newest: Holding | undefined;
-  /** The closed minutes of the hour that holds the running or the last closed minute. */
+  /** The closed minutes of the hour that contains the running minute or the last closed minute. */
   hour: { readonly hour: number; readonly block: CandleBlock } | undefined;
   /** Days whose minutes are still in hours, ascending. */
   readonly unsealedDays: number[];
-  /** True when an hour is damaged: days then stay in hours, and reading the damaged hour fails. */
+  /** True when an hour is damaged. Days then stay in hours, and reading the damaged hour fails. */
   isSealingStopped: boolean;
-  /** The first day that may have candles, or `undefined` when there are none. */
+  /** The first day that may have candles; `undefined` when there is none. */
   firstDay: number | undefined;
-  /** The last day that was sealed, or `undefined` when there is none. */
+  /** The last day that was sealed; `undefined` when there is none. */
   lastSealedDay: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export function recordAggregate(
 
 /**
  * Records that the asset has no price from `atNs` on, until its next aggregate.
- * @returns `undefined` when the asset had none already
+ * @returns `undefined` when the asset already had no price
  */
 export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: OpenTables): Holding | undefined {
   const holding = endingOf(atNs, series.newest);
@@ -69,7 +69,10 @@ export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: OpenTables)
   return holding;
 }
 
-/** Records the asset's next holding, which was made here, on another thread or on another machine. Its time is not before the newest. */
+/**
+ * Records the asset's next holding, which was made on this thread, another thread or another machine. The time of the holding is not
+ * before the newest holding.
+ */
 export function recordHolding(series: AssetSeries, holding: Holding, tables: OpenTables): void {
   const { minute } = holding;
   const running = series.newest?.minute;
@@ -115,7 +118,10 @@ function remember(series: AssetSeries, second: number, holding: Holding, tables:
   tables.seconds.put([second, series.assetKey], holding);
 }
 
-/** Drops the newest record if it still waits for a failing disk: it becomes a gap, or part of the gap before it. */
+/**
+ * Drops the newest record if the record still waits for a failing disk. The record becomes a gap, or part of the gap before
+ * it.
+ */
 function letGo(series: AssetSeries, tables: OpenTables): void {
   const last = series.seconds.at(-1);
   if (last === undefined || !tables.seconds.isWaiting([last, series.assetKey])) return;
@@ -133,7 +139,9 @@ function letGo(series: AssetSeries, tables: OpenTables): void {
   }
 }
 
-/** Tells whether a holding that is received again is older than the newest one. Several may have the same time. */
+/**
+ * Tells whether a holding that is received again is older than the newest holding. Several holdings may have the same time.
+ */
 export function isBefore(told: Holding, newest: Holding): boolean {
   if (told.timeNs !== newest.timeNs) return told.timeNs < newest.timeNs;
   return (told.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);

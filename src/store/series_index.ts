@@ -4,17 +4,22 @@ import type { OpenTables } from './open_tables.js';
 import type { RecordKeys } from './record_keys.js';
 import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
 
-/** The largest day, more than any day since 1970 in a record's key. */
+/** A bound above every day since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;
 
-/** The series of all assets that have records, configured or not, so an asset that is configured again finds its own. */
+/**
+ * The series of all assets that have records. The index includes assets that are not configured, so that an asset that is
+ * configured again finds its series.
+ */
 export interface SeriesIndex {
   all(): Iterable<AssetSeries>;
-  /** @throws DamagedRecord when the asset's newest record or hour is damaged. */
+  /** @throws DamagedRecord when the asset's newest record or hour is damaged */
   of(asset: AssetName): AssetSeries;
 }
 
-/** Builds the series from the keys of the folder. It reads only each configured asset's newest record and hour. */
+/**
+ * Builds the series from the keys of the folder. Reads only the newest record and the newest hour of each configured asset.
+ */
 export function loadSeries(
   assets: readonly AssetName[],
   recordKeys: RecordKeys,
@@ -37,7 +42,7 @@ export function loadSeries(
     const { unsealedDays } = seriesOf(String(assetKey));
     if (unsealedDays.at(-1) !== day) unsealedDays.push(day);
   }
-  // An asset that only received candles of another store may have nothing except days.
+  // An asset that only received candles of another store may have days and no other records.
   for (const asset of assets) seriesOf(recordKeys.of(asset));
   for (const series of byAssetKey.values()) {
     const range = { start: [series.assetKey, 0], end: [series.assetKey, DAY_MAX], limit: 1 } as const;
@@ -62,8 +67,8 @@ export function loadSeries(
   }
 
   /**
-   * Continues the stored hour, so that appending never reads the disk. The disk of a follower may be ahead of the records
-   * received: the follower closes the running minute itself.
+   * Continues the stored hour, so that appending never reads the disk. A follower's disk may be ahead of the records that the
+   * follower has received, because the follower itself closes the running minute.
    */
   function loadHour({ assetKey }: AssetSeries, runningMinute: number): AssetSeries['hour'] {
     const hour = Math.floor(runningMinute / MINUTES_PER_HOUR);
@@ -79,7 +84,7 @@ export function loadSeries(
   return { all: () => byAssetKey.values(), of };
 }
 
-/** Returns the newest UNIX second of all assets that has a record. */
+/** Returns the newest UNIX second for which any asset has a record. */
 export function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
   let newest: number | undefined;
   for (const { seconds } of seriesIndex.all()) {
@@ -89,7 +94,7 @@ export function findNewestSecond(seriesIndex: SeriesIndex): number | undefined {
   return newest;
 }
 
-/** Returns the first day of all assets that has candles, in days since 1970. */
+/** Returns the first day for which any asset has candles, in days since 1970. */
 export function findOldestDay(seriesIndex: SeriesIndex): number | undefined {
   let oldest: number | undefined;
   for (const { firstDay } of seriesIndex.all())

@@ -20,83 +20,83 @@ import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js
 import { findNewestSecond, findOldestDay, loadSeries } from './series_index.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
 
-/** The number of seconds that `recent` keeps beyond its window, for clocks that differ. */
+/** The number of seconds that `recent` keeps in addition to its window, because clocks differ. */
 const RECENT_SLACK_S = 60;
-/** The interval of progress reports of the check at a start, in records. */
+/** The interval of progress reports during the check at a start, in records. */
 const TELL_RECORDS = 1_000;
 
 /** Everything that the service stores: signed aggregates, their candles, and the publishers' latest inputs. */
 export interface Store
   extends StoreReader,
     Pick<Folder, 'isHandedOver' | 'onTakeOver' | 'successorServes' | 'tellServing'> {
-  /** Records the next aggregate, in signing order. Changes only memory; a group commit writes the record soon after. */
+  /** Records the next aggregate, in signing order. The call changes only memory; a group commit writes the record soon after it. */
   append(aggregate: SignedAggregate): Holding;
   /**
    * Records that the asset has no live price from `atNs` on, until its next aggregate.
-   * @returns `undefined` when its end was recorded already
+   * @returns `undefined` when the end was already recorded
    */
   ended(asset: AssetName, atNs: TimeNs): Holding | undefined;
   /**
-   * Keeps the latest accepted input of a publisher for an asset, in one record with the memory of earlier ones.
+   * Keeps the latest accepted input of a publisher, with the memory of earlier inputs.
    * @param key the bytes of the publisher's key
    */
   putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
-  /** Records a holding of another machine, after all earlier ones of that machine; one that is older than the newest changes nothing. */
+  /** Records a holding of another machine, in the order of that machine. A holding that is older than the newest changes nothing. */
   record(asset: AssetName, holding: Holding): void;
-  /** Records an input that another machine accepted, in the same way. @param input its record */
+  /** Records an input that another machine accepted. @param input the record of the input */
   recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void;
   /** Returns the newest record of the asset. */
   newest(asset: AssetName): Holding | undefined;
-  /** The candles for stores of other nodes, and from them. */
+  /** The candles that this store exchanges with stores of other nodes. */
   readonly candles: StoredCandles;
-  /** The recorded part of a cluster's log; written together with its records. */
+  /** The recorded part of a cluster's log. This record is written together with the log's records. */
   readonly log: LogProgress;
   /**
-   * Resolves when everything recorded before this call has been flushed to the disk.
-   * @throws Error (as a rejection) with the reason while the disk fails.
+   * Resolves when everything that was recorded before this call has been flushed to the disk.
+   * @throws Error (as a rejection) with the reason while the disk fails
    */
   durable(): Promise<void>;
-  /** Returns the last aggregate, or `undefined` when there is none or the asset's price has ended. */
+  /** Returns the last aggregate; `undefined` when there is none, or when the asset's price has ended. */
   latest(asset: AssetName): SignedAggregate | undefined;
   /** Returns the latest accepted inputs of all publishers for the configured assets. */
   inputs(): Iterable<StoredInput>;
   readonly marks: StoredMarks;
-  /** Symbols that name Stark assets in the keys of records, for followers. */
+  /** The symbols that name Stark assets in the keys of records. Followers need them. */
   readonly starkSymbols: ReadonlySet<string>;
   /** Sets the watch that tells followers when a commit begins and ends. */
   watchCommits(watch: { begun(commit: Commit): void; settled(isOnDisk: boolean): void }): void;
-  /** The newest UNIX second of which the folder had a record when it was opened. */
+  /** The newest UNIX second that had a record when the folder was opened. */
   readonly newestSecond: number | undefined;
   /** The number of records that are not on disk yet. */
   readonly recordsWaiting: number;
-  /** Notes a damaged record that another thread found. */
+  /** Records damage that another thread found. */
   noticeDamage(reason: string): void;
   /** Returns the size and the age of the folder. */
   figures(): StoreFigures;
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
   /**
    * Applies a reloaded configuration.
-   * @throws DamagedRecord, without any change, when the newest record of an added asset, or its hour of candles, is damaged.
+   * @throws DamagedRecord when the newest record or the newest hour of candles of an added asset is damaged; nothing has changed then
    */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'candleRetentionMs'>): void;
   /**
-   * Writes the waiting records and gives the folder to the process that asked for it. Records made from then on are never
-   * written; those on disk can be read until {@link close}.
-   * @throws Error when the last commit failed; this process still has the folder then.
+   * Writes the waiting records and gives the folder to the process that requested it. Later records are never written; records on disk
+   * can be read until {@link close}.
+   * @throws Error when the last commit failed; this process then still has the folder
    */
   handOver(): Promise<void>;
   /**
-   * Writes the waiting records and releases the folder; once, however often it is called.
-   * @throws Error when the last commit failed.
+   * Writes the waiting records and releases the folder. Only the first call has an effect.
+   * @throws Error when the last commit failed
    */
   close(): Promise<void>;
 }
 
 export interface StoreFigures {
   readonly bytes: number;
-  /** The free space of its file system for this process. */
+  /** The free space of the file system for this process. */
   readonly freeBytes: number;
-  /** UNIX milliseconds; `undefined` before the first commit. */
+  /** The time of the last successful commit, in UNIX milliseconds; `undefined` before the first commit. */
   readonly committedAtMs: number | undefined;
   /** The first day that has candles, in days since 1970. */
   readonly oldestDay: number | undefined;
@@ -110,16 +110,16 @@ export interface Commit {
 
 export interface StoredInput extends AcceptedInput {
   readonly asset: AssetName;
-  /** The publisher's key: its bytes. */
+  /** The bytes of the publisher's key. */
   readonly key: Buffer;
 }
 
 export interface StoreOptions extends FolderOptions {
-  /** The data folder; created if it is missing. One process at a time can open it. */
+  /** The data folder. A missing folder is created. Only one process at a time can open a folder. */
   readonly dir: string;
   /** The configured assets. Records of other assets stay unchanged. */
   readonly assets: readonly AssetName[];
-  /** How long candles are kept. Whole days are deleted, some time after this. */
+  /** The time for which candles are kept. Whole days are deleted some time after it. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
   /** Logs when the disk begins to fail, and when it works again. */
@@ -128,8 +128,8 @@ export interface StoreOptions extends FolderOptions {
 
 /**
  * Opens the data folder and everything in it.
- * @throws Error when another process has the folder, when its format has another version, or when a record that the start
- * needs is damaged.
+ * @throws Error when another process has the folder, when its format has another version, or when a record that the start needs is
+ * damaged
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const folder = await openFolder(options);
@@ -175,7 +175,9 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     };
   }
 
-  /** Remembers a damaged record, so that {@link Store.health} reports it until the next start. It is never served. */
+  /**
+   * Remembers a damaged record, so that {@link Store.health} reports the damage until the next start. A damaged record is never served.
+   */
   function noticing<T>(read: () => T): T {
     try {
       return read();
@@ -186,7 +188,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   let written: Promise<void> | undefined;
-  /** Writes for the last time: then another process may own the folder. */
+  /** Writes for the last time. Another process may own the folder after that. */
   function writeLast(): Promise<void> {
     written ??= journal.close();
     return written;
@@ -231,7 +233,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     *inputs() {
       for (const [assetKey, keyDigits] of tables.inputs.keys()) {
         const asset = configured.get(String(assetKey));
-        // Older versions kept inputs of both types under one key when an asset changed its type.
+        // Older versions kept inputs of both types under the same key when an asset changed its type.
         if (asset?.signatureType !== inputSignatureType(String(keyDigits))) continue;
         const accepted = noticing(() => tables.inputs.get([assetKey, keyDigits]));
         const key = Buffer.from(String(keyDigits), 'hex');
@@ -274,8 +276,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
 }
 
 /**
- * Checks the checksum of every record. Otherwise a record with a damaged key would stay undetected: a read would not find it
- * and would return nothing, or an older record.
+ * Checks the checksum of every record. Without this check, a record with a damaged key would stay undetected: a read would not find the
+ * record, and would return nothing or an older record.
  */
 function findDamagedRecord(tables: OpenTables, onProgress: OnProgress): string | undefined {
   const all = Object.values(tables);

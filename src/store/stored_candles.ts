@@ -14,11 +14,14 @@ export interface StoredCandles {
   /** Returns the minutes of a sealed day; `undefined` when there are none. */
   day(asset: AssetName, day: number): Uint8Array | undefined;
   /**
-   * Forgets minutes that had begun before this one: the records of another store have them complete. Must be called before the
-   * next two methods.
+   * Forgets minutes that began before this minute, because the records of another store have these minutes complete. Must be
+   * called before the next two methods.
    */
   forgetRunningBefore(minute: number): void;
-  /** Adds the minutes of another store before `beforeMinute`, the first that will be recorded here; they replace the present ones. */
+  /**
+   * Adds the minutes of another store before `beforeMinute`, which is the first minute that this store will record. The added minutes
+   * replace present minutes.
+   */
   addHour(asset: AssetName, hour: number, record: Uint8Array, beforeMinute: number): void;
   addDay(asset: AssetName, day: number, record: Uint8Array, beforeMinute: number): void;
 }
@@ -64,7 +67,7 @@ function addHour(
   const added = before(given, beforeMinute - hour * MINUTES_PER_HOUR);
   if (added.length === 0) return;
   const block = merged(minutesOf(series, hour, tables), added, MINUTES_PER_HOUR);
-  // Recorded minutes continue behind these.
+  // Minutes that this store records follow the added minutes in the same hour.
   if (series.hour?.hour === hour || hour === Math.floor(beforeMinute / MINUTES_PER_HOUR))
     series.hour = { hour, block };
   tables.hours.put([series.assetKey, hour], block);
@@ -76,7 +79,7 @@ function addHour(
   noteFirst(series, day);
 }
 
-/** Adds a day. A day that is partly unsealed here, or will be recorded further, is sealed later. */
+/** Adds a day. If the store has unsealed minutes of the day, or will record more of it, the day is sealed later. */
 function addDay(
   series: AssetSeries,
   day: number,
@@ -102,14 +105,14 @@ function noteFirst(series: AssetSeries, day: number): void {
   if (series.firstDay === undefined || day < series.firstDay) series.firstDay = day;
 }
 
-/** Returns the candles with a smaller slot. */
+/** Returns the candles whose slot is before `slotEnd`. */
 function before(given: CandleBlock, slotEnd: number): CandleBlock {
   const block = CandleBlock.withRoomFor(given.length);
   for (let i = 0; i < given.length && given.slot[i]! < slotEnd; i++) pushFrom(block, given, i, 0);
   return block;
 }
 
-/** Returns the minutes of one hour of a day. */
+/** Returns the minutes of an hour of a day. */
 function hourOf(day: CandleBlock, hourOfDay: number): CandleBlock {
   const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
   for (let i = 0; i < day.length; i++)
@@ -118,7 +121,7 @@ function hourOf(day: CandleBlock, hourOfDay: number): CandleBlock {
   return block;
 }
 
-/** Merges the candles of both, ascending; for a slot in both, those of `added`. */
+/** Merges both blocks, ascending. If both have a candle for a slot, the candle of `added` counts. */
 function merged(known: CandleBlock | undefined, added: CandleBlock, slots: number): CandleBlock {
   const block = CandleBlock.withRoomFor(slots);
   let at = 0;

@@ -2,23 +2,25 @@ import type { Database } from 'lmdb';
 import { DamagedRecord, unwrapRecord, wrapRecord } from '../records/envelope.js';
 import { pagesOfChanges } from './lmdb/disk_room.js';
 
-/** The records of a table are ordered by two parts: first a second or an asset, then a part that is unique within it. */
+/**
+ * The key of a record. Records are ordered by its two parts: a second or an asset, and then a part that is unique within it.
+ */
 export type Key = readonly [string | number, string | number];
 
-/** The conversion of one kind of record's values to bytes. */
+/** The conversion between the values of a kind of record and bytes. */
 export interface Codec<Value> {
-  /** Encodes a value; the bytes may be valid only until the next call. */
+  /** Encodes a value. The bytes may be valid only until the next call. */
   encode(value: Value): Uint8Array;
   decode(payload: Uint8Array, key: Key): Value;
 }
 
-/** The records of one kind. A change stays in memory until the journal's next commit; a read sees it at once. */
+/** The records of a kind. A change stays in memory until the journal's next commit, but reads see the change at once. */
 export interface Table<Value> {
-  /** @throws DamagedRecord when the record on disk is damaged. */
+  /** @throws DamagedRecord when the record on disk is damaged */
   get(key: Key): Value | undefined;
   /**
    * Records a value. A value that changes afterwards must be put again.
-   * @param keyText the text of the key, from {@link keyTextOf}, if it is known already
+   * @param keyText the text of the key from {@link keyTextOf}, if the caller already has it
    */
   put(key: Key, value: Value, keyText?: string): void;
   remove(key: Key): void;
@@ -26,17 +28,17 @@ export interface Table<Value> {
   isWaiting(key: Key): boolean;
   /** The number of records that wait to be written. */
   readonly waiting: number;
-  /** Returns the keys on disk, ascending, without those that wait to be written. */
+  /** Returns the keys on disk, ascending. Keys of changes that wait to be written are not included. */
   keysOnDisk(range?: KeyRange): Iterable<Key>;
-  /** Returns the keys on disk, and those that wait to be written. */
+  /** Returns the keys on disk and the keys that wait to be written. */
   keys(): Iterable<Key>;
   /** The number of records on disk. */
   readonly recordCount: number;
-  /** Returns all records on disk, each checked against its checksum. */
+  /** Returns all records on disk. Each record is checked against its checksum. */
   recordsOnDisk(): Iterable<StoredRecord>;
 }
 
-/** A range of keys: from `start` on, before `end`; with `reverse` keys descend, and `start` is the greater one. */
+/** A range of keys from `start` on and before `end`. With `reverse` keys descend, and `start` is the greater key. */
 export interface KeyRange {
   readonly start: Key;
   readonly end: Key;
@@ -44,12 +46,12 @@ export interface KeyRange {
   readonly reverse?: boolean;
 }
 
-/** A record on disk, undecoded. */
+/** A record on disk. The value of the record is not decoded. */
 export interface StoredRecord {
   readonly key: Key;
-  /** The size of its value. */
+  /** The size of the value. */
   readonly bytes: number;
-  /** The reason why it is damaged, if it is. */
+  /** The reason why the record is damaged; `undefined` if it is not damaged. */
   readonly damage: string | undefined;
 }
 
@@ -59,16 +61,16 @@ export interface CommitPart {
   /** The number of changes that the next commit takes. */
   readonly pending: number;
   beginCommit(): void;
-  /** Encodes the changes that the commit writes. @returns the most pages of the disk that they can need */
+  /** Encodes the changes that the commit writes. @returns the largest number of pages that they can need on the disk */
   encodeCommit(): number;
-  /** Runs inside the commit's transaction. */
+  /** Writes the changes, inside the commit's transaction. */
   writeCommit(): void;
   endCommit(): void;
-  /** Called when the commit failed: its changes wait again, unless newer ones replace them. */
+  /** Called when the commit failed. The changes of the commit wait again, unless newer changes replace them. */
   undoCommit(): void;
 }
 
-/** A table of a journal: its changes wait here until a commit takes them. */
+/** A table of a journal. Changes of the table wait here until a commit takes them. */
 export class JournalTable<Value> implements Table<Value>, CommitPart {
   readonly #database: Database<Buffer, [string | number, string | number]>;
   readonly #codec: Codec<Value>;
@@ -101,7 +103,8 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
 
   remove(key: Key): void {
     const keyText = keyTextOf(key);
-    // A record that never reached the disk needs no removal there, so removals do not accumulate while the disk fails.
+    // A record that never reached the disk needs no removal there. Without this check, removals would accumulate while the
+    // disk fails.
     const isOnlyPending =
       this.#pending.has(keyText) &&
       this.#committing === undefined &&
@@ -195,7 +198,7 @@ interface Change<Value> {
   readonly key: Key;
   /** The new value; `undefined` removes the record. */
   readonly value: Value | undefined;
-  /** The bytes for the disk, made by the first commit that tries to write them. */
+  /** The bytes for the disk. The first commit that tries to write the value makes these bytes. */
   wrapped?: Buffer;
 }
 
@@ -209,7 +212,7 @@ function damageOf(keyText: string, wrapped: Buffer): string | undefined {
   }
 }
 
-/** Returns the text that names the record in its checksum. */
+/** Returns the text that represents the key in the record's checksum. */
 export function keyTextOf(key: Key): string {
   return `${key[0]}/${key[1]}`;
 }

@@ -29,7 +29,10 @@ export class AggregateSession extends ReaderSession<AggregateGroup> {
   }
 }
 
-/** The connections with the same assets. They share each frame's bytes and the topic on which it is published. */
+/**
+ * The connections with the same assets. The connections share the bytes of each frame, and the topic on which frames are
+ * published.
+ */
 export class AggregateGroup extends ReaderGroup<AggregateSession> {
   constructor(
     key: string,
@@ -44,7 +47,7 @@ export class AggregateGroup extends ReaderGroup<AggregateSession> {
 
 const NO_GROUPS: ReadonlySet<AggregateGroup> = new Set();
 
-/** The groups that have connections, found by the facts that their members share, and by asset. */
+/** The groups that have connections. The index finds a group by the facts that its members share, or by asset. */
 export class AggregateGroupIndex {
   readonly #byKey = new Map<string, AggregateGroup>();
   readonly #byAsset = new Map<AssetIndex, Set<AggregateGroup>>();
@@ -59,7 +62,7 @@ export class AggregateGroupIndex {
     return this.#byKey.size;
   }
 
-  /** Returns all connections that are subscribed to an asset, as they are now. */
+  /** Returns all present connections with a subscription. */
   sessions(): AggregateSession[] {
     return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }
@@ -70,7 +73,7 @@ export class AggregateGroupIndex {
 
   /**
    * Finds or adds a group.
-   * @param assets ascending by index; an asset has one signature type, so no two types share a group
+   * @param assets ascending by index; an asset has a single signature type, so types never share a group
    * @param sequence the sequence of a new group
    */
   findOrAdd(assets: readonly Asset[], sequence: number): AggregateGroup {

@@ -5,7 +5,7 @@ import { isRequestType, readMessage } from './request.js';
 /** A message that a client may send on `/evm/subscribe` and `/stark/subscribe`. */
 export interface AggregateSubscription {
   readonly type: RequestType;
-  /** The symbols, each once, in the order of the message; the catalogue decides which of them are assets. */
+  /** The symbols in the order of the message. Each symbol occurs once, and the catalogue decides which symbols are assets. */
   readonly symbols: readonly string[];
   /** The ID that the answer repeats. */
   readonly traceId: string | undefined;
@@ -16,7 +16,7 @@ export interface AggregateRequestError {
   readonly traceId: string | undefined;
 }
 
-/** Reads one client message; the error names the field that is wrong. */
+/** Reads a client's message. The error names the wrong field. */
 export function readAggregateRequest(text: string): AggregateSubscription | AggregateRequestError {
   const message = readMessage(text);
   if (typeof message === 'string') return { error: message, traceId: undefined };
@@ -34,7 +34,10 @@ export function readAggregateRequest(text: string): AggregateSubscription | Aggr
   return { type, symbols: [...new Set<string>(data)], traceId };
 }
 
-/** Returns an error text without `data`, by which clients recognise prices. @param about the message that the error answers */
+/**
+ * Returns an error text. The text has no `data`, because clients recognise prices by this field. @param about the message that
+ * the error answers
+ */
 export function aggregateErrorText(
   error: string,
   about: Pick<AggregateRequestError, 'traceId'> | undefined,

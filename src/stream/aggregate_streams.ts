@@ -13,32 +13,33 @@ import type { StreamCounters } from './engine.js';
 import { type StreamLimits, Subscriptions } from './subscriptions.js';
 
 export interface AggregateStreamsOptions {
-  /** Returns the asset of the configuration in force with this symbol and signature type. */
+  /** Returns the asset with this symbol and signature type in the present configuration. */
   readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
   /** Returns the latest aggregate; `undefined` while the asset has no live price. */
   readonly latest: (asset: Asset) => SignedAggregate | undefined;
-  /** Returns the aggregate in the form of REST; made once for each aggregate. */
+  /** Returns the aggregate in the form of REST. Each text is made once. */
   readonly json: (aggregate: SignedAggregate) => string;
   readonly clock: Clock;
   /**
-   * Publishes a frame as for `/ws`, with sequences of its own. Connections that do not take the frame go to
-   * {@link AggregateStreams.lagged}.
+   * Publishes a frame as for `/ws`, but with separate sequences. Connections that do not take the frame go to {@link
+   * AggregateStreams.lagged}.
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
 }
 
 /**
- * Streams of signed aggregates, without their sockets: each connection receives an aggregate of its assets when it subscribes and
- * whenever one is signed.
+ * Streams of signed aggregates, without their sockets. A connection receives the aggregates of its assets when it subscribes, and
+ * each further aggregate when it is signed.
  *
- * The aggregates that are signed in one turn of the event loop form one frame of a group, made and published once. A newcomer or
- * a slow reader waits beside the topic, is brought up to date by frames of its own, and joins.
+ * All aggregates that are signed in a turn of the event loop are in the same frame of a group. This frame is made and published
+ * once. A new connection or a slow reader waits outside the topic. Such a connection receives its own frames until it has
+ * everything, and then joins the topic.
  */
 export class AggregateStreams extends Subscriptions<
   AggregateSession,
@@ -48,10 +49,10 @@ export class AggregateStreams extends Subscriptions<
 > {
   readonly #options: AggregateStreamsOptions;
   readonly #groups: AggregateGroupIndex;
-  /** The number of signatures so far, and by asset index the number of its last one. */
+  /** The number of signatures so far. `#signedAt` has, by asset index, the number of the last signature. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
-  /** The groups with an aggregate that was signed since their last frame. */
+  /** The groups of which an aggregate was signed since their last frame. */
   #dirty: AggregateGroup[] = [];
   #frames = 0;
 
@@ -62,7 +63,7 @@ export class AggregateStreams extends Subscriptions<
     this.#options = options;
   }
 
-  /** Notes that the asset's latest aggregate is a new one. */
+  /** Records that the asset has a new latest aggregate. */
   signed({ index }: Asset): void {
     this.#signedAt[index] = ++this.#sequence;
     for (const group of this.#groups.withAsset(index)) {
@@ -102,7 +103,7 @@ export class AggregateStreams extends Subscriptions<
 
   protected override enter(group: AggregateGroup, session: AggregateSession): void {
     if (group.dirty) return;
-    // Nothing of the group was signed since its last frame, so its members have everything.
+    // No aggregate of the group was signed since the group's last frame, so its members have everything.
     group.sequence = this.#sequence;
     this.#updateAndJoin(group, session);
   }
@@ -123,12 +124,12 @@ export class AggregateStreams extends Subscriptions<
     if (fresh.size > 0) session.fresh = fresh;
     this.#answerAndRegroup(session, request, [...assets.values()]);
     if (unknown.length === 0) return;
-    // Clients of this protocol read no errors: one unknown symbol must not block the other ones.
+    // An unknown symbol must not block the other symbols, because clients of this protocol read no errors.
     const error = `unknown symbols, or not covered by the token: ${unknown.join(', ')}`;
     this.replyError(session, error, request);
   }
 
-  /** Returns the assets that the token may see. Another symbol counts as one that does not exist. */
+  /** Returns the asset if the token may see it. Any other symbol is treated like a symbol that does not exist. */
   #visible({ rights, signatureType }: AggregateSession, symbol: string): Asset | undefined {
     return rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
   }
@@ -149,7 +150,7 @@ export class AggregateStreams extends Subscriptions<
     this.enterGroup(this.#groups.findOrAdd(assets, this.#sequence), session);
   }
 
-  /** Sends the frames at the end of a turn in which something was signed. */
+  /** Sends the frames at the end of a turn in which an aggregate was signed. */
   #flush(): void {
     const groups = this.#dirty;
     this.#dirty = [];
@@ -160,7 +161,8 @@ export class AggregateStreams extends Subscriptions<
       if (group.members.size > 0) {
         const signed = group.assets.filter((asset) => this.#isSignedAfter(group.sequence, asset));
         const frame = this.#frame(signed);
-        // Members that cannot take the frame leave during the call; they have everything that the group had before.
+        // Members that cannot take the frame leave during the call. These members have received everything that was sent to
+        // the group before.
         if (frame !== undefined) this.#options.publish(group.topic, Buffer.from(frame), this.#sequence);
       }
       group.sequence = this.#sequence;
@@ -169,7 +171,10 @@ export class AggregateStreams extends Subscriptions<
     }
   }
 
-  /** Sends a waiting connection the aggregates that it alone lacks; it joins, unless its socket did not take them. */
+  /**
+   * Sends a waiting connection the aggregates that only this connection lacks. Then the connection joins the topic, unless
+   * its socket did not take them.
+   */
   #updateAndJoin(group: AggregateGroup, session: AggregateSession): void {
     const { fresh, sequence } = session;
     const due = group.assets.filter(
@@ -185,7 +190,7 @@ export class AggregateStreams extends Subscriptions<
     session.connection.join(group.topic, group.sequence);
   }
 
-  /** Tells whether the asset was signed after a sequence. An aggregate that a restart found on disk counts as signed at 0. */
+  /** Tells whether the asset was signed after a sequence. An aggregate from disk after a restart counts as signed at 0. */
   #isSignedAfter(sequence: number, { index }: Asset): boolean {
     return (this.#signedAt[index] ?? 0) > sequence;
   }

@@ -1,13 +1,13 @@
 import type { AssetIndex } from '../model/asset.js';
 
 /**
- * The assets of a connection's subscription. A change of a few assets takes one pass over the others: they are neither sorted
- * again nor written as a text.
+ * The assets of a connection's subscription. A change of a few assets takes a single pass over the others, without sorting
+ * them again or writing them as text.
  */
 export interface AssetSet {
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** A number that equal sets have in common, and other sets hardly ever. */
+  /** A number that is the same for equal sets, and almost never the same for different sets. */
   readonly hash: number;
 }
 
@@ -20,8 +20,8 @@ export function assetSetOf(assets: readonly AssetIndex[], ids: readonly number[]
 
 /**
  * Returns the set with more assets.
- * @param more each once, in any order
- * @returns the same set when it has all of them, and the assets that were new
+ * @param more the assets to add, each once, in any order
+ * @returns the same set if it already has all of them, and the assets that were new
  */
 export function withAssets(
   set: AssetSet,
@@ -48,8 +48,8 @@ export function withAssets(
 
 /**
  * Returns the set without some assets.
- * @param gone each once, in any order; some may be absent from the set
- * @returns the same set when it has none of them
+ * @param gone the assets to remove, each once, in any order; the set may lack some of them
+ * @returns the same set if it has none of them
  */
 export function withoutAssets(set: AssetSet, gone: readonly AssetIndex[], ids: readonly number[]): AssetSet {
   const sorted = sortById(gone, ids);
@@ -81,7 +81,10 @@ function sortById(assets: readonly AssetIndex[], ids: readonly number[]): readon
   return assets;
 }
 
-/** Returns 32 bits of the index, mixed: a set's hash is their sum, in any order, and a double holds it exactly. */
+/**
+ * Returns 32 mixed bits of the index. The hash of a set is the sum of these numbers, so their order does not matter. A double
+ * holds the sum exactly.
+ */
 function hashOf(asset: AssetIndex): number {
   let mixed = Math.imul(asset + 1, 0x9e3779b1);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca77);

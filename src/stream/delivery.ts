@@ -16,22 +16,22 @@ export interface DeliveryOptions extends FrameSigning {
   readonly taxonomyId: number;
   readonly clock: Clock;
   readonly times: StreamTimes;
-  /** Returns, by asset index, the market status at a UNIX second, or `NO_SCHEDULE`. */
+  /** Returns the market status of each asset at a UNIX second, or `NO_SCHEDULE`, by asset index. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   /**
-   * Sends a text frame to every connection of a topic that takes it; {@link Subscriptions.lagged} receives the others during the
-   * call. The bytes are only valid during the call.
-   * @param sequence the frame has all changes up to this price sequence
+   * Sends a text frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other connections
+   * during the call. The bytes are only valid during the call.
+   * @param sequence the price sequence up to which the frame has all changes
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly counters: DeliveryCounters;
 }
 
-/** Counts since the start. */
+/** Counts since the start of the service. */
 export interface DeliveryCounters {
   framesMade: number;
   framesSkipped: number;
@@ -39,26 +39,29 @@ export interface DeliveryCounters {
 }
 
 /**
- * Makes frames and sends each to exactly the connections that lack its content.
+ * Makes frames and sends each frame to exactly the connections that lack its content.
  *
- * A group's frame is made once and published on the group's topic. A connection that is not at the sequence of the members (a
- * newcomer, or a slow reader) waits outside the topic. It gets frames of its own until it is at the group's sequence, and then
- * joins the topic.
+ * A group's frame is made once and published on the group's topic. A connection that is not at the sequence of the members (a new
+ * connection or a slow reader) waits outside the topic. Such a connection receives its own frames until it is at the group's sequence,
+ * and then joins the topic.
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #endTurn: (nowNs: TimeNs) => void;
   readonly #pieces: FramePieces;
-  /** The block of a single frame that is signed at once. */
+  /** The block of a single frame that is signed on this thread. */
   readonly #block = new SignedBlock();
   readonly #digest = new Uint8Array(DIGEST_BYTES);
   #encoder: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
-  /** The state of this turn of the event loop. Changes wait for the end of the turn; 'sent' means that some were sent before it. */
+  /**
+   * The state of this turn of the event loop. Changes wait for the end of the turn. With 'sent', some changes were already sent before
+   * it.
+   */
   #turn: 'unchanged' | 'changed' | 'sent' = 'unchanged';
 
-  /** @param endTurn called at the end of a turn of the event loop in which something changed; it calls {@link flush} */
+  /** @param endTurn called at the end of a turn of the event loop in which something changed; calls {@link flush} */
   constructor(options: DeliveryOptions, endTurn: (nowNs: TimeNs) => void) {
     this.#options = options;
     this.#endTurn = endTurn;
@@ -74,12 +77,12 @@ export class Delivery {
     return this.#dirty.length > 0;
   }
 
-  /** Must be called when the table has other assets than before. */
+  /** Must be called when the assets of the table have changed. */
   resize(): void {
     this.#encoder = new FrameEncoder(this.#options.table, this.#options.taxonomyId);
   }
 
-  /** Schedules the changes of a `real_time` group, at the end of this turn of the event loop or after 1 ms. */
+  /** Schedules the changes of a `real_time` group for the end of this turn of the event loop, or for 1 ms later. */
   markDirty(group: Group): void {
     if (group.dirty) return;
     this.#flushLater(group);
@@ -92,8 +95,7 @@ export class Delivery {
   }
 
   /**
-   * Sends the frames that are sent soon, see `areSentSoon`, without waiting for the end of the turn; does so once in a turn. A
-   * later frame has the changes of all other messages.
+   * Sends changes before the end of the turn if `areSentSoon` allows this, once in a turn. A later frame has the turn's other changes.
    */
   flushSoon(): void {
     if (this.#turn !== 'changed' || !areSentSoon(this.#dirty)) return;
@@ -106,7 +108,7 @@ export class Delivery {
     group.dirty = true;
   }
 
-  /** Sends the changes of the dirty groups. Groups that sent less than 1 ms ago wait for the next tick. */
+  /** Sends the changes of the dirty groups. A group whose last frame is less than 1 ms old waits for the next tick. */
   flush(nowNs: TimeNs): void {
     if (this.#dirty.length === 0) return;
     const due: Group[] = [];
@@ -122,7 +124,7 @@ export class Delivery {
     if (due.length > 0) this.emit(due, nowNs);
   }
 
-  /** Makes one frame for each group and publishes it, at once or when it is signed. */
+  /** Makes a frame for each group and publishes the frame, at once or after it is signed. */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
     const times = new Map<StreamEra, TimeNs>();
     const signed: Group[] = [];
@@ -135,18 +137,18 @@ export class Delivery {
     this.#pieces.finish();
   }
 
-  /** Sends a waiting connection the changes that it lacks, and joins the connection to the topic, now or with the group's next frame. */
+  /** Sends a waiting connection the changes that it lacks. Joins the connection to the topic, now or with the group's next frame. */
   enter(group: Group, session: StreamSession): void {
     if (group.intervalMs === undefined) {
       if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);
       if (group.dirty || group.signing || session.stalledSinceNs !== undefined) return;
-      // Nothing of the group has changed since its last frame, so the newcomer and the members are at the same sequence.
+      // Nothing of the group has changed since its last frame, so the new connection and the members are at the same sequence.
       group.sequence = session.sequence;
     }
     if (!group.signing) this.#join(group, session);
   }
 
-  /** @param times the common `ts` of the unsigned frames of this turn in each era */
+  /** Makes and publishes the unsigned frame of a group. @param times the `ts` that all unsigned frames of this turn share, by era */
   #emitUnsigned(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): void {
     const { sequence } = this.#options.table;
     this.#updateWaiting(group, nowNs);
@@ -159,7 +161,7 @@ export class Delivery {
     this.#joinWaiting(group);
   }
 
-  /** @returns a view that the next call overwrites; `undefined` when nothing is due */
+  /** Makes the frame of a group. @returns a view that the next call overwrites; `undefined` when nothing is due */
   #unsignedFrame(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): Buffer | undefined {
     const { era, keptFrame, options } = group;
     const assets = keptFrame === undefined ? group.dueAssets(this.#options.table) : [];
@@ -174,7 +176,10 @@ export class Delivery {
     return frame;
   }
 
-  /** Makes a frame and has it signed, unless nothing is due, none of the group's callers can pay, or no time may be signed. */
+  /**
+   * Makes a frame and has it signed. Makes no frame if nothing is due, if none of the group's callers can pay, or if no time may be
+   * signed.
+   */
   #makeSigned(group: Group, nowNs: TimeNs): void {
     const { table, counters } = this.#options;
     const { sequence } = table;
@@ -207,18 +212,19 @@ export class Delivery {
 
   #publishSigned(group: Group, frame: Uint8Array, sequence: number): void {
     this.#options.publish(group.topic, frame, sequence);
-    // The sequence changes only now: a connection that left during the signature, or cannot take the frame, does not receive it.
+    // The sequence changes only now, because a connection that left during the signature, or cannot take the frame, does not receive the
+    // frame.
     group.sequence = sequence;
     this.#joinWaiting(group);
   }
 
-  /** Handles a failed signature: the next frame holds all changes of the unsigned one. */
+  /** Handles a failed signature. The next frame will have all changes of the frame that was not signed. */
   #signingFailed(group: Group): void {
     this.#options.counters.framesSkipped += group.members.size;
     if (group.intervalMs === undefined) this.markDirty(group);
   }
 
-  /** Counts the frames that slow readers outside the topic miss, and sends waiting connections of `real_time` their changes. */
+  /** Counts the frames that slow readers miss. Sends waiting connections of `real_time` the changes that they lack. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
@@ -227,8 +233,9 @@ export class Delivery {
   }
 
   /**
-   * Joins every waiting connection that is at the group's sequence. While a frame is being signed, a newcomer may have received
-   * newer prices than the members, or none yet; then the newcomer waits for the next frame.
+   * Joins waiting connections to the topic, except slow readers. On `real_time` a connection joins only when it is at the group's
+   * sequence and lacks no price. While a frame is being signed, a new connection may have received newer prices than the members, or no
+   * prices yet. Then the new connection waits for the next frame.
    */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
@@ -248,9 +255,8 @@ export class Delivery {
   }
 
   /**
-   * Sends one connection of `real_time` the prices that it alone lacks.
-   * @returns `false` when prices are due but its last frame is less than 1 ms ago, its caller cannot pay, or no time may be
-   * signed.
+   * Sends a connection of `real_time` the prices that only this connection lacks.
+   * @returns `false` when prices are due, but the last frame is less than 1 ms old, the caller cannot pay, or no time may be signed
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table } = this.#options;
@@ -265,7 +271,7 @@ export class Delivery {
       timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
       if (timestampNs === undefined) return false;
     }
-    // This must precede the call that sends: a socket that drops the frame is reported at once.
+    // These fields must change before the call that sends, because a socket reports a dropped frame during that call.
     session.fresh = undefined;
     session.sequence = table.sequence;
     if (timestampNs !== undefined) this.#sendAlone(session, due, timestampNs, nowNs);

@@ -26,15 +26,15 @@ export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
-  /** Called when the engine needs a tick at a time that may be sooner than its last answer. */
+  /** Called when the engine may need a tick earlier than the time that it last returned. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
 export interface StreamCounters extends DeliveryCounters, SlowReaderCounters {}
 
 /**
- * The streaming API without its sockets. Its caller reports messages, price changes and ticks of the clock; the engine calls back
- * with frames.
+ * The streaming API without its sockets. The caller of the engine reports messages, price changes and ticks of the clock. The
+ * engine calls back with frames.
  */
 export class StreamEngine extends Subscriptions<
   StreamSession,
@@ -76,7 +76,7 @@ export class StreamEngine extends Subscriptions<
     const { ids } = this.#options.table;
     for (const session of this.#groups.sessions()) {
       const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
-      // IDs may have changed, and with them the order, even when the assets are the same.
+      // The IDs may have changed even if the assets are the same. Then the order of the assets has changed too.
       this.#regroup(session, assetSetOf(assets, ids));
     }
   }
@@ -86,17 +86,20 @@ export class StreamEngine extends Subscriptions<
     this.#eras.leave(session);
   }
 
-  /** Notes that the price of an asset changed in the table. */
+  /** Records that the price of an asset changed in the table. */
   priceChanged(index: AssetIndex): void {
     for (const group of this.#groups.realTimeOf(index)) this.#delivery.markDirty(group);
   }
 
-  /** Notes that all prices of a publisher's message have been reported. */
+  /** Records that all prices of a publisher's message have been reported. */
   messageApplied(): void {
     this.#delivery.flushSoon();
   }
 
-  /** Does the work that is due: called at {@link nextDueNs} or {@link StreamEngineOptions.onDue} and a few times a second. */
+  /**
+   * Does the work that is due. Must be called at the times of {@link nextDueNs} and {@link StreamEngineOptions.onDue}, and a
+   * few times a second.
+   */
   tick(nowNs: TimeNs): void {
     this.#options.times.tick(nowNs);
     this.#noticeStepBack(nowNs);
@@ -108,8 +111,8 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Returns the time of the next tick that the engine needs: the next multiple of an interval in use, or of 1 ms while
-   * changes wait to be sent.
+   * Returns the time of the next tick that the engine needs. This is the next multiple of an interval in use, or of 1 ms
+   * while changes wait to be sent.
    */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     return earlierOf(this.#ticks.nextNs, this.#delivery.isWaiting ? nextTryNs(nowNs) : undefined);
@@ -140,7 +143,7 @@ export class StreamEngine extends Subscriptions<
     super.leaveGroup(session);
   }
 
-  /** Takes a member out of the topic; the session keeps the time of the group's last frame, too. */
+  /** Takes a member out of the topic. The session also keeps the time of the group's last frame. */
   protected override leaveTopic(group: Group, session: StreamSession): void {
     session.lastTimestampNs = sentUpToNs(session);
     session.lastFrameNs = group.lastFrameNs;
@@ -190,8 +193,8 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Finds the assets of a request. An ID that the token may not see counts as one that does not exist. No connection is
-   * subscribed to it either.
+   * Finds the assets of a request. An ID that the token may not see is treated like an ID that does not exist, because no
+   * connection can be subscribed to either.
    */
   #lookUp(session: StreamSession, { assets }: StreamRequest) {
     const known: AssetIndex[] = [];
@@ -239,12 +242,15 @@ export class StreamEngine extends Subscriptions<
     this.enterGroup(group, session);
   }
 
-  /** Handles a step back of the clock, before any frame is made: only connections that have received later times stay. */
+  /**
+   * Handles a step back of the clock before any frame is made. Only connections that have received later times stay in the
+   * earlier era.
+   */
   #noticeStepBack(nowNs: TimeNs): void {
     if (this.#eras.notice()) this.#leaveEarlierEras(nowNs);
   }
 
-  /** Moves connections of earlier eras into the current one as soon as the clock is past their times. */
+  /** Moves connections of earlier eras into the current era as soon as the clock is past the times that they received. */
   #leaveEarlierEras(nowNs: TimeNs): void {
     this.#eras.moveResting(nowNs);
     for (const session of this.#groups.sessions())

@@ -1,13 +1,15 @@
-/** Sends frames to connections: a listener, or a thread that serves some of them. */
+/** The interface of a sender of frames: a listener, or a thread that serves some connections. */
 export interface FrameSender {
   /**
-   * Sends a text frame to every connection of a topic that takes it. The bytes are only valid during the call.
+   * Sends a text frame to every connection of a topic that takes the frame. The bytes are only valid during the call.
    * @param sequence the price sequence of the frame
    */
   publish(topic: number, frame: Uint8Array, sequence: number): void;
 }
 
-/** Sends each frame to all senders. It is made before the first sender; senders register when they start to serve. */
+/**
+ * Sends each frame to all senders. The fan-out is made before all senders, and a sender registers when it starts to serve.
+ */
 export class FanOut implements FrameSender {
   #senders: readonly FrameSender[] = [];
   #topics = 0;
@@ -17,7 +19,7 @@ export class FanOut implements FrameSender {
     return this.#topics++;
   }
 
-  /** Registers a sender. @returns a function that removes it */
+  /** Registers a sender. @returns a function that removes the sender */
   register(sender: FrameSender): () => void {
     this.#senders = [...this.#senders, sender];
     return () => {

@@ -1,25 +1,25 @@
 import type { Budget } from '../fair/budget.js';
 
 /**
- * The cost of a signature, in assets whose bytes take as long: 36 µs, and 0.09 µs for an asset's share of the body, its hash, its
- * hex and the write to a socket.
+ * The cost of a signature, as the number of assets whose bytes take the same time. A signature takes 36 µs. An asset takes 0.09
+ * µs for its share of the body, its hash, its hex and the write to a socket.
  */
 const SIGNATURE_COST = 400;
 
-/** The largest number of callers that are asked to pay for one frame. */
+/** The largest number of callers that are asked to pay for a frame. */
 const ASKED_MAX = 8;
 
-/** Returns the cost of a signed frame of so many assets; a frame of one asset costs `signedFrameCost(1)`. */
+/** Returns the cost of a signed frame with this number of assets. */
 export function signedFrameCost(assets: number): number {
   return SIGNATURE_COST + assets;
 }
 
 /**
- * The callers whose connections are in one group, which share its signed frames. The callers pay for a frame in turn, so a frame
- * is only skipped when none of them can pay, and no caller can use up another's budget by joining its group.
+ * The callers whose connections are in a group and share its signed frames. The callers pay for frames in turn. So a frame is
+ * skipped only when none of the callers that are asked can pay, and no caller can use up another's budget by joining its group.
  */
 export class FrameBudgets {
-  /** The number of connections by budget; the budget that was asked last is at the end of the map. */
+  /** The number of connections by budget. The budget that was asked last is at the end of the map. */
   readonly #connections = new Map<Budget, number>();
 
   add(budget: Budget): void {
@@ -32,7 +32,10 @@ export class FrameBudgets {
     else this.#connections.delete(budget);
   }
 
-  /** Makes one of the callers pay for a frame. @returns true when a caller could pay; otherwise the refusal is counted for the first */
+  /**
+   * Makes a caller pay for a frame. @returns true when a caller could pay; otherwise the refusal is counted for the caller that was
+   * asked first
+   */
   pay(cost: number, nowNs: bigint): boolean {
     const [first] = this.#connections.keys();
     if (first === undefined) return true;

@@ -20,26 +20,29 @@ import type { StreamQuery } from './stream_options.js';
 const UNPAID_WAIT_NS = 10n * NS_PER_MS;
 
 /**
- * The connections with the same channel, message type, attributes, asset set and era. They share each frame's bytes, its
- * signature and the topic on which it is published.
+ * The connections with the same channel, message type, attributes, asset set and era. The connections share the bytes and the
+ * signature of each frame, and the topic on which frames are published.
  */
 export class Group extends ReaderGroup<StreamSession> {
-  /** The time at which the last frame counts as sent, see `frameTime`. */
+  /** The time at which the last frame counts as sent; see `frameTime`. */
   lastFrameNs = 0n;
   /** The `ts` of the last frame. */
   lastTimestampNs = 0n;
-  /** True while a frame is being signed. The next frame waits for it, or on fixed channels is skipped. */
+  /**
+   * True while a frame is being signed. On `real_time` the next frame waits for it; on fixed channels the next frame is
+   * skipped.
+   */
   signing = false;
-  /** The callers that pay for its frames; only for `signed_ecdsa`. */
+  /** The callers that pay for the group's frames; only for `signed_ecdsa`. */
   readonly payers: FrameBudgets | undefined;
-  /** The time at which no caller could pay. */
+  /** The last time at which no caller could pay. */
   unpaidAtNs = 0n;
-  /** The number of its last frame among the frames of all groups. */
+  /** The number of the group's last frame among the frames of all groups. */
   lastFrameNumber = 0;
   readonly intervalMs: number | undefined;
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** The frame kept between ticks; only for `unsigned` fixed channels, and only while there is memory for it. */
+  /** The frame that is kept between ticks; only for `unsigned` fixed channels, and only while there is memory for it. */
   keptFrame: KeptFrame | undefined;
 
   constructor(
@@ -62,8 +65,8 @@ export class Group extends ReaderGroup<StreamSession> {
   }
 
   /**
-   * Returns the assets of the next frame: on a fixed channel every live asset of the set, on `real_time` those that changed since
-   * the group's last frame.
+   * Returns the assets of the next frame. On a fixed channel these are all live assets of the set; on `real_time` they are the
+   * assets that changed since the group's last frame.
    */
   dueAssets({ live, changedAt }: PriceTable): AssetIndex[] {
     const { assets } = this;
@@ -79,13 +82,16 @@ export class Group extends ReaderGroup<StreamSession> {
 
 /** A connection of `/ws`. */
 export class StreamSession extends ReaderSession<Group> {
-  /** The time at which the last frame for this connection alone counts as sent, see `frameTime`. For members the group's time counts. */
+  /** The time at which the last frame for this connection alone counts as sent; see `frameTime`. For members the group's time counts. */
   lastFrameNs = 0n;
-  /** The era that gives the `ts` of its frames. */
+  /** The era that gives the `ts` of the connection's frames. */
   era: StreamEra | undefined;
-  /** The last `ts` that it received, or may have received, before it became a member; then see `sentUpToNs`. */
+  /**
+   * The last `ts` that the connection received, or may have received, before it became a member. For members see
+   * `sentUpToNs`.
+   */
   lastTimestampNs = 0n;
-  /** The group's last `ts` when it became a member. */
+  /** The group's last `ts` when the connection became a member. */
   joinedTimestampNs = 0n;
 
   constructor(

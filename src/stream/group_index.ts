@@ -7,13 +7,13 @@ import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
 import type { StreamQuery } from './stream_options.js';
 
-/** Memory for kept frames. Groups without room in it make each frame again. */
+/** The largest memory for kept frames. A group without room in it makes each frame again. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
-/** The suffix of a key, repeated once for each earlier group with the same key. */
+/** The suffix of a key. The suffix is repeated for each earlier group with the same key. */
 const SAME_HASH = '+';
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
-/** The groups that have connections, indexed by the facts that their members share, by interval and by asset. */
+/** The groups that have connections. The index finds them by the facts that their members share, by interval and by asset. */
 export class GroupIndex {
   readonly #byKey = new Map<string, Group>();
   readonly #byInterval = new Map<number, Set<Group>>();
@@ -41,7 +41,7 @@ export class GroupIndex {
     return this.#byInterval;
   }
 
-  /** Returns all connections with a subscription, as they are now. */
+  /** Returns all present connections with a subscription. */
   sessions(): StreamSession[] {
     return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }
@@ -51,8 +51,8 @@ export class GroupIndex {
   }
 
   /**
-   * Returns the group of the connections with these options and assets in one era.
-   * @param sequence the sequence of the group if it is new and `real_time`
+   * Returns the group of the connections of an era with these options and assets.
+   * @param sequence the sequence of the group if the group is new and on `real_time`
    */
   findOrAdd(options: StreamQuery, era: StreamEra, set: AssetSet, sequence: number): Group {
     const kind = `${options.channel} ${options.messageType} ${options.marketStatus} ${era.serial}`;
@@ -61,7 +61,7 @@ export class GroupIndex {
       const known = this.#byKey.get(key);
       if (known === undefined) break;
       if (isSameSet(known.set, set)) return known;
-      // Another set has the same hash.
+      // The group with this key has another set with the same hash.
       key += SAME_HASH;
     }
     const group = new Group(key, this.#newTopic(), sequence, options, era, set);

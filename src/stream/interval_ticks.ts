@@ -5,12 +5,12 @@ export class IntervalTicks {
   /** The number of the last multiple, by interval in ms. */
   readonly #last = new Map<number, number>();
 
-  /** Starts counting an interval with its next multiple. Has no effect when the interval is already counted. */
+  /** Starts to count an interval from its next multiple. Has no effect when the interval is already counted. */
   start(intervalMs: number, nowNs: TimeNs): void {
     if (!this.#last.has(intervalMs)) this.#last.set(intervalMs, multipleAt(intervalMs, nowNs));
   }
 
-  /** Stops counting all other intervals. */
+  /** Stops counting all intervals that are not in `intervals`. */
   keepOnly(intervals: { has(intervalMs: number): boolean }): void {
     for (const intervalMs of this.#last.keys()) if (!intervals.has(intervalMs)) this.#last.delete(intervalMs);
   }

@@ -11,19 +11,20 @@ import {
 } from './encoder.js';
 import type { PriceTable } from './price_table.js';
 
-/** The value in place of a market status when the asset has no live price. */
+/** The value for an asset without a live price, in place of its market status. */
 const NOT_LIVE = 0xfe;
 
-/** Returns the largest memory of the kept frame of this many assets. */
+/** Returns the largest memory of a kept frame with this number of assets. */
 export function keptFrameBytes(assets: number): number {
   return assets * (UNSIGNED_ELEMENT_BYTES_MAX + Uint32Array.BYTES_PER_ELEMENT + 2);
 }
 
 /**
- * The `unsigned` frame of all live assets of one set, kept between ticks. The time and the digits of changed prices overwrite the
- * old ones. The whole frame is made again only when a text has another length than before.
+ * The `unsigned` frame of all live assets of a set, kept between ticks. The time and the digits of changed prices overwrite the
+ * old bytes. The whole frame is made again only when the length of a text has changed.
  *
- * Measured for 100 assets, with the time of the whole frame as 1: a quarter with one changed asset, a third with all changed.
+ * For 100 assets, an update took a quarter of the time of the whole frame with one changed asset, and a third with all assets
+ * changed.
  */
 export class KeptFrame {
   readonly #table: PriceTable;
@@ -40,12 +41,12 @@ export class KeptFrame {
   readonly #digitCounts: Uint8Array;
   /** The market status in each element, or {@link NOT_LIVE}. */
   readonly #shown: Uint8Array;
-  /** The price sequence up to which the frame holds all changes. */
+  /** The price sequence up to which the frame has all changes. */
   #sequence = -1;
-  /** The IDs in the frame; a reload may change them. */
+  /** The IDs in the frame. A reload may change the IDs of the table. */
   #ids: readonly number[] = [];
 
-  /** @param assets ascending by ID */
+  /** @param assets the assets, ascending by ID */
   constructor(table: PriceTable, taxonomyId: number, assets: readonly AssetIndex[]) {
     this.#table = table;
     this.#taxonomyId = taxonomyId;
@@ -58,7 +59,7 @@ export class KeptFrame {
 
   /**
    * Returns the finished frame, a view that the next call overwrites; `undefined` when no asset is live.
-   * @param statuses by asset index the market status or `NO_SCHEDULE`, for connections with `addtl_attrs=ms`
+   * @param statuses the market status or `NO_SCHEDULE` by asset index, for connections with `addtl_attrs=ms`
    */
   at(timestampNs: TimeNs, statuses?: Uint8Array): Buffer | undefined {
     const time = String(timestampNs);
@@ -69,7 +70,7 @@ export class KeptFrame {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Overwrites the prices that changed. @returns `false` when they do not fit */
+  /** Overwrites the prices that changed. @returns `false` when the new texts do not fit */
   #update(statuses: Uint8Array | undefined): boolean {
     const table = this.#table;
     if (table.ids !== this.#ids) return false;
@@ -84,7 +85,7 @@ export class KeptFrame {
       if (changedAt[asset]! <= sequence || shown === NOT_LIVE) continue;
       const digits = digitTexts[asset] || table.digits(asset);
       if (digits.length !== this.#digitCounts[i]) return false;
-      // A loop takes half the time of a native write for so few bytes.
+      // A loop is used because it takes half the time of a native write for so few bytes.
       let at = this.#ends[i]! - bytesAfterDigits(shown) - digits.length;
       for (let digit = 0; digit < digits.length; digit++) bytes[at++] = digits.charCodeAt(digit);
     }

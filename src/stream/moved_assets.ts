@@ -2,7 +2,7 @@ import type { StreamSession } from './group.js';
 import { TAXONOMY_CHANGED } from './request.js';
 import type { StreamCatalogue } from './stream_catalogue.js';
 
-/** Notifies the sessions whose assets get other streaming IDs; no frame may hold these IDs before. */
+/** Notifies the sessions whose assets receive other streaming IDs. No frame may contain the new IDs before this call. */
 export function tellMovedAssets(
   sessions: Iterable<StreamSession>,
   before: StreamCatalogue,

@@ -5,28 +5,34 @@ import type { Group } from './group.js';
 /** The shortest interval between frames of `real_time`. */
 const REAL_TIME_INTERVAL_NS = BigInt(REAL_TIME_INTERVAL_MS) * NS_PER_MS;
 
-/** Returns the time at which changes that were too soon are tried again. */
+/** Returns the time at which changes are tried again that came too soon after a frame. */
 export function nextTryNs(nowNs: bigint): bigint {
   return nextMultiple(nowNs, REAL_TIME_INTERVAL_NS);
 }
 
-/** The largest distance of a frame's time ahead of the clock; a later time is from before the clock was stepped back. */
+/**
+ * The largest time by which a frame may be ahead of the clock. A frame further ahead was made before the clock was stepped
+ * back.
+ */
 const AHEAD_NS_MAX = 100n * NS_PER_MS;
 
 /**
- * Returns the time at which a frame counts as sent: its `ts`, which may be a little ahead of the clock, so that `ts` too are 1 ms
- * apart.
+ * Returns the time at which a frame counts as sent. This is its `ts`, which may be a little ahead of the clock, so that the `ts`
+ * of frames are also 1 ms apart.
  */
 export function frameTime(timestampNs: bigint, nowNs: bigint): bigint {
   return isFromBefore(timestampNs, nowNs) ? nowNs : timestampNs;
 }
 
-/** Tells whether a connection that received a frame at that time must wait for the next. */
+/** Tells whether a connection that received a frame at `lastFrameNs` must still wait for the next frame. */
 export function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
   return nowNs - lastFrameNs < REAL_TIME_INTERVAL_NS && !isFromBefore(lastFrameNs, nowNs);
 }
 
-/** Returns the later one of two frames. A frame from before the clock was stepped back is the earlier. */
+/**
+ * Returns the later of two times of frames. A frame that was made before the clock was stepped back counts as the earlier
+ * frame.
+ */
 export function laterFrame(oneNs: bigint, otherNs: bigint, nowNs: bigint): bigint {
   if (isFromBefore(oneNs, nowNs)) return otherNs;
   return isFromBefore(otherNs, nowNs) || oneNs > otherNs ? oneNs : otherNs;
@@ -37,12 +43,15 @@ function isFromBefore(timeNs: bigint, nowNs: bigint): boolean {
 }
 
 /**
- * The largest number of connections whose frames are sent soon: a write to a socket takes 10 to 20 µs, so these frames delay
+ * The largest number of connections whose frames are sent soon. A write to a socket takes 10 to 20 µs, so these frames delay
  * other messages for less than a millisecond.
  */
 const FEW_CONNECTIONS = 32;
 
-/** Tells whether there are groups and the frames for all of them are sent soon: to few connections, and without a signature. */
+/**
+ * Tells whether the frames for all groups may be sent soon. This is true if there are groups, few connections receive the
+ * frames, and no frame needs a signature.
+ */
 export function areSentSoon(groups: readonly Group[]): boolean {
   let connections = 0;
   for (const { members, waiting, payers } of groups) {

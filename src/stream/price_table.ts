@@ -2,7 +2,7 @@ import type { AssetIndex } from '../model/asset.js';
 import { type Price, writePrice } from '../model/price.js';
 import { SIMPLIFIED_LAYOUT } from '../wire/payload_fields.js';
 
-/** The size of an asset in a payload: its ID and its price. */
+/** The size of an asset in a payload, with its ID and its price. */
 export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;
 const ID_AT = SIMPLIFIED_LAYOUT.asset.at['asset ID'];
 const PRICE_AT = SIMPLIFIED_LAYOUT.asset.at.price;
@@ -16,34 +16,37 @@ export const HEX_OF_BYTE = Uint16Array.from(
 
 /**
  * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. A price is encoded
- * once, when the first frame of its kind needs it, for any number of frames.
+ * when the first frame needs it, and then used for any number of frames.
  */
 export class PriceTable {
-  /** The entries, {@link ENTRY_BYTES} for each asset that is not {@link stale}: ID and price as in payloads. */
+  /**
+   * The entries of all assets, with {@link ENTRY_BYTES} for each. An entry has ID and price as in payloads, and is valid
+   * unless the asset is {@link stale}.
+   */
   entries = Buffer.alloc(0);
-  /** The entries in hex, with one element for the two digits of a byte. */
+  /** The entries in hex. Each element contains the two digits of a byte. */
   hexEntries = new Uint16Array(0);
-  /** The value 1 for each asset for which {@link encode} must be called before its entry is read. */
+  /** The value is 1 for each asset for which {@link encode} must be called before its entry is read. */
   stale = new Uint8Array(0);
-  /** The {@link digits} of each asset, or an empty text while they must be made. */
+  /** The {@link digits} of each asset; an empty text if the digits must be made first. */
   readonly digitTexts: string[] = [];
-  /** The {@link openText} of each asset, or an empty text when it must be made. */
+  /** The {@link openText} of each asset; an empty text if the text must be made first. */
   readonly openTexts: string[] = [];
   /**
-   * The {@link closedText} of each asset, or an empty text. There are two texts, so that a frame needs one concatenation for each
-   * asset.
+   * The {@link closedText} of each asset; an empty text if the text must be made first. Open and closed texts are separate, so
+   * that a frame needs only one concatenation for each asset.
    */
   readonly closedTexts: string[] = [];
-  /** The value 1 for each asset while it has a live price, otherwise 0. */
+  /** The value is 1 for each asset while the asset has a live price, and 0 otherwise. */
   live = new Uint8Array(0);
   /** The {@link sequence} of the last price change of each asset. */
   changedAt = new Float64Array(0);
-  /** The price sequence: it counts the price changes of all assets. */
+  /** The price sequence, which counts the price changes of all assets. */
   sequence = 0;
   #ids: readonly number[] = [];
   readonly #prices: (Price | undefined)[] = [];
 
-  /** @param ids the streaming ID of each asset, by index. */
+  /** @param ids the streaming ID of each asset, by index */
   constructor(ids: readonly number[]) {
     this.resize(ids);
   }
@@ -52,7 +55,7 @@ export class PriceTable {
     return this.#ids;
   }
 
-  /** Adds assets, or changes the IDs of present ones. Prices stay. */
+  /** Adds assets, or changes the IDs of present assets. Prices stay. */
   resize(ids: readonly number[]): void {
     const { live, changedAt } = this;
     this.#ids = ids;
@@ -97,7 +100,7 @@ export class PriceTable {
     this.stale[index] = 0;
   }
 
-  /** Returns the price of an asset that has one, in decimal digits. */
+  /** Returns the price of an asset in decimal digits. The asset must have a price. */
   digits(index: AssetIndex): string {
     const text = String(this.#prices[index]);
     this.digitTexts[index] = text;
@@ -130,8 +133,8 @@ export class PriceTable {
 }
 
 /**
- * Returns the same text in one piece of memory. V8 makes a rope of a template. A frame of ropes takes three times as long as one
- * of flat texts, because V8 walks every rope for every frame.
+ * Returns the same text in a single piece of memory. V8 makes a rope of a template, and walks every rope for every frame. So a
+ * frame of ropes takes three times as long as a frame of flat texts.
  */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');

@@ -1,12 +1,15 @@
 import { Roster } from '../fair/roster.js';
 
-/** The connections that share each frame's bytes, and the topic on which it is published. */
+/** The connections that share the bytes of each frame, and the topic on which frames are published. */
 export class ReaderGroup<Session extends { memberPlace: number }> {
-  /** The connections in the topic: they receive the next frame. */
+  /** The connections in the topic, which receive the next frame. */
   readonly members = new Roster<'memberPlace', Session>('memberPlace');
-  /** The connections outside the topic: newcomers that must not receive a frame made before they came, and slow readers. */
+  /**
+   * The connections outside the topic: slow readers, and new connections that must not receive a frame that was made before
+   * they subscribed.
+   */
   readonly waiting = new Set<Session>();
-  /** True while the group is in the list of groups that have something to send. */
+  /** True while the group is in the list of groups that have frames to send. */
   dirty = false;
 
   constructor(

@@ -1,51 +1,54 @@
 import type { Budget } from '../fair/budget.js';
 import type { AssetIndex } from '../model/asset.js';
 
-/** The sequence of a connection that has received nothing: all of its prices are due. */
+/** The sequence of a connection that has received nothing, so that all of its prices are due. */
 export const NOTHING_SENT = -1;
 
-/** A WebSocket in the form that the engine needs. Frames are text; their bytes are only valid during the call. */
+/** A WebSocket in the form that the engine needs. Frames are text. The bytes of a frame are only valid during the call. */
 export interface StreamConnection {
   send(frame: Uint8Array | string): void;
   /**
-   * Adds the connection to a topic: it receives the topic's frames until it leaves or {@link ReaderStreams.lagged} reports it.
-   * @param sequence the connection has received all changes up to this price sequence
+   * Adds the connection to a topic. The connection receives the topic's frames until it leaves, or until {@link
+   * ReaderStreams.lagged} reports it.
+   * @param sequence the price sequence up to which the connection has received all changes
    */
   join(topic: number, sequence: number): void;
   leave(topic: number): void;
   close(code: number, reason: string): void;
 }
 
-/** The rights that the token of a connection gives it. */
+/** The rights that a connection has by its token. */
 export interface StreamRights {
   maySee(symbol: string): boolean;
 }
 
-/** The work that the caller of a connection may cause in a second, over all of its connections. */
+/** The work that the caller of a connection may cause in a second on all of its connections together. */
 export interface ReaderBudgets {
-  /** The budget in the costs of `signedFrameCost`. */
+  /** The budget of signed frames, in the costs of `signedFrameCost`. */
   readonly signedFrames: Budget;
-  /** The budget in assets that `subscribe` and `unsubscribe` name. */
+  /** The budget of assets that `subscribe` and `unsubscribe` name. */
   readonly subscriptionChanges: Budget;
 }
 
-/** The streams of a session, in the form in which it reports the events of its socket. */
+/** The streams of a session. The session reports the events of its socket to them. */
 export interface ReaderStreams<Session> {
   /** Handles a text message of the client. */
   receive(session: Session, text: string): void;
   /** Handles a text message longer than `client_message_bytes`. */
   refuseOversize(session: Session, messageBytes: number): void;
-  /** Notes that a frame was skipped. @param sequence the connection has received all changes up to this one */
+  /**
+   * Records that a frame was skipped. @param sequence the price sequence up to which the connection has received all changes
+   */
   lagged(session: Session, sequence: number): void;
-  /** Notes that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
+  /** Records that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
   drained(session: Session, bufferedBytes: number): void;
-  /** Notes that the socket is closed. */
+  /** Records that the socket is closed. */
   closed(session: Session): void;
 }
 
 /**
- * A connection that receives prices in any form, and the events of its socket: one object, because there may be tens of
- * thousands, most of them idle.
+ * A connection that receives prices in any form, with the handlers of its socket's events. The connection and the handlers
+ * are a single object to save memory, because there may be tens of thousands of connections, most of them idle.
  */
 export abstract class ReaderSession<Group> {
   group: Group | undefined;
@@ -53,9 +56,15 @@ export abstract class ReaderSession<Group> {
   memberPlace = 0;
   /** The sequence up to which the connection has received all changes. */
   sequence = 0;
-  /** Newly subscribed assets, which are due even unchanged. `undefined` instead of an empty set. */
+  /**
+   * Newly subscribed assets. These assets are due even if their price is unchanged. The field is `undefined` instead of an
+   * empty set.
+   */
   fresh: Set<AssetIndex> | undefined;
-  /** The time at which the socket last took some of its bytes, or was found not to; only while the socket does not take them. */
+  /**
+   * The last time at which the socket took some of its bytes, or was found to take none; `undefined` while the socket takes its
+   * bytes.
+   */
   stalledSinceNs: bigint | undefined;
   badMessages = 0;
   /** The number of control messages left in the current second. */
@@ -86,8 +95,8 @@ export abstract class ReaderSession<Group> {
   }
 
   /**
-   * Notes that a frame for this connection alone did not fit behind the waiting bytes: all of its prices are due when the socket
-   * has sent them.
+   * Records that a frame for this connection alone did not fit behind the waiting bytes. All prices of the connection are due
+   * when the socket has sent these bytes.
    */
   dropped(): void {
     this.streams.lagged(this, NOTHING_SENT);

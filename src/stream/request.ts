@@ -12,14 +12,17 @@ import { type RequestId, readRequestId } from './request_id.js';
 /** A change of a client's subscription on `/ws`. */
 export interface StreamRequest {
   readonly type: RequestType;
-  /** The integers of the message, each once, in its order; the catalogue decides which of them are assets. */
+  /**
+   * The integers of the message in their order. Each integer occurs once, and the catalogue decides which integers are
+   * assets.
+   */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
-  /** The ID of the request. A request with an ID is answered. */
+  /** The ID of the request. The service answers a request that has an ID. */
   readonly id: RequestId | undefined;
 }
 
-/** A client's test whether the connection still works. */
+/** A ping, with which a client tests whether the connection still works. */
 export interface PingRequest {
   readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
@@ -30,10 +33,13 @@ export interface RequestError {
   readonly id: RequestId | undefined;
 }
 
-/** The largest number of arrays and objects: a request has one of each; `JSON.parse` takes 20 ms for thousands inside each other. */
+/**
+ * The largest number of arrays and objects in a message. A request has only one of each, and `JSON.parse` takes 20 ms for thousands
+ * of them inside each other.
+ */
 const CONTAINERS_MAX = 64;
 
-/** Reads one client message; the error names the field that is wrong. */
+/** Reads a client's message. The error names the wrong field. */
 export function readRequest(text: string): StreamRequest | PingRequest | RequestError {
   const message = readMessage(text);
   if (typeof message === 'string') return { error: message, id: undefined };
@@ -49,13 +55,16 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid ?? false, id };
 }
 
-/** Returns the numbers, each once. Ascending numbers, which most clients send, need no set: a set takes longer than parsing them. */
+/**
+ * Returns the numbers without repetitions. Ascending numbers need no set, which would take longer than parsing them. Most clients
+ * send ascending numbers.
+ */
 function eachOnce(numbers: readonly number[]): readonly number[] {
   for (let i = 1; i < numbers.length; i++) if (numbers[i - 1]! >= numbers[i]!) return [...new Set(numbers)];
   return numbers;
 }
 
-/** Reads the JSON object of a message. @returns the error if the message is none */
+/** Reads the JSON object of a message. @returns the error if the message is not a JSON object */
 export function readMessage(text: string): Readonly<Record<string, unknown>> | string {
   if (text.split(/[[{]/, CONTAINERS_MAX + 2).length > CONTAINERS_MAX + 1)
     return `the message holds more than ${CONTAINERS_MAX} objects and arrays`;
@@ -70,7 +79,7 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
     : 'the message is not a JSON object';
 }
 
-/** The message to a client that IDs of its assets changed. */
+/** The message that tells a client that IDs of its assets changed. */
 export const TAXONOMY_CHANGED = `{"type":"${TAXONOMY_TYPE}"}`;
 
 /** Returns the answer to a ping. */
@@ -78,7 +87,7 @@ export function pongText({ id }: PingRequest): string {
   return id === undefined ? `{"type":"${PONG_TYPE}"}` : `{"type":"${PONG_TYPE}","id":${id}}`;
 }
 
-/** Returns the answer to a request with an ID: the whole present set, and the unknown assets of the request. */
+/** Returns the answer to a request with an ID: all present subscriptions, and the unknown assets of the request. */
 export function answerText(
   type: RequestType,
   id: RequestId,

@@ -1,7 +1,9 @@
 import { hasAtMost } from '../model/text.js';
 import { REQUEST_ID_LENGTH_MAX } from '../wire/stream.js';
 
-/** The `id` of a request as JSON text. A number is the received text: a double keeps neither 17 digits nor `1.0`. */
+/**
+ * The `id` of a request as JSON text. A number stays the received text, because a double keeps neither 17 digits nor `1.0`.
+ */
 export type RequestId = string;
 
 /**
@@ -23,16 +25,16 @@ const NUMBER = /\s*([-+.\deE]+)/y;
 /** Returns the offset after the key `id` and its colon. */
 function endOfKey(message: string): number {
   const first = message.indexOf('"id"');
-  // When no text is written with escapes and `"id"` stands once, it is the key; this holds in nearly every request.
+  // If the message has no escapes and contains `"id"` only once, this text is the key. This holds for nearly every request.
   return first === message.lastIndexOf('"id"') && !message.includes('\\')
     ? message.indexOf(':', first) + 1
     : searchEndOfKey(message);
 }
 
-/** A string, with the colon if it is a key; or what changes the depth. */
+/** A string, with its colon if the string is a key; or a bracket or brace, which changes the depth. */
 const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[[\]{}]/g;
 
-/** Finds the key in any text. Of equal keys the last one counts, like in `JSON.parse`. */
+/** Finds the key in any text. If the key occurs several times, the last key counts, as in `JSON.parse`. */
 function searchEndOfKey(message: string): number {
   let end = 0;
   let depth = 0;

@@ -2,11 +2,11 @@ import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { TimeNs } from '../model/time.js';
 import type { StreamSession } from './group.js';
 
-/** The eras that give the `ts` of each connection. */
+/** Assigns an era to each connection. The era gives the `ts` of the connection's frames. */
 export class SessionEras {
   readonly #times: StreamTimes;
   #current: StreamEra;
-  /** The sessions that have received times and are subscribed to nothing now, so that they are in no group. */
+  /** The sessions that have received times but have no subscription now, so that they are in no group. */
   readonly #withoutGroup = new Set<StreamSession>();
 
   constructor(times: StreamTimes) {
@@ -14,7 +14,9 @@ export class SessionEras {
     this.#current = times.current();
   }
 
-  /** Notices a step back of the clock. @returns true when the clock was stepped back since the last call: then there is another era */
+  /**
+   * Notices a step back of the clock. @returns true when the clock was stepped back since the last call, so that there is a new era
+   */
   notice(): boolean {
     const before = this.#current;
     this.#current = this.#times.current();
@@ -27,20 +29,20 @@ export class SessionEras {
   }
 
   /**
-   * Returns the era for the session's next group: the current one, unless the session has received times that are ahead of the
-   * clock. The session is in no group now.
+   * Returns the era for the session's next group. This is the current era, unless the session has received times that are
+   * ahead of the clock. The session must be in no group.
    */
   enter(session: StreamSession, nowNs: TimeNs): StreamEra {
     this.#withoutGroup.delete(session);
     return this.#moveOn(session, nowNs);
   }
 
-  /** Notes that the session is in no group for now. */
+  /** Records that the session is in no group for now. */
   rest(session: StreamSession): void {
     if (session.era !== undefined) this.#withoutGroup.add(session);
   }
 
-  /** Moves the sessions that are in no group into the current era, as soon as the clock is past the times that they received. */
+  /** Moves the sessions without a group into the current era, as soon as the clock is past the times that they received. */
   moveResting(nowNs: TimeNs): void {
     for (const session of this.#withoutGroup) this.#moveOn(session, nowNs);
   }
@@ -63,7 +65,10 @@ export class SessionEras {
   }
 }
 
-/** Returns the last `ts` that a session received. A member received the group's frames since it joined, and none before. */
+/**
+ * Returns the last `ts` that a session received. A member has received all frames of the group since it joined, and no
+ * earlier frames.
+ */
 export function sentUpToNs(session: StreamSession): bigint {
   const { group, lastTimestampNs, joinedTimestampNs } = session;
   if (!group?.members.has(session) || group.lastTimestampNs <= joinedTimestampNs) return lastTimestampNs;

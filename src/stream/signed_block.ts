@@ -3,18 +3,22 @@ import { MESSAGE_TYPES } from '../wire/stream.js';
 import { HEX_OF_BYTE } from './price_table.js';
 
 const [, SIGNED] = MESSAGE_TYPES;
-// Head, hex and tail have an even number of bytes each, so frames are written two bytes at a time.
+// Head, hex and tail each have an even number of bytes, so frames are written two bytes at a time.
 const HEAD = pairsOf(`{"type":"${SIGNED}","p":"0x`);
 const TAIL = pairsOf('"}');
 const BODY_AT = HEAD.length + PAYLOAD_SIGNATURE.bytes;
 
-/** A block of `signed_ecdsa` frames in one piece of memory, without gaps. The frames are complete except for their signatures. */
+/**
+ * A block of `signed_ecdsa` frames without gaps in a single piece of memory. The frames are complete except for their signatures.
+ */
 export class SignedBlock {
-  /** The frames; an element is two bytes, such as the two digits of a byte. {@link add} may replace the array by a larger one. */
+  /**
+   * The frames. An element is two bytes, such as the two digits of a byte. {@link add} may replace the array with a larger array.
+   */
   pairs = new Uint16Array(0);
   /** The offsets of the ends of the frames. */
   readonly #ends: number[] = [];
-  /** The last finished frame: most frames have the place of the one before. */
+  /** The last finished frame. Its view is used again, because most frames have the same place as the frame before. */
   #frame: Uint8Array = new Uint8Array(0);
 
   /** Adds a frame without signature and body. @returns the offset in {@link pairs} of the digits of the body */
@@ -33,7 +37,8 @@ export class SignedBlock {
 
   /**
    * Writes the signature of a frame.
-   * @param signatures holds the bytes of the signature in the form of a payload, from `from` on
+   * @param signatures the bytes that contain the signature, in the form of a payload
+   * @param from the offset of the signature in these bytes
    * @returns the finished frame, a view that is valid until {@link add} or {@link clear} is called
    */
   sign(frame: number, signatures: Uint8Array, from: number): Uint8Array {
@@ -54,7 +59,7 @@ export class SignedBlock {
     this.#ends.length = 0;
     if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
     this.pairs = new Uint16Array(0);
-    // This view would keep the memory.
+    // The view is replaced, because it would keep the old memory alive.
     this.#frame = new Uint8Array(0);
   }
 

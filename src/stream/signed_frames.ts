@@ -2,43 +2,46 @@ import { PAYLOAD_SIGNATURE } from '../wire/payload_fields.js';
 import type { Group } from './group.js';
 import { SignedBlock } from './signed_block.js';
 
-/** The way to sign frames. Digests and signatures stand one behind the other, without gaps. */
+/** The functions that sign frames. Digests and signatures follow each other without gaps. */
 export interface FrameSigning {
   /** Writes the digest of a body into `out` from `at` on. */
   readonly digest: (body: Uint8Array, out: Uint8Array, at: number) => void;
-  /** Signs at once. @returns the 65 bytes of a payload's signature, valid until the next call */
+  /** Signs on the calling thread. @returns the 65 bytes of a payload's signature, valid until the next call */
   readonly signOne: (digest: Uint8Array) => Uint8Array;
   /**
-   * Signs a few digests at once, and many on other threads.
+   * Signs a few digests on the calling thread, and many digests on other threads.
    * @param digests must not change until they are signed
    */
   readonly sign: (digests: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 }
 
-/** Callbacks for frames. */
+/** The callbacks for the results of signing. */
 export interface FrameOutcome {
   /**
    * Called with a signed frame.
    * @param frame a view that is only valid during the call
-   * @param sequence the price sequence of the frame, which holds all changes up to it
+   * @param sequence the price sequence up to which the frame has all changes
    */
   readonly onSigned: (group: Group, frame: Uint8Array, sequence: number) => void;
-  /** Called when there is no signature, and so no frame. */
+  /** Called when signing failed, so that there is no frame. */
   readonly onFailed: (group: Group) => void;
 }
 
 export const DIGEST_BYTES = 32;
 
-/** The number of frames that are signed at once, on the calling thread: the smallest frames of a tick do not wait for another thread. */
+/**
+ * The number of frames in the first piece, which is signed on the calling thread. So the smallest frames of a tick do not wait for
+ * another thread.
+ */
 const FIRST_PIECE_FRAMES = 4;
-/** The number of frames in a piece: some 5 ms of signatures; a piece costs 40 µs of this thread. */
+/** The number of frames in a later piece. A piece takes about 5 ms of signing on another thread, and 40 µs of this thread. */
 const PIECE_FRAMES = 128;
 /** The number of pieces that are kept for later frames. */
 const SPARE_PIECES_MAX = 16;
 
 /**
- * Sorts the groups into the order in which they are served: small groups first, and of equal ones the group whose last frame is
- * oldest.
+ * Sorts the groups into the order in which they are served. Small groups come first. Among groups of equal size, the group with
+ * the oldest last frame comes first.
  */
 export function smallFirst(groups: Group[]): Group[] {
   return groups.sort(
@@ -46,7 +49,7 @@ export function smallFirst(groups: Group[]): Group[] {
   );
 }
 
-/** Frames that are signed together. Each frame is made in the block, and its signature is written there. */
+/** Frames that are signed together. Each frame is made in the block, and its signature is written into the block. */
 interface FramePart {
   readonly block: SignedBlock;
   readonly digests: Uint8Array;
@@ -54,7 +57,9 @@ interface FramePart {
   readonly sequences: number[];
 }
 
-/** Signs the frames of a tick in pieces, in the order in which they come. Each piece is sent as soon as it is signed. */
+/**
+ * Signs the frames of a tick in pieces, in the order in which frames are added. Each piece is sent as soon as it is signed.
+ */
 export class FramePieces {
   readonly #signing: FrameSigning;
   readonly #outcome: FrameOutcome;
@@ -81,7 +86,7 @@ export class FramePieces {
     if (groups.length === this.#size) this.#signPiece();
   }
 
-  /** Signs the remaining frames: the tick has no more. */
+  /** Signs the remaining frames after the last frame of the tick was added. */
   finish(): void {
     this.#signPiece();
     this.#size = FIRST_PIECE_FRAMES;

@@ -13,11 +13,11 @@ import {
 export interface StreamQuery {
   readonly channel: Channel;
   readonly messageType: MessageType;
-  /** `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
+  /** True for `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
   readonly marketStatus: boolean;
 }
 
-/** @returns the options, or the error that names the parameter and its allowed values. */
+/** @returns the options, or the error that names the parameter and its allowed values */
 export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQuery | string {
   const channel = query.get('channel') ?? DEFAULT_CHANNEL;
   if (!isChannel(channel)) return `channel must be one of ${CHANNELS.join(', ')}`;
@@ -31,7 +31,7 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQu
 
 const KNOWN_OPTIONS = new Map<string, StreamQuery>();
 
-/** Returns one object for all connections with the same options. */
+/** Returns the object that all connections with the same options share. */
 function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamQuery {
   const key = `${channel} ${messageType} ${marketStatus}`;
   let options = KNOWN_OPTIONS.get(key);

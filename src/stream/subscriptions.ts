@@ -19,12 +19,12 @@ export interface StreamLimits {
   readonly slowConsumerNs: bigint;
 }
 
-/** A message of a client that is not a valid request. */
+/** The fault of a client's message that is not a valid request. */
 interface RequestFault {
   readonly error: string;
 }
 
-/** The texts that clients send and receive. */
+/** The functions that read and write the texts of a protocol. */
 interface ClientProtocol<Request, Fault> {
   readonly read: (text: string) => Request | Fault;
   /** Returns an error text. @param about the message that the error answers, with its ID; `undefined` when the ID was not read */
@@ -37,12 +37,12 @@ interface KnownGroups<Group> {
   remove(group: Group): void;
 }
 
-/** The longest message that is read after the limit of messages is reached. */
+/** The longest message that is read after a client has reached its limit of messages. */
 const FLOOD_LENGTH_MAX = 1_024;
 
 /**
- * The connections of one streaming protocol. Takes their requests within the limits, and takes them out of topics and groups when
- * they lag or leave. The protocol itself reads and carries out requests, and makes frames.
+ * The connections of a streaming protocol. The class accepts their requests within the limits, and takes connections out of
+ * topics and groups when they lag or leave. The protocol itself reads and executes requests, and makes frames.
  */
 export abstract class Subscriptions<
   Session extends ReaderSession<Group>,
@@ -73,7 +73,7 @@ export abstract class Subscriptions<
     return this.#groups.size;
   }
 
-  /** Removes a session whose socket is closed: nothing may be sent on it any more. */
+  /** Removes a session whose socket is closed. Nothing may be sent to it any more. */
   closed(session: Session): void {
     this.slowReaders.delete(session);
     // A closed socket has already left its topics.
@@ -82,9 +82,9 @@ export abstract class Subscriptions<
   }
 
   /**
-   * Handles a socket that still held bytes, so it did not receive a frame, which would only have waited behind older ones. The
-   * connection receives nothing more until its socket has sent all bytes, and then the newest values.
-   * @param sequence the connection has received all changes up to this sequence
+   * Handles a socket that did not receive a frame because it still held bytes. The frame would only have waited behind older
+   * frames. The connection receives nothing more until its socket has sent all bytes, and then receives the newest values.
+   * @param sequence the price sequence up to which the connection has received all changes
    */
   lagged(session: Session, sequence: number): void {
     const { group } = session;
@@ -96,7 +96,7 @@ export abstract class Subscriptions<
     this.slowReaders.add(session, this.#clock.nowNs());
   }
 
-  /** Notes that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
+  /** Records that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
   drained(session: Session, bufferedBytes: number): void {
     const nowNs = this.#clock.nowNs();
     if (this.slowReaders.drained(session, bufferedBytes, nowNs)) this.resume(session, nowNs);
@@ -106,7 +106,8 @@ export abstract class Subscriptions<
   receive(session: Session, text: string): void {
     const nowNs = this.#clock.nowNs();
     const isAllowed = this.#takeControlMessage(session, Number(secondOf(nowNs)));
-    // Flood messages are not parsed: past the limit, only a message of ordinary length is read for the ID that its error carries.
+    // Above the limit, only a message of ordinary length is read, because the error carries its ID. Longer messages are not
+    // parsed.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? this.#protocol.read(text) : undefined;
     if (!isAllowed || request === undefined) {
       const { controlMessagesPerSecond } = this.#limits;
@@ -124,22 +125,22 @@ export abstract class Subscriptions<
 
   protected abstract carryOut(session: Session, request: Request, nowNs: TimeNs): void;
 
-  /** Brings a waiting connection up to date and into the topic, now or with the group's next frame. */
+  /** Sends a waiting connection what it lacks, and joins it to the topic, now or with the group's next frame. */
   protected abstract enter(group: Group, session: Session): void;
 
-  /** Notes that the connection takes frames again. */
+  /** Handles a connection that takes frames again. */
   protected resume(session: Session, _nowNs: TimeNs): void {
     if (session.group) this.enter(session.group, session);
   }
 
-  /** Answers a request that cannot be carried out. */
+  /** Answers a request that cannot be executed. */
   protected replyError(session: Session, error: string, about: Request | Fault | undefined): void {
     session.connection.send(this.#protocol.errorText(error, about));
   }
 
   /**
-   * Tells whether the caller may change so many assets now; otherwise refuses the request. @param assets the number of assets
-   * that the request names
+   * Tells whether the caller may change this number of assets now, and refuses the request otherwise. @param assets the
+   * number of assets that the request names
    */
   protected mayChange(session: Session, request: Request, assets: number, nowNs: TimeNs): boolean {
     const { subscriptionChanges } = session.budgets;
@@ -152,8 +153,8 @@ export abstract class Subscriptions<
   }
 
   /**
-   * Tells whether the connection may have so many assets; otherwise refuses the request. @param assets the number of assets that
-   * the connection would have
+   * Tells whether the connection may have this number of assets, and refuses the request otherwise. @param assets the number of
+   * assets that the connection would have
    */
   protected mayHave(session: Session, request: Request, assets: number): boolean {
     const { subscriptionsPerConnection } = this.#limits;
@@ -163,7 +164,7 @@ export abstract class Subscriptions<
     return false;
   }
 
-  /** Adds a session to a group. @param session in no group */
+  /** Adds a session to a group. @param session must be in no group */
   protected enterGroup(group: Group, session: Session): void {
     session.group = group;
     group.waiting.add(session);
@@ -179,21 +180,21 @@ export abstract class Subscriptions<
     if (group.isEmpty) this.#groups.remove(group);
   }
 
-  /** Takes a member out of the topic; it has received everything that the group has. */
+  /** Takes a member out of the topic. The member has received everything that was sent to the group. */
   protected leaveTopic(group: Group, session: Session): void {
     group.members.delete(session);
     session.connection.leave(group.topic);
     session.sequence = group.sequence;
   }
 
-  /** Answers an invalid message; closes a connection that sends too many of them. */
+  /** Answers an invalid message, and closes a connection that sends too many invalid messages. */
   #refuseBadMessage(session: Session, error: string, about: Fault | undefined): void {
     this.replyError(session, error, about);
     const { code, reason } = CLOSES.badMessages;
     if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(code, reason);
   }
 
-  /** Counts a message of a client. @returns true when the message is within the client's messages of this UNIX second */
+  /** Counts a message of a client. @returns true when the client has not exceeded its messages of this UNIX second */
   #takeControlMessage(session: Session, second: number): boolean {
     if (second !== session.controlSecond) {
       session.controlSecond = second;

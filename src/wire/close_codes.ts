@@ -3,13 +3,13 @@ export interface Close {
   readonly code: number;
   /** The text of the close frame. */
   readonly reason: string;
-  /** The paths on which it is used: streams, publishers, or both. */
+  /** The paths on which the close is used: streams, publishers, or both. */
   readonly paths: 'all' | 'stream' | 'publish';
   /** True when a client should connect again. */
   readonly reconnect: boolean;
 }
 
-/** The ways in which the service closes WebSockets. Where two have the same code, the reason distinguishes them. */
+/** The ways in which the service closes WebSockets. If two of them have the same code, the reason distinguishes them. */
 export const CLOSES = {
   shuttingDown: {
     code: 1001,
@@ -67,7 +67,10 @@ export const CLOSES = {
   },
 } as const satisfies Readonly<Record<string, Close>>;
 
-/** The text of documents for each of them, in CommonMark; a client does not load it. */
+/**
+ * The texts of the documents for each close, in CommonMark. The texts are in a separate constant so that a client does not
+ * load them.
+ */
 export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
   shuttingDown: 'the service is shutting down',
   binaryMessage: 'a binary message',
@@ -86,7 +89,8 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
 export const CLIENT_CLOSE_CODE = 1000;
 
 /**
- * Tells whether a client whose connection was closed should connect again; yes for codes that the service does not send.
+ * Tells whether a client whose connection was closed should connect again. Returns true for codes that the service does not
+ * send.
  * @param reason the reason of the close frame, or a text that contains it
  */
 export function mayReconnect(code: number, reason: string): boolean {

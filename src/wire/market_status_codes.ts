@@ -22,10 +22,10 @@ export const MARKET_STATUS_CODES: readonly MarketStatus[] = [
   MARKET_AFTER_HOURS,
 ];
 
-/** The code in payloads for the status of an asset that has no market schedule; JSON leaves the field out. */
+/** The code in payloads for an asset that has no market schedule. JSON leaves the field out. */
 export const NO_SCHEDULE = 0xff;
 
-/** The suffixes that `/v1/market_status` adds to the symbol: the names of its three values. */
+/** The suffixes that `/v1/market_status` adds to the symbol, to name its three values. */
 export const MARKET_STATUS_SUFFIXES = {
   current: '_CURRENT_STATUS',
   next: '_NEXT_STATUS',

@@ -1,10 +1,10 @@
-/** The path on which streams of prices are subscribed. */
+/** The path on which clients subscribe to streams of prices. */
 export const STREAM_PATH = '/ws';
 
 /** The paths on which publishers send their signed prices, by signature type. */
 export const PUBLISH_PATHS = { evm: '/evm/publish', stark: '/stark/publish' } as const;
 
-/** The paths on which signed aggregates are subscribed, by signature type. */
+/** The paths on which clients subscribe to signed aggregates, by signature type. */
 export const SUBSCRIBE_PATHS = { evm: '/evm/subscribe', stark: '/stark/subscribe' } as const;
 
 /** All paths that accept WebSockets. */
@@ -16,7 +16,9 @@ export const SOCKET_PATHS = [
   SUBSCRIBE_PATHS.stark,
 ] as const;
 
-/** The paths of REST, except those of documents and the one that `pushedAssetsPath` names after the service. */
+/**
+ * The paths of REST, except the paths of documents and the path from `pushedAssetsPath`, which contains the service's name.
+ */
 export const REST_PATHS = {
   assets: '/v1/prices/assets',
   latest: '/v1/prices/latest',
@@ -39,7 +41,7 @@ export const REST_PATHS = {
   udfQuotes: '/udf/quotes',
 } as const;
 
-/** The paths of the documents, for people and their tools; the client requests none of them. */
+/** The paths of the documents, for people and their tools. The client requests none of them. */
 export const DOCUMENT_PATHS = {
   page: '/docs',
   clientPage: '/docs/client',
@@ -47,8 +49,8 @@ export const DOCUMENT_PATHS = {
   asyncApi: '/asyncapi.json',
 } as const;
 
-/** The live page, and the folder of the files that it loads. */
+/** The path of the live page, and the folder of the files that the page loads. */
 export const PAGE_PATHS = { home: '/', files: '/page/' } as const;
 
-/** The paths of the admin listener, which needs no token. */
+/** The paths of the admin listener, which requires no token. */
 export const ADMIN_PATHS = { live: '/livez', ready: '/readyz', metrics: '/metrics' } as const;

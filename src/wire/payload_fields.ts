@@ -1,8 +1,8 @@
 import { PRICE_BYTES } from './quantized_price.js';
 import { WORD_BYTES } from './signatures.js';
 
-// The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables; all integers are
-// big-endian. The text of documents for each field is in `payload_rules.ts`, which a client does not load.
+// The bytes of a `signed_ecdsa` payload. The encoder, the client's decoder and the documents read these tables. All integers are
+// big-endian. The documents' text for each field is in `payload_rules.ts`, which a client does not load.
 
 export interface PayloadField<Name extends string = string> {
   readonly name: Name;
@@ -17,7 +17,7 @@ export interface PayloadPart<Name extends string = string> {
   readonly bytes: number;
 }
 
-/** The layout behind the signature: a head that stands once, and the fields that are repeated for each asset. */
+/** The layout after the signature: a head that occurs once, and the fields that are repeated for each asset. */
 export interface PayloadLayout {
   readonly head: PayloadPart;
   readonly asset: PayloadPart;
@@ -27,7 +27,7 @@ export interface PayloadLayout {
 export const LAYOUT_MAGIC = 0xff;
 /** The second byte of the versioned layout. */
 export const LAYOUT_VERSION = 0x02;
-/** Bits of the attribute mask. The price is always present. */
+/** The bits of the attribute mask. The price is always present. */
 export const MASK_PRICE = 0b01;
 export const MASK_MARKET_STATUS = 0b10;
 /** The mask of connections with `addtl_attrs=ms`. */
@@ -38,20 +38,23 @@ const TIMESTAMP = { name: 'timestamp', bytes: 8 } as const;
 const ASSET_ID = { name: 'asset ID', bytes: 2 } as const;
 const PRICE = { name: 'price', bytes: PRICE_BYTES } as const;
 
-/** The signature, first in every payload: over the Keccak-256 of all that follows, without the EIP-191 prefix. */
+/**
+ * The signature at the beginning of every payload. The signature covers the Keccak-256 of all bytes after the signature,
+ * without the EIP-191 prefix.
+ */
 export const PAYLOAD_SIGNATURE = partOf([
   { name: 'r', bytes: WORD_BYTES },
   { name: 's', bytes: WORD_BYTES },
   { name: 'v', bytes: 1 },
 ]);
 
-/** The body on connections without `addtl_attrs`. */
+/** The layout of the body on connections without `addtl_attrs`. */
 export const SIMPLIFIED_LAYOUT = {
   head: partOf([TAXONOMY_ID, TIMESTAMP]),
   asset: partOf([ASSET_ID, PRICE]),
 } satisfies PayloadLayout;
 
-/** The body on connections with `addtl_attrs`. Attributes follow the price in the order of their bits. */
+/** The layout of the body on connections with `addtl_attrs`. Attributes follow the price in the order of their bits. */
 export const VERSIONED_LAYOUT = {
   head: partOf([
     { name: 'magic', bytes: 1 },

@@ -13,7 +13,7 @@ type FieldName = NameIn<
   typeof PAYLOAD_SIGNATURE | typeof VERSIONED_LAYOUT.head | typeof VERSIONED_LAYOUT.asset
 >;
 
-/** The text of documents for each field of a payload, in CommonMark. */
+/** The documents' text for each field of a payload, in CommonMark. */
 export const PAYLOAD_RULES: Readonly<Record<FieldName, string>> = {
   r: 'Signature',
   s: 'Signature, low-s',

@@ -1,7 +1,10 @@
-/** The power of 10 that scales prices: a price is the real price times 10^18. */
+/** The power of 10 that scales prices. A price is the real price times 10^18. */
 export const PRICE_DECIMALS = 18;
 
-/** Bytes of a price in a streaming payload: big-endian two's complement. The bounds of every price follow from this size. */
+/**
+ * The number of bytes of a price in a streaming payload: big-endian two's complement. The bounds of every price follow from
+ * this size.
+ */
 export const PRICE_BYTES = 16;
 
 /** A price in JSON: the plain digits of the scaled integer, without leading zeros or a sign before 0. */
@@ -10,5 +13,5 @@ export const PRICE_PATTERN = /^(?:0|-?[1-9][0-9]*)$/;
 /** A time in JSON: the plain digits of UNIX nanoseconds. */
 export const TIMESTAMP_PATTERN = /^(?:0|[1-9][0-9]*)$/;
 
-/** Digits of 2^63-1, the newest time: the wire's timestamps are int64. */
+/** The number of digits of 2^63-1, which is the newest time, because the wire's timestamps are int64. */
 export const TIMESTAMP_DIGITS_MAX = 19;

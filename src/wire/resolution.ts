@@ -1,6 +1,6 @@
 import type { Resolution } from './rest_values.js';
 
-/** An interval of a resolution on UTC boundaries, in UNIX seconds: `startS` is in it, `endS` is not. */
+/** An interval of a resolution on UTC boundaries, in UNIX seconds. `startS` is part of the interval, but `endS` is not. */
 export interface CandleInterval {
   readonly startS: number;
   readonly endS: number;
@@ -12,7 +12,10 @@ const WEEK_S = 7 * DAY_S;
 /** 1970-01-05, the first Monday. */
 const MONDAY_S = 4 * DAY_S;
 
-/** Returns the interval that holds the second `atS`. Minutes and days divide the UTC day; weeks start on Monday, months on the 1st. */
+/**
+ * Returns the interval that contains the second `atS`. Minutes and days divide the UTC day. Weeks start on Monday, and months on the
+ * 1st.
+ */
 export function intervalAt(resolution: Resolution, atS: number): CandleInterval {
   switch (resolution) {
     case 'D':

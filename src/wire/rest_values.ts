@@ -1,4 +1,4 @@
-/** The number of seconds that `/v1/prices/recent` reaches back. */
+/** The number of seconds in the past that `/v1/prices/recent` covers. */
 export const RECENT_WINDOW_S = 600;
 
 /** The values of `resolution`: minutes, then day, week and month. */

@@ -1,10 +1,10 @@
-/** The word in {@link signedPriceField} and {@link pushedAssetsPath} if the configuration sets none. */
+/** The name in {@link signedPriceField} and {@link pushedAssetsPath} if the configuration has no name. */
 export const DEFAULT_SERVICE_NAME = 'service';
 
 /** The form of a service's name, as a regular expression. */
 export const SERVICE_NAME_PATTERN = '[a-z][a-z0-9_]{0,31}';
 
-/** Returns the field of an aggregate that holds the service's signature, such as `service_signed_price`. */
+/** Returns the field of an aggregate that contains the service's signature, such as `service_signed_price`. */
 export function signedPriceField(serviceName: string): string {
   return `${serviceName}_signed_price`;
 }

@@ -1,6 +1,9 @@
-// Values of the query and the messages of `/ws`.
+// The values of the query of `/ws`, and its messages.
 
-/** The intervals of frames, in ms: at each wall-clock multiple, or for `real_time` when a price changed. */
+/**
+ * The intervals of frames, in ms. Frames are sent at each wall-clock multiple of the interval, and on `real_time` when a
+ * price changed.
+ */
 export const CHANNEL_INTERVALS_MS = {
   '10ms': 10,
   '20ms': 20,
@@ -11,13 +14,13 @@ export const CHANNEL_INTERVALS_MS = {
   real_time: undefined,
 } as const;
 
-/** The name of a channel: how often the frames of a stream come. */
+/** The name of a channel. The channel determines how often a stream sends frames. */
 export type Channel = keyof typeof CHANNEL_INTERVALS_MS;
 
 /** The channels in the order in which they are documented. */
 export const CHANNELS = Object.keys(CHANNEL_INTERVALS_MS) as [Channel, ...Channel[]];
 
-/** The shortest interval between frames of `real_time` on one connection. */
+/** The shortest interval between frames of `real_time` on a connection. */
 export const REAL_TIME_INTERVAL_MS = 1;
 
 /** The values of `message_type`, which are also the `type` of the frames. */
@@ -29,25 +32,31 @@ export type MessageType = (typeof MESSAGE_TYPES)[number];
 export const ATTRIBUTES = ['ms'] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
 
-/** The channel of a connection that does not ask. */
+/** The channel of a connection that names no channel. */
 export const DEFAULT_CHANNEL: Channel = 'real_time';
 export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';
 
-/** The `type` of a client's request, and of the answer to it. */
+/** The `type` of a client's request, and of the answer to the request. */
 export const REQUEST_TYPES = ['subscribe', 'unsubscribe'] as const;
 export type RequestType = (typeof REQUEST_TYPES)[number];
 
-/** The `type` of the message that tests whether the connection still works, and of the answer, on every path. */
+/**
+ * The `type` of the message that tests whether the connection still works, on every path. `PONG_TYPE` is the `type` of the
+ * answer.
+ */
 export const PING_TYPE = 'ping';
 export const PONG_TYPE = 'pong';
 
-/** The `type` of the message after which IDs of the connection's assets mean other assets: the client must read the taxonomy again. */
+/**
+ * The `type` of the message after which IDs of the connection's assets have other meanings. The client must then read the taxonomy
+ * again.
+ */
 export const TAXONOMY_TYPE = 'taxonomy';
 
 /** The `type` of a message that reports a fault, on every path. */
 export const ERROR_TYPE = 'error';
 
-/** UTF-16 code units of a request's `id`, which comes back in the answer. */
+/** The most UTF-16 code units of a request's `id`, which the answer repeats. */
 export const REQUEST_ID_LENGTH_MAX = 256;
 
 /** The number of bad messages after which the connection is closed. */

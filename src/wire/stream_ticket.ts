@@ -1,11 +1,11 @@
-// The login of a web page to a stream. The only header of such a request that browsers let a page set is the list of
-// subprotocols.
+// The login of a web page to a stream. The login uses the list of subprotocols, because this is the only header that browsers
+// let a page set for a WebSocket.
 
-/** The subprotocol of the streams: the only one that the server selects. */
+/** The subprotocol of the streams. The server selects no other subprotocol. */
 export const STREAM_PROTOCOL = 'tickseal.v1';
 
-/** The prefix of the ticket, which the client offers as a second subprotocol. */
+/** The prefix of the second subprotocol that the client offers. The ticket follows the prefix. */
 export const TICKET_PREFIX = 'ticket.';
 
-/** The time within which a ticket opens one stream. */
+/** The time for which a ticket is valid. A ticket opens a single stream. */
 export const TICKET_LIFETIME_S = 30;

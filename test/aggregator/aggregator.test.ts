@@ -23,7 +23,7 @@ const assets = [bitcoin, ether, starkBitcoin];
 const [first, second, stark] = [testPublisher(0), testPublisher(1), testPublisher(2, 'stark')];
 const publishers = [first, second, stark];
 const REPLAY = 'replay: timestamp is not newer than the one that this update was accepted with';
-/** Enough updates at once that a pool with a thread verifies and signs there. */
+/** There are enough updates at once that a pool with a thread verifies and signs on the thread. */
 const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
 const pricesOfMany = (price: bigint) => Object.fromEntries(many.map(({ symbol }) => [symbol, price]));
 
@@ -316,7 +316,7 @@ test('messages of one connection are answered in order, whichever of them waited
     Promise.resolve(receive(aggregator, session, messageOf(first!, prices, START_NS + afterNs))).then(() =>
       answered.push(name),
     );
-  /** The work of others uses up the time of the turn. */
+  /** Sends messages of another caller, whose work uses up the time of the turn. */
   const beBusy = (price: bigint) => {
     for (const more of [0n, 1n])
       receive(
@@ -379,11 +379,11 @@ test('a caller has as many updates waiting for verification as there is room lef
       return [symbol, { ...update, asset_id: symbol, signed_price: signed }];
     }),
   );
-  // The thread verifies forty signatures. Later updates wait as well, and a wrong hash is quickly found.
+  // The thread verifies forty signatures. Later updates wait too, even an update whose wrong hash is quickly found.
   let price = 0n;
   const text = JSON.stringify({ type: 'signed_prices', data });
   const outcomes: Promise<PublishOutcome>[] = [];
-  /** Sends more than may wait. @returns the number of those that wait. */
+  /** Sends more updates than may wait. @returns the number of updates that wait */
   function flood(caller: string): number {
     const session = newSession('evm', caller);
     const before = aggregator.updatesWaiting;

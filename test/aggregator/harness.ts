@@ -58,15 +58,15 @@ export interface AggregatorHarnessOptions {
   readonly threads?: number;
   /** Wraps the aggregator's signer. */
   readonly through?: (signer: AggregateSigner) => AggregateSigner;
-  /** A folder that another harness left behind. */
+  /** The folder of another harness that was stopped. */
   readonly dir?: string;
-  /** Replaces the pool in verification. */
+  /** Returns another pool for verification. */
   readonly verifying?: (pool: CryptoPool) => CryptoPool;
-  /** Measures the work of a turn; by default it takes no time. */
+  /** Measures the time of the work in a turn. By default the work takes no time. */
   readonly nowMs?: () => number;
 }
 
-/** An aggregator with real parts around it, except its clock and the end of its turns. */
+/** An aggregator with real parts around it, except the clock and the end of turns. */
 export class AggregatorHarness {
   readonly #deferred: (() => void)[];
 
@@ -81,7 +81,7 @@ export class AggregatorHarness {
     readonly table: PriceTable,
     readonly counters: ReturnType<typeof createCounters>,
     readonly store: Store,
-    /** The numbers of aggregates that could not be signed, with the reasons. */
+    /** The failures of signing: each has the number of aggregates and the reason. */
     readonly failures: readonly (readonly [count: number, reason: string])[],
     /** Frees the folder. */
     readonly stop: () => Promise<void>,
@@ -95,7 +95,7 @@ export class AggregatorHarness {
     const { through = (signer) => signer, verifying = (pool) => pool } = options;
     const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
     const clock = new FakeClock();
-    // Each message comes in a turn of its own.
+    // Each message arrives in a separate turn.
     const pool = await createCryptoPool({ threads, repeat: () => () => {}, defer: (end) => end() });
     const those = publishers.map(({ publisher }) => publisher);
     const store = await openStore({ dir, assets, candleRetentionMs: 86_400_000, clock });
@@ -190,13 +190,13 @@ export class AggregatorHarness {
     );
   }
 
-  /** Restores like a service at its start. */
+  /** Restores prices like a service at its start. */
   restore(): void {
     this.aggregator.restore();
     this.sink.endOthers(this.catalogue.assets, this.clock.nowNs());
   }
 
-  /** Runs the callbacks deferred to the end of the turn, until there are none. */
+  /** Runs the callbacks that were deferred to the end of the turn, until none is left. */
   endTurn(): void {
     while (this.#deferred.length > 0) this.#deferred.shift()!();
   }
@@ -220,7 +220,7 @@ export function newSession(type: SignatureType = 'evm', identity = 'alice'): Pub
   };
 }
 
-/** Returns a message in which one publisher signs a price for each asset. */
+/** Returns a message in which a publisher signs a price for each asset. */
 export function messageOf(
   { signer }: TestPublisher,
   prices: Readonly<Record<string, bigint>>,
@@ -244,7 +244,7 @@ export function receive(
   return aggregator.receive(session, { ...message, again });
 }
 
-/** Returns an outcome that came without waiting for another thread. */
+/** Returns an outcome that is known without waiting for another thread. */
 export function atOnce(outcome: PublishOutcome | Promise<PublishOutcome>): PublishOutcome & { ok: true } {
   if (outcome instanceof Promise) throw new Error('not at once');
   if (!outcome.ok) throw new Error(outcome.error);

@@ -8,7 +8,7 @@ import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { sampleAsset } from '../model/sample.js';
 import { AggregatorHarness, atOnce, messageOf, newSession, receive, testPublisher } from './harness.js';
 
-// A publisher that signs its current price at the present time twice a second, and every move with the time of its source.
+// The publisher signs its current price twice a second with the present time, and every move with the time of its source.
 
 const RESIGN_MS = 500;
 const MOVE_MS = 103;
@@ -17,7 +17,7 @@ const DURATION_MS = 8_000;
 const RESTART_MS = 4_000;
 const KEPT_MESSAGES = 40;
 
-/** A publisher, and a stranger with a token of its own who sends all messages of the publisher again. */
+/** A publisher, and a stranger with another token who sends all messages of the publisher again. */
 class Run {
   published = 0;
   replays = 0;
@@ -77,7 +77,10 @@ class Run {
     this.#replayAll();
   }
 
-  /** Replays all messages byte for byte by both, and by the stranger with the last nanosecond for which the signature is valid. */
+  /**
+   * Replays all messages unchanged, from the publisher and from the stranger. The stranger also replays them with the last
+   * nanosecond for which the signature is valid.
+   */
   #replayAll(): void {
     const price = this.harness.table.price(this.#asset.index);
     for (const text of this.#sent) {

@@ -10,7 +10,7 @@ const MS = 1_000_000n;
 const bitcoin = sampleAsset();
 const first = testPublisher(0);
 const publishers = [first];
-/** Enough aggregates at once that a pool with a thread verifies and signs there. */
+/** There are enough aggregates at once that a pool with a thread verifies and signs on the thread. */
 const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
 const pricesOfMany = Object.fromEntries(many.map(({ symbol }) => [symbol, 7n]));
 

@@ -15,7 +15,7 @@ const bitcoin = sampleAsset();
 const starkBitcoin = sampleAsset({ index: 1, symbol: 'BTC-STARK', signatureType: 'stark' });
 const evm = testPublisher(0);
 const stark = testPublisher(1, 'stark', { oracleId: 'czowx' });
-/** The order of secp256k1. */
+/** The order of the group of secp256k1. */
 const N = BigInt('0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141');
 
 const HASH = 'msg_hash does not match the asset, time and price';
@@ -38,7 +38,7 @@ function candidateOf(by: TestPublisher, asset: Asset, price = 5n): Candidate {
 const goodEvm = candidateOf(evm, bitcoin, -72147681412670819000000n);
 const goodStark = candidateOf(stark, starkBitcoin, 72147681412670819000000n);
 
-/** Returns the signature with s in the other half of the group and the matching recovery bit: a second form of the same signature. */
+/** Returns the same signature in its second form: s in the other half of the group, and the matching recovery bit. */
 function highForm({ signature, recovery }: Candidate): Partial<Candidate> {
   const s = N - BigInt(`0x${signature.subarray(32).toString('hex')}`);
   const high = Buffer.from(s.toString(16).padStart(64, '0'), 'hex');
@@ -96,7 +96,7 @@ function candidates(type: SignatureType): { these: Candidate[]; expected: (strin
 
 for (const threads of [0, 1]) {
   test(`each candidate gets its own verdict, alone and among others, with ${threads} threads`, async (t) => {
-    // Without a deadline: on a busy machine a thread may get no core for longer than a task may take.
+    // The pool has no deadline, because a thread on a busy machine may get no core for longer than a task may take.
     const pool = await createCryptoPool({ threads, repeat: () => () => {} });
     t.teardown(() => pool.close());
     for (const type of ['evm', 'stark'] as const) {
@@ -140,7 +140,7 @@ test('two threads that hang with signatures leave them unverified: refused, and 
   hang(2);
   const wrong = { ...goodEvm, msgHash: Buffer.alloc(32, 1) };
   const known = { ...goodEvm, verified: true };
-  // More candidates than the calling thread verifies by itself.
+  // There are more candidates than the calling thread verifies without other threads.
   const these = [wrong, known, ...new Array<Candidate>(40).fill(goodEvm)];
   const refusals = verifyCandidates(these, 'evm', pool);
   for (const left of [1, 0]) {

@@ -146,7 +146,7 @@ test('the page says where a peer does better, and only there', async (t) => {
     const measured = { ...outcome, machine, commit: 'c', measuredAt: '2026-01-01T00:00:00.000Z', seconds: 1 };
     return resultsMarkdown({ rows: [measured], profiles: [] }, () => []);
   };
-  // The bound is "at most", so less is better.
+  // The bound is "at most", so a smaller value is better.
   t.match(page(20), '| [sample](#sample) | rate, things/s | peer | 2 | ≤ 3 |');
   t.notMatch(page(5), '| [sample](#sample) | rate');
 });

@@ -6,14 +6,18 @@ import { runRounds } from '../../bench/harness/rounds.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
 import { ROWS, rowByName } from '../../bench/rows/index.js';
 
-// Runs the smallest part of each row, to check that it runs and gives all of its figures. Their values have no meaning, because
-// other tests and rows run at the same time.
+// Runs the smallest part of each row. The test checks that each row runs and gives all of its figures. The values of the
+// figures have no meaning, because other tests and rows run at the same time.
 
 const AT_ONCE_MAX = 3;
 
-/** Variants of the row `threads`, which runs the loads of other rows again, and the variant that runs in their place. */
+/**
+ * Variants that the test does not run, with the variants that run in their place. The row `threads` runs the loads of other
+ * rows again.
+ */
 const REPLACED: ReadonlyMap<string, string> = new Map([['1 thread', '2 threads']]);
-// Each run removes its folder when its process ends, and here that is one process for all.
+// Each run removes its folder when its process ends. All runs of this test share a process, so the process has many
+// listeners.
 process.setMaxListeners(50);
 
 test('every row measures what its table shows', { skip: needsLinux() }, async (t) => {
@@ -53,7 +57,10 @@ test('a row that is not there is named', async (t) => {
   t.throws(() => rowByName('fan-in'), { message: /no row "fan-in": there are evm-ingest, / });
 });
 
-/** Skips a test without Linux: CPU time and memory of the servers are read from `/proc`. */
+/**
+ * Returns the reason to skip a test on other systems than Linux, because CPU time and memory of the servers are read from
+ * `/proc`.
+ */
 function needsLinux(): string | false {
   return process.platform === 'linux' ? false : 'load runs read /proc';
 }

@@ -5,14 +5,14 @@ import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 
-// A real browser for tests: Chromium, headless, one for each test file, driven by playwright-core. Code for pages is text or
-// a bundle, because the types of this project know no DOM.
+// A real browser for tests: headless Chromium, driven by playwright-core. Each test file has its own browser. Code for pages
+// is text or a bundle, because the types of this project do not know the DOM.
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-/** Another browser than the first one on the path. */
+/** The variable that names another browser than the first on the path. */
 const FILE_VARIABLE = 'TICKSEAL_TEST_BROWSER';
 
-/** Returns the browser's program, or `undefined` if there is none. */
+/** Returns the browser's program; `undefined` if there is none. */
 export function findBrowser(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const named = env[FILE_VARIABLE];
   if (named !== undefined) return isProgram(named) ? named : undefined;
@@ -21,8 +21,8 @@ export function findBrowser(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /**
- * Returns the options of a test that needs a browser. Without one it is skipped, with a line that reports it; on continuous
- * integration it runs and fails.
+ * Returns the options of a test that needs a browser. Without a browser the test is skipped, and a line reports this. On
+ * continuous integration the test runs and fails.
  */
 export function needsBrowser(env: Readonly<Record<string, string | undefined>> = process.env): {
   readonly skip: string | false;
@@ -34,15 +34,16 @@ export function needsBrowser(env: Readonly<Record<string, string | undefined>> =
 const NO_BROWSER = `there is no Chromium: install it, or name its file in ${FILE_VARIABLE}`;
 
 /**
- * Starts the browser, and ends it with the test. The browser reaches this machine only, to which each name below `.test` leads.
- * @throws Error if there is none.
+ * Starts the browser, and ends it with the test. The browser reaches only this machine, and all names below `.test` lead to
+ * this machine.
+ * @throws Error if there is no browser
  */
 export async function launchBrowser(t: Test): Promise<Browser> {
   const executablePath = findBrowser(process.env);
   if (executablePath === undefined) throw new Error(NO_BROWSER);
   const browser = await chromium.launch({
     executablePath,
-    // The sandbox of Chromium does not run as root.
+    // The sandbox of Chromium does not work for the user root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
       '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
@@ -52,7 +53,7 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   return browser;
 }
 
-/** Serves an empty page on a port of its own. @returns its origin, which differs from that of each service */
+/** Serves an empty page on a separate port. @returns the page's origin, which differs from the origin of each service */
 export async function serveEmptyPage(t: Test): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/html; charset=utf-8');
@@ -66,7 +67,10 @@ export async function serveEmptyPage(t: Test): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Runs the text of a function's body in a page, where `args` has the given arguments. @returns its result, through JSON */
+/**
+ * Runs the text of a function's body in a page. In the body, `args` has the given arguments. @returns the result of the body,
+ * through JSON
+ */
 export function runInPage<T>(page: Page, body: string, args: object = {}): Promise<T> {
   return page.evaluate<T>(`(async (args) => { ${body} })(${JSON.stringify(args)})`);
 }

@@ -9,7 +9,7 @@ import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
 import { launchBrowser, needsBrowser, runInPage } from './browser.js';
 
-// The client in a real browser, on a page of another origin whose policy allows only its own files.
+// Tests of the client in a real browser. The page has another origin, and its policy allows only its own files.
 
 const SIGNER = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';
 
@@ -77,7 +77,7 @@ test('streams in a page', needsBrowser(), async (t) => {
   t.same(problems, []);
 });
 
-/** Reads some ticks, then closes the client. */
+/** The script that opens a client, reads some ticks, and closes the client. */
 const OPEN = `
   const client = tickseal.createClient(args);
   const read = async (stream, count) => {

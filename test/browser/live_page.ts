@@ -3,9 +3,12 @@ import type { Test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { TOKEN } from '../service/harness.js';
 
-// The observations of the tests of the live page.
+// Functions with which the tests observe the live page.
 
-/** Opens a page of its own, with an empty storage, and checks afterwards that the page kept to its origin and its policy. */
+/**
+ * Opens a page with an empty storage. Afterwards checks that the page connected only to its origin and did not violate its
+ * policy.
+ */
 export async function withTab(
   t: Test,
   {
@@ -20,7 +23,7 @@ export async function withTab(
     const page = await context.newPage();
     const problems: string[] = [];
     page.on('console', (message) => {
-      // Refused requests appear here too, and some tests want one.
+      // Refused requests also appear here, and some tests cause them deliberately.
       if (message.type() === 'error' && !/Failed to load resource|WebSocket connection/.test(message.text()))
         problems.push(message.text());
     });
@@ -37,7 +40,7 @@ export async function withTab(
   }
 }
 
-/** Returns the address of the page with the part of the demo's link after `#`. */
+/** Returns the address of the page. The part after `#` is as in the demo's link. */
 export function linkTo(url: string, signer?: string): string {
   return `${url}/#token=${TOKEN}${signer === undefined ? '' : `&signer=${signer}`}`;
 }
@@ -74,7 +77,7 @@ export function untilSealed(page: Page, seal: string): Promise<Record<string, Sh
   });
 }
 
-/** Waits until the element's text is or contains this. */
+/** Waits until the element's text equals `wanted`, or matches it. */
 export function untilText(page: Page, selector: string, wanted: string | RegExp): Promise<string> {
   let text = '';
   return eventually(

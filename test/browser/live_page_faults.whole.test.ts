@@ -7,7 +7,7 @@ import { openSilentRelay } from '../service/silent_relay.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
-// The live page in case of a fault of a price, its connection or its signer.
+// Tests of the live page after a fault of a price, its connection or its signer.
 
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD' },
@@ -15,7 +15,7 @@ const ASSETS = [
   { id: 3, symbol: 'FUND', calendar: 'rare' },
 ];
 const PRICES: Readonly<Record<string, number>> = { BTCUSD: 100, ETHUSD: 200, FUND: 300 };
-/** The trading day is three days from now, not today. */
+/** The only trading day, three days from now, so that the market is closed today. */
 const DAY = ['wed', 'thu', 'fri', 'sat', 'sun', 'mon', 'tue'][new Date().getUTCDay()]!;
 const SECTIONS = {
   assets: ASSETS,
@@ -155,7 +155,7 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
   await t.test('one failed request costs neither the proof nor the chart', async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');
-      // The text about a failure stays until the next attempt, so it may be gone before a test reads it.
+      // The text about a failure stays only until the next attempt, so it may disappear before a test reads it.
       const failed = new Set<string>();
       for (const path of ['/v1/algorithms', '/udf/history'])
         await page.route(
@@ -202,12 +202,12 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
   });
 });
 
-/** Returns the head of the chosen asset. */
+/** Returns the symbol and the price of the chosen asset. */
 function chosen(page: Page): Promise<[symbol: string, price: string]> {
   return page.evaluate(`['symbol', 'price'].map((id) => document.getElementById(id).textContent)`);
 }
 
-/** Returns the bytes with one digit of a payload changed. */
+/** Returns the bytes with a changed digit in a payload. */
 function forged(bytes: Buffer): Buffer {
   const at = bytes.indexOf('"p":"0x');
   if (at === -1 || at + 200 > bytes.length) return bytes;

@@ -12,7 +12,7 @@ const ASSETS = 1_000;
 const PAGE_BYTES_MAX = 150_000;
 const SCROLL_STEPS = 120;
 const STEP_PX = 300;
-/** The browser reports a long task some time after it. */
+/** The time to wait for reports, because the browser reports a long task some time after it. */
 const REPORT_MS = 500;
 
 test('all that the page loads has at most 150 kB with gzip', async (t) => {
@@ -54,14 +54,14 @@ test('with 1,000 assets only what is seen is drawn and subscribed', needsBrowser
 });
 
 interface Scrolled {
-  /** The largest number of rows at a frame. */
+  /** The largest number of rows in a frame. */
   readonly rowsMax: number;
-  /** Tasks of the page that took 50 ms or more; on a busy machine some do. */
+  /** The number of tasks of the page that took 50 ms or more. There are some on a busy machine. */
   readonly longTasks: number;
   readonly longestMs: number;
 }
 
-/** Scrolls from the top on the screen's frames, as a finger does. */
+/** Scrolls from the top with the frames of the screen, as a finger does. */
 function scroll(page: Page): Promise<Scrolled> {
   return page.evaluate(`new Promise((resolve) => {
     const grid = document.getElementById('grid');

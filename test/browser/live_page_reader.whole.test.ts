@@ -6,7 +6,7 @@ import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
-// Actions of readers on the live page, with the keyboard and with links.
+// Tests of readers' actions on the live page, with the keyboard and with links.
 
 const LONG = 'A_SYMBOL_WITH_SIXTY_FOUR_CHARACTERS_WHICH_IS_THE_MOST_THAT_FITS';
 const PRICES: Readonly<Record<string, number>> = { BTCUSD: 100, ETHUSD: 200, [LONG]: 123_456_789_012 };
@@ -64,7 +64,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
         t.ok(await page.evaluate('document.activeElement.matches(".copies button")'));
         await page.route('**/v1/prices/latest*', async (route) => {
           const body = await (await route.fetch()).text();
-          // An hour before the signature.
+          // The new timestamps are an hour before the signature.
           const seconds = /(?<="timestamp":"?)\d{10}/g;
           await route.fulfill({ body: body.replace(seconds, (second) => String(Number(second) - 3_600)) });
         });
@@ -144,7 +144,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
   });
 });
 
-/** Opens a link of the page in its own tab: the fragment changes, and then the page loads again. */
+/** Opens a link of the page in the same tab. The fragment changes, and then the page loads again. */
 async function follow(page: Page, link: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), page.goto(link)]);
 }

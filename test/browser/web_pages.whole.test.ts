@@ -6,8 +6,8 @@ import { readPage } from '../pages.js';
 import { sha256, startTestService, type TestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
 
-// Web pages of other origins use the service in a real browser: the service's permissions for reading and opening, and its
-// responses.
+// Tests of web pages of other origins in a real browser: the service's answers to them, and its permissions to read and to
+// open streams.
 
 test('web pages', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
@@ -82,7 +82,7 @@ test('web pages', needsBrowser(), async (t) => {
     async (t) => {
       const service = await startTestService({ tokens: TOKENS });
       t.teardown(() => service.stop());
-      // The policy of this page lets it connect to nothing.
+      // Without `bypassCSP`, the policy of this page would forbid every connection.
       const context = await browser.newContext({ bypassCSP: true });
       t.teardown(() => context.close());
       const page = await context.newPage();
@@ -130,7 +130,7 @@ const TOKENS = ['alice', 'bob', 'slow', 'alice-secret'].map((name) => ({
   requests_per_second: name === 'slow' ? 1 : 1000,
 }));
 
-/** The example of the page about the service: it makes `data` and `socket` from `url` and `token`. */
+/** The example of the README of the server. The example makes `data` and `socket` from `url` and `token`. */
 const EXAMPLE = `
 const { url, token } = args;
 ${/```js page\n([\s\S]*?)```/.exec(readPage('src/server/README.md'))?.[1]}`;
@@ -168,7 +168,7 @@ interface Answer {
 
 type Reachable = Pick<TestService, 'url'>;
 
-/** Opens a service that allows one other origin, and a page of that origin. */
+/** Opens a service that allows a single other origin, and opens a page of that origin. */
 async function openPage(t: Test, browser: Browser, clock?: FakeClock) {
   const origin = await serveEmptyPage(t);
   const service = await startTestService(
@@ -190,12 +190,14 @@ async function ticketOf(page: Page, service: Reachable, token: string): Promise<
   return JSON.parse((await ask(page, service, '/v1/stream_ticket', token)).body).data.ticket;
 }
 
-/** @returns the subprotocol that the server selected, or the browser's code for a failed connection */
+/**
+ * Opens a stream in a page. @returns the subprotocol that the server selected, or the browser's code for a failed connection
+ */
 function openStream(page: Page, { url }: Reachable, ticket: string, name = 'last'): Promise<object> {
   return runInPage(page, OPEN_STREAM, { url: `${url.replace(/^http/, 'ws')}/ws`, ticket, name });
 }
 
-/** Starts a proxy between browsers and a service that keeps the heads of browsers' requests. */
+/** Starts a proxy between browsers and a service. The proxy keeps the heads of the browsers' requests. */
 async function recordRequests(t: Test, port: number) {
   const sent: string[] = [];
   const server = createServer((client) => {

@@ -8,7 +8,9 @@ const { calendars } = createCalendars({});
 const forex = calendars.get('forex')!;
 const metals = calendars.get('metals')!;
 
-/** Checks both sides of each change: `date time status` in New York, in order and without one left out. */
+/**
+ * Checks the status before and after each change, and that no change is left out. A change is `date time status` in New York.
+ */
 function checkChanges(t: Test, calendar: Calendar, changes: readonly string[]): void {
   const parsed = changes.map((change) => {
     const [date, time, status] = change.split(' ');
@@ -56,7 +58,7 @@ test('Good Friday closes metals from Thursday 17:00, and forex not at all', asyn
 });
 
 test('metals know no halt on other US holidays, until the configuration names it', async (t) => {
-  // Martin Luther King Day, a Monday.
+  // 19 January 2026 is Martin Luther King Day, a Monday.
   const trading = ['2026-01-18 18:00 1', '2026-01-19 17:00 0', '2026-01-19 18:00 1', '2026-01-20 17:00 0'];
   checkChanges(t, metals, trading);
   const { calendars: changed } = createCalendars({
@@ -71,7 +73,7 @@ test('metals know no halt on other US holidays, until the configuration names it
   ]);
 });
 
-/** 25 December on each weekday, with the weeks around it and around New Year's Day (a week later). */
+/** 25 December on each weekday, with the weeks around that day and around New Year's Day a week later. */
 const CHRISTMAS_WEEKS: Readonly<Record<string, readonly string[]>> = {
   'a Monday: the week opens a day later': [
     '2028-12-22 17:00 0',

@@ -6,7 +6,7 @@ import type { Calendar } from '../../src/calendar/status.js';
 import type { MarketStatus } from '../../src/wire/market_status_codes.js';
 import { disagreement, newYorkTime, plusDays, wallTime } from './reference.js';
 
-/** Easter Sundays, from the tables. */
+/** Good Fridays, computed from the published dates of Easter Sunday. */
 const GOOD_FRIDAYS = new Set(
   ['2024-03-31', '2025-04-20', '2026-04-05', '2027-03-28', '2028-04-16'].map((easter) =>
     plusDays(easter, -2),
@@ -14,7 +14,7 @@ const GOOD_FRIDAYS = new Set(
 );
 const YEARS = { min: Date.UTC(2024, 0, 1) / 1000, max: Date.UTC(2028, 11, 20) / 1000 };
 const instant = fc.integer(YEARS);
-/** The changes of New York's clocks, and the days around them. */
+/** The days on which New York's clocks change, and the days around them. */
 const nearChangeOfClocks = fc
   .tuple(
     fc.constantFrom('2024-03-10', '2025-11-02', '2026-03-08', '2027-11-07'),
@@ -53,7 +53,9 @@ test('forex and metals agree with a walk minute by minute', async () => {
 const WEEKDAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 const STATUSES = ['regular', 'extended', 'after_hours'] as const;
 
-/** A week cut at random points of its 2016 five-minute steps; stretches are closed or one of the three statuses. */
+/**
+ * A week that is cut at random points of its 2016 five-minute steps. Each part is closed or has one of the three statuses.
+ */
 const weekOfSessions = fc
   .tuple(
     fc.uniqueArray(fc.integer({ min: 0, max: 2015 }), { minLength: 2, maxLength: 14 }),
@@ -103,7 +105,7 @@ test("an operator's calendar of any week agrees with a walk minute by minute", a
       (week, offsets) => {
         const { calendars, errors } = createCalendars({ own: definitionOf(week, 'Asia/Tokyo') });
         const calendar = calendars.get('own');
-        // Only a week of a single status is refused.
+        // The schema refuses only a week that has a single status.
         if (calendar === undefined) return errors.every(({ path }) => path[1] === 'sessions');
         const statusAt = (unixS: number): MarketStatus => {
           const { date, minuteOfDay, weekday } = wallTime(unixS, offsetS);

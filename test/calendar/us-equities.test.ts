@@ -5,8 +5,8 @@ import type { MarketStatus } from '../../src/wire/market_status_codes.js';
 import { DAY_S, newYorkS, plusDays, stateText } from './reference.js';
 
 /**
- * NYSE's published holidays, and the closure of 9 January 2025. From the announcements of December 2022 (2024), of
- * November 2024 (2025) and of December 2025 (2026 to 2028). None of this is computed.
+ * NYSE's published holidays, and the closure of 9 January 2025. The dates come from the announcements of December 2022 (for
+ * 2024), November 2024 (for 2025) and December 2025 (for 2026 to 2028). None of the dates is computed.
  */
 const HOLIDAYS = new Set(
   `2024-01-01 2024-01-15 2024-02-19 2024-03-29 2024-05-27 2024-06-19 2024-07-04 2024-09-02 2024-11-28 2024-12-25
@@ -17,7 +17,7 @@ const HOLIDAYS = new Set(
     /\s+/,
   ),
 );
-/** The published closes at 13:00, late trading until 17:00. */
+/** The days on which NYSE closes at 13:00 as published, with late trading until 17:00. */
 const EARLY_CLOSES = new Set(
   `2024-07-03 2024-11-29 2024-12-24
    2025-07-03 2025-11-28 2025-12-24
@@ -33,7 +33,7 @@ interface Change {
   readonly status: MarketStatus;
 }
 
-/** Returns each change of the five years, and the first of 2029. */
+/** Returns each change of the five years, and the first change of 2029. */
 function expectedChanges(): Change[] {
   const changes: Change[] = [];
   const add = (date: string, time: string, status: MarketStatus): void => {
@@ -66,7 +66,7 @@ test('every day of 2024 to 2028 is as NYSE published it, on both sides of every 
   let place = 0;
   let asked = 0;
   const ask = (unixS: number): void => {
-    // The changes are in order and so are the queries.
+    // The changes are in order, and the queries are in order too.
     while (changes[place]!.atS <= unixS) place++;
     const status = place === 0 ? 0 : changes[place - 1]!.status;
     const next = changes[place]!;
@@ -108,7 +108,7 @@ test('an answer does not depend on earlier calls', async (t) => {
 
 test('the hours follow the clocks of New York in both directions', async (t) => {
   const calendar = usEquities();
-  // The Fridays before and the Mondays after the changes of 2025: 9 March and 2 November.
+  // These are the Fridays before and the Mondays after the clock changes of 9 March and 2 November 2025.
   t.equal(stateText(calendar, Date.UTC(2025, 2, 7, 14, 29) / 1000), '2 then 1 at 2025-03-07T14:30:00.000Z');
   t.equal(stateText(calendar, Date.UTC(2025, 2, 8, 12) / 1000), '0 then 2 at 2025-03-10T08:00:00.000Z');
   t.equal(stateText(calendar, Date.UTC(2025, 2, 10, 13, 30) / 1000), '1 then 3 at 2025-03-10T20:00:00.000Z');
@@ -122,7 +122,8 @@ test('one-off closures and the rules of other years', async (t) => {
   const noon = (date: string): MarketStatus => calendar.stateAt(newYorkS(date, '12:00')).status;
   const closed = [
     ...['2007-01-02', '2012-10-29', '2012-10-30', '2018-12-05', '2025-01-09'],
-    // Sundays are observed on Monday, Saturdays on Friday; Juneteenth since 2022.
+    // A holiday on a Sunday is observed on Monday, and on a Saturday it is observed on Friday. Juneteenth is a holiday since
+    // 2022.
     ...[
       '2011-12-26',
       '2017-01-02',

@@ -13,7 +13,7 @@ test('public keys are those of the vectors', async (t) => {
     'stark',
   )!;
   t.equal(starkKeyOf(stark), '0x0418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06');
-  // The address of the private key 1, in EIP-55's mixed case as every wallet shows it.
+  // This is the address of the private key 1, in EIP-55's mixed case, as wallets show it.
   t.equal(
     addressOf(Buffer.from('01'.padStart(64, '0'), 'hex')),
     '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',

@@ -16,7 +16,7 @@ const KEY_FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-publish-'));
 const KEY_FILE = join(KEY_FOLDER, 'evm.hex');
 writeFileSync(KEY_FILE, KEY, { mode: 0o600 });
 process.once('exit', () => rmSync(KEY_FOLDER, { recursive: true }));
-// The token would give a warning as an argument.
+// The token is set here, because a token in an argument causes a warning.
 process.env['TICKSEAL_TOKEN'] = TOKEN;
 
 interface Message {

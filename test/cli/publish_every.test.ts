@@ -17,7 +17,7 @@ const KEY_FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-publish-every-'));
 const KEY_FILE = join(KEY_FOLDER, 'evm.hex');
 writeFileSync(KEY_FILE, KEY, { mode: 0o600 });
 process.once('exit', () => rmSync(KEY_FOLDER, { recursive: true }));
-// The token would give a warning as an argument.
+// The token is set here, because a token in an argument causes a warning.
 process.env['TICKSEAL_TOKEN'] = TOKEN;
 const POLL_MS = 5;
 const WAIT_MS_MAX = 60_000;

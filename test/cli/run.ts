@@ -6,7 +6,7 @@ export interface Run {
   readonly exitCode: number;
 }
 
-/** Runs one command in this process with its output captured. Restores the process's own exit code. */
+/** Runs a command in this process and captures its output. Restores the process's own exit code. */
 export function run(register: (program: Command) => void, ...args: string[]): Run {
   const before = process.exitCode;
   process.exitCode = 0;

@@ -14,7 +14,7 @@ export interface CommandInput {
   readonly onStdout?: (stdout: PassThrough) => void;
 }
 
-/** Runs one command in this process, like the entry point, and restores the process's exit status. */
+/** Runs a command in this process, like the entry point does, and restores the process's exit status. */
 export async function runCommand(
   register: (program: Command, streams: CommandStreams) => void,
   args: readonly string[],

@@ -23,7 +23,7 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   const shown = await runCommand(registerStore, ['store', source]);
   t.equal(shown.exitCode, 0);
   const text = shown.stdout.join('\n');
-  t.match(text, /source: \d+\.\d kB, no service runs on it/);
+  t.match(text, /source: \d+\.\d [kM]B, no service runs on it/);
   t.match(text, /\nseconds +1 /);
   t.match(text, /\ninputs +2 /);
   t.match(text, /\nASSET0USD +3 .* 2 +[\d,]+ s ago +-\n/);

@@ -18,7 +18,7 @@ async function streaming(t: { teardown: (close: () => Promise<void>) => void }, 
   return server;
 }
 
-// The token would give a warning as an argument.
+// The token is set here, because a token in an argument causes a warning.
 process.env['TICKSEAL_TOKEN'] = TOKEN;
 
 function subscribe(server: ContractServer, ...args: string[]) {

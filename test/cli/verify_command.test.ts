@@ -65,7 +65,7 @@ test('without a signer nothing is verified', async (t) => {
   t.match(stdout[0], new RegExp(`ns, recovered signer ${address}$`));
   t.equal(stdout.at(-1), `payload: recovered ${address}, NOT verified: --signer names no address`);
   t.notOk(stdout.some((line) => / verified$/.test(line) && !line.includes('NOT')));
-  // Another value under the same signature recovers another address.
+  // With another value, the same signature recovers another address.
   const forged = await verify([PAYLOAD.replace('5e2d631', '5e2d632')]);
   t.equal(forged.exitCode, 3);
   t.match(forged.stdout.at(-1), /^payload: recovered 0x(?!C4A02e).*, NOT verified/);

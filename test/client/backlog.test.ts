@@ -8,7 +8,7 @@ const FRAMES = 300;
 const BTCUSD = 1;
 const ETHUSD = 2;
 
-/** Returns the frame of a tick of 10 ms. */
+/** Returns the frame of a 10 ms tick. */
 function frameOf(tick: number, ...ids: readonly number[]): string {
   const timestampNs = 1_765_215_119_000_000_000n + BigInt(tick) * 10_000_000n;
   const assets = ids.map((id) => [id, BigInt(tick), 1] as const);
@@ -35,7 +35,7 @@ test('of the frames that arrived while the process was busy, only the newest are
   const passed = () => ticks.length + stream.conflated;
   await eventually(() => server.received.length === 1);
 
-  // The process sends all of these before it reads the first.
+  // The server sends all of these frames before the client reads the first.
   const both = Array.from({ length: FRAMES }, (_, tick) => frameOf(tick, BTCUSD, ETHUSD));
   for (const frame of both) server.broadcast(frame);
   await sawLast('BTCUSD', FRAMES - 1);

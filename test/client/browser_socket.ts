@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import type { OpenConnection } from '../../src/client/connect/socket_like.js';
 
-/** Opens a socket like those of browsers: without pings of the protocol and without `terminate`. */
+/** Opens a socket that is like a browser's socket, without pings of the protocol and without `terminate`. */
 export const openBrowserSocket: OpenConnection = (url, headers) =>
   new Proxy(new WebSocket(url, { headers: { ...headers } }), {
     get(socket, name) {

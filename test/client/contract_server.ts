@@ -2,17 +2,17 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** A small service that speaks the wire protocol over real sockets; a test sees all messages and decides all answers. */
+/** A small service that uses the wire protocol over real sockets. A test sees all messages and decides all answers. */
 export interface ContractServer {
-  /** `ws://` base address. */
+  /** The base address, with `ws://`. */
   readonly url: string;
-  /** Request paths with their queries, in the order of the connections. */
+  /** The request paths with their queries, in the order of the connections. */
   readonly paths: string[];
-  /** Texts of every message received. */
+  /** The texts of all messages that arrived. */
   readonly received: string[];
-  /** Open sockets. */
+  /** The open sockets. */
   readonly sockets: Set<WebSocket>;
-  /** The rejections of the publisher sockets: reasons by asset. */
+  /** The rejections of the publisher sockets, as reasons by asset. */
   readonly rejects: Record<string, string>;
   /** Called with each new socket. */
   onSocket: (socket: WebSocket) => void;

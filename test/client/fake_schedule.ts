@@ -1,6 +1,6 @@
 import type { Schedule } from '../../src/client/connect/liveness.js';
 
-/** Timers that run when the test calls. */
+/** Timers that run only when the test calls {@link run}. */
 export class FakeSchedule {
   readonly pending: { readonly run: () => void; readonly delayMs: number }[] = [];
 
@@ -21,7 +21,7 @@ export class FakeSchedule {
     timer!.run();
   }
 
-  /** Runs the only timer that waits. */
+  /** Runs the only waiting timer. @returns its delay */
   runOnly(): number {
     if (this.pending.length !== 1) throw new RangeError(`${this.pending.length} timers wait`);
     const [timer] = this.pending.splice(0);

@@ -4,7 +4,7 @@ import * as portable from '../../src/client/index.js';
 import * as node from '../../src/client/node.js';
 import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
 
-// Signatures of Node's client with the service's curves, against @noble and @scure.
+// Tests of the signatures that Node's client makes with the service's curves. @noble and @scure are the reference.
 
 const MESSAGES = 500;
 

@@ -12,13 +12,14 @@ import { WebSocket } from 'ws';
 import { runProgram } from '../run_program.js';
 import { startContractServer, TOKEN } from './contract_server.js';
 
-// The client as an npm package: packed, installed into an empty project without a network, type-checked, bundled for a browser,
-// and run in a realm with the globals of browsers and without those of Node.
+// Tests of the client as an npm package. The package is packed, installed into an empty project without a network,
+// type-checked, and bundled for a browser. The bundle runs in a realm that has the globals of browsers and lacks the globals of
+// Node.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = 'tickseal-client';
 
-/** Bytes, minified and gzipped. */
+/** The largest sizes in bytes, minified and gzipped. */
 const STREAM_BYTES_MAX = 16_000;
 const ALL_BYTES_MAX = 36_000;
 
@@ -78,7 +79,7 @@ async function pack(dir: string): Promise<string> {
   return (await runProgram('node', [join(ROOT, 'dist/scripts/pack_client.js'), dir])).trim();
 }
 
-/** Installs the packages from this project's own: nothing is downloaded. */
+/** Installs the packages from this project's own packages, so that nothing is downloaded. */
 async function install(t: Test, project: string, tarball: string): Promise<void> {
   writeFileSync(join(project, 'package.json'), '{ "name": "project", "version": "1.0.0", "private": true }');
   const { dependencies, scripts } = readPackage(join(project, PACKAGE));
@@ -100,7 +101,7 @@ async function install(t: Test, project: string, tarball: string): Promise<void>
   t.same([...new Set(own)].sort(), ['LICENSE', 'README.md', 'client', 'model', 'package.json', 'wire']);
 }
 
-/** Checks that the examples of the page run with this package alone. */
+/** Checks that the examples of the README run with only this package. */
 async function checkExamples(t: Test, project: string): Promise<void> {
   const page = readFileSync(join(project, 'node_modules', PACKAGE, 'README.md'), 'utf8');
   const examples = [...page.matchAll(/^```js\n(.*?)^```/gms)].map(([, text = '']) => text);
@@ -133,7 +134,7 @@ function readPackage(folder: string): PackageFile {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageFile;
 }
 
-/** A program that uses the types; each comment expects an error in the line after it. */
+/** A program that uses the types. Each comment in it expects an error in the line after the comment. */
 const CONSUMER = `
 import {
   createClient, Publisher, type PublishResult, type PublishVerdict, type Signers, Subscriber, type Tick, verifyAggregate, verifyPayload,
@@ -190,7 +191,7 @@ function checkTypes(t: Test, project: string): void {
       lib: [...lib],
       types: [],
       strict: true,
-      // Skips TypeScript's own declarations only; those of the package are checked.
+      // The compiler skips only TypeScript's own declarations, and checks the declarations of the package.
       skipDefaultLibCheck: true,
       exactOptionalPropertyTypes: true,
       noEmit: true,
@@ -201,7 +202,7 @@ function checkTypes(t: Test, project: string): void {
   }
 }
 
-/** Returns the text of a minified script that sets the global `client`. A module of Node in it would be an error. */
+/** Returns the text of a minified script that sets the global `client`. A module of Node in the bundle would be an error. */
 async function bundle(project: string, entry: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: entry, resolveDir: project },
@@ -225,7 +226,7 @@ function kilobytes(text: string): string {
   return (gzippedBytes(text) / 1_000).toFixed(1);
 }
 
-/** Runs a bundle and then a script in a realm with some globals of browsers. @returns the value of the script. */
+/** Runs a bundle and then a script in a realm with some globals of browsers. @returns the value of the script */
 function runInRealm(code: string, script: string, globals: object): unknown {
   const names = { TextEncoder, TextDecoder, crypto: webcrypto, setTimeout, clearTimeout, btoa };
   const realm = createContext({ ...names, ...globals });
@@ -239,7 +240,7 @@ test('the realm has nothing of Node', async (t) => {
   );
 });
 
-/** The proxy of a browser's own site adds the header. */
+/** A socket like that of a browser's own site, whose proxy adds the header. */
 class BrowserSocket extends WebSocket {
   constructor(url: string) {
     super(url, { headers: { Authorization: `Basic ${TOKEN}` } });

@@ -2,9 +2,12 @@ import { test } from 'tap';
 import { coverageOf, readReference } from '../../scripts/build_reference.js';
 import { type ReferenceMember, readClientReference } from '../../src/server/documents/client_reference.js';
 
-// The docstrings of the client's public API are whole: the service serves them as its reference.
+// Tests that the docstrings of the client's public API are complete, because the service serves them as its reference.
 
-/** Share of exported names and public members with a docstring; that of nats.js, counted in the same way, is 0.41. */
+/**
+ * The smallest share of exported names and public members with a docstring. The share of nats.js, counted in the same way, is
+ * 0.41.
+ */
 const COVERAGE_MIN = 0.9;
 
 const reference = readReference();

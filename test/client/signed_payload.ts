@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { signDigest } from '../../src/client/sign/evm_sign.js';
 import { checksumAddress, evmAddress } from '../../src/client/verify/evm_signatures.js';
 
-// Payloads of signed frames, signed like those of a service.
+// Makes payloads of signed frames. The payloads are signed like those of a service.
 
 export const SECRET_KEY = new Uint8Array(32).fill(7);
 export const SIGNER = checksumAddress(evmAddress(SECRET_KEY));
@@ -13,7 +13,7 @@ export interface Content {
   readonly assets: readonly (readonly [id: number, value: bigint, status: number])[];
 }
 
-/** Encodes a body separately from the client, by the layout tables only. */
+/** Encodes a body without the client's code, from the layout tables alone. */
 export function bodyOf({ taxonomyId, timestampNs, assets }: Content, isVersioned: boolean): Buffer {
   const hex = (value: bigint | number, bytes: number) =>
     BigInt.asUintN(bytes * 8, BigInt(value))

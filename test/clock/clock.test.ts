@@ -30,7 +30,7 @@ test('it does not go back', async (t) => {
   }
 });
 
-/** Lets time pass while the clock is read at an interval, as in a service. */
+/** Lets time pass while the clock is read at an interval, like in a service. */
 function run(sources: FakeSources, clock: Clock, durationNs: bigint, stepNs = 10n * NS_PER_MS): bigint {
   const endNs = sources.elapsedNs + durationNs;
   let aheadNs = 0n;
@@ -125,14 +125,14 @@ test('whatever the wall clock does, only where it stays for 10 s is followed, an
       let stoodSinceNs = 0n;
       for (const { stepNs, staysMs } of moves) {
         sources.steppedNs += stepNs;
-        // A smaller step moves the wall clock hardly.
+        // A smaller step hardly changes the wall clock.
         if (stepNs > NS_PER_SECOND || stepNs < -NS_PER_SECOND) stoodSinceNs = sources.elapsedNs;
         const endNs = sources.elapsedNs + BigInt(staysMs) * NS_PER_MS;
         let wasNs = sources.elapsedNs;
         while (sources.elapsedNs < endNs) {
           sources.pass(20n * NS_PER_MS);
           const nowNs = clock.nowNs();
-          // The corrections in small steps, and the time that passed during the read.
+          // The bounds allow the corrections in small steps, and the time that passed during the read.
           const movedNs = nowNs - lastNs - (sources.elapsedNs - wasNs);
           const isSmall = movedNs >= -4n * NS_PER_MS && movedNs <= 4n * NS_PER_MS && nowNs >= lastNs;
           const stoodNs = sources.elapsedNs - stoodSinceNs;
@@ -150,14 +150,14 @@ test('whatever the wall clock does, only where it stays for 10 s is followed, an
   );
 });
 
-/** Compares two times to the precision of the wall clock's milliseconds between two reads. */
+/** Tells whether two times are equal within the precision of the wall clock's milliseconds for two reads. */
 function isAbout(oneNs: bigint, otherNs: bigint): boolean {
   const differenceNs = oneNs - otherNs;
   return differenceNs > -2n * NS_PER_MS && differenceNs < 2n * NS_PER_MS;
 }
 
 test('it is exact though the thread loses its core while the clock is read', async (t) => {
-  // Each read of a clock takes 0.5 µs, and some of the first ones 0.7 ms.
+  // Each read of a clock takes 0.5 µs. A few of the first reads take 0.7 ms.
   const trueStartNs = 1_790_000_000_000_400_000n;
   for (let lostAt = 1; lostAt < 4_000; lostAt += 7) {
     let elapsedNs = 0n;

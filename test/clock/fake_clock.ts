@@ -1,7 +1,10 @@
 import { type Clock, NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { START_NS } from '../model/sample.js';
 
-/** A clock that moves when a test moves it. With another clock given, this clock runs with that one and can be moved against it. */
+/**
+ * A clock that moves when a test moves it. If another clock is given, this clock runs with it, and a test can move this clock
+ * against it.
+ */
 export class FakeClock implements Clock {
   readonly #base: Clock;
   #aheadNs = 0n;
@@ -22,7 +25,7 @@ export class FakeClock implements Clock {
     this.#aheadNs = timeNs - this.#base.nowNs();
   }
 
-  /** @returns the time afterwards */
+  /** @returns the new time */
   advance(durationNs: bigint): TimeNs {
     this.#aheadNs += durationNs;
     return this.nowNs();

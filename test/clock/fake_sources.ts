@@ -1,10 +1,10 @@
 import type { ClockSources } from '../../src/clock/clock.js';
 import { NS_PER_MS } from '../../src/model/time.js';
 
-/** 2026-03-02 14:00:00 UTC. */
+/** The wall clock at the start: 2026-03-02 14:00:00 UTC. */
 const WALL_NS = 1_772_460_000_000_000_000n;
 
-/** The clocks of a machine on which each read takes 1 µs and a test steps the wall clock. */
+/** The clocks of a machine. Each read takes 1 µs, and a test steps the wall clock. */
 export class FakeSources implements ClockSources {
   #elapsedNs = 0n;
   /** The sum of the steps of the wall clock. */

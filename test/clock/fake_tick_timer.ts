@@ -1,9 +1,9 @@
 import type { TickTimer } from '../../src/clock/ticker.js';
 import type { Clock } from '../../src/model/time.js';
 
-/** A timer whose time a test advances, whatever the clock shows meanwhile. */
+/** A timer whose time a test advances. The timer does not depend on the clock. */
 export class FakeTickTimer implements TickTimer {
-  /** The time until it calls. */
+  /** The time until the next call. */
   leftNs = 0n;
   readonly #clock: Clock;
   readonly #onTime: () => void;

@@ -7,10 +7,10 @@ interface Write {
   readonly onSettled: (isOnDisk: boolean) => void;
 }
 
-/** Marks on a disk that writes at once, or when the test settles the writes. */
+/** Marks on a disk. The disk writes at once, or when the test settles the writes. */
 export class MemoryMarks {
   readonly onDisk = new Map<string, TimeNs>();
-  /** True: writes wait for {@link settle}. */
+  /** True if writes wait for {@link settle}. */
   isSlow = false;
   readonly #writes: Write[] = [];
 
@@ -26,7 +26,7 @@ export class MemoryMarks {
     return this.#writes.length;
   }
 
-  /** Lets the writes under way reach the disk, or fail. */
+  /** Lets the open writes reach the disk, or fail. */
   settle(isOnDisk = true): void {
     for (const { name, timeNs, onSettled } of this.#writes.splice(0)) {
       if (isOnDisk) this.onDisk.set(name, timeNs);
@@ -34,7 +34,7 @@ export class MemoryMarks {
     }
   }
 
-  /** Kills the process: some of the writes under way have reached the disk, and no callback runs. */
+  /** Simulates a killed process. Some of the open writes have reached the disk, and no callback runs. */
   crash(isOnDisk: () => boolean): void {
     for (const { name, timeNs } of this.#writes.splice(0)) if (isOnDisk()) this.onDisk.set(name, timeNs);
   }

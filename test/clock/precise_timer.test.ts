@@ -6,7 +6,7 @@ import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 const clock = systemClock();
 const HOUR_NS = 3_600n * NS_PER_SECOND;
 
-/** Starts a timer whose calls a test waits for. */
+/** Starts a timer. A test can wait for its calls. */
 function startTimer() {
   let onTime = () => {};
   const timer = new PreciseTimer(clock, () => onTime());
@@ -51,7 +51,7 @@ test('it knows how late it called at most since it was asked', async (t) => {
   t.equal(timer.takeLateNsMax(), 0n);
   timer.at(clock.nowNs());
   const called = next();
-  // Nothing else runs on this thread meanwhile.
+  // No other code runs on this thread during this wait.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   await called;
   t.ok(timer.takeLateNsMax() >= 300n * NS_PER_MS);

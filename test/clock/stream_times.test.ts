@@ -6,7 +6,7 @@ import { FakeClock } from './fake_clock.js';
 import { MemoryMarks } from './memory_marks.js';
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;
-/** The smallest step of `ts`: the low 12 bits are not a part of the time. */
+/** The smallest step of `ts`, because the low 12 bits of `ts` are not part of the time. */
 const STEP_NS = 4096n;
 
 function open(clock: FakeClock, marks: MemoryMarks, node = 0, thread = 0): StreamTimes {

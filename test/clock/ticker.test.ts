@@ -7,7 +7,10 @@ import { FakeTickTimer } from './fake_tick_timer.js';
 const MS = NS_PER_MS;
 const START = 1_000_003n * MS;
 
-/** Starts a ticker of parts that are due at those times; its time passes in steps that are smaller than any tick. */
+/**
+ * Starts a ticker with parts that are due at the given times. The time of the ticker passes in steps that are smaller than
+ * any tick.
+ */
 function start(...dueNs: readonly ((nowNs: bigint) => bigint | undefined)[]) {
   const clock = new FakeClock(START);
   const ticker = new Ticker(clock);

@@ -207,7 +207,7 @@ test('a record that a node cannot read ends it', async (t) => {
   t.equal(edge.process!.member.nextDueMs(), Number.POSITIVE_INFINITY);
 });
 
-/** Starts two aggregators, of which the first leads, and an edge; one asset has a price. */
+/** Starts two aggregators and an edge. The first aggregator leads, and an asset has a price. */
 async function cluster(t: Test) {
   const agenda = new Agenda();
   const random = new Random(1);

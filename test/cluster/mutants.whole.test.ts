@@ -2,7 +2,8 @@ import { test } from 'tap';
 import { failsSome, NOT_APPLIED, TWO_AUTHORS } from './simulation/fails_some.js';
 import { simulate } from './simulation/simulation.js';
 
-// The simulation must find faults that would break the cluster: each mutant runs the real code without one rule.
+// Tests that the simulation finds faults that would break the cluster. Each mutant runs the real code without one of its
+// rules.
 
 test('two writes in flight', async (t) => {
   await failsSome(t, NOT_APPLIED, { mutant: 'TWO_IN_FLIGHT' });

@@ -1,12 +1,15 @@
 import { test } from 'tap';
 import { withstands } from './simulation/withstands.js';
 
-// Seeds that no run before has tried: they follow the time in seconds.
+// Tests with seeds that no earlier run has used, because the seeds follow the time in seconds.
 
 const PART = 5_000;
-/** A number of seeds above that of any run in a second, so that no run tries the seeds of the run before. */
+/**
+ * The distance between the first seeds of two seconds. No run uses as many seeds in a second, so no run repeats seeds of an
+ * earlier run.
+ */
 const SEEDS_PER_SECOND = 200;
-/** A seed has 32 bits. */
+/** The number of seeds. A seed has 32 bits. */
 const SEEDS = 2 ** 32;
 
 const count = Number(process.env['TICKSEAL_TEST_SEEDS'] ?? 100_000);

@@ -3,8 +3,9 @@ import { failsSome, TWO_AUTHORS } from './simulation/fails_some.js';
 import { simulate } from './simulation/simulation.js';
 import { withstands } from './simulation/withstands.js';
 
-// Schedules of faults that follow from a seed, under a clock that only they move. The seeds follow the date, so that each day tries
-// other seeds; the test's name contains the first one. One schedule alone: SEED=42 node dist/test/cluster/simulation.test.js
+// Runs schedules of faults. A seed determines each schedule, and only the schedule moves the clock. The seeds follow the date, so
+// that each day uses other seeds. The test's name contains the first seed. To run a single schedule: SEED=42 node
+// dist/test/cluster/simulation.test.js
 
 const SCHEDULES = 500;
 const MS_PER_DAY = 86_400_000;

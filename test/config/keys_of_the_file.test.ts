@@ -5,7 +5,7 @@ import { EVM_PUBLISHER_KEY, STARK_PUBLISHER_KEY, sampleFile, sampleWith } from '
 
 const FIELD_PRIME = 2n ** 251n + 17n * 2n ** 192n + 1n;
 const hex = (value: bigint) => `0x${value.toString(16)}`;
-/** The words of the schema's library and its types. */
+/** Words that only the schema's library and its types use. No error may contain them. */
 const LIBRARY_WORDS =
   /Invalid|Too (?:small|big)|received|something else|undefined|null|NaN| (?:int|string|object|record|array|regex|url)\b/;
 const WRONG_CHECKSUM = EVM_PUBLISHER_KEY.replace('C', 'c');
@@ -30,7 +30,9 @@ const hosts = {
   ],
 };
 
-/** Path in the sample, values that must be accepted, values that must be refused. `undefined` leaves the key out. */
+/**
+ * Cases: a path in the sample, values that must be accepted, and values that must be refused. `undefined` removes the key.
+ */
 const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][] = [
   ['service', { right: [undefined, {}], wrong: [null, [], 'x'] }],
   ['service.name', { right: [undefined, 'acme_2'], wrong: ['', 'Acme', 'a-b', 5] }],

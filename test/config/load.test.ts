@@ -96,7 +96,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
   });
 });
 
-/** Makes a folder with the sample, and all files that the sample names. */
+/** Makes a folder with the sample and all files that the sample names. */
 function sampleFolder(folder: string): string {
   mkdirSync(join(folder, 'keys'));
   writeFileSync(join(folder, 'keys/evm.hex'), `0x${'11'.repeat(32)}\n`, { mode: 0o600 });
@@ -150,7 +150,7 @@ test('the TLS key is a file of its owner alone, and the two files belong togethe
   t.same(errors(), doNotFit, 'a key where the certificate belongs');
 });
 
-/** Makes a certificate. @returns the reason if certificates cannot be made. */
+/** Makes a certificate and uses it. @returns the reason if no certificate can be made */
 function useCertificate(folder: string, name: string): string | undefined {
   const missing = makeCertificate(folder, name);
   if (missing !== undefined) return missing;

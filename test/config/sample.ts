@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 
-/** Returns a file with real values, with all keys of the configuration. */
+/** Returns a file with real values that uses all keys of the configuration. */
 export function sampleFile() {
   return {
     service: { name: 'service', taxonomy_id: 1, oracle_id: 'servc', encoded_asset_id: 'base64' },
@@ -94,7 +94,7 @@ export function sampleFile() {
   };
 }
 
-/** Returns the sample as YAML, with `value` at `path`, or without that key when `value` is `undefined`. */
+/** Returns the sample as YAML with `value` at `path`. If `value` is `undefined`, that key is left out. */
 export function sampleWith(path: readonly (string | number)[], value: unknown): string {
   const file = sampleFile();
   let parent: Record<string | number, unknown> = file;
@@ -104,8 +104,8 @@ export function sampleWith(path: readonly (string | number)[], value: unknown): 
   return stringify(file);
 }
 
-/** The public keys of two recorded prices, in the mixed case of EIP-55 if there is one. */
+/** The public keys of two recorded prices. The EVM key is in the mixed case of EIP-55. */
 export const EVM_PUBLISHER_KEY = '0x99e295e85cb07C16B7BB62A44dF532A7F2620237';
 export const STARK_PUBLISHER_KEY = '0x418d3fd8219a2cf32a00d458f61802d17f01c5bcde5a4f82008ee4a7c8e9a06';
-/** Another public key, for which the sample's token may publish. */
+/** Another public key. The sample's token may publish for this key. */
 export const TOKEN_PUBLISHER_KEY = '0x00cdCDCDCDcdcDcDcDCDCDCDCDCdcDCdcdCDCDCd';

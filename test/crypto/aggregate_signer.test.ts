@@ -35,7 +35,7 @@ function inputOf(by: TestPublisher, asset: Asset, price: bigint, timestampNs: bi
   };
 }
 
-/** Returns three publishers around a price, as an aggregate by the median. */
+/** Returns an aggregate by the median of three publishers around a price. */
 function unsigned(asset: Asset, price: bigint): UnsignedAggregate {
   const publishers = asset.signatureType === 'evm' ? evmPublishers : starkPublishers;
   const inputs = [...publishers]

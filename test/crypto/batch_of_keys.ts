@@ -3,7 +3,7 @@ import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { craft, modulo, type Signature, word } from './crafted_signatures.js';
 
-/** Keys whose points are near those of the generator's table, and some far from it. */
+/** Keys whose points are near those of the generator's table, and some keys whose points are far from them. */
 export const KEYS: readonly bigint[] = [
   ...[1n, 2n, 3n, 255n, 256n, 257n, 2n ** 64n, 2n ** 248n, 255n * 2n ** 248n],
   ...[N - 1n, N - 2n, N - 256n, (N + 1n) / 2n, (N - 1n) / 2n],
@@ -16,17 +16,17 @@ export const batch = new EcdsaBatch(KEYS.length);
 for (const [i, publicKey] of publicKeys.entries()) batch.learn(i, publicKey);
 
 export interface Signed extends Signature {
-  /** The index in {@link KEYS}. */
+  /** The index of the key in {@link KEYS}. */
   readonly key: number;
 }
 
-/** Verifies in one batch that knows all keys. */
+/** Verifies signatures in a single batch that knows all keys. */
 export function verify(signatures: readonly Signed[]): boolean[] {
   for (const { key, digest, rs, recovery } of signatures) batch.add(key, digest, rs, recovery);
   return batch.verify();
 }
 
-/** Returns the answer of a recovery of the key. */
+/** Tells whether recovering the key gives the expected key. */
 export function recovered({ key, digest, rs, recovery }: Signed, curve = secp256k1): boolean {
   const publicKey = curve.recover(digest, rs, recovery);
   return publicKey !== undefined && publicKeys[key]!.equals(publicKey);

@@ -26,14 +26,14 @@ export function power(value: bigint, exponent: bigint, modulus: bigint): bigint 
   return result;
 }
 
-/** Returns 1 / value, by Fermat. */
+/** Returns 1 / value, by Fermat's little theorem. */
 export function inverse(value: bigint, prime: bigint): bigint {
   return power(value, prime - 2n, prime);
 }
 
 /**
- * Makes a valid signature of a private key whose verification takes these multiples: u1 of the generator, u2 of the key. The
- * digest follows from them. When the sum of the multiples is not a point, the signature is invalid.
+ * Makes a valid signature of a private key. Verifying the signature takes the multiples u1 of the generator and u2 of the
+ * key, and the digest follows from these multiples. The signature is invalid when the sum of the multiples is not a point.
  * @param u2 1 .. n - 1
  */
 export function craft(key: bigint, u1: bigint, u2: bigint): Signature {
@@ -48,7 +48,10 @@ export function craft(key: bigint, u1: bigint, u2: bigint): Signature {
   };
 }
 
-/** Tells whether two equal or opposite points are added for these multiples. All are multiples of the generator, so numbers show it. */
+/**
+ * Tells whether two equal or opposite points are added for these multiples. Numbers are enough to find this, because all points are
+ * multiples of the generator.
+ */
 export function doPointsMeet(key: bigint, u1: bigint, u2: bigint): boolean {
   let points = [...partsOf(u1), ...partsOf(u2).map((part) => modulo(part * key, N))];
   while (points.length > 1) {
@@ -63,7 +66,7 @@ export function doPointsMeet(key: bigint, u1: bigint, u2: bigint): boolean {
   return false;
 }
 
-/** Returns the 32 parts of an odd multiple: odd multiples up to 255 of the powers of 256. */
+/** Returns the 32 parts of an odd multiple. A part is an odd multiple up to 255 of a power of 256. */
 function partsOf(multiple: bigint): bigint[] {
   const isEven = (multiple & 1n) === 0n;
   const half = ((isEven ? N - multiple : multiple) >> 1n) + 2n ** 255n;

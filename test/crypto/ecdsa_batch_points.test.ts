@@ -17,9 +17,9 @@ import {
 } from './batch_of_keys.js';
 import { doPointsMeet, inverse, modulo, power, word } from './crafted_signatures.js';
 
-// Signatures crafted so that the sums of points go through rare cases.
+// Tests with crafted signatures, whose sums of points pass through rare cases.
 
-/** Multiples whose bytes, or those of half of them, are all the same or almost, and small ones. */
+/** Small multiples, and multiples whose bytes are all or almost all the same. The bytes of half of a multiple count too. */
 const MULTIPLES: readonly bigint[] = [
   ...[1n, 2n, 3n, 4n, 127n, 128n, 129n, 254n, 255n, 256n, 257n, 511n, 512n],
   ...[0x00ffn, 0x7f7fn, 0x8080n, 0xff00n].flatMap((bytes) => [repeated(bytes), repeated(bytes) + 1n]),
@@ -31,7 +31,7 @@ function repeated(twoBytes: bigint): bigint {
   return modulo(BigInt(`0x${twoBytes.toString(16).padStart(4, '0').repeat(16)}`), N);
 }
 
-/** Checks that each verdict is right; a valid signature whose points meet must be invalid. */
+/** Checks that each verdict is right. The verdict of a valid signature whose points meet must be invalid. */
 function areRight(t: Test, all: readonly { u1: bigint; u2: bigint; signed: Signed }[]): void {
   for (let from = 0; from < all.length; from += BATCH_MAX) {
     const some = all.slice(from, from + BATCH_MAX);
@@ -74,7 +74,7 @@ test('both multiples are the same point, or one the negative of the other', asyn
 });
 
 test('a wrong sum is never an r, though a forger can compute it', async (t) => {
-  // Found by an examiner: key 1, digest 0, and an r that was the x of the wrong sum.
+  // A review found this signature: key 1, digest 0, and an r that was the x of the wrong sum.
   const found =
     '35224aba178161aecb90b847d1cf5e5f8933ada9c5b464e3c30ac7226e084c22' +
     '1a91255d0bc0b0d765c85c23e8e7af2fc499d6d4e2da3271e185639137042611';
@@ -102,7 +102,7 @@ test('a wrong sum is never an r, though a forger can compute it', async (t) => {
 const tables = new Secp256k1Tables(1 + KEYS.length, NUMBER_BYTES);
 for (const [i, publicKey] of publicKeys.entries()) tables.fill(1 + i, publicKey.subarray(1));
 
-/** Signatures of both parities whose r is the x of the sum that the tables make of these multiples. */
+/** Returns signatures of both parities whose r is the x of the sum that the tables make of these multiples. */
 function forgeriesOf(key: number, u1: bigint, u2: bigint): Signed[] {
   for (const [part, multiple] of [u1, u2].entries()) {
     const isEven = (multiple & 1n) === 0n;
@@ -129,7 +129,7 @@ test('an r that differs by one bit from the x of the sum is invalid', async (t) 
   const wrong = Array.from({ length: 256 }, (_, bit) => r ^ (2n ** BigInt(bit)))
     .filter((other) => other < N)
     .map((other): Signed => {
-      // The digest is chosen so that the sum stays the same point.
+      // This digest keeps the sum at the same point.
       const digest = word(modulo(nonce * s - other * KEYS[FAR]!, N));
       return { key: FAR, digest, rs: Buffer.concat([word(other), word(s)]), recovery };
     });
@@ -186,14 +186,14 @@ test('sums whose x or y is near 0 or the prime, where a number of the field has 
     2n ** 60n,
     2n ** 64n,
   ];
-  // A point with this x; for a given y, x is the third root of y² − 7.
+  // `firstFrom` searches points with a given x. For a given y, x is the third root of y² − 7.
   const ofY = [...near, ...near.map((small) => P - small)].flatMap((y) => firstFrom(y, (one) => rootX(one)));
   const all = [...near.flatMap((x) => firstFrom(x, (one) => one)), ...ofY];
   const one = new EcdsaBatch(1);
   let valid = 0;
   for (const [i, x] of all.entries()) {
     for (const recovery of [0, 1] as const) {
-      // A key exists for each signed digest.
+      // Each signed digest has a key that fits it.
       const digest = word(modulo(7n ** BigInt(99 + i), N));
       const rs = Buffer.concat([word(x), word(modulo(5n ** BigInt(120 + i), N))]);
       const publicKey = secp256k1.recover(digest, rs, recovery);
@@ -208,23 +208,23 @@ test('sums whose x or y is near 0 or the prime, where a number of the field has 
   t.ok(valid >= 40, `${valid} points`);
 });
 
-/** Returns the x of the first numbers from here on whose x can be r. */
+/** Returns the x of the first numbers from `number` on whose x can be r. */
 function firstFrom(number: bigint, xOf: (number: bigint) => bigint | undefined): bigint[] {
   const step = number > P / 2n ? -1n : 1n;
   const numbers = Array.from({ length: 8 }, (_, i) => xOf(number + step * BigInt(i)));
   return numbers.filter((x) => x !== undefined && x > 0n && x < N).slice(0, 3) as bigint[];
 }
 
-/** Returns the x of a point with this y, if there is one. */
+/** Returns the x of a point with this y; `undefined` if there is none. */
 function rootX(y: bigint): bigint | undefined {
   const cube = modulo(y * y - 7n, P);
-  // p is 7 modulo 9.
+  // This formula of the root is right because p is 7 modulo 9.
   const root = power(cube, (P + 2n) / 9n, P);
   return power(root, 3n, P) === cube ? root : undefined;
 }
 
 test('points whose x have the same lowest limb are added as any', async (t) => {
-  // The first digest of this key, from 1 on, with two such points.
+  // This is the first digest of this key, from 1 on, with two such points.
   const seeming = sign(FAR, word(2_781_687n));
   for (const place of [0, 31, BATCH_MAX - 1]) {
     const verdicts = verify(ordinary.with(place, seeming));

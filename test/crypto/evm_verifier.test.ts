@@ -9,10 +9,10 @@ import { EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { word } from './crafted_signatures.js';
 
-/** A number of signatures above that after which a signer gets a table. */
+/** A number of signatures that is enough for a signer to get a table. */
 const ENOUGH = 150;
 const TABLES = 64;
-/** A number of signatures above that after which another signer gets a table. */
+/** A number of signatures that is enough for a further signer to get a table. */
 const MANY = 101_000;
 
 function jobOf(key: bigint, number: bigint): EvmVerifyJob {
@@ -27,14 +27,14 @@ function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): Signatu
 
 const repeated = (job: EvmVerifyJob, count: number) => new Array<EvmVerifyJob>(count).fill(job);
 
-/** Returns a verifier with tables of these keys. */
+/** Returns a verifier that has tables of these keys. */
 function verifierOf(...keys: readonly bigint[]): EvmVerifier {
   const verifier = new EvmVerifier();
   for (const key of keys) verifier.verify(repeated(jobOf(key, 1n), ENOUGH));
   return verifier;
 }
 
-/** Records the calls of batches meanwhile. */
+/** Records the calls of batches from now on. */
 function watch(t: Test): { learned: number[]; batched: number } {
   const seen = { learned: [] as number[], batched: 0 };
   const { learn, add } = EcdsaBatch.prototype;
@@ -97,7 +97,8 @@ test('gives every job its verdict, known and unknown signers mixed, for every le
 test('verifies again what a batch does not find valid', async (t) => {
   const key = 3_001n;
   const job = jobOf(key, 1n);
-  // The digest of a job is a hash, so nobody can craft one whose points meet, and no table is wrong.
+  // This test replaces `verify` to get wrong verdicts. Nobody can craft a job whose points meet, because the digest of a job
+  // is a hash.
   const verifier = verifierOf(key);
   const { verify } = EcdsaBatch.prototype;
   t.teardown(() => Object.assign(EcdsaBatch.prototype, { verify }));
@@ -149,7 +150,7 @@ test('a table goes to another signer when its signer has not signed for long', a
   verifier.verify(repeated(newcomer, ENOUGH));
   t.equal(seen.learned.length, TABLES, 'all others have signed lately');
 
-  // All keys sign except the sixth; the fourth signs first.
+  // All keys except the sixth sign. The fourth key signs first.
   verifier.verify([settled[3]!, ...settled.filter((_, i) => i !== 5 && i !== 3)]);
   verifier.verify(repeated(settled[0]!, MANY));
   const wrong = { ...settled[5]!, msgHash: newcomer.msgHash };
@@ -158,7 +159,7 @@ test('a table goes to another signer when its signer has not signed for long', a
   t.same(wanted.filter((verdict) => verdict === 'valid').length, 5);
   t.same(verifier.verify(jobs), wanted);
   t.equal(seen.learned[TABLES], 5);
-  // The key that lost its table gets that of the key that has not signed for the longest time.
+  // The key that lost its table gets the table of the key that has not signed for the longest time.
   verifier.verify(repeated(settled[5]!, ENOUGH));
   t.same(seen.learned.slice(TABLES), [5, 3]);
   t.same(verifier.verify([...settled, newcomer]), new Array(TABLES + 1).fill('valid'));

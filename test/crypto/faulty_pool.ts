@@ -7,21 +7,21 @@ import { CRASHES_LEFT, HANGS_LEFT } from './faulty_worker.js';
 /** A pool whose threads crash or hang when a test requests it. Deadlines pass only when a test calls {@link expire}. */
 export interface FaultyPool {
   readonly pool: CryptoPool;
-  /** Makes that many of the next pieces of EVM signatures end their threads. */
+  /** Makes the next `times` pieces of EVM signatures end their threads. */
   crash(times: number): void;
-  /** Returns the number of crashes still to come; below 0 when there were more pieces. */
+  /** Returns the number of remaining crashes, which is below 0 when there were more pieces. */
   crashesLeft(): number;
-  /** Makes that many of the next pieces of EVM signatures hang. */
+  /** Makes the next `times` pieces of EVM signatures hang. */
   hang(times: number): void;
-  /** Returns the number of hangs still to come. */
+  /** Returns the number of remaining hangs. */
   hangsLeft(): number;
-  /** Waits until at most `left` hangs are still to come. */
+  /** Waits until at most `left` hangs remain. */
   hanging(left: number): Promise<void>;
-  /** Ends the time limit of the pieces that threads have now. */
+  /** Ends the time limit of the pieces on which threads work now. */
   expire(): void;
 }
 
-/** The number of ticks, more than those of a deadline. */
+/** A number of ticks that is more than a deadline. */
 const TICKS = 100;
 
 export async function createFaultyPool(threads: number): Promise<FaultyPool> {
@@ -51,7 +51,7 @@ export async function createFaultyPool(threads: number): Promise<FaultyPool> {
   };
 }
 
-/** Returns a number that the worker threads of pools made from now on share with the test. */
+/** Returns a number that the test shares with the worker threads of later pools. */
 function sharedCounter(name: string): Int32Array {
   const counter = new Int32Array(new SharedArrayBuffer(4));
   setEnvironmentData(name, counter);

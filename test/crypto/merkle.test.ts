@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { keccak256 } from '../../src/crypto/keccak.js';
 import { merkleRoot } from '../../src/crypto/merkle.js';
 
-/** Computes the root by its definition. */
+/** Computes the root by its definition, without the tested code. */
 function plainRoot(level: readonly Buffer[]): Buffer {
   if (level.length === 1) return level[0]!;
   const even = level.length % 2 === 0 ? level : [...level, level.at(-1)!];

@@ -9,7 +9,8 @@ import { parseHex } from '../../src/model/hex.js';
 import { parsePrice } from '../../src/model/price.js';
 import { parseTimeNs } from '../../src/model/time.js';
 
-// Real updates and aggregates, which are not part of the project: they are beside the repository in which it was made.
+// Tests with real updates and aggregates. These are not part of the project, but are beside the repository in which the
+// project was made.
 const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
 const skip = existsSync(FOLDER) ? false : 'the recorded data is not on this machine';
 

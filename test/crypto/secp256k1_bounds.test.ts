@@ -8,14 +8,14 @@ import {
 import { openSecp256k1Module } from '../../src/crypto/wasm/secp256k1_module.js';
 import { type Interval, isWithin, join, parseFunctions, runWithIntervals } from './wasm_intervals.js';
 
-// This test shows for all inputs at once that no sum overflows, with the instructions of the module.
+// Tests with the instructions of the module that no sum overflows. Intervals show this for all inputs at once.
 
 const functions = parseFunctions(moduleBytes());
 
-/** The known bounds of a number: the intervals of its limbs. */
+/** The known bounds of a number, as the intervals of its limbs. */
 type Bounds = readonly Interval[];
 
-/** The bounds of 256 bits, as numbers are written and read. */
+/** The bounds of the 256 bits of a number when it is written or read. */
 const PLAIN: Bounds = Array.from({ length: LIMBS }, (_, i) => [
   0n,
   i < LIMBS - 1 ? BigInt(LIMB_MASK) : 2n ** BigInt(TOP_LIMB_BITS) - 1n,
@@ -38,15 +38,15 @@ function moduleBytes(): Uint8Array {
 }
 
 /**
- * Returns the results of a function, whose numbers and coordinates have these bounds. The second argument of a multiplication may
- * have other bounds.
+ * Returns the bounds of a function's results. The numbers and coordinates in its arguments have the bounds `given`. The second
+ * argument of a multiplication has the bounds `second`.
  */
 function resultOf(name: string, given: Bounds, second = given): { bounds: Bounds; largest: bigint } {
   const bounds = new Array<Interval | undefined>(LIMBS).fill(undefined);
   const largest = runWithIntervals(functions.get(name)!, {
     load: (local, offset) => (local === 2 ? second : given)[(offset % NUMBER_BYTES) / 4]!,
     store(local, offset, value) {
-      // A mark on a reference is no limb.
+      // The mark on a reference is not a limb.
       if (name === 'multiplyDifferences' && local === 0) return;
       const limb = (offset % NUMBER_BYTES) / 4;
       bounds[limb] = join(bounds[limb] ?? value, value);
@@ -55,7 +55,7 @@ function resultOf(name: string, given: Bounds, second = given): { bounds: Bounds
   return { bounds: bounds.map((interval) => interval!), largest };
 }
 
-/** Returns the bounds of numbers that any of the functions returns and each may take. */
+/** Returns the bounds of numbers that any of the functions may return. Each function may also take such numbers. */
 function closure(names: readonly string[]): { bounds: Bounds; largest: bigint } {
   let bounds = PLAIN;
   for (;;) {
@@ -85,15 +85,16 @@ test('numbers of the field: no sum overflows, and the third limb is at most 2^12
     ([least, most], i): Interval => (i === 2 ? [least - beyond, most + beyond] : [least, most]),
   );
   t.ok(areWithin(bounds, wanted), bounds.join(' '));
-  // The slope of two points stays in locals: the sum or difference of two y, times a reduced number.
+  // The slope of two points stays in locals. The slope is the sum or difference of two y, times a reduced number.
   const sumOfTwo = bounds.map(([, b]): Interval => [-2n * b, 2n * b]);
   t.ok(areWithin(resultOf('multiply', bounds, sumOfTwo).bounds, wanted));
   const [least, most] = rangeOf(wanted);
   t.ok(least > -(2n ** 70n) && most < 2n ** 256n + 2n ** 70n, `${least} .. ${most}`);
-  // So two numbers of the same residue differ by 0, p or -p, and the two lowest limbs show the residue modulo 2^58.
+  // Because of this bound, two numbers of the same residue differ by 0, p or -p. So the two lowest limbs show the residue
+  // modulo 2^58.
   t.ok(most - least < 2n * P);
 
-  // Combined numbers of Secp256k1Arithmetic are multiplied by 1.
+  // Secp256k1Arithmetic multiplies combined numbers by 1.
   for (const [plus, minus] of [
     [3n, 0n],
     [2n, 0n],
@@ -115,7 +116,7 @@ test('scalars: no sum overflows, and all below 1.04 n stay so', async (t) => {
       isWithin(interval, [0n, i < LIMBS - 1 ? BigInt(LIMB_MASK) : 2n ** 25n]),
       `${i}: ${interval.join(' .. ')}`,
     );
-  // A product, plus the n that Montgomery's reduction adds, divided by its factor.
+  // The result is a product, plus the multiple of n that Montgomery's reduction adds, divided by the factor of the reduction.
   const most = (104n * N) / 100n;
   t.ok(most > 2n ** 256n);
   t.ok((most * most + (SCALAR_FACTOR - 1n) * N) / SCALAR_FACTOR < most);

@@ -1,23 +1,23 @@
-/** All values that an integer can have. */
+/** The range of all values that an integer can have. */
 export type Interval = readonly [least: bigint, most: bigint];
 
-/** A function of a module, with its code. */
+/** A function of a module, with the code of the function. */
 export interface ParsedFunction {
   readonly parameters: number;
   readonly locals: number;
   readonly code: Uint8Array;
 }
 
-/** The memory as intervals. An address is named by its local and an offset. */
+/** The memory as intervals. A local and an offset name an address. */
 export interface IntervalMemory {
   load(local: number, offset: number): Interval;
-  /** Stores four bytes. */
+  /** Stores an interval in four bytes. */
   store(local: number, offset: number, value: Interval): void;
 }
 
 const I32 = signedRange(32n);
 const I64 = signedRange(64n);
-/** The number of rounds after which a loop whose intervals still grow has no bounds. */
+/** The largest number of rounds of a loop. A loop whose intervals still grow after these rounds has no bounds. */
 const ROUNDS_MAX = 100;
 
 function signedRange(bits: bigint): Interval {
@@ -32,7 +32,7 @@ export function isWithin([a, b]: Interval, [least, most]: Interval): boolean {
   return a >= least && b <= most;
 }
 
-/** Reads the functions that a module of WebAssembly exports, as far as `openWasm` makes such modules. */
+/** Reads the functions that a module of WebAssembly exports. Supports only modules as `openWasm` makes them. */
 export function parseFunctions(module: Uint8Array): Map<string, ParsedFunction> {
   const sections = new Map<number, Reader>();
   const all = new Reader(module.subarray(8));
@@ -67,23 +67,23 @@ export function parseFunctions(module: Uint8Array): Map<string, ParsedFunction> 
 
 interface Value {
   readonly interval: Interval;
-  /** The local from which it was read. */
+  /** The local from which the value was read. */
   readonly local?: number;
 }
 
 interface Block {
   /** The locals before the block. */
   before: Interval[];
-  /** The start of the body, for a loop. */
+  /** The start of the loop's body; `undefined` for other blocks. */
   readonly loopsTo: number | undefined;
   rounds: number;
 }
 
 /**
- * Runs a function with intervals instead of numbers: those of all possible values, for any inputs and any number of rounds of its
- * loops. Intervals of i32 are not followed further than a constant that masks.
+ * Runs a function with intervals instead of numbers. The intervals contain all possible values, for any inputs and any number of
+ * rounds of the function's loops. The intervals of an i32 are only known after it is masked with a constant.
  * @returns the largest absolute value of an i64
- * @throws RangeError when an i64 can overflow, or when a stored number can take more than 32 bits
+ * @throws RangeError when an i64 can overflow, or when a stored number can need more than 32 bits
  */
 export function runWithIntervals(
   { parameters, locals, code }: ParsedFunction,
@@ -239,7 +239,7 @@ class Reader {
     return BigInt.asIntN(bits, value);
   }
 
-  /** Reads the offset, behind the alignment. */
+  /** Reads the offset, which follows the alignment. */
   offset(): number {
     this.unsigned();
     return this.unsigned();

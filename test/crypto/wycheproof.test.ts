@@ -5,7 +5,7 @@ import { evmAddress, isCanonicalSignature, isSignedBy } from '../../src/crypto/e
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 
-/** [tcId, comment, flags, msg, sig as r and s, result] */
+/** The fields of a test: tcId, comment, flags, msg, sig as r and s, result. */
 type WycheproofTest = [number, string, string[], string, string, 'valid' | 'invalid' | 'acceptable'];
 
 interface WycheproofFile {
@@ -13,7 +13,10 @@ interface WycheproofFile {
   groups: { publicKey: string; tests: WycheproofTest[] }[];
 }
 
-/** The nonce point's x is between n and the field's prime, which neither a recovery of 0 or 1 nor a v of 27 or 28 can express. */
+/**
+ * The flag of nonce points whose x is between n and the field's prime. Neither a recovery of 0 or 1 nor a v of 27 or 28 can
+ * express such an x.
+ */
 const R_PAST_ORDER = 'k*G has a large x-coordinate';
 
 for (const name of ['wycheproof-p1363', 'wycheproof-bitcoin']) {
@@ -44,7 +47,7 @@ for (const name of ['wycheproof-p1363', 'wycheproof-bitcoin']) {
     for (const { publicKey, tests } of file.groups) {
       const key = Buffer.from(publicKey, 'hex');
       batch.learn(0, key);
-      // The signatures of one key, as many as a batch takes, each with both parities.
+      // All signatures of a key, up to the size of a batch. Each signature occurs with both parities.
       const signed = tests
         .map(([tcId, , , msg, sig]) => ({
           tcId,

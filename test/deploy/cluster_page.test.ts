@@ -7,7 +7,7 @@ import type { Config } from '../../src/config/config.js';
 import { parseConfig } from '../../src/config/load.js';
 import { ROOT, readPage } from '../pages.js';
 
-/** Returns the configuration for production, with the sections that the page shows for a role. */
+/** Returns the configuration for production with the sections of a role from the page. */
 function configOf(role: 'aggregator' | 'edge'): Config {
   const [, sections = ''] =
     new RegExp(`\`\`\`yaml ${role}\\n([\\s\\S]*?)\`\`\``).exec(readPage('scripts/deploy/CLUSTER.md')) ?? [];

@@ -44,7 +44,7 @@ function metricsOf(expr: string): string[] {
   return expr.match(/\b(?:tickseal|process|nodejs)_\w+/g) ?? [];
 }
 
-/** Uses each kind of event that a label counts. */
+/** Causes each kind of event that a label counts. */
 async function use(t: Test, service: TestService): Promise<void> {
   const stream = await TestSocket.open(`${service.socketUrl}/ws`);
   t.teardown(() => stream.ws.terminate());
@@ -86,13 +86,13 @@ test('Prometheus answers every query of the dashboard with data', async (t) => {
     return data.result;
   };
   for (const expr of queries()) {
-    // This service has no TLS and is alone.
+    // This service has no TLS and is not in a cluster, so it lacks these metrics.
     if (/certificate|cluster/.test(expr)) continue;
     t.ok(await eventually(async () => (await ask(expr)).length > 0 || undefined), expr);
   }
 });
 
-/** Starts Prometheus. @returns its address, once it has scraped the service twice */
+/** Starts Prometheus. @returns its address, after it has scraped the service twice */
 async function startPrometheus(t: Test, dir: string, { adminUrl }: TestService): Promise<string> {
   const config = join(dir, 'prometheus.yml');
   const target = new URL(adminUrl).host;

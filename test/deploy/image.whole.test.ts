@@ -15,7 +15,7 @@ function lastStage(): string {
   return DOCKERFILE.split(/^FROM /m).at(-1)!;
 }
 
-/** Returns the files that the first stage copies out of this folder, each to the same path. */
+/** Returns the files that the first stage copies from this folder. Each file is copied to the same path. */
 function copied(): string[] {
   const lines = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
   return lines.flatMap(([, sources = '']) => sources.split(' '));
@@ -41,7 +41,7 @@ test('what the image copies is there, and not left out of its context', async (t
 test('what the image copies is enough to build it, and what was built is in the image', async (t) => {
   const dir = t.testdir({ build: {}, image: {} });
   const [build, image] = [join(dir, 'build'), join(dir, 'image')];
-  // .dockerignore leaves out what the build generates.
+  // .dockerignore excludes the files that the build generates.
   const filter = (path: string) => !path.endsWith('/generated');
   for (const source of copied()) cpSync(join(ROOT, source), join(build, source), { recursive: true, filter });
   symlinkSync(join(ROOT, 'node_modules'), join(build, 'node_modules'));

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 
 /**
  * Runs `promtool`.
- * @returns its output and status, or `undefined` without promtool
+ * @returns its output and status; `undefined` without promtool
  */
 export function promtool(
   args: readonly string[],

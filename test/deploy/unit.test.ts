@@ -7,7 +7,7 @@ import { isInstalled } from './prometheus.js';
 
 const UNIT = join(ROOT, 'scripts/deploy/tickseal.service');
 
-/** The largest exposure, of 10; 0 is the least exposed. */
+/** The largest exposure that is allowed. Exposures go from 0, the least exposed, to 10. */
 const EXPOSURE_MAX = 1.5;
 
 test('the unit is valid and as little exposed as the page says', async (t) => {
@@ -17,7 +17,7 @@ test('the unit is valid and as little exposed as the page says', async (t) => {
   }
   const dir = t.testdir();
   const file = join(dir, 'tickseal.service');
-  // The programs of the unit's machine may be in other folders here.
+  // The programs of the unit's machine may be in other folders on this machine.
   const text = readFileSync(UNIT, 'utf8').replaceAll('/usr/bin/node', process.execPath);
   writeFileSync(file, text);
   const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });

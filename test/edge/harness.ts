@@ -42,7 +42,7 @@ import {
 
 /** The number of threads of the edges. */
 export const THREADS = 2;
-/** A time longer than any test: no thread counts as hung. */
+/** A time that is longer than any test, so that no thread counts as hung. */
 const NEVER_MS = 3_600_000;
 const FAULTY_THREAD = new URL('./threads/faulty_thread_main.js', import.meta.url);
 
@@ -51,32 +51,32 @@ export interface EdgesHarness {
   readonly url: string;
   readonly counters: { threadOverruns: number; threadFailures: number };
   readonly failures: readonly string[];
-  /** The trace IDs of the messages that publishers sent, as they came. */
+  /** The trace IDs of the messages that publishers sent, in the order of arrival. */
   readonly received: readonly (string | undefined)[];
-  /** The assets of the configuration in force. */
+  /** Returns the assets of the present configuration. */
   readonly listed: () => readonly Asset[];
   /** The prices and aggregates by symbol that the edges must serve. */
   readonly live: ReadonlyMap<string, { price: Price; signed: Price | undefined }>;
   price(asset: Asset, price: Price): void;
-  /** Signs the live price of an asset, if there is one. */
+  /** Signs the live price of an asset, if the asset has one. */
   sign(asset: Asset): void;
   end(asset: Asset): void;
   reload(sections: Sections): void;
-  /** Gives this fault to any one of the threads. */
+  /** Gives this fault to any thread, but only to one of them. */
   inject(fault: Fault): void;
-  /** Makes the next thread that starts stop forever, without use of the processor. */
+  /** Makes the next thread that starts stop forever, without using the processor. */
   hangAtStart(): void;
-  /** Resolves when a thread with such a fault has stopped. */
+  /** Resolves when a thread that must be woken has stopped. */
   asleep(): Promise<unknown>;
   wake(): void;
   /**
-   * Starts another thread on the same port, which has received all data of the others.
-   * @param writeMark the thread listens after this
+   * Starts another thread on the same port. The new thread receives all data that the other threads have.
+   * @param writeMark a function after which the thread listens
    */
   addThread(writeMark: () => Promise<boolean>, onExit: () => void): EdgeThread;
 }
 
-/** Starts threads with edges on a real store, fed by hand. */
+/** Starts threads with edges on a real store. The test supplies the feed. */
 export async function startEdges(
   t: Test,
   sections: Sections,

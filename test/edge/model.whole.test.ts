@@ -7,10 +7,10 @@ import type { Price } from '../../src/model/price.js';
 import { get, TestSocket } from '../service/harness.js';
 import { type EdgesHarness, startEdges, THREADS } from './harness.js';
 
-/** The size of the ring: a few messages; a burst has many more. */
+/** The size of the ring. The ring holds a few messages, but a burst has many more. */
 const RING_BYTES = 16_384;
 const BURST = 200;
-/** The number of connections, so large that both threads almost certainly have some. */
+/** The number of connections. With this number, both threads almost certainly have some of the connections. */
 const CONNECTIONS = 8;
 const SYMBOLS = ['AUSD', 'BUSD', 'CUSD', 'GRÜN'];
 
@@ -60,7 +60,7 @@ async function carryOut(harness: EdgesHarness, step: Step): Promise<void> {
     case 'end':
       return harness.end(asset);
     case 'reload':
-      // All assets, or all except one.
+      // The new configuration lists all assets, or all except one.
       return harness.reload(
         sectionsOf(SYMBOLS.filter((_, i) => listed.length < SYMBOLS.length || i !== step.asset)),
       );
@@ -70,13 +70,13 @@ async function carryOut(harness: EdgesHarness, step: Step): Promise<void> {
 }
 
 interface Served {
-  /** Prices by streaming ID, as a new stream first receives them. */
+  /** Prices by streaming ID, as a new stream receives them first. */
   readonly prices: Record<string, string>;
   /** Aggregates by symbol, as in REST answers. */
   readonly aggregates: Record<string, string>;
 }
 
-/** Returns the data that a new connection receives; `undefined` when its thread ends. */
+/** Returns the data that a new connection receives; `undefined` when the connection's thread ends. */
 async function served({ url, listed }: EdgesHarness): Promise<Served | undefined> {
   const symbols = listed().map(({ symbol }) => encodeURIComponent(symbol));
   try {
@@ -111,7 +111,10 @@ test('edges serve what the source has, also after they have fallen behind, were 
   const harness = await startEdges(t, sectionsOf(SYMBOLS), { ringBytes: RING_BYTES });
   let markers = 10n ** 9n;
 
-  /** Compares the data of all edges after they have received everything, which the price of one asset shows. */
+  /**
+   * Compares the data of all edges. Before that, waits for the price of a marker asset, which shows that the edges have
+   * received everything.
+   */
   async function agree(): Promise<void> {
     if (harness.listed().length < SYMBOLS.length) harness.reload(sectionsOf(SYMBOLS));
     const [marker] = harness.listed() as [Asset];

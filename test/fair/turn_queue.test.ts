@@ -20,7 +20,7 @@ class Bench {
     });
   }
 
-  /** Adds work that takes some time. @param name the caller, then a number for its connection, such as `alice1` */
+  /** Adds work that takes some time. @param name the caller and the number of its connection, such as `alice1` */
   add(name: string, workMs: number, note = name, place: 'last' | 'first' = 'last'): void {
     const caller = name.replace(/\d+$/, '');
     if (!this.#connections.has(name)) this.#connections.set(name, {});
@@ -33,7 +33,7 @@ class Bench {
     else this.queue.resume(owner, work);
   }
 
-  /** Returns the work done since the last call */
+  /** Returns the work that was done since the last call. */
   news(): string[] {
     return this.done.splice(0);
   }
@@ -88,7 +88,7 @@ test('one whose work comes singly does not go before everybody each time', async
   bench.news();
   let single = 0;
   for (let turn = 0; turn < 60; turn++) {
-    // The caller's next piece comes after the last one was done.
+    // The caller's next work arrives after its previous work was done.
     bench.add('single1', 2 * TURN_MS_MAX);
     bench.endTurn();
     single += bench.done.filter((note) => note === 'single1').length;

@@ -11,7 +11,7 @@ test('messages come out as they went in, also across the ends of the ring and of
     bytes: fc.uint8Array({ maxLength: 100 }),
   });
   const steps = fc.array(fc.oneof(message, fc.constant('read' as const)), { maxLength: 60 });
-  // The counter wraps at 2^32 bytes.
+  // The counter overflows at 2^32 bytes, so the ring starts near that number.
   const start = fc.nat({ max: 64 }).map((words) => (2 ** 32 - 8 * words) % 2 ** 32);
   fc.assert(
     fc.property(start, steps, (position, todo) => {

@@ -25,9 +25,9 @@ const symbol = fc.oneof(
 const signatureType = fc.constantFrom('evm', 'stark');
 const price = fc.bigInt({ min: PRICE_MIN, max: PRICE_MAX }) as fc.Arbitrary<Price>;
 const timeNs = fc.bigInt({ min: 0n, max: 2n ** 62n }) as fc.Arbitrary<TimeNs>;
-/** Objects as the code makes them. */
+/** The option for objects with the usual prototype, because the code makes such objects. */
 const PLAIN = { noNullPrototype: true } as const;
-/** Records have no negative zero. */
+/** Doubles without negative zero, because records have none. Adding 0 removes the sign. */
 const double = fc.double({ noNaN: true }).map((value) => value + 0);
 const minute = fc.option(
   fc.record(
@@ -55,7 +55,7 @@ function priced(
 }
 
 const name = fc.record({ symbol, signatureType }, PLAIN);
-/** Every ID has an asset here; of the names, one symbol. */
+/** A catalogue in which every ID has an asset, but only a single symbol has one. */
 const CATALOGUE = {
   assetById: (id: number) => sampleAsset(0, { id }),
   placedAsset: ({ symbol, signatureType }: AssetName) =>
@@ -96,7 +96,7 @@ function tell(feed: Messages, { kind, about }: Message): void {
   (feed[kind] as (about: unknown) => void)(about);
 }
 
-/** Returns a feed that keeps its messages, with the aggregates read. */
+/** Returns a feed that keeps its messages. Aggregates in the messages are already read. */
 function noting(): { readonly feed: Messages; readonly told: { kind: string; about: unknown }[] } {
   const told: { kind: string; about: unknown }[] = [];
   const kinds = ['priced', 'recorded', 'withdrawn', 'ended', 'applied', 'committing', 'committed'] as const;

@@ -3,8 +3,8 @@ import { get, sha256, startTestService, type TestService } from '../service/harn
 import { RawHttp, type RawResponse } from '../service/raw_http.js';
 import { THREAD_COUNTS } from '../tier.js';
 
-// Every endpoint of the service with every kind of token. The REST paths are those of the OpenAPI document, so a new one is
-// tested as soon as it exists.
+// Tests every endpoint of the service with every kind of token. The REST paths come from the OpenAPI document, so that a new
+// path is tested as soon as it exists.
 
 const SCOPES = ['rest', 'stream', 'publish'] as const;
 type Scope = (typeof SCOPES)[number];
@@ -29,9 +29,9 @@ const SOCKETS: readonly Target[] = [
   { path: '/evm/subscribe', scope: 'stream', headers: UPGRADE },
   { path: '/stark/subscribe', scope: 'stream', headers: UPGRADE },
 ];
-/** The paths for publishers that log in by signature; a token is not a login there. */
+/** The paths for publishers that log in by signature. A token is not accepted there. */
 const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
-/** The paths for streams; all other paths with a token need the scope `rest`. */
+/** The paths for streams. All other paths with a token need the scope `rest`. */
 const STREAM_PATHS = ['/v1/stream_ticket'];
 const OPEN_PATHS = [
   '/asyncapi.json',
@@ -68,7 +68,7 @@ async function request(
 
 const bearer = (token: string) => `Authorization: Basic ${token}`;
 
-/** A token for every set of scopes, named after it. */
+/** Tokens for every set of scopes. The name of a token lists its scopes. */
 const TOKENS = [...Array(2 ** SCOPES.length).keys()].slice(1).map((bits) => {
   const scopes = SCOPES.filter((_, at) => bits & (1 << at));
   const name = scopes.join('-');
@@ -137,7 +137,7 @@ function withQuery(target: Target, why: string): Target {
   };
 }
 
-/** Refused, and what was sent does not come back. */
+/** Tells whether a request was refused with an answer that does not repeat what was sent. */
 function isRefused({ status, headers, body }: RawResponse): boolean {
   const isBasic = headers.get('www-authenticate')?.startsWith('Basic ') === true;
   const { error } = JSON.parse(body) as { readonly error: string };

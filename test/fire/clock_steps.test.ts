@@ -52,7 +52,7 @@ test('the clock steps: ts never falls, signatures never go back, and ticks resum
       isBehind ? { status: 503, text: BEHIND } : { status: 200 },
       `${name}: /readyz`,
     );
-    // Frames from before the step may still arrive; of five, the last is from after it.
+    // Frames that were sent before the step may still arrive. The last of five frames was sent after it.
     for (const stream of streams.slice(0, 2))
       for (let i = 0; i < 5; i++) {
         const ts = timestampOf(await stream.socket.next());
@@ -86,7 +86,7 @@ test('the clock steps: ts never falls, signatures never go back, and ticks resum
 
 function timestampOf(frame: string): bigint {
   const payload = /"p":"0x([0-9a-f]+)"/.exec(frame);
-  // After 65 bytes of signature and two of the taxonomy ID.
+  // The time follows 65 bytes of signature and two bytes of the taxonomy ID.
   if (payload) return BigInt(`0x${payload[1]!.slice(134, 150)}`);
   return BigInt(/"ts":(\d+)/.exec(frame)![1]!);
 }

@@ -5,8 +5,8 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
-// A damaged data folder is refused, or the service serves only right data from it. A SIGBUS or SIGSEGV in lmdb's memory map would
-// end this test.
+// Tests that the service refuses a damaged data folder, or serves only right data from it. A SIGBUS or SIGSEGV in lmdb's memory
+// map would end this test.
 
 const SECONDS = 300;
 const FLIPS = 200;
@@ -32,7 +32,7 @@ async function writtenFolder(dir: string): Promise<Buffer> {
   }
 }
 
-/** Opens and reads a damaged folder. @throws Error when it serves a value that was never written */
+/** Opens and reads a damaged folder. @throws Error when the store returns a value that was never written */
 async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouched'> {
   const options = storeOptions(dir);
   let store: Store;
@@ -48,7 +48,7 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
     for (const asset of options.assets)
       for (let s = 0; s < SECONDS; s++) {
         const price = readable(() => store.recent(asset, START_S + s)?.price);
-        // If a record is lost, the earlier one is found, which was signed too.
+        // If a record is lost, the read finds the record before it, which was also signed.
         const isRight =
           price === units(s + 1) || (!isHealthy && (price === undefined || price < units(s + 1)));
         if (!isRight) throw new Error(`second ${s} of ${asset.symbol}: ${price}`);
@@ -84,7 +84,7 @@ test(`a bit flipped at ${FLIPS} places is refused, reported, or in an unused pla
     return Math.floor((seed / 0x80000000) * below);
   };
   for (let i = 0; i < FLIPS; i++) {
-    // Half of them in the header of a page, where every bit has a meaning.
+    // Half of the damage is in the header of a page, because every bit has a meaning there.
     const page = random(whole.length / PAGE_BYTES);
     const place = page * PAGE_BYTES + random(i % 2 === 0 ? 64 : PAGE_BYTES);
     const bit = random(8);

@@ -8,10 +8,13 @@ import { Feed, units } from '../service/feed.js';
 import { TestSocket } from '../service/harness.js';
 import { latestOf } from '../service/publishing.js';
 
-// System calls that report a failing disk to the whole service. `npm run torture -- disk` does it on a file system that is full,
-// and `test/store/full_disk.test.ts` with only the store.
+// Tests a whole service with system calls that report a failing disk. `npm run torture -- disk` tests a full file system
+// instead, and `test/store/full_disk.test.ts` tests only the store.
 
-/** Replaces functions of the C library: while a file exists they report the failure that the environment names. */
+/**
+ * The source of a library that replaces functions of the C library. While a file exists, these functions report the failure
+ * that the environment names.
+ */
 const FAILING_DISK = `
   #define _GNU_SOURCE
   #include <dlfcn.h>
@@ -58,8 +61,8 @@ test('a first start on a full disk is refused', async (t) => {
 });
 
 /**
- * Prepares the failure. @returns the environment in which the disk fails while `isFailing` exists, or `undefined` if it cannot be
- * built
+ * Builds the library that causes the failure. @returns the environment in which the disk fails while `isFailing` exists;
+ * `undefined` if the library cannot be built
  */
 function prepare(t: Test, failure: string) {
   const dir = t.testdir({ 'disk.c': FAILING_DISK });
@@ -87,7 +90,7 @@ async function survivesFailure(t: Test, failure: string, reason: RegExp): Promis
   reader.send({ type: 'subscribe', assets: [1] });
   let count = 0;
   const served = async () => (await latestOf({ url }, 'BTCUSD'))['BTCUSD']?.price;
-  /** Publishes the next price. @returns the answer, after the price has been streamed */
+  /** Publishes the next price. @returns the answer, after readers have received the price */
   const publishNext = async () => {
     const price = units(++count);
     const answer = await publisher.publish({ symbol: 'BTCUSD', price });

@@ -4,11 +4,11 @@ import { Feed, units } from '../service/feed.js';
 import { sha256, startTestService, type TestService, TestSocket } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 
-// A token for one asset at every endpoint that takes assets: the other asset is refused and appears nowhere.
+// Tests a token for a single asset at every endpoint that takes assets. The other asset is refused, and appears in no answer.
 
 const SEEN = 'SEENUSD';
 const HIDDEN = 'HIDDENUSD';
-/** The digits occur only in the hidden price. */
+/** Digits that occur only in the hidden price. */
 const HIDDEN_UNITS = 7_731_977;
 const ASSETS = [SEEN, HIDDEN].map((symbol, i) => ({ id: i + 1, symbol, calendar: 'us_equities' }));
 const PUSHED = { delta: 0.5, staleness: 3600 };
@@ -45,7 +45,7 @@ async function ask({ url }: TestService, path: string, name: string) {
   return { status: response.status, text, body: JSON.parse(text) as { data: unknown; error?: string } };
 }
 
-/** Returns requests for one asset. */
+/** Returns requests for an asset. */
 function questions(symbol: string): readonly string[] {
   const nowS = Math.floor(Date.now() / 1000);
   const range = 'resolution=1&from=0&to=9999999999';
@@ -68,7 +68,7 @@ test('REST answers for the assets of the token, and for no other', async (t) => 
   const service = await startWithPrices(1);
   t.teardown(() => service.stop());
   for (const [i, path] of questions(HIDDEN).entries()) {
-    // A cached answer of one token is not sent to another.
+    // A cached answer to a token is not sent to another token.
     const whole = await ask(service, path, 'all');
     t.equal(whole.status, 200, `${path} is answered to the token that covers all`);
     const { status, text, body } = await ask(service, path, 'some');
@@ -115,7 +115,7 @@ for (const threads of THREAD_COUNTS) {
       t.same(await stream.nextJson(), { type: 'unsubscribe', id: 3, assets: [], invalid: [2, 3] });
       stream.send({ type: 'subscribe', assets: [2, 1], ignore_invalid: true, id: 2 });
       t.same(await stream.nextJson(), { type: 'subscribe', id: 2, assets: [1], invalid: [2] });
-      // Both prices change in one message: the hidden one stays hidden.
+      // Both prices change in the same message, and the hidden price must stay hidden.
       const price = units(2 + i);
       await all.accept({ symbol: SEEN, price }, { symbol: HIDDEN, price: units(HIDDEN_UNITS + i) });
       t.same(assetsOf(await stream.next()), [1], query);

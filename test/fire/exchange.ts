@@ -3,24 +3,30 @@ import { RawHttp, type RawResponse } from '../service/raw_http.js';
 
 export interface Exchange {
   readonly responses: readonly RawResponse[];
-  /** The state after the answers: the service closed the connection, or still served it. */
+  /**
+   * The state after the answers. `closed`: the service closed the connection. `open`: the service still serves the
+   * connection.
+   */
   readonly end: 'closed' | 'open';
   readonly tookMs: number;
 }
 
-/** The request whose answer, an error that names the repeated parameter, is unique. */
+/**
+ * The request that marks the end. The answer to this request is unique, because the answer is an error that names the
+ * repeated parameter.
+ */
 const SENTINEL =
   'GET /v1/prices/latest?sentinel&sentinel HTTP/1.1\r\nHost: test\r\n' +
   `Authorization: Basic ${TOKEN}\r\n\r\n`;
 const SENTINEL_ANSWER = 'sentinel is given more than once';
 
-/** A masked, empty close frame: it ends a connection that has become a WebSocket. */
+/** An empty, masked close frame, which ends a connection that has become a WebSocket. */
 const CLOSE_FRAME = Buffer.from('888000000000', 'hex');
 
 /**
- * Sends bytes and collects the answers. Answers come in the order of the requests, so a request behind the bytes, the sentinel,
- * shows that all their answers have come.
- * @param answers the expected number; the sentinel is sent behind them if `isOpenAfter`
+ * Sends bytes and collects the answers. Answers come in the order of the requests. The sentinel is a request after the bytes,
+ * and its answer shows that all their answers have arrived.
+ * @param answers the expected number of answers; if `isOpenAfter`, the sentinel is sent after the bytes
  */
 export async function exchange(
   port: number,

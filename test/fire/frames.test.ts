@@ -6,12 +6,15 @@ import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
 const { continuation, text, binary, close, ping, pong } = OPCODES;
 const REQUEST = JSON.stringify({ type: 'subscribe', assets: [1], id: 'request' });
 const ANSWER = JSON.stringify({ type: 'subscribe', id: 'request', assets: [1], invalid: [] });
-/** The message after each row: everything before its answer is the answer to the row. */
+/** The message that is sent after each row. All answers before its answer are answers to the row. */
 const SENTINEL = clientFrame(text, JSON.stringify({ type: 'unsubscribe', assets: [], id: 'sentinel' }));
 const NOT_JSON = '{"type":"error","error":"the message is not JSON"}';
 const KIB = 1024;
 
-/** Answers: `pong` is a pong, `close CODE` a close frame, `lost` a connection that ended without one. */
+/**
+ * A row with its answers. `pong` is a pong, `close CODE` is a close frame, and `lost` is a connection that ended without a
+ * close frame.
+ */
 type Row = readonly [name: string, bytes: Buffer, answers: readonly (string | RegExp)[]];
 
 function closing(...bytes: number[]): Buffer {
@@ -123,7 +126,10 @@ for (const threads of THREAD_COUNTS) {
   });
 }
 
-/** uWebSockets.js ignores the mask bit: it takes four bytes of an unmasked message for the mask. */
+/**
+ * An unmasked request has no effect, because uWebSockets.js ignores the mask bit and uses four bytes of the message as the
+ * mask.
+ */
 test('an unmasked request has no effect', async (t) => {
   const service = await startTestService();
   t.teardown(() => service.stop());
@@ -131,7 +137,7 @@ test('an unmasked request has no effect', async (t) => {
   t.notOk(answers.includes(ANSWER));
 });
 
-/** Returns the answers before that to the sentinel, or before the end. */
+/** Returns the answers before the answer to the sentinel, or before the end of the connection. */
 async function answersTo(port: number, bytes: Buffer, sentinels = 1): Promise<string[]> {
   const socket = await RawSocket.open(port, '/ws');
   socket.write(Buffer.concat([bytes, ...new Array<Buffer>(sentinels).fill(SENTINEL)]));

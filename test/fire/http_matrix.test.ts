@@ -2,22 +2,23 @@ import { type Test, test } from 'tap';
 import { get, startTestService, TOKEN } from '../service/harness.js';
 import { exchange } from './exchange.js';
 
-// Each row is one request, or bytes that look like one, with the expected outcome: the statuses in order, whether the connection
-// stays open, and the sender of the answer. Our handlers answer JSON. Requests that uWebSockets.js itself refuses are answered in
-// its HTML, or not at all until its idle timeout of 10 s, as in src/server/README.md.
+// Tests of HTTP requests. Each row is a request, or bytes that look like a request, with the expected outcome: the statuses in
+// order, the state of the connection, and the sender of the answer. Our handlers answer with JSON. If uWebSockets.js itself
+// refuses a request, it answers with HTML, or not at all until its idle timeout of 10 s, as described in src/server/README.md.
 
 type Row = readonly [
   name: string,
   request: string | Buffer,
   statuses: readonly number[],
   /**
-   * `cut`: closed, perhaps without an answer: more bytes arrived while it was due, or the client was still writing and its
-   * write failed on the reset connection before it read the answer.
+   * The state of the connection. `cut` means closed, possibly without an answer. The service closes a connection when more
+   * bytes arrive while an answer is due. The client may also still write, so that its write fails on the reset connection
+   * before it reads the answer.
    */
   after: 'open' | 'closed' | 'cut',
   /**
-   * `reads`: too long for one packet; the parser refuses a head that does not come in one read, perhaps while the client still
-   * writes.
+   * The sender of the answer, if it is not our handler. `reads` marks a request that is too long for a single packet. The
+   * parser refuses a head that does not arrive in a single read, possibly while the client still writes.
    */
   by?: 'parser' | 'reads',
 ];
@@ -147,7 +148,8 @@ const BODIES: readonly Row[] = [
 const HEADERS: readonly Row[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n${AUTH}\r\n`, [400], 'closed', 'parser'],
   ['two Hosts', withHeaders('Host: y\r\n'), [400], 'open'],
-  // The parser ignores everything after a header without a name, and so do we: a proxy must reject such a request.
+  // The parser ignores everything after a header without a name, and so does our service. So a proxy must reject such a
+  // request.
   ['an empty header name', withHeaders(': v\r\n'), [200], 'open', 'parser'],
   ['obs-fold', withHeaders('X-A: b\r\n c\r\n'), [], 'closed', 'parser'],
   [
@@ -255,7 +257,7 @@ const ROWS = [...PLAIN, ...BODIES, ...HEADERS, ...LINES, ...TARGETS, ...UPGRADES
 
 test('raw HTTP requests: each gets one answer at most, none hangs, and the process survives', async (t) => {
   t.ok(ROWS.length >= 60, `${ROWS.length} requests`);
-  // Both tests run at once, because most of their time is the idle timeout of uWebSockets.js.
+  // Both tests run at the same time, because most of their time is the idle timeout of uWebSockets.js.
   t.jobs = 2;
   await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => checkRows(t, threads))));
 });

@@ -47,7 +47,7 @@ test('SIGHUP replaces a signing key: the new one signs from then on', async (t) 
   await service.line(/was read again/);
   await publish();
   for (const [i, stream] of streams.entries()) {
-    // Frames from before the signal may still arrive first.
+    // Frames that were sent before the signal may still arrive first.
     const signer = await eventually(async () =>
       (await signers(stream)) === addressOf(NEW_KEYS.evm) ? true : undefined,
     );
@@ -69,7 +69,7 @@ test('SIGHUP replaces a signing key: the new one signs from then on', async (t) 
   t.notMatch(service.stdout + service.stderr, NEW_KEYS.evm.toString('hex'));
 });
 
-/** A secret file of the configuration, and the key that an error about it names. */
+/** The secret files of the configuration. Each has the key of the configuration that an error about the file names. */
 const SECRET_FILES = [
   ['evm.hex', 'keys.evm.file'],
   ['stark.hex', 'keys.stark.file'],

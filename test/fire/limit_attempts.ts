@@ -10,13 +10,13 @@ export type Stage = TestService & { readonly clock: FakeClock };
 /** The result of an attempt that is not refused. */
 export const WORKS = 'works';
 
-/** The number of assets, one more than the limit of subscriptions of a connection, and of updates in a message. */
+/** The number of assets. The number is one above the limit of subscriptions of a connection, and of updates in a message. */
 export const ASSETS_MAX = 1_001;
 
-/** The number of ticks between two reads of the metrics, which take longer than a tick. */
+/** The number of ticks between two reads of the metrics. The number is above 1, because a read takes longer than a tick. */
 const TICKS_PER_LOOK = 10;
 
-/** Repeats an attempt. @returns the result of the last attempt, or of the first refused one */
+/** Repeats an attempt. @returns the result of the first refused attempt, or of the last attempt */
 export async function lastOf(count: number, attempt: () => Promise<string>): Promise<string> {
   for (let i = 1; i < count; i++) {
     const said = await attempt();
@@ -42,7 +42,9 @@ export function control(socket: TestSocket, ids: readonly number[]): Promise<str
   return answerTo(socket, { type: 'subscribe', assets: ids, id: 1 });
 }
 
-/** Opens connections. When the last one is refused, closes another and opens it again, which must work. */
+/**
+ * Opens connections. If the last connection is refused, closes another connection and opens the last again, which must work.
+ */
 export async function connections({ socketUrl }: Stage, paths: readonly string[]): Promise<string> {
   const open = (path: string) => TestSocket.open(socketUrl + path);
   const sockets = await Promise.all(paths.slice(0, -1).map(open));
@@ -57,7 +59,10 @@ export async function connections({ socketUrl }: Stage, paths: readonly string[]
   return said;
 }
 
-/** Makes one reader stop reading for a time on the fake clock, beside another one that reads and shows that the service goes on. */
+/**
+ * Makes a reader stop reading for some time of the fake clock. Another reader continues to read, which shows that the service still
+ * works.
+ */
 export async function stall(stage: Stage, seconds: number): Promise<string> {
   const { clock, adminUrl } = stage;
   const metric = async (name: string) => {
@@ -65,7 +70,7 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
     return Number(new RegExp(`^tickseal_stream_${name}_total (\\d+)$`, 'm').exec(text)![1]);
   };
   const feed = await Feed.open(stage, { nowNs: () => clock.nowNs() });
-  // The longest prices fill the kernel's buffers first.
+  // The longest prices are used, because they fill the kernel's buffers fastest.
   await feed.accept(...symbols(ASSETS_MAX - 1).map((symbol) => ({ symbol, price: PRICE_MAX })));
   const [stalled, reader] = await Promise.all(
     [1, 2].map(() => TestSocket.open(`${stage.socketUrl}/ws?channel=10ms`)),
@@ -76,7 +81,7 @@ export async function stall(stage: Stage, seconds: number): Promise<string> {
     clock.advanceMs(ms);
     return reader!.next();
   };
-  // Every tick sends the newest prices again, until the kernel's buffers are full.
+  // Every tick sends the newest prices again. This continues until the kernel's buffers are full.
   await eventually(async () => {
     for (let i = 0; i < TICKS_PER_LOOK; i++) await tick(10);
     return (await metric('frames_skipped')) > 0;

@@ -25,17 +25,17 @@ import {
   WORKS,
 } from './limit_attempts.js';
 
-// All limits, at the value and one past it, on a whole service: the defaults, unless `limits` sets another value. The fake clock
-// does not move, so no second ends in between.
+// Tests all limits on a whole service, at the limit and one above it. Limits have their default, unless `limits` sets another
+// value. The fake clock does not move, so no second ends during a test.
 
 interface Limit {
-  /** The key under `limits`, or a description if there is none. */
+  /** The key under `limits`, or a description if the limit has no key. */
   readonly name: string;
   readonly at: number;
   readonly sections?: Sections;
-  /** Attempts `count` of the work on a fresh service. @returns {@link WORKS}, or the text of the refusal */
+  /** Does the work `count` times on a fresh service. @returns {@link WORKS}, or the text of the refusal */
   readonly attempt: (stage: Stage, count: number) => Promise<string>;
-  /** The answer to one more than {@link at}. */
+  /** The answer to a number that is one above {@link at}. */
   readonly refusal: RegExp;
 }
 
@@ -43,8 +43,8 @@ const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
 const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
 /**
- * Keys that limit nothing countable; `trickle.test.ts` tests `idle_timeout` in real time. `signed_frames_per_second` answers nothing;
- * `test/stream/signed_delivery.test.ts` tries it.
+ * Keys that are tested elsewhere, or limit nothing that can be counted. `trickle.test.ts` tests `idle_timeout` in real time.
+ * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it.
  */
 const OTHER_KEYS = ['drain', 'idle_timeout', 'signed_frames_per_second'];
 
@@ -191,7 +191,7 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
-    // In seconds.
+    // This limit is in seconds.
     name: 'slow_consumer',
     at: 9,
     sections: { assets: ASSETS },

@@ -5,13 +5,14 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { sha256, startTestService, TestSocket } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 
-// Failed logins and open routes are counted per client, also behind a proxy, on REST and at upgrades.
+// Tests that failed logins and requests to open routes are counted for each client. This also holds behind a proxy, on REST
+// and at upgrades.
 
 const DEPLOYMENTS = '/v1/deployments/evm';
 
 for (const threads of THREAD_COUNTS) {
   test(`clients behind a trusted proxy are counted each by itself, ${threads} threads`, async (t) => {
-    // The clock runs, because threads count by shared readings of it.
+    // The clock runs, because threads count by its shared time.
     const clock = new FakeClock(systemClock());
     const service = await startTestService(
       {
@@ -42,7 +43,7 @@ for (const threads of THREAD_COUNTS) {
       );
 
     t.equal(await ask('198.51.100.1', 'mine'), 200);
-    // Entries that the client itself wrote stand to the left of the proxies' entries, and do not count.
+    // Entries that the client itself wrote are before the proxies' entries, and do not count.
     t.equal(await ask('1.1.1.1, 198.51.100.1', 'x'), 401);
     t.equal(await upgrade('2.2.2.2, 198.51.100.1, 10.0.0.9', 'x'), 401);
     t.equal(await ask('::ffff:198.51.100.1', 'x'), 401, 'the same address');
@@ -59,7 +60,8 @@ for (const threads of THREAD_COUNTS) {
     t.equal(await ask('2001:db8::ffff:1', 'x'), 429, 'one IPv6 block');
     t.equal(await ask('2001:db8:0:1::', 'x'), 401, 'another block');
 
-    // More requests at once than are allowed again meanwhile, even on a busy machine.
+    // The number of simultaneous requests is larger than the number that becomes allowed again during them, even on a busy
+    // machine.
     const open = await Promise.all(Array.from({ length: 60 }, () => ask('198.51.100.4', '', DEPLOYMENTS)));
     t.ok(open.filter((status) => status === 200).length >= 5);
     t.ok(open.includes(429));
@@ -69,7 +71,7 @@ for (const threads of THREAD_COUNTS) {
     t.match(metrics, /^tickseal_logins_refused_total\{reason="unknown"\} 9$/m);
     t.match(metrics, /^tickseal_logins_refused_total\{reason="limited"\} 5$/m);
     clock.advanceMs(15_000);
-    // Threads learn of the time with a tick.
+    // Threads receive the new time with a tick.
     await eventually(async () => (await ask('198.51.100.1', 'other')) === 200);
   });
 }

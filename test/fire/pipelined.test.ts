@@ -4,7 +4,10 @@ import { REQUESTS_PER_TURN } from '../../src/server/uws/turn_budget.js';
 import { startTestService, TestSocket, TOKEN } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 
-/** Above what a turn takes, and below what one read holds: uWebSockets.js would answer all of them in one turn. */
+/**
+ * The number of pipelined requests. The number is above the budget of a turn, and a single read holds all of these requests.
+ * Without the budget, uWebSockets.js would answer all of them in the same turn.
+ */
 const PIPELINED = 2_000;
 const CLIENTS = 300;
 
@@ -16,7 +19,7 @@ const REQUESTS: Readonly<Record<string, string>> = {
   'refused upgrades': 'GET /ws HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
 };
 
-/** Sends everything in one write, and counts the answers until the connection ends or all are there. */
+/** Sends all requests in a single write. Counts the answers until the connection ends or all answers have arrived. */
 function answersTo(port: number, request: string, count: number): Promise<{ answers: number; end: string }> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request.repeat(count)));

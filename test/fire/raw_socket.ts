@@ -6,13 +6,13 @@ export const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9,
 export interface FrameOptions {
   readonly isFinal?: boolean;
   readonly isMasked?: boolean;
-  /** The three reserved bits, RSV1 highest. */
+  /** The three reserved bits. RSV1 is the highest. */
   readonly reserved?: number;
-  /** The length in the header, if it is not the real one. */
+  /** The length in the header, if it differs from the real length. */
   readonly declaredBytes?: number;
 }
 
-/** Returns a client frame (RFC 6455, section 5.2), valid or not. The mask is zero. */
+/** Returns a client frame (RFC 6455, section 5.2), which may be invalid. The mask is zero. */
 export function clientFrame(
   opcode: number,
   payload: string | Buffer = '',
@@ -40,7 +40,7 @@ export interface ServerFrame {
   readonly payload: Buffer;
 }
 
-/** A WebSocket on which a test writes every byte itself: it answers no ping and no close frame. */
+/** A WebSocket on which a test writes every byte. The socket does not answer pings and close frames. */
 export class RawSocket {
   /** Frames that have arrived and that {@link next} has not returned yet. */
   readonly frames: ServerFrame[] = [];
@@ -61,7 +61,7 @@ export class RawSocket {
     });
   }
 
-  /** Connects and upgrades. @throws Error with the status line when the upgrade is refused. */
+  /** Connects and upgrades. @throws Error with the status line when the upgrade is refused */
   static open(port: number, path: string, token = TOKEN): Promise<RawSocket> {
     return new Promise((resolve, reject) => {
       const socket = connect(port, '127.0.0.1');
@@ -95,7 +95,7 @@ export class RawSocket {
     this.socket.write(bytes);
   }
 
-  /** Returns the next frame, or `undefined` when the connection ended first. */
+  /** Returns the next frame; `undefined` when the connection ended before a frame arrived. */
   async next(): Promise<ServerFrame | undefined> {
     while (this.frames.length === 0 && !this.isEnded) {
       await new Promise<void>((resolve) => {

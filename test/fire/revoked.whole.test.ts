@@ -6,7 +6,8 @@ import { get, publisherSigner, sha256, TOKEN } from '../service/harness.js';
 import { latestOf } from '../service/publishing.js';
 import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
 
-// A token is revoked while its clients are connected. They ignore the close frame, and go on sending and reading.
+// Tests that revoke a token while its clients are connected. The clients ignore the close frame, and continue to send and
+// read.
 
 const CLIENTS = 20;
 const PATHS = ['/ws', '/ws?channel=10ms', '/evm/publish?ack=true', '/stark/publish'];
@@ -43,7 +44,7 @@ for (const threads of [1, 2]) {
     writeConfig(dir, { listen, tokens: [token(TOKEN)] });
     const startMs = performance.now();
     service.child.kill('SIGHUP');
-    // Frames that were already sent may come before the close frame; no frame may come after it.
+    // Frames that were already sent may arrive before the close frame. No frame may arrive after it.
     const closes = await Promise.all(clients.map(closeOf));
     const closedMs = performance.now() - startMs;
     t.same(new Set(closes), new Set([4401]));
@@ -77,7 +78,7 @@ function signedPrice(count: number): Buffer {
   return clientFrame(OPCODES.text, publishMessage('revoked', [update]));
 }
 
-/** Reads up to the close frame. @returns its code */
+/** Reads frames up to the close frame. @returns the code of the close frame */
 async function closeOf(client: RawSocket): Promise<number | undefined> {
   for (;;) {
     const frame = await client.next();

@@ -27,7 +27,10 @@ interface Output {
   readonly stderr: string;
 }
 
-/** Runs the program. `env` removes the test runner's loaders from the environment, which would need file handles too. */
+/**
+ * Runs the program. `env` removes the test runner's loaders from the environment, because the loaders would also need file
+ * handles.
+ */
 export async function runTorture(...args: string[]): Promise<Output> {
   const plain = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN];
   return promisify(execFile)('env', [...plain, ...args], { maxBuffer: OUTPUT_BYTES_MAX }).catch(
@@ -35,7 +38,7 @@ export async function runTorture(...args: string[]): Promise<Output> {
   );
 }
 
-/** Runs every check, and tells the test which figures are not what they must be. */
+/** Runs every check. Reports each figure that is not as required. */
 export async function everyCheckPasses(t: Test, ...args: string[]): Promise<void> {
   const { stdout, stderr } = await runTorture(...args);
   const wrong = stdout.split('\n').filter((line) => /\bNO *$|\bfailed: |^Does not hold/.test(line));

@@ -1,4 +1,4 @@
-/** The number of consecutive characters of a secret that must not appear either. */
+/** The number of consecutive characters of a secret that may not appear anywhere. */
 const PART_CHARACTERS = 16;
 
 /** Returns 32 secret bytes as text: hex, decimal, base64, and arrays of numbers. */
@@ -14,7 +14,7 @@ export function writingsOf(key: Buffer): readonly string[] {
   ];
 }
 
-/** Returns a token as text: as it is, and its bytes in the forms of a key. */
+/** Returns the forms of a token as text: the token itself, and its bytes in the forms of a key. */
 export function writingsOfToken(token: string): readonly string[] {
   return [token, encodeURIComponent(token), ...writingsOf(Buffer.from(token))];
 }

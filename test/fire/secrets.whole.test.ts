@@ -12,7 +12,10 @@ import { secretsIn, writingsOf, writingsOfToken } from './secret_texts.js';
 
 const TOKEN = createToken();
 const WRONG_TOKEN = createToken();
-/** Keys below 2^248, so within the orders of both curves, and without a zero byte, which one of the texts would leave out. */
+/**
+ * Keys below 2^248, so that the keys are within the orders of both curves. The keys contain no zero byte, because a text
+ * could leave such a byte out.
+ */
 const KEYS = { evm: randomKey(), stark: randomKey() };
 
 function randomKey(): Buffer {
@@ -27,7 +30,7 @@ const WRITINGS = [
   ...writingsOf(KEYS.stark),
 ];
 
-/** Returns files with an error beside a secret. */
+/** Returns files that have an error next to a secret. */
 function badFiles(valid: string): readonly string[] {
   const key = KEYS.evm.toString('hex');
   return [
@@ -47,7 +50,7 @@ function badFiles(valid: string): readonly string[] {
   ];
 }
 
-/** Returns the contents that a key file may have by mistake. */
+/** Returns contents that a key file may have by mistake. */
 function badKeys(): readonly string[] {
   const hex = KEYS.evm.toString('hex');
   const decimal = String(BigInt(`0x${hex}`));
@@ -93,7 +96,7 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
   }
   for (const path of ['/docs', '/docs/client', '/openapi.json', '/asyncapi.json', '/v1/deployments/evm'])
     await ask(url + path, TOKEN);
-  // Secrets that a client sends in the wrong place may be returned to it, and must not be logged.
+  // The service may return a secret to a client that sends it in the wrong place, but must not log the secret.
   for (const path of [`/${TOKEN}`, `/v1/prices/latest?assets=${TOKEN}`, `/v1/taxonomy?token=${TOKEN}`])
     await fetch(url + path, { headers: { Authorization: `Bearer ${TOKEN}` } });
   await TestSocket.open(`${socketUrl}/ws`, WRONG_TOKEN).catch((error: Error) => seen.push(error.message));

@@ -9,7 +9,7 @@ import { makeCertificate } from '../certificate.js';
 import { run } from '../cli/run.js';
 import { secretsIn, writingsOf, writingsOfToken } from './secret_texts.js';
 
-// The errors of a configuration with a secret in the wrong place, or with a syntax error beside it.
+// Tests the errors of a configuration that has a secret in the wrong place, or a syntax error next to it.
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const KEY = Buffer.from('8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de', 'hex');
@@ -20,13 +20,13 @@ const hex = KEY.toString('hex');
 const base64 = KEY.toString('base64');
 const decimal = String(BigInt(`0x${hex}`));
 const pem = `-----BEGIN EC PRIVATE KEY----- ${base64} -----END EC PRIVATE KEY-----`;
-/** A key in its usual forms, and with a digit missing or one too many. */
+/** A key in its usual forms, and with a missing digit or an additional digit. */
 const KEYS = [hex, `0x${hex}`, hex.slice(1), `${hex}0`, `0x${hex.slice(0, 50)}`, base64, decimal, pem];
 const SECRETS = [...KEYS, KEY.toString('base64url'), TOKEN];
 
 const GOOD_KEYS = 'keys: { evm: { file: evm.hex } }';
 
-/** Yields files with a secret in the place of a value or a key, or after a syntax error in the YAML. */
+/** Yields files with a secret as a value, as a key, or after a syntax error in the YAML. */
 function* badConfigs(secret: string): Generator<string> {
   for (const quoted of [secret, `"${secret}"`, `'${secret}'`]) {
     yield `keys: { evm: { file: ${quoted} } }`;

@@ -8,8 +8,8 @@ import { AggregatorHarness, newSession, receive, testPublisher } from '../aggreg
 import { START_NS, sampleAsset } from '../model/sample.js';
 import { altered } from '../service/publishing.js';
 
-// Properties of signature checks: an update with any fault is refused, and none throws. Each update has exactly one fault, so
-// that only the check for it can refuse the update.
+// Tests properties of the signature checks: each update with a fault is refused, and no check throws. Each update has exactly
+// one fault, so that only the check for this fault can refuse the update.
 
 const ORDERS = {
   evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
@@ -24,7 +24,7 @@ const PUBLISHERS = {
   evm: [testPublisher(0), testPublisher(1)],
   stark: [testPublisher(2, 'stark', { oracleId: 'czowx' }), testPublisher(3, 'stark')],
 };
-/** The publisher's key has the right form, but no curve point has it as x. */
+/** A publisher key of the right form that is not the x of any point of the curve. */
 const OFF_CURVE = testPublisher(4, 'stark');
 const X_OFF_CURVE = 5n;
 
@@ -41,7 +41,7 @@ async function startAggregator(t: Parameters<typeof AggregatorHarness.start>[0])
   });
 }
 
-/** Returns faults to put into a valid update; every number in them is random. */
+/** Returns faults for a valid update. Every number in the faults is random. */
 function alterations(
   type: SignatureType,
   other: PriceUpdate,
@@ -71,7 +71,7 @@ function alterations(
     bit('msg_hash', 250),
     bit('price', 100),
     bit('publisher_key', type === 'evm' ? 160 : 250),
-    // Fields from a valid update of another publisher.
+    // These faults use fields from a valid update of another publisher.
     ...['r', 's', 'msg_hash', 'publisher_key'].map((name) => field(name, () => partsOf(other)[name])),
     fc.integer({ min: 1, max: 50 }).map((s) => (good: PriceUpdate) => {
       const timestampNs = BigInt(partsOf(good)['timestamp']!) - BigInt(s) * NS_PER_SECOND;
@@ -118,7 +118,7 @@ for (const type of ['evm', 'stark'] as const) {
     let controls = 0;
     await fc.assert(
       fc.asyncProperty(alterations(type, sign(two)), async (alter) => {
-        // The time is so much later that the limit of bad signatures does not refuse it.
+        // The clock is advanced so far that the limit of bad signatures does not refuse the update.
         harness.clock.advance(11n * NS_PER_SECOND);
         const good = sign();
         const bad = alter(good);

@@ -18,7 +18,7 @@ function use(dir: string, name: string): void {
   for (const kind of ['key', 'pem']) copyFileSync(join(dir, `${name}.${kind}`), join(dir, `current.${kind}`));
 }
 
-/** Returns the subject of the certificate that a new connection gets. */
+/** Returns the subject of the certificate on a new connection. */
 async function servedName({ port }: TestService): Promise<string> {
   const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false });
   await once(socket, 'secureConnect');
@@ -27,7 +27,7 @@ async function servedName({ port }: TestService): Promise<string> {
   return String(name);
 }
 
-/** Makes a GET that trusts this certificate only. */
+/** Makes a GET request that trusts only this certificate. */
 function getTrusting(dir: string, name: string, { port }: TestService, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const ca = readFileSync(join(dir, `${name}.pem`));
@@ -40,7 +40,7 @@ function getTrusting(dir: string, name: string, { port }: TestService, path: str
   });
 }
 
-/** Publishes over wss. @returns the answer */
+/** Publishes over wss. @returns the service's answer */
 async function publishOver({ port }: TestService, type: SignatureType, symbol: string): Promise<string> {
   const headers = { Authorization: `Basic ${TOKEN}` };
   const url = `wss://127.0.0.1:${port}/${type}/publish?ack=true`;
@@ -103,13 +103,13 @@ for (const threads of THREAD_COUNTS) {
 
     use(dir, 'second');
     service.reconfigure(sections);
-    // An old listener may still accept a connection while it closes, and reset it.
+    // An old listener may still accept a connection while it closes, and then reset the connection.
     const nameNow = () => servedName(service).catch(() => undefined);
     await eventually(async () => (await nameNow()) === 'second');
     t.match(await subscribe(old, 'still'), '"id":"still"', 'open connections stay');
     const young = await openStream(service);
     t.match(await subscribe(young, 'new'), '"id":"new"');
-    // With several threads an old listener may still accept a connection.
+    // With several threads, an old listener may still accept a connection.
     const trusting = () => getTrusting(dir, 'second', service, '/v1/prices/assets').catch(() => undefined);
     t.match(await eventually(trusting), '200 ');
     t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');

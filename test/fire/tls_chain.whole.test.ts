@@ -16,10 +16,10 @@ import { publisherSigner, TOKEN } from '../service/harness.js';
 
 const HEADERS = { Authorization: `Basic ${TOKEN}` };
 
-/** The largest number of resets: one for each thread. */
+/** The largest number of resets, one for each thread. */
 const RESETS_MAX = 2;
 
-/** A client that trusts only one authority. */
+/** A client that trusts only a single authority. */
 class TrustingClient {
   readonly #ca: string;
   readonly #port: number;
@@ -29,7 +29,7 @@ class TrustingClient {
     this.#port = port;
   }
 
-  /** Returns the subject of the certificate of a new connection, after verification. */
+  /** Returns the subject of the certificate of a new connection, after the client verified the certificate. */
   async servedName(): Promise<string> {
     const socket = connect({ port: this.#port, host: '127.0.0.1', ca: this.#ca });
     await once(socket, 'secureConnect');
@@ -99,7 +99,7 @@ test('a chain of an authority of our own is renewed by SIGHUP, and no connection
   t.teardown(() => agent.destroy());
 
   let isOver = false;
-  /** Asks repeatedly, and counts the answers. */
+  /** Sends requests repeatedly, and counts the answers. */
   const ask = async (over: https.Agent | false, answers: Map<string, number>) => {
     while (!isOver) {
       const path = '/v1/prices/assets';
@@ -123,7 +123,7 @@ test('a chain of an authority of our own is renewed by SIGHUP, and no connection
   await asking;
   const served = '200 {"data":["BTCUSD","DYDXUSD"]}';
   t.same([...kept.keys()], [served], 'a connection that is kept');
-  // On a busy machine a connection may come just between the last check and the end of an old listener.
+  // On a busy machine a connection may arrive between the last check of an old listener and its end.
   const resets = fresh.get('ECONNRESET') ?? 0;
   t.ok(resets <= RESETS_MAX, `${resets} new connections were reset`);
   fresh.delete('ECONNRESET');
@@ -140,7 +140,7 @@ async function certificateEnd(adminUrl: string): Promise<number> {
   return Number(/^tickseal_certificate_expiry_timestamp_seconds (\d+)$/m.exec(metrics)?.[1]);
 }
 
-/** Returns the end of the first certificate of a chain, in UNIX seconds. */
+/** Returns the time at which the first certificate of a chain expires, in UNIX seconds. */
 function endOf(chain: string): number {
   return Date.parse(new X509Certificate(chain).validTo) / 1000;
 }

@@ -5,13 +5,17 @@ import { publishMessage } from '../../src/client/index.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, type TestService, TOKEN } from '../service/harness.js';
 
-// Publishing connections in the middle of a message, and publishers that never read: the service cannot distinguish them.
+// Tests of publishing connections in the middle of a message, and of publishers that never read. The service cannot
+// distinguish the two kinds.
 
 const KIB = 1024;
-/** With messages of 1 MiB a connection may hold 2 MiB, and a token has 16 MiB for silent connections. */
+/**
+ * The number of silent connections of a token. A connection may hold 2 MiB because messages have 1 MiB, and a token has 16
+ * MiB for silent connections.
+ */
 const SILENT_MAX = 8;
 
-/** A connection that reads nothing and therefore answers no ping. */
+/** A connection that reads nothing, and therefore answers no ping. */
 class Deaf {
   readonly socket: Socket;
   isClosed = false;
@@ -39,7 +43,7 @@ class Deaf {
     return deaf;
   }
 
-  /** Sends a masked frame with a mask of zeros, or the first `sent` bytes of it. */
+  /** Sends a frame with a mask of zeros, or only the first `sent` bytes of the frame. */
   send(text: string, sent = text.length): void {
     const head = Buffer.alloc(14);
     head.writeUInt16BE(0x81ff);
@@ -49,7 +53,7 @@ class Deaf {
 }
 
 test('unfinished messages are ended after some seconds, silent publishers are not', async (t) => {
-  // Both numbers of threads wait at once, because the test takes time only.
+  // The tests with one and two threads run at the same time, because both mostly wait.
   t.jobs = 2;
   await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => endsUnfinished(t, threads))));
 });
@@ -57,12 +61,14 @@ test('unfinished messages are ended after some seconds, silent publishers are no
 async function endsUnfinished(t: Test, threads: number): Promise<void> {
   const service = await startTestService({ listen: { port: 0, threads } });
   t.teardown(() => service.stop());
-  // The first answers pings; the second has published, but does not read; the third has done neither.
+  // The first connection answers pings. The second has published, but does not read. The third has neither published nor
+  // read.
   const reader = await Feed.open(service);
   const published = await Deaf.open(service);
   published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));
   const quiet = await Deaf.open(service);
-  // The service checks for silent connections every 2 s: all of these are found later than that one.
+  // The service checks for silent connections every 2 s. After this pause, it finds the following connections later than the
+  // earlier one.
   await pause(5_000);
   const attackers: Deaf[] = [];
   for (let i = 0; i < 20; i++) {

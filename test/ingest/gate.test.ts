@@ -84,7 +84,7 @@ test('an admitted update has been read into exact values', async (t) => {
   t.equal(candidate.verified, false);
 });
 
-/** The checks in their order, with the change that fails each, and the rights or path if they matter. */
+/** The checks in their order. Each has the change that makes it fail, and the rights or path if they matter. */
 const CHECKS: [reason: string, change: Partial<RawUpdate>, rights?: Partial<PublishRights>][] = [
   ['the token does not cover this asset', {}, { maySee: () => false }],
   ['asset_id differs from the key it stands under', { assetId: 'ETHUSD' }],
@@ -111,7 +111,7 @@ test('every check has its reason, and the cheaper one comes first', async (t) =>
     for (let second = first + 1; second < CHECKS.length; second++) {
       const [reason, change, rights] = CHECKS[first]!;
       const [, laterChange, laterRights] = CHECKS[second]!;
-      // If both change the same field there is only one change.
+      // If both changes set the same field, only one of them takes effect.
       const raw = { ...GOOD, ...laterChange, ...change };
       t.equal(
         reasonFor(raw, { ...ALL, ...laterRights, ...rights }),

@@ -196,7 +196,7 @@ test('each wrong shape names its field and harms no other update', async (t) => 
   for (const [reason, change] of wrong) {
     const bad = updateObject('ETHUSD');
     change(bad);
-    // A number in the metadata of a valid neighbour sends the whole message through the other parser.
+    // A number in the metadata of a valid update makes the other parser read the whole message.
     for (const metadata of [undefined, { n: '#12345678901234567890' }]) {
       const good = updateObject('BTCUSD');
       good.signed_price.metadata = metadata;

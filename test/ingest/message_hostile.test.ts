@@ -5,12 +5,12 @@ import { METADATA_DEPTH_MAX, readPublishMessage } from '../../src/ingest/message
 import { messageText, updateObject } from './updates.js';
 
 /**
- * The longest time for which one message may block the event loop: processor time, and the best of several runs. An idle machine
- * takes 33 % of it; a machine whose caches are shared takes more.
+ * The longest time for which a message may block the event loop: the shortest processor time of several runs. An idle machine
+ * takes 33 % of this time. A machine with shared caches takes more.
  */
 const HOSTILE_MS_MAX = 40;
 const RUNS = 5;
-/** A MiB minus the text around it: longer messages are refused before they are read. */
+/** A MiB minus the size of the text around the data. Longer messages are refused before they are read. */
 const MEBIBYTE = 2 ** 20 - 2_048;
 
 function withMetadata(json: string, envelope?: object): string {
@@ -79,7 +79,7 @@ const text = fc.oneof(
   fc.constantFrom('"timestamp": 1,', '"timestamp":2}', '\\"timestamp":3}', '\ud800', '5'),
   fc.string({ unit: 'binary', maxLength: 8 }),
 );
-/** JSON text, with numbers that no double can represent. */
+/** Generates JSON text, with some numbers that no double can represent. */
 const { value: jsonText } = fc.letrec<{ value: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },

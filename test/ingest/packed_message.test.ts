@@ -4,7 +4,7 @@ import { test } from 'tap';
 import type { RawUpdate, ReadMessage } from '../../src/ingest/message.js';
 import { packMessage, unpackMessage } from '../../src/ingest/packed_message.js';
 
-/** Objects as the code makes them. */
+/** The option for objects with the usual prototype, because the code makes such objects. */
 const PLAIN = { noNullPrototype: true } as const;
 const text = fc.string({ unit: 'binary', maxLength: 80 });
 const optional = fc.option(text, { nil: undefined });

@@ -17,7 +17,7 @@ interface HashedUpdate extends SignedUpdate {
   readonly msgHash: Buffer;
 }
 
-/** Returns an update as a publisher signs it: the hash covers the price and the whole second. */
+/** Returns an update like a publisher's. The hash covers the price and the whole second. */
 function updateOf(price: number, timestampNs: bigint, sender = 'alice', pair = 0): HashedUpdate {
   const second = timestampNs / NS_PER_SECOND;
   const msgHash = createHash('sha256').update(`${price} ${second}`).digest();
@@ -46,11 +46,13 @@ function stored(seen: SeenUpdates): SeenUpdates {
   return decodeAcceptedInput(bytes).seen!;
 }
 
-/** The reference, which remembers all accepted updates and checks all of them for each verdict. */
+/** The reference. The reference remembers all accepted updates, and checks all of them for each verdict. */
 class Reference {
   readonly #accepted: (HashedUpdate & { readonly isRefresh: boolean; readonly maxBackwardNs: bigint })[] = [];
 
-  /** The hash of the last accepted update; after a restart that of the last one that was not a refresh. */
+  /**
+   * The hash of the last accepted update. After a restart, it is the hash of the last accepted update that was not a refresh.
+   */
   #newest: Buffer | undefined;
 
   restart(): void {
@@ -80,7 +82,7 @@ test('the rules agree with a memory of everything that was ever accepted, over r
     pair: fc.nat(3),
     price: fc.integer({ min: 1, max: 3 }),
     sender: fc.constantFrom('alice', 'alice', 'mallory'),
-    // Forward and back around the window's edges, to the nanosecond and by seconds.
+    // Moves forward and back around the edges of the window, to the nanosecond and by seconds.
     moveNs: fc
       .tuple(
         fc.constantFrom(0n, 0n, 100n * NS_PER_MS, 500n * NS_PER_MS, NS_PER_SECOND, -NS_PER_SECOND / 3n),
@@ -177,7 +179,7 @@ test('nobody silences a publisher by refreshing its updates', async (t) => {
       if (send(window, honest) !== undefined) refused++;
       const lastOfSecond = (honest.timestampNs / NS_PER_SECOND + 1n) * NS_PER_SECOND - 1n;
       t.equal(send(window, updateOf(i, lastOfSecond, 'mallory')), FOREIGN);
-      // The publisher's own token refreshes it as far.
+      // The publisher's own token may refresh the update for the same time.
       if (send(window, updateOf(i, lastOfSecond)) !== undefined) refused++;
     }
     t.equal(refused, 0);

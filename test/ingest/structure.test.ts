@@ -33,7 +33,7 @@ const key = fc.oneof(
   fc.string({ maxLength: 3 }),
 );
 const space = fc.constantFrom('', ' ', '\n\t');
-/** JSON text with spaces anywhere, and the number of its keys. */
+/** Generates JSON text that may have spaces anywhere, with the number of its keys. */
 const { value: json } = fc.letrec<{ value: { text: string; keys: number } }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },

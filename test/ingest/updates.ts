@@ -1,4 +1,4 @@
-/** Returns an update object of a publish message with the right shape of all fields; the signature is invalid. */
+/** Returns an update object of a publish message. All fields have the right shape, but the signature is invalid. */
 export function updateObject(symbol: string): UpdateObject {
   return {
     oracle_id: 'czowx',
@@ -37,8 +37,8 @@ export interface UpdateObject {
 }
 
 /**
- * Returns the text of a message. A string that looks like `#digits` is written as those digits, so that a test can put any number
- * in any place.
+ * Returns the text of a message. A string such as `#digits` becomes the number with those digits, so that a test can put any
+ * number in any place.
  */
 export function messageText(
   data: unknown,

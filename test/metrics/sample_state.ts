@@ -38,7 +38,7 @@ export const SAMPLE_CLUSTER: ClusterState = {
 
 export const SAMPLE_FIGURES: StoreState = { bytes: 42, freeBytes: 43, committedAtMs: 44_000, oldestDay: 2 };
 
-/** The text of `/metrics` for this state, or for these counts. */
+/** Returns the text of `/metrics` for these measurements and these counts. */
 export function sampleText(measured: Partial<Measured>, scrape: Partial<Scrape> = {}): Promise<string> {
   const metrics = createMetrics();
   metrics.measure({

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import type { ServiceState, StoreState } from '../../src/metrics/state.js';
 import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE, sampleText } from './sample_state.js';
 
-/** The lines of the state: those from this metric on. */
+/** Returns the lines of the state. These are all lines from this metric on. */
 async function samplesOf(state: ServiceState, figures: StoreState): Promise<string[]> {
   const store = { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => figures };
   const text = await sampleText({ state: () => state, store });

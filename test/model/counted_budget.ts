@@ -1,7 +1,7 @@
 import { type Budget, UNLIMITED } from '../../src/fair/budget.js';
 import type { ReaderBudgets } from '../../src/stream/reader_session.js';
 
-/** A budget that is restored only by the test. */
+/** A budget that only the test restores. */
 export class CountedBudget implements Budget {
   refusals = 0;
 
@@ -26,7 +26,7 @@ export class CountedBudget implements Budget {
   }
 }
 
-/** Returns the budgets of a reader without limits, except the named ones. */
+/** Returns the budgets of a reader. Only the named budgets have limits. */
 export function readerBudgets(named: Partial<ReaderBudgets> = {}): ReaderBudgets {
   return { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, ...named };
 }

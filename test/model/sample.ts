@@ -3,10 +3,10 @@ import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 
-/** 2026-03-02 14:00:00 UTC, a Monday on which all markets are open. */
+/** The start time: 2026-03-02 14:00:00 UTC, a Monday. All markets are open. */
 export const START_NS = (1_772_460_000n * NS_PER_SECOND) as TimeNs;
 
-/** Overrides without brands, so that tests can write plain numbers. */
+/** Overrides without branded types, so that tests can write plain numbers. */
 type Loose<T> = { -readonly [K in keyof T]?: T[K] extends number ? number : T[K] };
 
 export function sampleAsset(overrides: Loose<Asset> = {}): Asset {

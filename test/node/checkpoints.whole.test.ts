@@ -14,7 +14,7 @@ import { get, publisherSigner, type TestService, TestSocket } from '../service/h
 /** Returns the time of the served aggregate's signature; 0 when there is no aggregate. */
 async function signedNs({ url }: TestService): Promise<bigint> {
   const text = await (await get(`${url}/v1/prices/latest?assets=BTCUSD`)).text();
-  // JSON.parse would round the time.
+  // The time is read from the text, because JSON.parse would round it.
   return BigInt(/"timestamped_signature":\{"signature":\{[^}]*\},"timestamp":(\d+)/.exec(text)?.[1] ?? 0);
 }
 
@@ -37,8 +37,11 @@ test(
     const { state } = await streams.info('TS_MAIN_LOG');
     clock.advance(BigInt(CHECKPOINT_S + 100) * NS_PER_SECOND);
     const checkpointNs = clock.nowNs();
-    await eventually(async () => (await signedNs(leader)) > checkpointNs + NS_PER_SECOND);
-    // The log refuses to be purged, so its limit is set to keep only the newer records.
+    // The clock is ahead of the servers now, so signed times only grow by the smallest step.
+    await eventually(() => clock.nowNs() > checkpointNs + NS_PER_SECOND);
+    const beforeNs = await signedNs(leader);
+    await eventually(async () => (await signedNs(leader)) > beforeNs);
+    // The log refuses to be purged. So the test sets a limit with which the log keeps only the newer records.
     const { config, state: now } = await streams.info('TS_MAIN_LOG');
     await streams.update('TS_MAIN_LOG', { ...config, max_msgs: now.last_seq - state.last_seq });
     t.ok((await streams.info('TS_MAIN_LOG')).state.first_seq > state.last_seq);
@@ -50,7 +53,7 @@ test(
     await eventually(async () =>
       (await nodesOf(next)).some(({ node, role }) => node === 2 && role === 'leader'),
     );
-    const ledNs = clock.nowNs();
+    const ledNs = await signedNs(next);
     await eventually(async () => (await signedNs(next)) > ledNs);
     const again = await TestSocket.open(`${next.socketUrl}/evm/publish?ack=durable`);
     again.send(publishMessage('again', [signed]));

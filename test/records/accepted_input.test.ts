@@ -34,7 +34,7 @@ const input = fc.record({
     metadata: fc.option(text, { nil: undefined }),
   }),
 });
-/** The usual form: the text of the price is that of the value. */
+/** An input in the usual form, where the text of the price equals its value. */
 const declared = input.map((one) => ({ ...one, wire: { ...one.wire, price: `${one.price}` } }));
 const update = fc.tuple(
   fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -91,7 +91,7 @@ function plain(one: unknown): string {
   });
 }
 
-/** Returns records like those of earlier versions. */
+/** Returns records in the form that earlier versions wrote. */
 function built({ input: one, seen: window }: AcceptedInput): Uint8Array {
   const parts = [builtInput(one), ...(window === undefined ? [] : [builtSeen(window)])];
   return new Uint8Array(Buffer.concat(parts));

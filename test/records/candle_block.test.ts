@@ -16,7 +16,7 @@ test('toDouble is the double nearest to price / 10^18, ties to even', async (t) 
   t.equal(toDouble((-3n * 10n ** 17n) as Price), -0.3);
   t.equal(toDouble(1n as Price), 1e-18);
   t.equal(toDouble(PRICE_MIN), -(2 ** 127 / 1e18));
-  // 2^53 + 1 lies exactly between two doubles; the even one is 2^53.
+  // 2^53 + 1 is exactly between two doubles. The even double is 2^53.
   t.equal(toDouble(((2n ** 53n + 1n) * 10n ** 18n) as Price), 2 ** 53);
   t.equal(toDouble(((2n ** 53n + 1n) * 10n ** 18n + 1n) as Price), 2 ** 53 + 2);
   fc.assert(fc.property(anyPrice, (price) => isNearest(price, toDouble(price))));
@@ -40,7 +40,10 @@ test('a block of candles reads back as it was written', async (t) => {
   t.equal(decodeCandles(encodeCandles(CandleBlock.withRoomFor(0)).slice()).length, 0);
 });
 
-/** Compares exact distances, in units of 2^-1074 / 10^18, with those of the doubles on either side. */
+/**
+ * Tells whether a double is the nearest to a price. Compares the exact distances of the double and its two neighbours, in
+ * units of 2^-1074 / 10^18.
+ */
 function isNearest(price: Price, double: number): boolean {
   const distance = (candidate: number) => abs((price << 1074n) - exactly(candidate) * 10n ** 18n);
   const here = distance(double);

@@ -8,8 +8,9 @@ import { publisherSigner, startTestService, type TestService } from './harness.j
 import { loginHeaders } from './login_headers.js';
 import { latestWhen, UNIT } from './publishing.js';
 
-// The messages of a publisher agent in use today, byte for byte except keys, times and signatures: it logs in by signature on a
-// raw socket, asks where to publish, sends data about itself, publishes without `trace_id` and never reads its socket.
+// Tests with the messages of a publisher agent in use today. The messages are unchanged except keys, times and signatures. The
+// agent logs in by signature on a raw socket, asks where to publish, and sends data about itself. The agent publishes without
+// `trace_id` and never reads its socket.
 
 const SYMBOLS = { evm: 'BTCUSD', stark: 'DYDXUSD' };
 const AGENT = 'Go-http-client/1.1';
@@ -60,7 +61,7 @@ for (const threads of THREAD_COUNTS)
         const timestampNs = start + BigInt(i);
         const price = UNIT * BigInt(i + 1);
         const good = publisherSigner(1, type).sign({ symbol, price, timestampNs, trigger: 'clock' });
-        // Each message has a refused update, so that unread replies accumulate.
+        // Each message has an update that is refused, so that unread replies accumulate.
         const data = { [symbol]: good, NOUSD: { ...good, asset_id: 'NOUSD' } };
         socket.write(clientFrame(OPCODES.text, writeExactJson({ type: 'signed_prices', data })));
       }
@@ -96,7 +97,7 @@ test('what a publisher says about itself is bounded', async (t) => {
   t.match(wrongMethod, /^HTTP\/1\.1 405 [\s\S]*Allow: POST/);
 });
 
-/** Returns everything up to the end of one answer's body, or until the service closes the connection. */
+/** Returns the received text up to the end of the first answer's body, or until the service closes the connection. */
 function answerTo(service: TestService, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1');

@@ -8,7 +8,7 @@ import { type Aggregate, latestText, latestWhen, openPublisher, publish, UNIT } 
 const MS_NS = 1_000_000n;
 const PERIOD_MS = 500;
 
-/** Starts a service with six assets of three publishers each, which weigh 1, 2.5 and 0.000001. */
+/** Starts a service with six assets. Each asset has three publishers with the weights 1, 2.5 and 0.000001. */
 function startService(clock: FakeClock): Promise<TestService> {
   const asset = { clock_period: `${PERIOD_MS}ms`, max_age: '3600s' };
   return startTestService(
@@ -65,7 +65,7 @@ test('aggregation', async (t) => {
   await t.test('median, average and weighted average truncate toward zero', async (t) => {
     const rounds: [prices: readonly bigint[], expected: Record<string, bigint>][] = [
       [[10n], { MEDIAN: 10n, AVERAGE: 10n, WEIGHTED: 10n, STARK: 10n }],
-      // (10 + 2.5 * 25) / 3.5 = 20.7…
+      // The weighted average is (10 + 2.5 * 25) / 3.5 = 20.7…
       [[10n, 25n], { MEDIAN: 17n, AVERAGE: 17n, WEIGHTED: 20n, STARK: 17n }],
       [[10n, 25n, 12n], { MEDIAN: 12n, AVERAGE: 15n, WEIGHTED: 20n, STARK: 15n }],
     ];
@@ -151,7 +151,7 @@ test('aggregation', async (t) => {
     stream.send({ type: 'subscribe', assets: [3] });
     await stream.nextJson();
 
-    // Weights 1 and 2.5 of 3.5 make this 0.0999 %.
+    // The price moves by 0.0999 %, because the weights of its inputs are 1 and 2.5 of 3.5.
     await move(100_139n * UNIT);
     clock.advanceMs(1);
     t.match(await stream.nextJson(), { a: [{ id: 3, v: /^100099/ }] }, 'streams see it at once');
@@ -182,7 +182,7 @@ test('aggregation', async (t) => {
   });
 });
 
-/** Checks an aggregate again without the service's code, with its weights and definition. */
+/** Verifies an aggregate without the service's code. The weights and the definition are those that the service publishes. */
 async function verified(t: Test, service: TestService, aggregate: Aggregate): Promise<void> {
   const { data } = (await (await get(`${service.url}/v1/algorithms`)).json()) as {
     data: { type: string; definition: string }[];

@@ -11,17 +11,17 @@ import { SERVICE_KEYS, type Sections, testConfig } from './harness.js';
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 interface ServeOptions {
-  /** The program, if it is not that of this checkout. */
+  /** The program, if it is not the program of this checkout. */
   readonly main?: string;
-  /** A command that receives the command to run as its arguments, and becomes it. */
+  /** A command that receives the program and its arguments as its own arguments, and replaces itself with that program. */
   readonly wrapper?: readonly string[];
 }
 
-/** `tickseal serve` in a process of its own. */
+/** `tickseal serve` in a separate process. */
 export class ServeProcess {
   readonly #lines: string[] = [];
   #stderr = '';
-  /** True when the process has ended and all its output has been read. */
+  /** True when the process has ended and its whole output has been read. */
   #hasEnded = false;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
@@ -57,8 +57,8 @@ export class ServeProcess {
   }
 
   /**
-   * Waits for a line of standard output that matches; a log line of `serve --config` is JSON.
-   * @throws Error with all output when the process ends without it
+   * Waits for a line of standard output that matches. Log lines of `serve --config` are JSON.
+   * @throws Error with the whole output when the process ends without such a line
    */
   async line(pattern: RegExp): Promise<string> {
     const found = await eventually(() => {
@@ -69,7 +69,7 @@ export class ServeProcess {
     return found;
   }
 
-  /** Returns the ports of `serve --config`, once it is ready. */
+  /** Returns the addresses of `serve --config`, after it is ready. */
   async ready(): Promise<{ url: string; socketUrl: string; adminUrl: string }> {
     const { port, adminPort } = JSON.parse(await this.line(/"msg":"ready"/)) as Record<string, number>;
     return {
@@ -79,14 +79,14 @@ export class ServeProcess {
     };
   }
 
-  /** Ends the process in a teardown, if the test has not. */
+  /** Ends the process in a teardown, if the test has not ended it. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.exited;
   }
 }
 
-/** Writes a configuration and its key files into `dir`; returns the path of the file. */
+/** Writes a configuration and its key files into `dir`. Returns the path of the configuration. */
 export function writeConfig(dir: string, sections: Sections = {}): string {
   for (const type of ['evm', 'stark'] as const)
     writeFileSync(join(dir, `${type}.hex`), SERVICE_KEYS[type].toString('hex'), { mode: 0o600 });
@@ -96,7 +96,7 @@ export function writeConfig(dir: string, sections: Sections = {}): string {
   return file;
 }
 
-/** Returns the processes that `pid` has started; `undefined` on systems without `/proc`. */
+/** Returns the processes that `pid` started; `undefined` on systems without `/proc`. */
 export function childrenOf(pid: number): number[] | undefined {
   if (parentOf(pid) === undefined) return undefined;
   return readdirSync('/proc')
@@ -107,7 +107,7 @@ export function childrenOf(pid: number): number[] | undefined {
 
 function parentOf(pid: number): number | undefined {
   try {
-    // The name, the second field, is in parentheses and may contain any characters.
+    // The second field is the name, which is in parentheses and may contain any characters.
     return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ')[1]);
   } catch {
     return undefined;

@@ -5,10 +5,10 @@ import { THREAD_COUNTS } from '../tier.js';
 import { sha256, startTestService, TOKEN } from './harness.js';
 import { RawHttp, type RawResponse } from './raw_http.js';
 
-// The requests of browsers, and the answers, when a page of another origin reads REST.
+// Tests of the requests that a browser makes when a page of another origin reads REST, and of their answers.
 
 const ALLOWED = 'https://app.example';
-/** The number of requests at once of a token with one a second. */
+/** The number of simultaneous requests that a token may make if it is allowed one a second. */
 const BURST = 10;
 const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
 const PREFLIGHT = ['Access-Control-Request-Method: GET', 'Access-Control-Request-Headers: authorization'];
@@ -23,7 +23,7 @@ async function startWith(allowed_origins: readonly string[], threads = 1) {
     { listen: { port: 0, threads, allowed_origins }, tokens },
     { clock },
   );
-  /** Makes one request on a connection of its own. */
+  /** Makes a request on a separate connection. */
   const ask = async (line: string, headers: readonly string[]) => {
     const raw = await RawHttp.open(service.port);
     raw.request(line, headers);
@@ -34,7 +34,7 @@ async function startWith(allowed_origins: readonly string[], threads = 1) {
   return { service, ask, clock };
 }
 
-/** Returns the headers of the answer that a browser reads for CORS, and `vary`. */
+/** Returns the headers of the answer that a browser reads for CORS, and the header `vary`. */
 function crossOriginOf({ headers }: RawResponse): Record<string, string> {
   return Object.fromEntries(
     [...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'),
@@ -74,7 +74,8 @@ for (const threads of THREAD_COUNTS) {
       t.equal(response.status, status, line);
       t.same(crossOriginOf(response), FOR_ALLOWED, line);
     }
-    // The clock of a second thread runs on, so only requests at once exceed the token's limit, however slow the machine.
+    // The clock of a second thread does not stop. So only simultaneous requests exceed the token's limit on every machine,
+    // even on a slow one.
     const slow = [`Origin: ${ALLOWED}`, 'Authorization: Basic slow'];
     const refused = await eventually(async () => {
       const answers = Array.from({ length: BURST }, () => ask('GET /v1/prices/assets', slow));

@@ -6,7 +6,7 @@ import { childrenOf, ServeProcess } from './child.js';
 
 import { TestSocket } from './harness.js';
 
-// The demo from the view of a newcomer: `tickseal serve` without a configuration.
+// Tests of the demo as a new user starts it: `tickseal serve` without a configuration.
 
 const NO_PROC = { skip: !existsSync('/proc/self/stat') && 'this system has no /proc' };
 
@@ -29,7 +29,7 @@ test('the demo prints its addresses and serves live prices of both kinds', async
   const latest = await eventually(async () => {
     const text = await ask(`${url}/v1/prices/latest?assets=${symbols.join()}`);
     const { data, error } = JSON.parse(text) as { data?: object; error?: string };
-    // The demo's token has the default five requests a second.
+    // The request may be refused, because the demo's token has the default of five requests a second.
     if (error !== undefined) return !/too many/.test(error) && Promise.reject(new Error(error));
     return Object.keys(data!).length === symbols.length && text;
   });

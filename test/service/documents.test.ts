@@ -14,13 +14,13 @@ import { bodyOf, routesOf } from '../server/documents/routes.js';
 import { get, publisherSigner, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { loginHeaders } from './login_headers.js';
 
-// All answers of a running service are checked against the documents that it serves.
+// Tests that all answers of a running service agree with the documents that it serves.
 
 const NARROW = 'narrow-token';
 const SLOW = 'slow-token';
 const NO_REST = 'stream-token';
 const MAX_RATE = 100_000;
-/** The time after which an address without a token may ask once more. */
+/** The time after which an address without a token may make another request. */
 const REFILL_MS = 300;
 const clock = systemClock();
 const routes = routesOf('service');
@@ -69,7 +69,7 @@ test('a running service says what its documents say', async (t) => {
   const find = messageFinder(asyncApi);
   const answered = new Set<string>();
 
-  /** Fetches and checks status, content type, headers and body. @returns the body. */
+  /** Fetches a target, and checks the status, content type, headers and body of the answer. @returns the body */
   async function expect(status: number, target: string, token: string | undefined = TOKEN): Promise<string> {
     const headers = token === '' ? {} : { Authorization: `Basic ${token}` };
     const response = await fetch(`${service.url}${target}`, { headers });
@@ -89,7 +89,7 @@ test('a running service says what its documents say', async (t) => {
     t.same(Object.keys(content), [contentType], response.url);
     const value: unknown = contentType === 'application/json' ? JSON.parse(body) : body;
     t.equal(check(content[contentType]!.schema, value), '', response.url);
-    // A 400 or 403 may come before the request is counted; all others have all documented headers.
+    // A 400 or 403 may be answered before the request is counted. All other answers have all documented headers.
     const mayLack = response.status === 400 || response.status === 403;
     for (const name of Object.keys(headers))
       t.ok(response.headers.has(name) || mayLack, `${response.url} ${name}`);
@@ -109,7 +109,7 @@ test('a running service says what its documents say', async (t) => {
     const evm = publisherSigner(1);
     const stark = publisherSigner(1, 'stark');
     const said: string[] = [];
-    /** Sends a message and checks it and the answer. */
+    /** Sends a message. Checks the message and the answer. */
     async function exchange(
       channel: string,
       query: string,
@@ -231,7 +231,7 @@ test('a running service says what its documents say', async (t) => {
       await expect(400, `${path}?a=%zz`);
       await expect(400, `${path}?a=1&a=2`);
     }
-    // The first request of a second has an answer of its own.
+    // The token may make a single request in a second. This request uses it up.
     await fetch(`${service.url}/v1/taxonomy`, { headers: { Authorization: `Basic ${SLOW}` } });
     await expect(429, '/v1/taxonomy', SLOW);
   });
@@ -242,7 +242,7 @@ test('a running service says what its documents say', async (t) => {
     t.match(await expect(200, '/docs', ''), /^<!doctype html>/);
     t.match(await expect(200, '/docs/client', ''), /^<!doctype html>/);
     await expect(200, '/v1/deployments/evm', '');
-    // An address has five requests at once; one is allowed again after 0.2 s.
+    // An address may make five simultaneous requests. After 0.2 s the address may make another.
     await pause(REFILL_MS);
     await expect(200, '/v1/signers', '');
     let response: Response;

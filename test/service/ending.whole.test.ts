@@ -5,9 +5,9 @@ import { publishMessage } from '../../src/client/index.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { publisherSigner, TestSocket, TOKEN } from './harness.js';
 
-// Ends of the service at a bad moment: while it starts, while workers sign, while clients stall.
+// Tests that end the service at a bad moment: while it starts, while workers sign, or while clients do not read.
 
-/** Enough signatures that a batch goes to the workers. */
+/** There are enough signatures that a batch goes to the workers. */
 const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
 const UPDATES_AT_FIRST = 20;
 
@@ -38,7 +38,7 @@ test('the publishers of a demo end with a service that is killed while they load
   await first.line(/wscat/);
   first.child.kill('SIGTERM');
   await first.exited;
-  // The prices come from the store, so this process is ready before its publishers.
+  // The process is ready before its publishers are, because the prices come from the store.
   const second = new ServeProcess(demoArguments(dir));
   t.teardown(() => second.kill());
   await second.line(/wscat/);

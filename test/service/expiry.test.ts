@@ -31,7 +31,7 @@ test('a price ends with its inputs and comes back with fresh ones', async (t) =>
       return stream;
     }),
   );
-  /** Returns the next frame with these IDs, whatever came before. */
+  /** Returns the next frame with these IDs, and drops all frames before it. */
   const frameWith = async (stream: TestSocket, ids: readonly number[]) => {
     while (true) {
       const { a } = (await stream.nextJson()) as { a: { id: number; v: string }[] };

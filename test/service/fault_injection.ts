@@ -1,9 +1,9 @@
 import { isMainThread } from 'node:worker_threads';
 import { createHangs, hangWhenAsked, servesSockets } from '../../scripts/torture/hang.js';
 
-// The module that is loaded into all threads of a service under test. `SIGUSR2` causes the fault that the environment names.
+// The module that is loaded into all threads of a tested service. `SIGUSR2` causes the fault that the environment names.
 
-/** An exception or a rejection in the main thread, or an endless loop in a thread that serves sockets. */
+/** The fault: an exception or a rejection in the main thread, or an endless loop in a thread that serves sockets. */
 export type Fault = 'exception' | 'rejection' | 'hang';
 
 export const FAULT_VARIABLE = 'TICKSEAL_TEST_FAULT';

@@ -5,12 +5,12 @@ import { ServeProcess, writeConfig } from './child.js';
 import { FAULT_VARIABLE, type Fault } from './fault_injection.js';
 import { publisherSigner, TestSocket } from './harness.js';
 
-// Faults of the service itself, in whole processes: an uncaught exception, a thread that hangs.
+// Tests of faults of the service itself, in whole processes: an uncaught exception, and a thread that hangs.
 
 const STREAMS = 16;
-/** The interval of checks: a thread counts as hung after five seconds, and checking in each turn until then would use both cores. */
+/** The interval of checks. Checking in each turn would use both cores for the five seconds after which a thread counts as hung. */
 const LOOK_MS = 10;
-/** Enough signatures that the crypto threads have work. */
+/** There are enough signatures that the crypto threads have work. */
 const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
 
 async function start(t: Test, fault: Fault, threads: number) {
@@ -77,7 +77,7 @@ test('a thread that hangs is not ready, counted, logged and replaced, and the st
     await pause(LOOK_MS);
     return response.ok;
   };
-  /** Checks the readiness of the service until so many threads have hung and it is ready again. */
+  /** Checks the readiness of the service until `hung` threads have hung and the service is ready again. */
   const lookUntil = async (hung: number) => {
     while (errorLines(running).length < hung || closed.length === 0) await isReady();
     while (!(await isReady()));
@@ -100,13 +100,14 @@ test('a thread that hangs is not ready, counted, logged and replaced, and the st
   again.send(priceMessage(3n));
   t.match(await again.nextJson(), { type: 'ack', rejected: {} });
   for (const stream of open) t.match(await stream.next(), /"v":"3"/);
-  // A thread is missing for about 0.3 s, which could all be between two checks.
+  // The loop injects further faults, because a thread is missing for only about 0.3 s. All of that time could be between two
+  // checks.
   for (let hung = 2; reasons.size === 0; hung++) {
     inject();
     await lookUntil(hung);
   }
   t.same([...reasons], ['a thread that serves sockets is being replaced']);
-  // The thread hangs when the end comes.
+  // A thread hangs when the process receives the signal to end.
   inject();
   running.child.kill('SIGTERM');
   t.same(await running.exited, { code: 0, signal: null });

@@ -5,7 +5,10 @@ import { publisherSigner, type TestService, TestSocket, TOKEN } from './harness.
 
 let lastNs = 0n;
 
-/** Returns the time of this machine's clock, another one for each call: of two updates with the same time the second is refused. */
+/**
+ * Returns the time of this machine's clock. Each call returns another time, because the service refuses the second of two updates
+ * with the same time.
+ */
 export function distinctNowNs(): bigint {
   const nowNs = BigInt(Date.now()) * 1_000_000n;
   lastNs = nowNs > lastNs ? nowNs : lastNs + 1n;
@@ -20,13 +23,13 @@ export function units(count: number): Price {
 export interface Quote {
   readonly symbol: string;
   readonly price: Price;
-  /** The number of the publisher; default 1. */
+  /** The number of the publisher. Default: 1. */
   readonly publisher?: number;
-  /** The time of the quote; default the clock's time. */
+  /** The time of the quote. Default: the clock's time. */
   readonly timestampNs?: bigint;
 }
 
-/** A publisher socket that signs quotes and returns the answers of the service. */
+/** A publisher socket that signs quotes and returns the service's answers. */
 export class Feed {
   private constructor(
     readonly socket: TestSocket,
@@ -34,7 +37,7 @@ export class Feed {
     readonly nowNs: () => bigint,
   ) {}
 
-  /** @param nowNs the time of quotes without one: the service's clock */
+  /** @param nowNs returns the service's time, for quotes without a time */
   static async open(
     service: Pick<TestService, 'socketUrl'>,
     {
@@ -52,14 +55,14 @@ export class Feed {
     return publisherSigner(publisher, this.type).sign({ symbol, price, timestampNs });
   }
 
-  /** Publishes quotes of one publisher in one message and returns the service's answer. */
+  /** Publishes quotes of a publisher in a single message. Returns the service's answer. */
   publish(...quotes: readonly Quote[]): Promise<Record<string, unknown>> {
     const updates = quotes.map((quote) => this.sign(quote));
     this.socket.send(publishMessage('feed', updates));
     return this.socket.nextJson();
   }
 
-  /** Publishes a quote. @throws Error unless the service accepts the quote. */
+  /** Publishes quotes. @throws Error unless the service accepts all of them */
   async accept(...quotes: readonly Quote[]): Promise<void> {
     const { accepted, rejected } = await this.publish(...quotes);
     if ((accepted as unknown[]).length !== quotes.length)

@@ -18,7 +18,7 @@ import { startService } from '../../src/service/start.js';
 export const TOKEN = 'test-token';
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x11), stark: Buffer.alloc(32, 0x01) };
 
-/** Returns a signer of publisher number `n`; each number has another key. */
+/** Returns a signer of publisher number `n`. Each number has another key. */
 export function publisherSigner(n: number, signatureType: SignatureType = 'evm'): PriceSigner {
   const secretKey = parseSecretKey((n + 0x100).toString(16).padStart(64, '0'))!;
   return createPriceSigner({ signatureType, secretKey, oracleId: 'tests' });
@@ -28,12 +28,15 @@ export function sha256(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Sections of a configuration file as YAML flow text (JSON is allowed); absent ones are as below. */
+/**
+ * Sections of a configuration file. The values of sections are YAML flow text, which includes JSON. Sections that are absent
+ * have the values below.
+ */
 export interface Sections {
   readonly [section: string]: unknown;
 }
 
-/** Returns a configuration with one EVM asset, one Stark asset and three publishers of each kind. */
+/** Returns a configuration with an EVM asset, a Stark asset and three publishers of each type. */
 export function testConfig(dir: string, sections: Sections = {}): string {
   const file = {
     listen: { port: 0 },
@@ -64,7 +67,7 @@ export function testConfig(dir: string, sections: Sections = {}): string {
   return JSON.stringify(file);
 }
 
-/** Returns sections with the token that has every scope and others like it. */
+/** Returns sections with the token that has every scope, and with further tokens like it. */
 export function withTokens(...texts: string[]): Sections {
   return {
     tokens: [TOKEN, ...texts].map((text, i) => ({
@@ -84,14 +87,15 @@ export interface TestService extends Service {
   readonly socketUrl: string;
   readonly adminUrl: string;
   readonly dir: string;
-  /** Applies other sections and keys, like SIGHUP. */
+  /** Applies other sections and keys, like a reload by SIGHUP. */
   reconfigure(sections: Sections, keys?: typeof SERVICE_KEYS): void;
 }
 
 /**
- * Starts a whole service in this process on free ports with a data folder of its own. `stop` frees and removes all.
- * @param options a folder of an earlier service to start on, a clock, or threads for signatures: threads take most of the time of
- * a start, so there are none unless a test needs them
+ * Starts a whole service in this process, on free ports and with a separate data folder. `stop` frees the ports and removes the
+ * folder.
+ * @param options the folder of an earlier service, a clock, or the number of threads for signatures. By default there are no such
+ * threads, because threads take most of the time of a start.
  */
 export async function startTestService(
   sections: Sections = {},
@@ -165,7 +169,10 @@ export class TestSocket {
     ws.on('error', () => undefined);
   }
 
-  /** Opens a socket. @param token null for none @throws Error with the status and body when the upgrade is refused. */
+  /**
+   * Opens a socket. @param token the token, or null for no token @throws Error with the status and body when the upgrade is
+   * refused
+   */
   static open(
     url: string,
     token: string | null = TOKEN,
@@ -192,12 +199,12 @@ export class TestSocket {
     this.ws.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  /** Returns the next message that was not taken yet. */
+  /** Returns the next message that {@link next} has not returned yet. */
   next(): Promise<string> {
     const text = this.#received.shift();
     if (text !== undefined) return Promise.resolve(text);
     return new Promise((resolve, reject) => {
-      // A timer of a wait that was given up must not keep the test's process alive.
+      // The timer is unreferenced, because the timer of an abandoned wait must not keep the test's process alive.
       const timer = setTimeout(() => reject(new Error(`no message within ${HANG_MS} ms`)), HANG_MS).unref();
       this.#waiting.push((received) => {
         clearTimeout(timer);
@@ -206,7 +213,7 @@ export class TestSocket {
     });
   }
 
-  /** Returns the next message as JSON; for messages whose integers fit a double. */
+  /** Returns the next message as JSON. The integers of the message must fit a double. */
   async nextJson(): Promise<Record<string, unknown>> {
     return JSON.parse(await this.next()) as Record<string, unknown>;
   }
@@ -217,7 +224,7 @@ export class TestSocket {
   }
 }
 
-/** Makes a GET with the token that has every scope. */
+/** Makes a GET request with the token that has every scope. */
 export function get(url: string, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(url, { headers: { Authorization: `Basic ${TOKEN}`, ...headers } });
 }

@@ -6,10 +6,10 @@ import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
-// Candles over REST, plain and for charts.
+// Tests of candles over REST, in the plain form and in the form for charts.
 
 const SECOND_NS = 1_000_000_000n;
-/** Monday 2026-03-02 14:00:00 UTC. */
+/** The start, Monday 2026-03-02 14:00:00 UTC, in seconds. */
 const START_S = Number(START_NS / SECOND_NS);
 const DAY_S = 86_400;
 const MONDAY_S = START_S - 14 * 3600;
@@ -23,7 +23,7 @@ interface Candles {
   readonly c: number[];
 }
 
-/** Starts a service whose asset was signed at these UNIX seconds with these prices. */
+/** Starts a service with an asset that was signed with these prices at these UNIX seconds. */
 async function serviceWith(
   signed: readonly (readonly [second: number, price: Price])[],
 ): Promise<TestService & { clock: FakeClock }> {

@@ -12,12 +12,12 @@ import { type Aggregate, latestOf, UNIT } from './publishing.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 const ROUNDS = 3;
-/** The number of updates that the killed process was working on. */
+/** The number of updates that the process had not answered when it was killed. */
 const PIPELINED = 200;
 /** The number of updates that are sent again after a restart. */
 const REPLAYED = 50;
 
-/** The service as a process of its own: only it can be killed. */
+/** The service in a separate process, because a test can kill only a whole process. */
 interface Child {
   readonly process: ChildProcess;
   readonly url: string;
@@ -70,7 +70,7 @@ for (const threads of [1, 2]) {
         durable.push(update);
         acknowledged = { timestamp: update.signed_price.timestamped_signature.timestamp, price };
       };
-      // A second with an aggregate is over, and then a newer record is on disk.
+      // The loop waits until a second with an aggregate has ended and a newer record is on disk.
       while (acknowledged === undefined) await publishNext();
       await eventually(async () => 'BTCUSD' in (await latestOf(child, 'BTCUSD')));
       const second = Math.floor(Date.now() / 1_000);
@@ -84,7 +84,7 @@ for (const threads of [1, 2]) {
         price += UNIT;
         socket.send(publishMessage('unanswered', [signedNow(price)]));
       }
-      // Each round kills later in that work.
+      // Each round kills the process after more of the updates.
       for (let i = 0; i < round * 20; i++) await socket.next();
       child.process.kill('SIGKILL');
       await once(child.process, 'exit');
@@ -114,7 +114,7 @@ function writeConfig(dir: string, threads: number): string {
   return configFile;
 }
 
-/** Starts `serve`, which logs its address. */
+/** Starts `serve`. The address of the service comes from its log. */
 async function startChild(configFile: string): Promise<Child> {
   const process_ = spawn(process.execPath, [MAIN, 'serve', '--config', configFile], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -9,7 +9,7 @@ interface Answer {
   readonly bytes: number;
 }
 
-/** Sends a request without the decoding of `fetch`. */
+/** Sends a request. Unlike `fetch`, does not decode the answer. */
 function ask(url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method, headers }, (response) => {

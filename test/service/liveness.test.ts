@@ -14,7 +14,7 @@ import { units } from './feed.js';
 import { publisherSigner, startTestService, TestSocket, TOKEN } from './harness.js';
 import { openSilentRelay } from './silent_relay.js';
 
-// Clients of a running service whose connections go silent without being closed.
+// Tests of the clients of a running service whose connections become silent without being closed.
 
 const PRICE_INTERVAL_MS = 20;
 

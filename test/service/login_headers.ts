@@ -1,7 +1,10 @@
 import { createPriceSigner, parseSecretKey } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
 
-/** Returns the headers of a login by signature, like those of an agent; publisher `n` is that of `publisherSigner`. */
+/**
+ * Returns the headers of a login by signature, like the headers of a publisher agent. Publisher `n` has the key of
+ * `publisherSigner(n)`.
+ */
 export function loginHeaders(
   n: number,
   signatureType: SignatureType,
@@ -24,7 +27,7 @@ function digits(hex: string): string {
   return hex.slice(2).padStart(64, '0');
 }
 
-/** Returns names and values in turn. */
+/** Returns the names and values, alternating. */
 export function flat(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flat();
 }

@@ -4,7 +4,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { claimPort } from '../../src/server/uws/app.js';
 import { ServeProcess, writeConfig } from './child.js';
 
-// The log of the service: JSON lines with a level and a time, in all cases.
+// Tests of the service's log. In all cases it consists of JSON lines with a level and a time.
 
 const LEVELS = { info: 30, warn: 40, error: 50, fatal: 60 };
 
@@ -27,7 +27,7 @@ async function run(service: ServeProcess, file: string): Promise<void> {
   service.child.kill('SIGHUP');
 }
 
-/** The lines that depend on the user and the machine, and those that each reading of the file repeats. */
+/** Lines that are ignored: some depend on the user and the machine, and others are repeated each time the file is read. */
 const ADVICE = /^(?:the (?:service runs as root|configuration: )|signatures use )/;
 
 test('every line is JSON with a level, a time and a message', async (t) => {

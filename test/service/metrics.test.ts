@@ -3,7 +3,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { Feed, units } from './feed.js';
 import { startTestService, type TestService, TestSocket } from './harness.js';
 
-// The text of /metrics, read by the rules of the Prometheus text format (version 0.0.4) and its naming conventions.
+// Tests that the text of /metrics follows the rules of the Prometheus text format (version 0.0.4) and its naming conventions.
 
 interface Family {
   readonly type: string;
@@ -11,11 +11,11 @@ interface Family {
 }
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$/;
-/** Base units, and the words for counts without one. */
+/** The allowed ends of names: base units, and words for counts without a unit. */
 const UNIT_OF_GAUGE = /_(?:seconds|bytes|total|info|ratio)$/;
 
 const BLOCKED_MS = 750;
-/** The largest time before the first late tick. */
+/** The longest time before the first late tick. */
 const TICK_MS_MAX = 250;
 const OTHER_UNIT = /_(?:ns|us|ms|millis\w*|minutes|hours|kb|kib|mb|mib|percent)(?:_|$)/;
 
@@ -122,7 +122,7 @@ test('refusals are counted by reason, assets by whether they live, and a blocked
   t.equal(after.get('tickseal_assets_live'), 1);
   t.equal(after.get('tickseal_assets_stale'), 1);
   await eventually(async () => {
-    // Blocks this process, also the service in it.
+    // This call blocks the whole process, including the service in it.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BLOCKED_MS);
     await new Promise((resolve) => setTimeout(resolve, BLOCKED_MS));
     const blockedS = (await scrape(service)).get('tickseal_event_loop_delay_max_seconds')!;

@@ -33,7 +33,7 @@ test('assets, publishers, requests and the store show what they did', async (t) 
   await get(`${service.url}/v1/taxonomy`);
   await fetch(`${service.url}/v1/taxonomy`);
   await fetch(`${service.url}/no/such/path`);
-  // The first commit follows within 50 ms.
+  // The test waits, because the first commit follows within 50 ms.
   const text = await eventually(async () => {
     const now = await scrape(service.adminUrl);
     return sampleOf(now, 'tickseal_store_last_commit_timestamp_seconds') === undefined ? undefined : now;

@@ -6,9 +6,9 @@ import { checkerOf } from '../server/documents/checker.js';
 import { valuesOf } from '../server/documents/schema_values.js';
 import { get, startTestService } from './harness.js';
 
-// Each parameter of REST accepts exactly the values that the served OpenAPI document allows.
+// Tests that each parameter of REST accepts exactly the values that the served OpenAPI document allows.
 
-/** Right values for the parameters beside the tested one. */
+/** Valid values for the other parameters of a request. */
 const GOOD: Readonly<Record<string, string>> = {
   assets: 'BTCUSD',
   symbol: 'BTCUSD',
@@ -19,7 +19,7 @@ const GOOD: Readonly<Record<string, string>> = {
   to: '86400',
 };
 
-/** The refusals of values whose form is right. */
+/** The refusals of values that have the right form. */
 const REFUSED_BY_VALUE =
   /^(?:signature_type is \w+, in which there is no|timestamp lies in the future|timestamp is older than|none of the assets had|from and to span more than|more than \d+ candles|(?:assets|symbol|asset_id) names (?:an )?unknown asset|assets names \d+ assets|asset_id names an asset that trades around the clock)/;
 
@@ -48,7 +48,7 @@ const anyText = fc.oneof(
 
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
-/** Returns the JSON value whose text stands in a query, by the type of its schema. */
+/** Returns the JSON value of a query's text. The type of its schema decides about the form. */
 function jsonValueOf({ type }: JsonSchema, text: string): unknown {
   return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 }
@@ -64,7 +64,7 @@ test('a parameter takes what its schema allows, and nothing else', async (t) => 
   const document = (await (await get(`${service.url}/openapi.json`)).json()) as OpenApiDocument;
   const check = checkerOf(document);
 
-  // Operations of publishers that log in by signature have a test of their own.
+  // Other tests cover the operations of publishers that log in by signature.
   const withToken = operationsOf(document).filter(({ operation }) => !operation.security?.length);
   for (const { path, operation } of withToken) {
     for (const { name, schema } of operation.parameters) {
@@ -85,7 +85,7 @@ test('a parameter takes what its schema allows, and nothing else', async (t) => 
       let taken = 0;
       await fc.assert(
         fc.asyncProperty(
-          // A lone surrogate cannot stand in a URL, and a JSON number cannot have leading zeros.
+          // A URL cannot contain a lone surrogate, and a JSON number cannot have leading zeros.
           texts.filter((text) => !LONE_SURROGATE.test(text) && !/^-?0\d/.test(text)),
           async (text) => {
             const fits = check(schema, jsonValueOf(schema, text)) === '';

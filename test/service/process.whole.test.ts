@@ -6,7 +6,7 @@ import { Feed, units } from './feed.js';
 import { get, sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// The service as a process: start, signals and the end.
+// Tests of the service as a process: its start, its signals and its end.
 
 test('stop closes every socket with 1001 and frees the ports', async (t) => {
   const service = await startTestService();
@@ -25,7 +25,7 @@ test('a port is free for the next service, whoever was connected, and for no oth
     const { port } = first;
     const socket = await TestSocket.open(`${first.socketUrl}/ws`);
     await t.rejects(startTestService({ listen: { port, threads } }), /in use/);
-    // The service closes first, so the kernel keeps the service's end of the connection for a minute.
+    // The service closes the connection first, so the kernel keeps the service's end of the connection for a minute.
     await first.stop();
     await socket.closed;
     const second = await startTestService({ listen: { port, threads } });

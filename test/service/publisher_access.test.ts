@@ -96,7 +96,8 @@ test('a publisher that never reads is neither closed nor slowed', async (t) => {
   t.teardown(() => service.stop());
   const silent = await openPublisher(service);
   silent.ws.pause();
-  // Each message is answered with the 80 KB of its names, 24 MB in total: more than the system's buffers hold.
+  // Each answer repeats the 80 KB of names in its message. The answers have 24 MB in total, which is more than the system's
+  // buffers hold.
   const data = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`${i}`.padEnd(10_000, 'x'), {}]));
   const noise = JSON.stringify({ type: 'signed_prices', trace_id: 'noise', data });
   for (let i = 0; i < 300; i++) silent.send(noise);

@@ -29,7 +29,10 @@ test('what is wrong with an update', async (t) => {
   t.teardown(() => service.stop());
   const sockets = { evm: await openPublisher(service), stark: await openPublisher(service, 'stark') };
   let signed = 0n;
-  /** Each update has a new second, so its time alone is no reason for a refusal, and a new price, so it is signed at once. */
+  /**
+   * Signs an update. Each update has a new second, so that its time is no reason for a refusal. The price is also new, so
+   * that the aggregate is signed at once.
+   */
   const sign = (symbol: string, n = 1, type: SignatureType = 'evm'): PriceUpdate => {
     clock.advanceMs(1_000);
     signed += UNIT;
@@ -144,7 +147,7 @@ test('what is wrong with an update', async (t) => {
       await refused(t, socket, altered(update, { external_asset_id: value }), /external_asset_id/, value);
     await refused(t, socket, sign('DYDXUSD', 2, 'stark'), /allow-list/);
 
-    // Pads a text, to compare numbers instead of their texts.
+    // Pads a text with zeros, so that the number stays the same and the text changes.
     const pad = (text: string) => `0x${text.slice(2).padStart(64, '0')}`;
     const padded = altered(update, {
       publisher_key: pad(signed.publisher_key),

@@ -4,7 +4,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { publisherSigner, sha256, startTestService, TOKEN } from './harness.js';
 import { altered, latestWhen, openPublisher, publish, refusalOf, UNIT } from './publishing.js';
 
-/** The text of a token that may publish for every key, too. */
+/** The text of a second token that may also publish for every key. */
 const STRANGER = 'stranger-token';
 
 test('the order of updates in time', async (t) => {
@@ -30,7 +30,7 @@ test('the order of updates in time', async (t) => {
   const socket = await openPublisher(service);
   const sign = (timestampNs: bigint, price = UNIT, n = 1, symbol = 'BTCUSD') =>
     publisherSigner(n).sign({ symbol, price, timestampNs });
-  /** Returns the beginning of a second in which nothing was signed yet. */
+  /** Returns the beginning of a second in which no update was signed yet. */
   const nextSecond = () => {
     clock.advanceMs(5_000 - Number((clock.nowNs() / NS_PER_MS) % 1_000n));
     return clock.nowNs();

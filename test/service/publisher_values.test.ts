@@ -13,7 +13,10 @@ test('the values of an update', async (t) => {
   t.teardown(() => service.stop());
   const socket = await openPublisher(service);
   let signed = 0n;
-  /** Each update has a new second, so its time alone is no reason for a refusal, and a new price, so it is signed at once. */
+  /**
+   * Signs an update. Each update has a new second, so that its time is no reason for a refusal. The price is also new, so
+   * that the aggregate is signed at once.
+   */
   const sign = (price = ++signed * UNIT, metadata?: object) => {
     clock.advanceMs(1_000);
     return publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs: clock.nowNs(), metadata });
@@ -168,7 +171,7 @@ test('the values of an update', async (t) => {
   });
 });
 
-/** Returns the text with unescaped characters in strings, which is the same JSON. */
+/** Returns the same JSON with unescaped characters in strings. */
 function withoutEscapes(text: string): string {
   return text.replace(/\\u([0-9a-f]{4})/g, (_escape, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

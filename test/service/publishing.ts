@@ -9,10 +9,10 @@ import {
 import type { SignatureType } from '../../src/model/asset.js';
 import { get, type TestService, TestSocket, TOKEN } from './harness.js';
 
-/** A real unit of a price. */
+/** The price of 1, times 10^18. */
 export const UNIT = 10n ** 18n;
 
-/** Opens a publisher socket whose messages are answered, unless `query` sets another `ack`. */
+/** Opens a publisher socket. The service answers its messages, unless `query` sets another `ack`. */
 export function openPublisher(
   service: TestService,
   type: SignatureType = 'evm',
@@ -23,7 +23,7 @@ export function openPublisher(
 
 let messages = 0;
 
-/** Sends updates under the keys given here, or without keys under their asset IDs; resolves with the answer. */
+/** Sends updates. The keys are those of the record, or the asset IDs for a list. Resolves with the answer. */
 export async function publish(socket: TestSocket, updates: readonly PriceUpdate[] | Record<string, unknown>) {
   const data = Array.isArray(updates)
     ? Object.fromEntries(updates.map((update: PriceUpdate) => [update.asset_id, update]))
@@ -35,7 +35,7 @@ export async function publish(socket: TestSocket, updates: readonly PriceUpdate[
   return answer as { type: string; accepted: string[]; rejected: Record<string, string>; error?: string };
 }
 
-/** Publishes one update on a socket with acks. Returns the reason for refusing it, or `undefined` when it is accepted. */
+/** Publishes an update on a socket with acks. Returns the reason for refusing the update; `undefined` if it is accepted. */
 export async function refusalOf(
   socket: TestSocket,
   update: PriceUpdate,
@@ -47,7 +47,10 @@ export async function refusalOf(
   return rejected[key];
 }
 
-/** Returns the update with other values in some of its fields, whose names are unique in it. `undefined` removes a field. */
+/**
+ * Returns the update with other values in some of its fields. The names of the fields must be unique in the update.
+ * `undefined` removes a field.
+ */
 export function altered(update: PriceUpdate, fields: Readonly<Record<string, unknown>>): PriceUpdate {
   const alter = (value: unknown): unknown =>
     typeof value !== 'object' || value === null
@@ -60,7 +63,7 @@ export function altered(update: PriceUpdate, fields: Readonly<Record<string, unk
   return alter(update) as PriceUpdate;
 }
 
-/** An `AggregatedSignedPrice` with integers as bigints. */
+/** An `AggregatedSignedPrice` whose integers are bigints. */
 export interface Aggregate {
   readonly timestamp: bigint;
   readonly asset_id: string;
@@ -91,7 +94,7 @@ export async function latestOf(
   return (parseExactJson(await latestText(service, ...symbols)) as { data: Record<string, Aggregate> }).data;
 }
 
-/** Returns the asset's latest aggregate as soon as `isWanted` accepts it; by default as soon as there is one. */
+/** Returns the asset's latest aggregate as soon as `isWanted` accepts it. By default any aggregate is accepted. */
 export function latestWhen(
   service: TestService,
   symbol: string,
@@ -109,7 +112,9 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** Requests a WebSocket that must be refused. `headers` are names and values in turn, so that one may come twice. */
+/**
+ * Requests a WebSocket that must be refused. `headers` are alternating names and values, so that a header may occur twice.
+ */
 export function refusedUpgrade(url: string, headers: readonly string[]): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const { host } = new URL(url);

@@ -4,12 +4,12 @@ import { HANG_MS } from '../../scripts/load/wait.js';
 
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** The headers. Names are in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** An HTTP/1.1 connection on which a test writes every byte itself. */
+/** An HTTP/1.1 connection on which a test writes every byte. */
 export class RawHttp {
   #received = '';
   readonly closed: Promise<void>;
@@ -19,7 +19,8 @@ export class RawHttp {
     socket.on('data', (text) => {
       this.#received += text;
     });
-    // A reset, met by a read or a write, is an end like any other; `events.once` would reject on it.
+    // A reset during a read or a write counts as an end. The listener is needed, because `events.once` would reject on the
+    // error.
     socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }
@@ -31,12 +32,12 @@ export class RawHttp {
     return raw;
   }
 
-  /** Writes bytes. @param bytes text is sent as Latin-1 */
+  /** Writes bytes. @param bytes the bytes; text is sent as Latin-1 */
   write(bytes: string | Buffer): void {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Writes a request line and headers, `Host` first. */
+  /** Writes a request line and headers. `Host` is the first header. */
   request(line: string, headers: readonly string[] = [], body = ''): void {
     this.write(`${[`${line} HTTP/1.1`, 'Host: test', ...headers].join('\r\n')}\r\n\r\n${body}`);
   }
@@ -48,7 +49,10 @@ export class RawHttp {
     return response;
   }
 
-  /** Returns the next response that is not interim (1xx other than 101), or `undefined` when the connection ends first. */
+  /**
+   * Returns the next response that is not interim (1xx other than 101); `undefined` when the connection ends before a
+   * response.
+   */
   async responseOrEnd(): Promise<RawResponse | undefined> {
     for (;;) {
       const response = this.#take();
@@ -63,7 +67,10 @@ export class RawHttp {
     this.socket.destroy();
   }
 
-  /** Waits for the next bytes, or at an error of the socket, before `closed`. @throws Error when neither comes */
+  /**
+   * Waits for the next bytes. Also returns at an error of the socket, which comes before `closed`. @throws Error when neither
+   * comes
+   */
   async #nextBytes(): Promise<void> {
     try {
       await once(this.socket, 'data', { signal: AbortSignal.timeout(HANG_MS) });
@@ -73,7 +80,7 @@ export class RawHttp {
   }
 
   #take(): RawResponse | undefined {
-    // The text before it is the rest of a body without a length.
+    // The text before the version is the rest of a body without a length.
     this.#received = this.#received.slice(Math.max(0, this.#received.indexOf(VERSION)));
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd < 0) return undefined;
@@ -93,7 +100,10 @@ export class RawHttp {
     return { status, headers, body };
   }
 
-  /** Finds the end of a body. The parser's own answers have no length: they end with the connection, and here with the bytes so far. */
+  /**
+   * Finds the end of a body. The parser's own answers have no length, because they end with the connection. For them, returns the end
+   * of the bytes so far.
+   */
   #bodyEnd(bodyStart: number, status: number, contentLength: string | undefined): number {
     if (contentLength !== undefined) return bodyStart + Number(contentLength);
     if (status < 200) return bodyStart;

@@ -7,8 +7,8 @@ import { startTestService, type TestService, TestSocket } from './harness.js';
 import { latestWhen } from './publishing.js';
 import { RawHttp } from './raw_http.js';
 
-// The answers of /readyz. Two of its reasons need a full disk and a process without file handles: `npm run torture -- disk
-// handles` tests those.
+// Tests of the answers of /readyz. `npm run torture -- disk handles` tests two further reasons, because they need a full disk
+// and a process without file handles.
 
 async function ask({ adminUrl }: TestService, path: string) {
   const response = await fetch(`${adminUrl}${path}`);
@@ -21,7 +21,7 @@ test('a service that drains lives and is not ready', async (t) => {
   const service = await startTestService();
   t.same(await ask(service, '/livez'), OK);
   t.same(await ask(service, '/readyz'), OK);
-  // Enough streams that closing them takes several rounds.
+  // There are so many streams that closing them takes several rounds.
   await Promise.all(Array.from({ length: 80 }, () => TestSocket.open(`${service.socketUrl}/ws`)));
   const probes = await Promise.all([RawHttp.open(service.adminPort), RawHttp.open(service.adminPort)]);
   const stopped = service.stop();
@@ -45,7 +45,7 @@ test('a service with a damaged record lives and is not ready, and says which rec
   await first.stop();
   const file = join(dir, 'store', 'data.mdb');
   const bytes = readFileSync(file);
-  // The newest price has all that the service needs to start; this one stands in the record of the second 10 s before.
+  // The service starts with the newest price alone. This older price is in the record of the second that is 10 s earlier.
   const { msg_hash } = feed.sign(past).signed_price.timestamped_signature;
   const hash = Buffer.from(msg_hash.slice(2), 'hex');
   let damaged = 0;

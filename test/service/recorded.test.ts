@@ -10,10 +10,10 @@ const CONSECUTIVE = skip ? [] : readRecordings('recorded-evm.json');
 const FOUR = skip ? [] : readRecordings('recorded-evm-four-publishers.json');
 const STARK = skip ? [] : readRecordings('recorded-stark.json');
 
-/** A limit so high that each changed update is verified, and the valid ones after them. */
+/** A limit above the number of updates, so that each changed update is verified, and the valid updates after them too. */
 const MORE_THAN_SENT = 1_000_000;
 
-/** Serves the recorded assets to the recorded publishers; a price from years ago counts. */
+/** Starts a service for the recorded assets and publishers. The service accepts prices from years ago. */
 function recordedService(): Promise<TestService> {
   const recordings = [...CONSECUTIVE.slice(0, 1), ...FOUR, ...STARK];
   return startTestService({
@@ -82,7 +82,7 @@ test('recorded updates flow through a service', { skip }, async (t) => {
     t.match(await refusalOf(socket, borrowed), /msg_hash/, 'under the key of another publisher');
     for (const update of recording!.updates) t.equal(await refusalOf(socket, update), undefined);
     t.equal(await checkServed(t, service, recording!), rootOf(byKey(recording!.updates)));
-    // The recorded aggregator had its publishers in another order; in that order the served inputs give its root.
+    // The recorded aggregator had its publishers in another order. In that order, the served inputs give the recorded root.
     t.equal(rootOf(recording!.updates), recording!.merkleRoot, 'the recorded root');
   });
 
@@ -131,7 +131,9 @@ test('the golden payload verifies', async (t) => {
   t.match(payload, { layout: 'simplified', assets: [{ id: 1, value: 100n * 10n ** 18n }] });
 });
 
-/** Compares the answers of REST with the recording, and verifies it independently. @returns the served Merkle root */
+/**
+ * Compares the answers of REST with the recording, and verifies the recording independently. @returns the served Merkle root
+ */
 async function checkServed(t: Test, service: TestService, recording: Recording): Promise<string> {
   const { symbol, updates, encodedAssetId } = recording;
   const served = await latestWhen(
@@ -177,7 +179,7 @@ function rootOf(updates: readonly PriceUpdate[]): string {
   return toHex(merkleRoot(leaves));
 }
 
-/** Yields the update with one changed byte, for each byte that the signature covers and each of the signature. */
+/** Yields the update with a changed byte, for each byte that the signature covers and for each byte of the signature. */
 function* changesOf(update: PriceUpdate): Generator<PriceUpdate> {
   const { publisher_key, external_asset_id, price, timestamped_signature } = update.signed_price;
   const { msg_hash, timestamp, signature } = timestamped_signature;
@@ -188,14 +190,14 @@ function* changesOf(update: PriceUpdate): Generator<PriceUpdate> {
   for (let at = 2; at < external_asset_id.length; at++)
     yield altered(update, { external_asset_id: withOtherDigit(external_asset_id, at, 16) });
   for (let at = 0; at < price.length; at++) yield altered(update, { price: withOtherDigit(price, at, 10) });
-  // The signature covers whole seconds, so the nine digits of the nanoseconds are not covered.
+  // The nine digits of the nanoseconds stay, because the signature covers only whole seconds.
   const digits = `${timestamp}`;
   for (let at = 0; at < digits.length - 9; at++)
     yield altered(update, { timestamp: withOtherDigit(digits, at, 10) });
   if (signature.v !== undefined) yield altered(update, { v: signature.v === '0x1b' ? '0x1c' : '0x1b' });
 }
 
-/** Replaces a digit by the next one; another character becomes a digit. */
+/** Replaces a digit with the next digit, or another character with a digit. */
 function withOtherDigit(text: string, at: number, base: 10 | 16): string {
   const digit = Number.parseInt(text[at]!, base);
   const other = Number.isNaN(digit) ? '0' : ((digit + 1) % base).toString(base);

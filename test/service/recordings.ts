@@ -1,18 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type PriceUpdate, parseExactJson, type SignedPrice } from '../../src/client/index.js';
 
-// Real updates and aggregates, which are not part of the project: they are beside the repository in which it was made.
+// Real updates and aggregates. These are not part of the project, but are beside the repository in which the project was
+// made.
 export const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
 
-/** The value for a test's `skip`: false if the recordings exist. */
+/** The value for a test's `skip`, which is false if the recordings exist. */
 export const skip = existsSync(FOLDER) ? false : 'the recorded data is not on this machine';
 
-/** The inputs of one recorded aggregate, and its own values. */
+/** The inputs of a recorded aggregate, and the values of the aggregate. */
 export interface Recording {
   readonly symbol: string;
   readonly updates: readonly PriceUpdate[];
   readonly merkleRoot: string | undefined;
-  /** Keccak-256 of the symbol, as contracts name assets. */
+  /** The Keccak-256 of the symbol, because contracts name assets by this hash. */
   readonly encodedAssetId: string | undefined;
 }
 
@@ -27,7 +28,7 @@ interface RecordedFile {
   };
 }
 
-/** Returns the aggregates of one file, in their order. */
+/** Returns the aggregates of a file in their order. */
 export function readRecordings(name: string): Recording[] {
   const content = parseExactJson(readFileSync(new URL(name, FOLDER), 'utf8')) as
     | RecordedFile
@@ -45,7 +46,10 @@ export function readRecordings(name: string): Recording[] {
   }));
 }
 
-/** Returns the last 5 characters of a Stark asset ID; an EVM update does not contain the oracle ID. */
+/**
+ * Returns the oracle ID of a Stark update, which is the last 5 characters of its asset ID. An EVM update does not contain the
+ * oracle ID.
+ */
 export function oracleIdOf({ signature_type, external_asset_id }: SignedPrice): string {
   return signature_type === 'stark' ? Buffer.from(external_asset_id.slice(-10), 'hex').toString() : 'tests';
 }

@@ -8,9 +8,9 @@ import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService } from './harness.js';
 
-// Market status, and the answers about the service from its configuration.
+// Tests of the market status, and of the answers that the configuration determines.
 
-/** Monday 2026-03-02 14:00:00 UTC: 9:00 in New York. */
+/** Monday 2026-03-02 14:00:00 UTC, which is 9:00 in New York. */
 const START_S = Number(START_NS / 1_000_000_000n);
 
 const MARKETS = [
@@ -75,7 +75,7 @@ test('market status follows the calendar through the day', async (t) => {
     [START_S + 1800, 1, 3, START_S + 7 * 3600],
     [START_S + 7 * 3600, 3, 0, START_S + 11 * 3600],
     [START_S + 11 * 3600, 0, 2, START_S + 19 * 3600],
-    // Tuesday ends at noon by the operator's definition, and after hours move forward with it.
+    // Tuesday ends at noon by the operator's definition, and the after hours begin earlier too.
     [START_S + 25 * 3600, 1, 3, START_S + 27 * 3600],
     [START_S + 27 * 3600, 3, 0, START_S + 31 * 3600],
   ] as const;
@@ -83,7 +83,7 @@ test('market status follows the calendar through the day', async (t) => {
     clock.timeNs = BigInt(atS) * 1_000_000_000n;
     t.same(await stateOf('AAPL'), state, new Date(atS * 1000).toISOString());
   }
-  // Saturday: forex is closed until Sunday 17:00 in New York.
+  // On this Saturday, forex is closed until Sunday 17:00 in New York.
   clock.timeNs = BigInt(START_S + 5 * 86_400) * 1_000_000_000n;
   t.match(await stateOf('EURUSD'), [0, 1]);
 });

@@ -12,7 +12,7 @@ import {
   TestSocket,
 } from './harness.js';
 
-// A changed configuration takes effect while everything runs: assets, publishers, calendars.
+// Tests that a changed configuration takes effect while everything runs: assets, publishers, calendars.
 
 const MANY = { limits: { control_messages_per_second: 1000 } };
 
@@ -27,7 +27,7 @@ async function latest(service: TestService, symbol: string) {
   return (data as Record<string, { price: string; signature_type: string; signed_prices: object[] }>)[symbol];
 }
 
-/** Reads frames until one shows exactly these IDs and prices. */
+/** Reads frames until a frame has exactly these IDs and prices. */
 async function frameOf(socket: TestSocket, ...assets: readonly (readonly [id: number, value: bigint])[]) {
   const wanted = assets.map(([id, value]) => `${id}:${value}`).join();
   for (let frames = 0; ; frames++) {
@@ -58,7 +58,7 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
     await frameOf(socket, [1, 10n * units(1)], [2, units(20)], [3, units(30)]);
   }
 
-  // B is removed, A and C change places, D takes B's ID.
+  // The reload removes B, exchanges the IDs of A and C, and gives B's ID to D.
   const after = [
     { id: 3, symbol: 'A' },
     { id: 1, symbol: 'C' },

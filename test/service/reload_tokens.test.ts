@@ -3,7 +3,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { Feed, units } from './feed.js';
 import { publisherSigner, sha256, startTestService, type TestService, TestSocket } from './harness.js';
 
-// A changed configuration takes effect on open sockets: tokens and their rights.
+// Tests that changed tokens and rights take effect on open sockets.
 
 function token(name: string, rest: object = {}) {
   return {

@@ -3,7 +3,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { get, sha256, startTestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// The access control, and the refusals before a route is called.
+// Tests of the access control, and of the refusals before a route is called.
 
 const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
 
@@ -145,7 +145,7 @@ test('a request that announces a body is 400 and its connection closes', async (
       const raw = await RawHttp.open(service.port);
       raw.request(line, [AUTHORIZATION, ...announcement], '4\r\nGET \r\n0\r\n\r\n');
       const { status, body } = await raw.response();
-      // After two lengths the parser refuses the body before our answer is sent, with its own message.
+      // After two lengths the parser refuses the body with its own message, before our answer is sent.
       if (announcement.length === 1) t.equal(status, 400, `${line} ${announcement}`);
       else t.ok(status >= 400, `${line} ${announcement}`);
       if (announcement.length === 1) t.match(JSON.parse(body), { error: /body/ });

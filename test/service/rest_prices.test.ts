@@ -7,7 +7,7 @@ import { Feed, units } from './feed.js';
 import { get, startTestService, type TestService, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// `/v1/prices/*`: parameters, the latest prices, and those of a recent second.
+// Tests of `/v1/prices/*`: its parameters, the latest prices, and the prices of a recent second.
 
 const SECOND_NS = 1_000_000_000n;
 const START_S = Number(START_NS / SECOND_NS);
@@ -23,7 +23,7 @@ async function ask(service: TestService, path: string) {
   return { status: response.status, data: body.data, error: body.error };
 }
 
-/** Waits until the latest price of an asset is the one given. */
+/** Waits until the latest price of an asset is `price`. */
 function latestIs(service: TestService, symbol: string, price: bigint): Promise<Aggregate> {
   return eventually(async () => {
     const aggregate = (await ask(service, `latest?assets=${symbol}`)).data?.[symbol];
@@ -73,7 +73,8 @@ test('what is wrong with a list of assets is 400 and named', async (t) => {
 
   const raw = await RawHttp.open(service.port);
   t.teardown(() => raw.end());
-  // The pinned parser refuses a request line that is cut (uNetworking/uWebSockets#1776), so the cut comes after that line.
+  // The cut is after the request line, because the pinned parser refuses a request line that is cut
+  // (uNetworking/uWebSockets#1776).
   raw.socket.write(`GET /v1/prices/latest?assets=${symbols.slice(1).join()} HTTP/1.1\r\nHost: test\r\n`);
   await get(`${service.url}/v1/taxonomy`);
   raw.socket.write(`Authorization: Basic ${TOKEN}\r\n\r\n`);

@@ -8,7 +8,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { get, publisherSigner, startTestService, type TestService } from './harness.js';
 import { altered, latestOf, latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
-/** Returns assets that sign at each change only. */
+/** Returns assets whose aggregates are signed only after a change. */
 function assetsOf(maxAge: string) {
   const asset = { max_age: maxAge, clock_period: '24h' };
   return [
@@ -32,7 +32,7 @@ test('a restart on the same folder goes on where the service stopped', async (t)
   }
   const atS = (offsetS: number) =>
     clock.advanceMs((startS + offsetS) * 1_000 - Number(clock.nowNs() / NS_PER_MS));
-  /** Publishes, and waits for the disk and for the aggregate. */
+  /** Publishes a price. Waits until the price is on disk and its aggregate is signed. */
   const publishDurably = async (price: bigint) => {
     const update = publisherSigner(1).sign({ symbol: 'BTCUSD', price, timestampNs: clock.nowNs() });
     const socket = await openPublisher(service, 'evm', { query: '?ack=durable' });

@@ -6,9 +6,10 @@ import { Client, type ClientOptions } from '../../src/client/index.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TOKEN, withTokens } from './harness.js';
 
-// The client on a platform whose sockets send no headers, like those of browsers: it logs in with tickets.
+// Tests of the client on a platform whose sockets send no headers, like the sockets of browsers. The client logs in with
+// tickets.
 
-/** Makes a client with everything that a browser may send: subprotocols. */
+/** Makes a client whose sockets can send only what a browser's sockets can: subprotocols. */
 function browserClient(options: Partial<ClientOptions> & { readonly urls: string }): {
   readonly client: Client;
   readonly upgrades: { readonly url: string; readonly protocols: readonly string[] }[];

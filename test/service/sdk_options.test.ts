@@ -12,7 +12,7 @@ import {
 import { Feed, units } from './feed.js';
 import { SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
 
-// The further uses of the client by a program that shows prices to people, beyond ticks, against a running service.
+// Tests of further uses of the client against a running service, by a program that shows more than ticks to people.
 
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD' },

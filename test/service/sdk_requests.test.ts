@@ -10,7 +10,7 @@ import {
 import { Feed, units } from './feed.js';
 import { publisherSigner, startTestService, type TestService, TOKEN } from './harness.js';
 
-// Requests and publishers of the client against a running service.
+// Tests of requests and publishers of the client against a running service.
 
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD' },

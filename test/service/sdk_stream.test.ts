@@ -15,7 +15,7 @@ import { Feed, units } from './feed.js';
 import { startTestService, TOKEN, withTokens } from './harness.js';
 import { openSilentRelay } from './silent_relay.js';
 
-// The streams of the client against a running service.
+// Tests of the client's streams against a running service.
 
 const MANY = { limits: { control_messages_per_second: 1000 } };
 
@@ -37,7 +37,7 @@ function clientOf(service: { readonly url: string }, options: Partial<ClientOpti
   return { client, states, errors };
 }
 
-/** Reads until a tick has this symbol and price. */
+/** Reads ticks until a tick has this symbol and price. */
 async function tickOf(stream: AsyncIterator<Tick>, symbol: string, price: bigint): Promise<Tick> {
   for (;;) {
     const { value, done } = await stream.next();

@@ -8,7 +8,7 @@ import { Feed, units } from './feed.js';
 import { type Sections, TestSocket } from './harness.js';
 import { ask, BOTH, EVM, OTHERS, STARK, START_S, servedAs, start } from './two_types.js';
 
-// A symbol with both signature types across restarts and reloads.
+// Tests of a symbol with both signature types across restarts and reloads.
 
 test('after a restart both are back, and nothing is mixed', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-types-'));

@@ -5,7 +5,7 @@ import { Feed, units } from './feed.js';
 import { sha256, TestSocket, TOKEN } from './harness.js';
 import { ask, BOTH, START_S, servedAs, start } from './two_types.js';
 
-// The answers and messages for a symbol with both signature types.
+// Tests of the answers and messages for a symbol with both signature types.
 
 test('each type has its own price, and REST serves the EVM one unless the request says otherwise', async (t) => {
   const { service, clock, price } = await start(t);
@@ -173,7 +173,7 @@ test('a publisher path means the asset of its type, and each asset streams under
   t.match(await stark.publish({ symbol: 'ETHUSD', price: units(1) }), {
     rejected: { ETHUSD: 'this asset takes evm signatures' },
   });
-  // The other type's key on a path is refused, although the path has an asset of that symbol.
+  // The path refuses a key of the other type, although the path has an asset of that symbol.
   evm.socket.send(messageOf(stark, 'BTCUSD'));
   t.match(await evm.socket.nextJson(), {
     rejected: { BTCUSD: 'signature_type is not "evm", which this path takes' },
@@ -191,7 +191,7 @@ test('a publisher path means the asset of its type, and each asset streams under
   t.equal(await servedAs(service, 'stark', 'BTCUSD'), 21, 'one ends without the other');
 });
 
-/** Returns a message that a publisher of the other path would send. */
+/** Returns a message of a publisher that belongs to the other path. */
 function messageOf(feed: Feed, symbol: string): string {
   return publishMessage('other', [feed.sign({ symbol, price: units(99) })]);
 }

@@ -1,17 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** A TCP relay that can go silent: its connections stay open, and no byte passes in either direction. */
+/** A TCP relay that can become silent. Connections of a silent relay stay open, but no byte passes in either direction. */
 export interface SilentRelay {
   readonly port: number;
-  /** Silences the present connections; later ones are relayed. @returns their number. */
+  /** Makes the present connections silent. Later connections are relayed. @returns the number of silent connections */
   silence(): number;
   close(): Promise<void>;
 }
 
 /**
  * Relays to a port of this machine.
- * @param alter returns the bytes for the client in place of those that the target sent
+ * @param alter returns the bytes for the client that replace the bytes from the target
  */
 export async function openSilentRelay(
   targetPort: number,

@@ -5,7 +5,7 @@ import { PRICE_MAX } from '../../src/model/price.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
 
-// A reader that does not read costs no memory, and no frames of other readers.
+// Tests that a reader that does not read costs no memory, and that other readers still receive all frames.
 
 const ASSETS = Array.from({ length: 600 }, (_, i) => ({ id: i, symbol: `ASSET${i}` }));
 
@@ -13,7 +13,7 @@ test('a slow reader gets the newest when it reads again, one that never does is 
   const service = await startTestService({ assets: ASSETS, limits: { slow_consumer: '1s' } });
   t.teardown(() => service.stop());
   const feed = await Feed.open(service);
-  // The longest possible prices: several megabytes fit into the kernel before anything waits here.
+  // The prices are the longest possible, because several megabytes fit into the kernel before any bytes wait in the service.
   await feed.accept(...ASSETS.map(({ symbol }) => ({ symbol, price: PRICE_MAX })));
   const subscribe = async () => {
     const socket = await TestSocket.open(`${service.socketUrl}/ws?channel=10ms`);

@@ -6,7 +6,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket } from './harness.js';
 
-// The contents and times of frames.
+// Tests of the contents and times of frames.
 
 const NS_PER_MS = 1_000_000n;
 const THREE_ASSETS = [
@@ -57,7 +57,8 @@ test('every fixed channel sends all live assets once a multiple of its interval'
         `${channel}: one frame a tick`,
       );
       const lateNs = frames.map(({ timestampNs }) => timestampNs % intervalNs).sort((a, b) => Number(a - b));
-      // The delay of ticks, and their loss, depend on the machine: the row "ticks" of the bench measures them.
+      // The delay and the loss of ticks depend on the machine, so this test does not check them. The row "ticks" of the bench
+      // measures them.
       t.ok(lateNs[0]! < intervalNs / 2n, `${channel}: after a multiple of its interval, ${lateNs}`);
       await socket.close();
     }),
@@ -164,7 +165,7 @@ test('payloads verify, simplified and versioned, and both types say the same', a
     ...['BTCUSD', 'AAPL', 'OWN'].map((symbol, i) => ({ symbol, price: prices[i]! as (typeof prices)[0] })),
   );
   const assets = prices.map((value, i) => ({ id: 3 + i, value }));
-  // The FakeClock starts at 9:00 in New York: the session before regular hours.
+  // The FakeClock starts at 9:00 in New York, in the session before regular hours.
   const withStatus = assets.map((asset, i) => ({ ...asset, marketStatus: [null, 2, 3][i] }));
   const timestampNs = clock.nowNs();
   const reports = [await verify(plain), await verify(versioned)];
@@ -172,7 +173,7 @@ test('payloads verify, simplified and versioned, and both types say the same', a
     { verdict: 'verified', payload: { layout: 'simplified', assets } },
     { verdict: 'verified', payload: { layout: 'versioned', assets: withStatus } },
   ]);
-  // No two payloads have the same time: each next one is 4 µs later.
+  // Two payloads never have the same time. Each payload is at least 4 µs later than the payload before.
   const [plainNs, versionedNs] = reports.map(({ payload }) => payload!.timestampNs - timestampNs);
   t.ok(plainNs !== versionedNs);
   for (const laterNs of [plainNs!, versionedNs!])

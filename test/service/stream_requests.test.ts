@@ -3,7 +3,7 @@ import { Feed, units } from './feed.js';
 import { sha256, startTestService, TestSocket, TOKEN } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// The opening of `/ws`, and a client's messages on it.
+// Tests of the opening of `/ws`, and of a client's messages there.
 
 const ASSETS = [1, 2, 3, 4].map((id) => ({ id, symbol: `A${id}` }));
 /** A limit that allows all messages of a test within a second. */
@@ -171,7 +171,7 @@ test('one bad client costs the others nothing', async (t) => {
     `Authorization: Basic ${TOKEN}`,
   ]);
   t.equal((await raw.response()).status, 101);
-  // A frame with reserved bits, then the line is cut.
+  // The client sends a frame with reserved bits. Then the connection is cut.
   raw.socket.write(Buffer.from([0xf1, 0x80, 0, 0, 0, 0]));
   await raw.closed;
   bad.ws.terminate();

@@ -4,7 +4,7 @@ import { THREAD_COUNTS } from '../tier.js';
 import { get, type Sections, sha256, startTestService, type TestService, TestSocket } from './harness.js';
 import { RawHttp } from './raw_http.js';
 
-// A web page opens a stream with a ticket, which it requests with its token.
+// Tests of a web page that opens a stream with a ticket. The page requests the ticket with its token.
 
 const PAGE = 'https://app.example';
 
@@ -24,7 +24,7 @@ async function ticketOf(service: TestService, name: string): Promise<string> {
   return data.ticket;
 }
 
-/** Opens a stream like a browser for a page. */
+/** Opens a stream like a browser does for a page. */
 function openBy(ticket: string, service: TestService, path = '/ws', origin = PAGE): Promise<TestSocket> {
   const protocols = ['tickseal.v1', `ticket.${ticket}`];
   return TestSocket.open(`${service.socketUrl}${path}`, null, { Origin: origin }, protocols);

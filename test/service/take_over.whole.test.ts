@@ -51,7 +51,7 @@ for (const threads of [1, 2])
     const publisher = await publish(socketUrl, 1n);
     const before = timeOf(await stream.next());
 
-    // A client sends requests all the time: each answer is prices, or "ask again".
+    // A client sends requests all the time. Each answer must be prices, or a 503 that tells the client to try again.
     const statuses = new Map<number | string, number>();
     let servedMs = performance.now();
     let gapMs = 0;
@@ -72,8 +72,8 @@ for (const threads of [1, 2])
     })();
     const second = serve('--take-over');
     t.equal((await stream.closed).code, 1001);
-    // A client that comes back finds the second service; while a thread of the first one still listens the answer may be "ask
-    // again".
+    // A client that returns finds the second service. While a thread of the first service still listens, the answer may be a
+    // 503.
     const attempt = TestSocket.open(`${socketUrl}/ws?message_type=signed_ecdsa`);
     const again = threads === 1 ? await attempt : await attempt.catch(() => undefined);
     t.equal((await publisher.closed).code, 1001);

@@ -14,7 +14,7 @@ import {
 } from './harness.js';
 import { latestWhen } from './publishing.js';
 
-// The answers must not depend on the number of threads: each test runs with one and with two.
+// Tests that the answers do not depend on the number of threads. Each test runs with one thread and with two threads.
 
 const CONNECTIONS = 16;
 const ASSETS = 500;
@@ -50,7 +50,7 @@ for (const threads of [1, 2]) {
     for (let price = 1n; price <= 3n; price++) {
       publisher.send(priceMessage(price));
       t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
-      // Each thread makes its own frame.
+      // Each thread makes a separate frame.
       const frames = [...new Set(await Promise.all(streams.map((stream) => stream.next())))];
       t.ok(frames.length <= threads, `${frames.length} payloads`);
       const times = frames.map((frame) => {
@@ -118,7 +118,7 @@ for (const threads of [1, 2]) {
       `/v1/prices/recent?assets=BTCUSD&timestamp=${second}`,
       `/udf/history?${range}`,
     ]) {
-      // Another aggregate may be signed between two answers.
+      // The test tries again, because another aggregate may be signed between two answers.
       const answers = await eventually(async () => {
         const now = await manyAnswers(service, path);
         return now.length === 1 && now;
@@ -158,7 +158,7 @@ for (const threads of [1, 2]) {
       stream.ws.pause();
       stream.send({ type: 'subscribe', assets: symbols.map((_, id) => id) });
     }
-    // Several MB fit into the kernel before the service notices.
+    // Several MB of frames fit into the kernel before the service notices the slow reader.
     await metricReaches(service, 'tickseal_stream_frames_skipped_total', 10);
     publisher.send(priceMessage(10n ** 37n + 1n, symbols.slice(0, 1)));
     t.match(await publisher.nextJson(), { type: 'ack', rejected: {} });

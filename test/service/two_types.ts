@@ -6,7 +6,7 @@ import { START_NS } from '../model/sample.js';
 import { Feed, units } from './feed.js';
 import { get, type Sections, startTestService, type TestService, TOKEN } from './harness.js';
 
-// BTCUSD from EVM publishers and from Stark publishers: two assets under one symbol.
+// Functions for tests with two assets of the symbol BTCUSD, which have EVM publishers and Stark publishers.
 
 export const START_S = Number(START_NS / 1_000_000_000n);
 const asset = { clock_period: '24h', delta_percent: 0.000001 };
@@ -18,7 +18,7 @@ export const OTHERS = [
 ];
 export const BOTH: Sections = { assets: [STARK, EVM, ...OTHERS] };
 
-/** Sends a request to REST; returns the text, and its `data` or `error`. */
+/** Sends a request to REST. Returns the text, and its `data` or `error`. */
 export async function ask(service: TestService, path: string, token = TOKEN) {
   const response = await get(`${service.url}${path}`, { Authorization: `Basic ${token}` });
   const text = await response.text();
@@ -28,7 +28,7 @@ export async function ask(service: TestService, path: string, token = TOKEN) {
 interface Both {
   readonly service: TestService;
   readonly clock: FakeClock;
-  /** Publishes a price and waits until it is served. */
+  /** Publishes a price and waits until the service serves it. */
   price(type: SignatureType, symbol: string, count: number): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function start(
   };
 }
 
-/** Returns the price in whole units that `latest` serves, or the wrong type that it has. */
+/** Returns the price in whole units that `latest` serves. If the price has a wrong type, returns that type. */
 export async function servedAs(service: TestService, type: string | undefined, symbol: string) {
   const query = type === undefined ? '' : `&signature_type=${type}`;
   const { data } = await ask(service, `/v1/prices/latest?assets=${symbol}${query}`);

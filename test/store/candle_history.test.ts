@@ -18,7 +18,7 @@ const DAY_S = 24 * HOUR_S;
 const ALL = Number.MAX_SAFE_INTEGER;
 
 test('every resolution agrees with a slow computation from the raw ticks', async (t) => {
-  // Steps of seconds to weeks, so that minutes, hours, days, weeks and months all close, some of them empty.
+  // The steps take from seconds to weeks, so that minutes, hours, days, weeks and months all close. Some of them are empty.
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 90 }) },
     { weight: 4, arbitrary: fc.integer({ min: 0, max: 2 * HOUR_S }) },
@@ -180,7 +180,7 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   await store.close();
 });
 
-/** Computes the same answer from the raw ticks, one at a time, with the calendar's own arithmetic. */
+/** Computes the same answer from the raw ticks, one after the other, with the calendar's own arithmetic. */
 function slowHistory(
   ticks: readonly Tick[],
   resolution: Resolution,

@@ -15,7 +15,7 @@ import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } fr
 
 const TABLES = ['seconds', 'inputs', 'hours', 'days', 'quarters', 'marks'] as const;
 
-/** Returns all records of a folder, by its table and key. */
+/** Returns all records of a folder, by table and key. */
 async function recordsOf(dir: string): Promise<Map<string, string>> {
   const folder = openFolderToRead(dir);
   const records = new Map<string, string>();
@@ -82,10 +82,12 @@ test('a folder whose structure is damaged is refused: lmdb itself would end the 
   await filledFolder(source);
   const file = join(source, 'data.mdb');
   const whole = readFileSync(file);
+  // Zeros follow the last page.
+  const usedBytes = whole.findLastIndex((byte) => byte !== 0) + 1;
   for (const [bytes, reason] of [
     [0, /data\.mdb is damaged: it is empty/],
     [3, /data\.mdb is damaged: it ends before the end of page 0/],
-    [Math.floor(whole.length / 2), /data\.mdb is damaged: it ends before the end of page/],
+    [Math.floor(usedBytes / 2), /data\.mdb is damaged: it ends before the end of page/],
   ] as const) {
     writeFileSync(file, whole.subarray(0, bytes));
     await t.rejects(readContents(source), reason, `read, ${bytes} bytes`);
@@ -120,12 +122,12 @@ test('a damaged record is named, and not taken for a backup', async (t) => {
   await t.rejects(readContents(dir), /data\.mdb is damaged: it is not a database/);
 });
 
-/** Changes a text that is in every aggregate and in one input of each of the two assets. */
+/** Changes a text that occurs in every aggregate, and in an input of each of the two assets. */
 function damageTexts(bytes: Buffer): void {
   for (let at = bytes.indexOf('Zürich'); at >= 0; at = bytes.indexOf('Zürich', at + 1)) bytes[at]! ^= 1;
 }
 
-/** Returns the answers of `/v1/prices/recent` for the seconds up to now, by second. */
+/** Returns the answers of `/v1/prices/recent` for a range of seconds, by second. */
 async function recentOf(url: string, fromS: number, toS: number): Promise<Map<number, string>> {
   const answers = new Map<number, string>();
   for (let second = fromS; second <= toS; second++) {
@@ -150,7 +152,7 @@ test('a backup under load is restored with every price that was served before it
   await eventually(() => price > 200 && Date.now() / 1000 > startS + 2);
   const served = await recentOf(url, startS, Math.floor(Date.now() / 1000) - 1);
   t.ok(served.size > 0);
-  // Served records are written together with this one, or before it.
+  // Records that were served before are written before this price, or together with it.
   const durable = await Feed.open({ socketUrl }, { ack: 'durable' });
   await durable.accept({ symbol: 'BTCUSD', price: priceOf(price), publisher: 2 });
   durable.socket.ws.terminate();

@@ -23,7 +23,7 @@ const ASSETS = [
   sampleAsset(2, { symbol: 'GRÜN/USD' }),
 ];
 
-/** A store, a follower of it, and the messages of the store that the follower has not taken yet. */
+/** A store, its follower, and the store's messages that the follower has not received yet. */
 class Pair {
   readonly clock = new FakeClock(atSecond(START_S));
   readonly #told: ((follower: Follower) => void)[] = [];
@@ -52,7 +52,7 @@ class Pair {
     Object.assign(pair, { clock });
     store.watchCommits({
       begun: (commit) => {
-        // The journal tries a failed commit again and tells the follower of each attempt.
+        // The journal repeats a failed commit, and tells the follower about each attempt.
         for (; pair.#failures > 0; pair.#failures--) {
           pair.#tell((follower) => follower.committing(commit));
           pair.#tell((follower) => follower.committed(false));
@@ -84,12 +84,12 @@ class Pair {
     this.#tellHolding(asset, this.store.ended(asset, this.clock.nowNs()));
   }
 
-  /** Makes the next commit fail once, from the view of the follower. */
+  /** Makes the follower see that the next commit fails once. */
   fail(): void {
     this.#failures = 1;
   }
 
-  /** Drops all earlier messages; the disk is read when it has all of them. */
+  /** Drops all earlier messages. The follower reads the disk when the disk has all of them. */
   begin(): void {
     const beginning = ++this.#beginnings;
     this.#tell((follower) => follower.behind());
@@ -99,12 +99,12 @@ class Pair {
     this.#loads.push(this.store.durable().then(load));
   }
 
-  /** Lets the follower take the next messages. */
+  /** Delivers the next messages to the follower. */
   take(count: number): void {
     for (const message of this.#told.splice(0, count)) message(this.follower);
   }
 
-  /** Lets the follower take all messages, whether the disk has them or not. */
+  /** Delivers all messages to the follower, even if their records are not on disk yet. */
   async settle(): Promise<void> {
     await Promise.all(this.#loads.splice(0));
     this.take(Number.POSITIVE_INFINITY);
@@ -225,7 +225,7 @@ test('what a commit that failed took is still there', async (t) => {
     pair.clock.advance(NS_PER_SECOND);
     pair.price(ASSETS[0]!, price);
   }
-  // The follower takes these before the store itself begins a commit.
+  // The follower receives these messages before the store itself begins a commit.
   pair.take(3);
   pair.follower.committing({ cutoffs: { second: 0, day: 0 }, sealed: [] });
   pair.compare('while it runs');

@@ -6,7 +6,9 @@ import { eventually } from '../../scripts/load/wait.js';
 import { openStore } from '../../src/store/store.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from './sample.js';
 
-/** A mount namespace of its own: no other process sees the small file system, which ends with the process. */
+/**
+ * The arguments for a separate mount namespace. No other process sees the small file system, and it ends with the process.
+ */
 const NAMESPACE = ['-r', '-m', 'sh', '-c'];
 
 test('a full disk: acknowledgements stop, the rest goes on, and it recovers by itself', async (t) => {

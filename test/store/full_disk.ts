@@ -6,7 +6,7 @@ import { openStore } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from './sample.js';
 
-/** Run by full_disk.test.ts inside a mount of its own: the folder is a file system of a few megabytes. */
+/** The program that full_disk.test.ts runs in a separate mount namespace. The folder is a file system of a few megabytes. */
 const dir = process.argv[2]!;
 const ballast = join(dir, 'ballast');
 const clock = new FakeClock(atSecond(START_S));
@@ -39,13 +39,13 @@ match(
   /cannot be written: the disk is full: storage.reserve keeps 16384 KiB free; \d+ KiB are free there/,
 );
 
-// Streaming goes on from memory, and an acknowledgement is refused at once.
+// Streaming continues from memory, but an acknowledgement is refused at once.
 for (let i = 0; i < 100; i++) appendNext();
 equal(store.latest(asset)?.price, units(count));
 equal(store.recent(asset, START_S + 150)?.price, units(151));
 await rejects(store.durable(), /cannot be written/);
 
-// A long failure: memory keeps seconds up to its limit, then a gap, and always the newest second.
+// During a long failure, memory keeps seconds up to its limit, then a gap, and always the newest second.
 const gapTestStart = count;
 for (let i = 0; i < 12_000; i++) {
   store.append(sampleAggregate(asset, [], units(count + 1), atSecond(START_S + count)));

@@ -22,8 +22,8 @@ import {
 } from './sample.js';
 
 /**
- * Returns the time of a tick in a series that any test can recompute: tick `n` costs `n + 1` units, so a store's answers show how
- * far it got. Ticks are up to three minutes apart, so minutes, hours and days close all the time.
+ * Returns the time of a tick in a series that any test can recompute. Tick `n` has a price of `n + 1` units, so a store's answers
+ * show how many ticks it has. Ticks are up to three minutes apart, so that minutes, hours and days close often.
  */
 function tickS(n: number): number {
   return START_S + n * 61 + ((n * 7_919) % 59);
@@ -39,18 +39,18 @@ function ticksOf(aggregate: SignedAggregate | undefined): number {
 
 export interface KillReport {
   readonly rounds: number;
-  /** The number of ticks acknowledged before the last kill. */
+  /** The number of ticks that were acknowledged before the last kill. */
   readonly acknowledged: number;
-  /** The number of ticks found after the last restart: at least as many. */
+  /** The number of ticks that were found after the last restart, which is at least {@link acknowledged}. */
   readonly recovered: number;
-  /** The number of rounds in which written ticks were found that were not yet acknowledged. */
+  /** The number of rounds in which more ticks were found than had been acknowledged. */
   readonly roundsAhead: number;
 }
 
 /**
- * Starts a process that writes as fast as it can, kills it with SIGKILL at a random moment, opens the folder and compares all
- * answers with the recovered ticks; `rounds` times on one folder.
- * @throws AssertionError when an acknowledged tick is missing or any answer is wrong.
+ * Starts a process that writes as fast as it can, and kills it with SIGKILL at a random moment. Then opens the folder and
+ * compares all answers with the recovered ticks. Does this `rounds` times on the same folder.
+ * @throws AssertionError when an acknowledged tick is missing or an answer is wrong
  */
 export async function killRounds(
   dir: string,
@@ -64,7 +64,7 @@ export async function killRounds(
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url), dir], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    // Each third round kills during the start, the others during writing.
+    // Each third round kills the process during its start. The other rounds kill it while it writes.
     acknowledged = await killAtRandom(child, acknowledged, round % 3 === 2);
     recovered = await verify(dir);
     deepStrictEqual(recovered >= acknowledged, true, `${acknowledged} acknowledged, ${recovered} recovered`);
@@ -74,7 +74,7 @@ export async function killRounds(
   return { rounds, acknowledged, recovered, roundsAhead };
 }
 
-/** Kills the child. @returns the last acknowledgement that left the child before it died. */
+/** Kills the child. @returns the last acknowledgement that the child sent before its end */
 async function killAtRandom(
   child: ChildProcess,
   acknowledgedBefore: number,
@@ -131,21 +131,21 @@ function expectedHistory(count: number, resolution: Resolution): CandleColumns {
       candles.h.push(n + 1);
       candles.c.push(n + 1);
     }
-    // Prices only rise, so the newest is the highest; the property test has the others.
+    // Prices only rise, so the newest price is the highest. The property test has other prices.
     candles.h[candles.h.length - 1] = n + 1;
     candles.c[candles.c.length - 1] = n + 1;
   }
   return candles;
 }
 
-/** Runs in the process that is killed: continues at the end of the folder and prints each acknowledgement. */
+/** Runs in the process that will be killed. Continues at the end of the folder, and prints each acknowledgement. */
 async function writeUntilKilled(dir: string): Promise<never> {
   const clock = new FakeClock(atSecond(START_S));
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   let n = ticksOf(store.latest(options.assets[0]!));
   while (true) {
-    // Some commits are so large that lmdb begins to write before it has all of their changes.
+    // Some commits are so large that lmdb begins to write a commit before it has all changes of this commit.
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);

@@ -49,7 +49,7 @@ function candlesOf(store: Store, asset: Asset) {
   return candles === 'too many' ? candles : candles.o;
 }
 
-/** Writes a folder of a version in which a symbol had one type: the symbol alone names the asset. */
+/** Writes a folder of an older version. In that version a symbol had one type, so the symbol alone names the asset. */
 async function writeOldFolder(dir: string, aggregates: readonly ReturnType<typeof aggregateOf>[]) {
   const folder = await openFolder({ dir });
   const journal = openJournal(folder);

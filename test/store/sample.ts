@@ -7,7 +7,7 @@ import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
 
-/** 2024-01-01T00:00:00Z, a Monday. */
+/** The start: 2024-01-01T00:00:00Z, a Monday. */
 export const START_S = 1_704_067_200;
 export const YEARS_MS = 3_650 * 86_400_000;
 
@@ -44,7 +44,7 @@ export function samplePublisher(index: number, over: Partial<ListedPublisher> = 
   };
 }
 
-/** Returns the memory after an input was accepted behind two inputs of the second before. */
+/** Returns the memory of an input that was accepted after two inputs of the previous second. */
 export function seenOf({ timestampNs }: PublisherPrice): SeenUpdates {
   const second = Number(timestampNs / NS_PER_SECOND);
   return {
@@ -73,7 +73,7 @@ export function sampleInput(
       publisherKey: `0x${publisher.key.toString('hex')}`,
       externalAssetId: isEvm ? asset.symbol : '0x44594458555344000000000000000000637a6f7778',
       price: price.toString(),
-      // A Stark signature whose leading zero was dropped: an odd number of digits.
+      // The Stark signature has an odd number of digits, because its leading zero was dropped.
       r: isEvm ? `0x${'14e378dc'.repeat(8)}` : `0x${'7cc1cf795'.repeat(7)}`,
       s: `0x${'79b4823a'.repeat(8)}`,
       v: isEvm ? '0x1b' : undefined,
@@ -83,7 +83,7 @@ export function sampleInput(
   };
 }
 
-/** Returns an aggregate of one input of each publisher. */
+/** Returns an aggregate that has an input of each publisher. */
 export function sampleAggregate(
   asset: Asset,
   publishers: readonly ListedPublisher[],
@@ -119,11 +119,11 @@ export function units(count: number): Price {
 
 export interface SampleOptions extends StoreOptions {
   readonly assets: readonly Asset[];
-  /** The publishers of the inputs. */
+  /** The publishers of the aggregates' inputs. */
   readonly publishers: readonly ListedPublisher[];
 }
 
-/** Puts the inputs of an aggregate into the store, like the aggregator. */
+/** Puts the inputs of an aggregate into the store, like the aggregator does. */
 export function putInputs(store: Store, aggregate: SignedAggregate): void {
   for (const input of aggregate.inputs)
     store.putInput(aggregate, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input, seenOf(input));

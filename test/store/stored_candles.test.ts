@@ -15,7 +15,7 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** Copies all candles of one store to another in any order, like the shared candles of a cluster. */
+/** Copies all candles of a store to another store in any order, like the shared candles of a cluster. */
 function copyCandles(from: Store, to: Store, asset: Asset, lastS: number, recordedS: number): void {
   const beforeMinute = Math.floor(recordedS / 60);
   to.candles.forgetRunningBefore(beforeMinute);
@@ -52,8 +52,8 @@ test('a store that gets candles and then a part of the records again has the sam
       fc.nat(40),
       fc.boolean(),
       async (steps, knownRaw, replayedRaw, isRestarted) => {
-        // The other node was present for the first records, then absent, and is present again; the log goes back further than its
-        // candles.
+        // The other node was present for the first records, then absent, and is present again. The log begins earlier than the
+        // candles that this node lacks.
         const replayed = replayedRaw % steps.length;
         const known = Math.min(knownRaw % steps.length, replayed);
         const clock = new FakeClock(atSecond(START_S));
@@ -77,7 +77,7 @@ test('a store that gets candles and then a part of the records again has the sam
         if (isRestarted) {
           await other.close();
           other = await openStore(ofOther);
-          // No record came meanwhile, so the candles are read again.
+          // No record came after the first copy, so the candles are copied again.
           copyCandles(one, other, asset, atS, recordedS);
         }
         for (const holding of holdings.slice(replayed)) other.record(asset, holding);
@@ -112,7 +112,7 @@ test('a store that got candles and no record has their history, after a restart 
     for (const isAgain of [false, true]) {
       const other = await openStore(others);
       if (!isAgain) copy(other);
-      // The last minute is not closed, so it is not copied; no query covers it.
+      // The last minute is not closed, so it is not copied. No query covers this minute.
       t.same(other.history(asset, '1', 0, ALL, 1_000_000), one.history(asset, '1', 0, endS, 1_000_000));
       t.same(historiesOf(other, end * DAY_S), historiesOf(one, end * DAY_S));
       t.equal(other.sealedDays(asset).first, first);

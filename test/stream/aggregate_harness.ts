@@ -8,7 +8,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
 
-/** Signed aggregates with the fields that streams read: their text is their number. */
+/** A signed aggregate with only the fields that streams read. The text of the aggregate is its number. */
 interface NumberedAggregate {
   readonly number: number;
 }
@@ -19,15 +19,15 @@ export interface OraclePricesFrame {
   readonly data: Readonly<Record<string, number>>;
 }
 
-/** Streams of aggregates with connections that record, and turns that the test ends. */
+/** Streams of aggregates. The harness records what connections receive, and the test ends turns. */
 export class AggregateHarness {
   readonly clock = new FakeClock();
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
   readonly streams: AggregateStreams;
   readonly clients = new Set<AggregateClient>();
-  /** The number of frames sent to a topic, whatever its members. */
+  /** The number of frames that were published on topics, even without members. */
   published = 0;
-  /** The number of times that an aggregate was written. */
+  /** The number of times that an aggregate was written as text. */
   written = 0;
   assets: readonly Asset[];
   readonly #latest = new Map<string, NumberedAggregate>();
@@ -123,10 +123,10 @@ export class AggregateClient {
   readonly received: Record<string, unknown>[] = [];
   topic: number | undefined;
   sequence = 0;
-  /** True while its socket takes nothing. */
+  /** True while the connection's socket takes nothing. */
   isStuck = false;
   closed: number | undefined;
-  /** The known values, from all received frames. */
+  /** The values that the client knows from all received frames. */
   readonly known = new Map<string, number>();
 
   constructor(
@@ -186,14 +186,14 @@ export class AggregateClient {
     return this.received.splice(0);
   }
 
-  /** Returns the prices since the last call, of frames only. */
+  /** Returns the prices of the frames since the last call. Ignores other messages. */
   takePrices(): (readonly [string, number])[][] {
     return this.takeReceived()
       .filter(({ type }) => type === 'oracle_prices')
       .map((frame) => Object.entries((frame as unknown as OraclePricesFrame).data));
   }
 
-  /** Lets its socket take all waiting bytes. */
+  /** Lets the connection's socket take all waiting bytes. */
   drain(): void {
     this.isStuck = false;
     this.harness.streams.drained(this.session, 0);

@@ -4,7 +4,7 @@ import type { AssetIndex } from '../../src/model/asset.js';
 import { assetSetOf, isSameSet, NO_ASSETS, withAssets, withoutAssets } from '../../src/stream/asset_set.js';
 import { Harness } from './harness.js';
 
-/** The IDs in another order than the indexes. */
+/** The IDs, whose order differs from the order of the indexes. */
 const IDS = Array.from({ length: 40 }, (_, index) => (index * 17) % 41);
 const indexes = fc.uniqueArray(fc.nat({ max: IDS.length - 1 })) as fc.Arbitrary<AssetIndex[]>;
 const byId = (a: number, b: number) => IDS[a]! - IDS[b]!;

@@ -3,7 +3,7 @@ import type { StreamQuery } from '../../src/stream/stream_options.js';
 import type { Channel } from '../../src/wire/stream.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
-/** The step of `ts`, whose low 12 bits are not a part of the time. */
+/** The step of `ts`, because the low 12 bits of `ts` are not part of the time. */
 const TIMESTAMP_STEP_NS = 4096n;
 const every10ms: StreamQuery = { ...REAL_TIME, channel: '10ms' };
 const MS = 1_000_000n;
@@ -95,7 +95,7 @@ test('real_time: `ts` of a reader are a millisecond apart, also where the next t
     for (let i = 1n; i <= 3_000n; i++) {
       for (const id of [1, 3]) harness.price(id, i);
       harness.endTurn();
-      // Steps up to a little more than a millisecond: some ticks come exactly at its end.
+      // The steps are up to a little more than a millisecond. Some ticks come exactly at its end.
       harness.pass(i % 3n === 0n ? MS : ((i * 7_919n) % MS) + 500n);
     }
     for (const { frames } of clients) {

@@ -15,7 +15,10 @@ import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
 
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 
-/** The 65-byte signature and the body of a recorded payload: one asset, id 1, 100 * 10^18, taxonomy 1. */
+/**
+ * The 65-byte signature and the body of a recorded payload. The payload has a single asset with id 1, 100 * 10^18 and
+ * taxonomy 1.
+ */
 const VECTOR_SIGNER = 'c4a02e7d370402f4afc36032076b05e74ff81786';
 const VECTOR_SIGNATURE = Buffer.from(
   [
@@ -83,7 +86,7 @@ test('the versioned payload, field by field', async (t) => {
     [
       'ff', // magic
       '02', // layout version
-      '0003', // attribute mask: bit 0 price, bit 1 market status
+      '0003', // attribute mask: bit 0 for the price, bit 1 for the market status
       '0102', // taxonomy ID
       '187f4dcc627041f8', // timestamp in ns
       '0001', // asset ID
@@ -116,7 +119,7 @@ test('the unsigned frame is the JSON that the pages describe', async (t) => {
   );
 });
 
-/** Returns JSON with the only integer that does not fit a double. */
+/** Returns JSON. The timestamp is inserted as text, because no other integer of the frame is too large for a double. */
 function slowUnsignedFrame(
   taxonomyId: number,
   timeNs: bigint,
@@ -208,7 +211,7 @@ test('signed frames in one block keep their bodies, whatever changes before they
     firstId: fc.option(fc.nat(60_000)),
     signature: fc.uint8Array({ minLength: 65, maxLength: 65 }),
   });
-  // The block is reused, like the pieces of a tick.
+  // The block is used again for each round, like the pieces of a tick.
   const block = new SignedBlock();
   fc.assert(
     fc.property(fc.array(round, { minLength: 1, maxLength: 20 }), (rounds) => {
@@ -246,7 +249,7 @@ test('signed frames in one block keep their bodies, whatever changes before they
 
 for (const count of [1, 10, 11, 100, 1000]) {
   test(`${count} assets with the longest texts fit, in the sizes of the layouts`, async (t) => {
-    // The longest ID, price, status, taxonomy ID and timestamp, all at once.
+    // These are the longest ID, price, status, taxonomy ID and timestamp at the same time.
     const elements = Array.from({ length: count }, (_, i) => ({
       id: 65_535 - i,
       price: PRICE_MIN as bigint,
@@ -281,7 +284,7 @@ test('a block that was large gives its memory back', async (t) => {
     block.clear();
     return block;
   });
-  // V8 frees memory of buffers on another thread.
+  // The test waits, because V8 frees the memory of buffers on another thread.
   const isFreed = () => heldBytes() - before < 1_000_000;
   t.ok(await eventually(isFreed, { what: `the memory of ${blocks.length} blocks of 2 MB each` }));
 });

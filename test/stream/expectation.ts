@@ -3,10 +3,10 @@ import type { Client, Harness } from './harness.js';
 
 const MS = 1_000_000n;
 
-/** The expectation of a client of the streams, by the simplest means. */
+/** The frames that a client of the streams expects, computed in the simplest way. */
 export class Expectation {
   readonly subscribed = new Set<number>();
-  /** For `real_time`: the last sent change of each asset's price; 0 when the price is due in any case. */
+  /** For `real_time`: the last change of each asset's price that was sent; 0 when the price is due in any case. */
   readonly toldOf = new Map<number, number>();
   readonly values = new Map<number, bigint>();
   isReading = true;
@@ -52,7 +52,10 @@ export class Expectation {
     }
   }
 
-  /** Checks a frame that is made and sent in one go: it has the newest prices, and all of them on a fixed channel. */
+  /**
+   * Checks a frame that was made and sent without waiting. The frame must have the newest prices; on a fixed channel it must
+   * have all of them.
+   */
   #checkNewest(prices: ReadonlyMap<number, bigint>, { live }: Real): void {
     for (const [id, price] of prices) assert(live.get(id) === price, `asset ${id} is live at ${price}`);
     const due = [...this.subscribed].filter((id) => live.has(id));
@@ -61,14 +64,14 @@ export class Expectation {
 
   #take(id: number, price: bigint, real: Real): void {
     const before = this.isRealTime ? (this.toldOf.get(id) ?? 0) : 0;
-    // The earliest possible change after the last sent one.
+    // The index is that of the earliest possible change after the last change that was sent.
     const told = (real.history.get(id) ?? []).indexOf(price, before) + 1;
     assert(told > 0, `asset ${id} never was ${price}, or is repeated unchanged`);
     this.toldOf.set(id, told);
     this.values.set(id, price);
   }
 
-  /** Checks at rest that the client knows the live prices of its set. */
+  /** Checks that the client knows the live prices of its set, when nothing is pending. */
   checkAtRest(real: Real): void {
     for (const id of this.subscribed) {
       const price = real.live.get(id);
@@ -77,13 +80,13 @@ export class Expectation {
   }
 }
 
-/** The real state about which clients have expectations. */
+/** The real state with which the expectations of clients are compared. */
 export interface Real {
   readonly harness: Harness;
   readonly signsLater: boolean;
   readonly clients: (Expectation | undefined)[];
   readonly live: Map<number, bigint>;
-  /** All prices of each asset. A price that ended and came back stands twice. */
+  /** All prices of each asset. A price that ended and came back occurs twice. */
   readonly history: Map<number, bigint[]>;
   stepsBack: number;
 }

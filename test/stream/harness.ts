@@ -29,11 +29,11 @@ export const SIGNED_REAL_TIME: StreamQuery = { ...REAL_TIME, messageType: 'signe
 export interface EngineOptions {
   readonly ids?: readonly number[];
   readonly limits?: Partial<StreamLimits>;
-  /** True: signatures of groups wait until {@link Harness.finishSigning}. */
+  /** True if signatures of groups wait until {@link Harness.finishSigning}. */
   readonly signsLater?: boolean;
 }
 
-/** An engine with a clock that stands still, connections that record, and work that the test starts. */
+/** An engine with a stopped clock and connections that record. The test starts all work. */
 export class Harness {
   readonly clock = new FakeClock();
   readonly marks = new MemoryMarks();
@@ -43,7 +43,7 @@ export class Harness {
   readonly counters = { framesMade: 0, framesSkipped: 0, ticksSkipped: 0, slowConsumersClosed: 0 };
   readonly statuses: Uint8Array;
   readonly clients = new Set<Client>();
-  /** The frames sent to a topic, whatever its members. */
+  /** The frames that were published on topics, even without members. */
   readonly published: { topic: number; text: string }[] = [];
   /** The signed frame of each `ts`. */
   readonly #signed = new Map<bigint, string>();
@@ -103,7 +103,7 @@ export class Harness {
     return client;
   }
 
-  /** Sets a price, or none, and reports it to the engine like the pipeline. */
+  /** Sets or removes a price, and reports this to the engine like the service does. */
   price(id: number, price: bigint | undefined): void {
     const index = this.#indexById.get(id)! as AssetIndex;
     if (price === undefined) this.table.clear(index);
@@ -114,12 +114,12 @@ export class Harness {
     this.statuses[this.#indexById.get(id)!] = status;
   }
 
-  /** Runs the callbacks deferred to the end of the turn, once. */
+  /** Runs the callbacks that were deferred to the end of the turn, once. */
   endTurn(): void {
     for (const callback of this.#deferred.splice(0)) callback();
   }
 
-  /** Notes a frame. @throws Error when the key has signed another payload under its `ts`. */
+  /** Records a frame. @throws Error when the key has signed another payload with the same `ts` */
   noteFrame({ type, ts, text }: ReceivedFrame): void {
     if (type === 'unsigned') return;
     const before = this.#signed.get(ts);
@@ -139,7 +139,7 @@ export class Harness {
     }
   }
 
-  /** Lets time pass; runs a tick if one is due then. */
+  /** Lets time pass. Runs a tick if a tick is then due. */
   pass(durationNs: bigint): void {
     this.clock.advance(durationNs);
     this.#timer.pass(durationNs);
@@ -155,7 +155,7 @@ export class Harness {
     return this.#unsigned.length;
   }
 
-  /** Finishes the oldest batch of the signers, or lets it fail. */
+  /** Finishes the oldest batch of the signers, or makes it fail. */
   async finishSigning(outcome: 'signed' | 'failed' = 'signed'): Promise<void> {
     const batch = this.#unsigned.shift();
     if (outcome === 'signed') batch?.resolve();
@@ -178,16 +178,16 @@ export class Harness {
   }
 }
 
-/** A connection and its received messages. */
+/** A connection and the messages that it received. */
 export class Client implements StreamConnection {
   readonly session: StreamSession;
   readonly frames: ReceivedFrame[] = [];
   readonly replies: Record<string, unknown>[] = [];
   readonly replyTexts: string[] = [];
-  /** The topics, with the price sequence that was sent on each. */
+  /** The topics. The value is the price sequence that was sent on the topic. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
-  /** The bytes that may wait for the socket; more are dropped. */
+  /** The number of bytes that may wait for the socket. Further frames are dropped. */
   bufferedBytesMax = Number.POSITIVE_INFINITY;
   /** True while the socket takes data. */
   #reads = true;
@@ -219,7 +219,7 @@ export class Client implements StreamConnection {
     this.#reads = false;
   }
 
-  /** Lets the socket take that many of the waiting bytes, or all. */
+  /** Lets the socket take this number of the waiting bytes, or all of them. */
   read(bytes = Number.POSITIVE_INFINITY): void {
     if (bytes === Number.POSITIVE_INFINITY) this.#reads = true;
     this.#bufferedBytes = Math.max(0, this.#bufferedBytes - bytes);
@@ -262,7 +262,7 @@ export class Client implements StreamConnection {
     }
   }
 
-  /** Receives a frame for the topic; a socket with waiting bytes does not take it. */
+  /** Receives a frame for the topic. A socket with waiting bytes does not take the frame. */
   published(topic: number, text: string, sequence: number): void {
     const toldOf = this.topics.get(topic);
     if (toldOf === undefined) return;

@@ -12,7 +12,7 @@ const ASSETS = 6;
 
 /** The changes between two frames. */
 const change = fc.oneof(
-  // Enough digits that some texts keep their length and some do not.
+  // The prices differ in length, so that some texts keep their length and others do not.
   fc.record({
     do: fc.constant('set' as const),
     asset: fc.nat(ASSETS - 1),

@@ -91,7 +91,7 @@ async function take(real: Real, command: Step): Promise<void> {
       break;
     case 'subscribe':
       for (const id of command.ids) {
-        // A new subscription begins with a snapshot, which also has unchanged prices.
+        // A new subscription begins with a snapshot. The snapshot also has unchanged prices.
         if (expectation && !expectation.subscribed.has(id)) expectation.toldOf.delete(id);
         expectation?.subscribed.add(id);
       }
@@ -127,7 +127,7 @@ async function take(real: Real, command: Step): Promise<void> {
       harness.pass(command.durationNs);
       break;
     case 'step back':
-      // After that many steps, signed frames wait for the clock.
+      // The number of steps is limited, because signed frames wait for the clock after too many steps.
       if (real.stepsBack++ < STEPS_BACK_MAX) harness.clock.advance(-HOUR_NS);
       break;
     case 'sign':
@@ -149,7 +149,7 @@ function checkAll(real: Real): void {
   for (const expectation of real.clients) expectation?.check(real);
 }
 
-/** Lets all clients read, all signatures come, and time pass until nothing is pending. */
+/** Lets all clients read, finishes all signatures, and lets time pass until nothing is pending. */
 async function comeToRest(real: Real): Promise<void> {
   for (const expectation of real.clients) expectation?.client.read();
   checkAll(real);
@@ -163,7 +163,10 @@ async function comeToRest(real: Real): Promise<void> {
 
 const TEN_MS = { channel: '10ms', messageType: 'unsigned', marketStatus: false } as const;
 
-/** The second connection becomes a member of a group that has sent a frame, and receives none itself until the step back. */
+/**
+ * Steps for a connection that receives no frame before a step back. This connection is the second member of a group that has
+ * already sent a frame.
+ */
 const JOINED_BEFORE_STEP_BACK: Step[] = [
   { kind: 'connect', slot: 0, options: TEN_MS },
   { kind: 'connect', slot: 1, options: TEN_MS },

@@ -1,6 +1,6 @@
 import { readPrice } from '../../src/model/price.js';
 
-/** A frame in a client's form, and the time at which its socket received it. */
+/** A frame as a client receives it, with the time at which the client's socket received it. */
 export interface ReceivedFrame {
   readonly type: string;
   readonly ts: bigint;
@@ -11,7 +11,7 @@ export interface ReceivedFrame {
   readonly text: string;
 }
 
-/** Reads a frame without any code of the encoder; `undefined` for replies. */
+/** Reads a frame without the code of the encoder; `undefined` for replies. */
 export function readFrame(text: string, sentAtNs: bigint): ReceivedFrame | undefined {
   const message = JSON.parse(text.replace(/"ts":(\d+)/, '"ts":"$1"'));
   const { type } = message;

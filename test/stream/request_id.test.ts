@@ -20,7 +20,7 @@ const number = fc
     const whole = first === '0' ? '0' : first + rest;
     return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
   });
-/** Members that a careless parser takes for the ID. */
+/** Members of a message that a careless parser would take for the ID. */
 const decoy = fc.oneof(
   fc.constantFrom(
     '"a":{"id":5}',

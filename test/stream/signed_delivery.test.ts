@@ -10,7 +10,7 @@ import { Harness, SIGNED_REAL_TIME, SIGNING_KEY, TAXONOMY_ID } from './harness.j
 const every10ms = { ...SIGNED_REAL_TIME, channel: '10ms' as const };
 const MS = 1_000_000n;
 
-/** Returns a budget for so many frames of one asset. */
+/** Returns a budget for this number of frames with a single asset. */
 const framesOfOne = (count: number) => new CountedBudget(count * signedFrameCost(1));
 const paidBy = (signedFrames: Budget) => readerBudgets({ signedFrames });
 const anything = () => true;
@@ -239,7 +239,7 @@ test('the frames of a tick are signed in pieces, small ones first, and each piec
   for (const id of ids) harness.price(id, 5n);
   const clients = ids.map((id) => {
     const client = harness.connect(every10ms);
-    // The last one has the smallest set.
+    // The last client has the smallest set.
     client.subscribe(...ids.slice(id, id + (id === 299 ? 1 : 2)), 0);
     return client;
   });

@@ -19,7 +19,7 @@ import { pushedAssetsPath } from '../../src/wire/service_name.js';
 import { ATTRIBUTES, BAD_MESSAGES_MAX, CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';
 
-// The published documents and the texts for readers agree with `src/wire` about the wire.
+// Tests that the published documents and the texts for readers agree with `src/wire`.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const routes = routesOf('acme');

@@ -1,7 +1,7 @@
 /** The credentials of a connection. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
-  /** Subprotocols; one of them carries a ticket. */
+  /** The subprotocols. If the login is a ticket, a subprotocol carries the ticket. */
   readonly protocols: readonly string[];
 }
 
@@ -13,7 +13,7 @@ export interface Login {
   renew(): boolean;
 }
 
-/** Creates a login with one token that never changes. */
+/** Creates a login with a token that never changes. */
 export function tokenLogin(token: string | undefined): Login {
   const credentials = { headers: authorization(token), protocols: [] };
   return { credentials: () => Promise.resolve(credentials), renew: () => false };

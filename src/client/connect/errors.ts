@@ -3,9 +3,9 @@ import type { Check } from '../verify/checks.js';
 /** The base class of every error that the client gives to its caller, except the `TypeError` and `RangeError` of wrong arguments. */
 export abstract class TicksealError extends Error {}
 
-/** A price whose check failed. Such a price never becomes a tick or a result. */
+/** An error for prices whose check failed. Such prices never become ticks or results. */
 export class UnverifiedError extends TicksealError {
-  /** The name of the class; it stays when a bundler renames the class. */
+  /** The name of the class. The name stays the same when a bundler renames the class. */
   override readonly name = 'UnverifiedError';
   /** The symbols of the prices; empty if the symbols cannot be read. */
   readonly symbols: readonly string[];
@@ -26,7 +26,7 @@ export class UnverifiedError extends TicksealError {
 
 /** An error for symbols that no service has for this token and the wanted signature type. */
 export class UnknownAssetError extends TicksealError {
-  /** The name of the class; it stays when a bundler renames the class. */
+  /** The name of the class. The name stays the same when a bundler renames the class. */
   override readonly name = 'UnknownAssetError';
 
   /** @internal */
@@ -40,7 +40,7 @@ export class UnknownAssetError extends TicksealError {
 
 /** An error for a request or a connection that the service refused. */
 export class RefusedError extends TicksealError {
-  /** The name of the class; it stays when a bundler renames the class. */
+  /** The name of the class. The name stays the same when a bundler renames the class. */
   override readonly name = 'RefusedError';
   /** The milliseconds until the service allows another request; `undefined` for a status other than 429. */
   readonly retryAfterMs: number | undefined;
@@ -63,14 +63,14 @@ export class RefusedError extends TicksealError {
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Tells whether the refusal is temporary: the token or the address sent too many requests. */
+/** Tells whether the refusal is temporary, because the token or the address sent too many requests. */
 export function isRateLimited(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
 }
 
-/** An error for a service that cannot be reached, or failed to answer. */
+/** An error for a service that cannot be reached or that failed to answer. */
 export class UnreachableError extends TicksealError {
-  /** The name of the class; it stays when a bundler renames the class. */
+  /** The name of the class. The name stays the same when a bundler renames the class. */
   override readonly name = 'UnreachableError';
 
   /** @internal */
@@ -85,9 +85,9 @@ export class UnreachableError extends TicksealError {
   }
 }
 
-/** An error for a message that this client cannot read, or for an error message of the service that answers no request. */
+/** An error for a message that this client cannot read, or for an error message that the service sent without a request. */
 export class ProtocolError extends TicksealError {
-  /** The name of the class; it stays when a bundler renames the class. */
+  /** The name of the class. The name stays the same when a bundler renames the class. */
   override readonly name = 'ProtocolError';
 
   /** @internal */

@@ -2,7 +2,7 @@
 export class EventListeners<Events extends Readonly<Record<string, unknown>>> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
 
-  /** Calls `listener` with every event of that name. @returns a function that removes the listener. */
+  /** Calls `listener` with every event of the name. @returns a function that removes the listener */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);

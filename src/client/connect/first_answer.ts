@@ -2,16 +2,21 @@ import { UnreachableError } from './errors.js';
 import type { Platform } from './platform.js';
 import type { RestService } from './rest_service.js';
 
-/** The time for which a service that did not answer is asked after the others. */
+/** The time for which the client asks a service last, after this service did not answer. */
 const AVOID_MS = 30_000;
-/** The time that a service has before the client asks the next one too. */
+/** The time after which the client asks the next service too, if a service has not answered. */
 const HEDGE_DELAY_MS = 1_000;
 
-/** Asks several services for the same thing and takes the first answer. It remembers services that did not answer. */
+/**
+ * Asks several services for the same thing and returns the first answer. The class remembers services that did not answer.
+ */
 export class FirstAnswer {
   readonly #services: readonly RestService[];
   readonly #platform: Platform;
-  /** The last time at which a service did not answer, or a service asked later was faster: UNIX milliseconds. */
+  /**
+   * The last time, in UNIX milliseconds, at which a service did not answer, or at which a service that was asked later
+   * answered first.
+   */
   readonly #failedAtMs = new Map<RestService, number>();
 
   constructor(services: readonly RestService[], platform: Platform) {
@@ -20,10 +25,10 @@ export class FirstAnswer {
   }
 
   /**
-   * Asks the next service if one cannot be reached or takes long; a refusal is an answer too. The first answer ends the other
-   * requests.
+   * Asks the next service if a service cannot be reached or takes long. A refusal is an answer too. The first answer ends the
+   * other requests.
    * @param request must only read, because several services may handle it
-   * @throws what the `request` of the answering service throws, UnreachableError when none answers
+   * @throws the error of `request` for the answering service, or UnreachableError when no service answers
    */
   ask<T>(request: (service: RestService) => Promise<T>): Promise<T> {
     const left = this.#inOrder();
@@ -63,7 +68,7 @@ export class FirstAnswer {
     });
   }
 
-  /** Orders the services: those that failed recently come last, the latest failure at the end. */
+  /** Orders the services. Services that failed recently come last, and the latest failure is at the end. */
   #inOrder(): RestService[] {
     const sinceMs = this.#platform.nowMs() - AVOID_MS;
     const failedAtMs = (service: RestService) => {
@@ -73,7 +78,7 @@ export class FirstAnswer {
     return [...this.#services].sort((one, other) => failedAtMs(one) - failedAtMs(other));
   }
 
-  /** Records that a service answered: those asked before it are slow. */
+  /** Records that a service answered. The services that were asked before it are slow. */
   #overtook(service: RestService, asked: Iterable<RestService>): void {
     this.#failedAtMs.delete(service);
     for (const slow of asked) {

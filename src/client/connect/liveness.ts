@@ -1,22 +1,23 @@
-/** A function that runs another one once after a delay in milliseconds. The function that it returns cancels the run. */
+/** A function that calls `run` once after a delay in milliseconds, and returns a function that cancels the call. */
 export type Schedule = (run: () => void, delayMs: number) => () => void;
 
-/** The longest delay of the answer to a ping. After it the connection counts as dead. */
+/** The longest delay of the answer to a ping. After this delay the connection counts as dead. */
 const ANSWER_DELAY_MS_MAX = 3_000;
-/** The share of the stale time after which a silent connection is probed. */
+/** The part of the stale time after which a silent connection is probed. */
 const QUIET_SHARE = 0.4;
 
 /** The callbacks for a connection on which nothing arrives. */
 export interface LivenessEvents {
-  /** Called after silence for the expected time: sends a message that the other side answers. */
+  /** Called after silence for the expected time. This function sends a message that the other side answers. */
   readonly probe: () => void;
-  /** Called when the probe was not answered either. */
+  /** Called when the other side did not answer the probe. */
   readonly onStale: (silentMs: number) => void;
 }
 
 /**
- * Notices that a connection is dead although no side closed it. Prices may be silent for good reasons, so silence is probed
- * first. The check runs at an interval, not for each message: an arriving message only sets a flag.
+ * Notices that a connection is dead although no side closed it. A live connection may also be silent, so the client first
+ * sends a probe. A timer checks at an interval. An arriving message only sets a flag, because a timer for each message would
+ * cost more.
  */
 export class Liveness {
   readonly #schedule: Schedule;
@@ -27,8 +28,10 @@ export class Liveness {
   #cancel: () => void = () => {};
 
   /**
-   * @param quietMs the silence after which the connection is probed; noticed after up to twice this time
-   * @param staleAfterMs if given: the connection is stale after this time, and probed after 2 / 5 of it
+   * @param quietMs the silence after which the connection is probed; the check notices the silence after at most twice this
+   * time
+   * @param staleAfterMs the time after which the connection is stale, if given; the connection is then probed after 2 / 5 of
+   * this time
    */
   constructor(schedule: Schedule, quietMs: number, staleAfterMs: number | undefined, events: LivenessEvents) {
     this.#schedule = schedule;

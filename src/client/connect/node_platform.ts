@@ -3,10 +3,10 @@ import { WebSocket } from 'ws';
 import { BROWSER, type Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
 
-/** The number of characters that are read of the answer to a refused connection. */
+/** The number of characters that the client reads of the answer to a refused connection. */
 const REFUSAL_LENGTH_MAX = 4_096;
 
-/** The platform Node. Its sockets log in with the header and report the reason for a refused connection. */
+/** The platform Node. Sockets of Node log in with the header and report the reason for a refused connection. */
 export const NODE: Platform = {
   ...BROWSER,
   // Runs the callback after all sockets with data were read.
@@ -20,7 +20,7 @@ export const NODE: Platform = {
   openWorker: undefined,
 };
 
-/** Ends a socket with the reason that the service gives. The socket counts as opening until that reason has arrived. */
+/** Ends a socket with the reason that the service gives. The socket counts as opening until that reason arrives. */
 async function refuse(socket: WebSocket, response: IncomingMessage): Promise<void> {
   const status = response.statusCode!;
   const reason = errorOf(await textOf(response)) ?? `HTTP ${status}`;
@@ -28,7 +28,7 @@ async function refuse(socket: WebSocket, response: IncomingMessage): Promise<voi
   socket.terminate();
 }
 
-/** Reads the body of an answer. When the connection ends before the body does, it returns the part that has arrived. */
+/** Reads the body of an answer. If the connection ends early, the function returns the part that has arrived. */
 async function textOf(response: IncomingMessage): Promise<string> {
   let text = '';
   try {
@@ -37,7 +37,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
       if (text.length > REFUSAL_LENGTH_MAX) break;
     }
   } catch {
-    // The connection was lost or given up.
+    // The connection was lost, or the client ended it.
   }
   return text;
 }

@@ -2,14 +2,14 @@ import type { PriceCurves } from '../sign/price_curves.js';
 import type { Schedule } from './liveness.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
 
-/** The functions that the client takes from its platform; no other part of the client touches a clock, a timer, a socket or a worker. */
+/** The functions that the client takes from its platform. No other part of the client uses a clock, a timer, a socket or a worker. */
 export interface Platform {
   /** Returns UNIX milliseconds. */
   readonly nowMs: () => number;
   readonly schedule: Schedule;
   /**
-   * Runs a function after all data that arrived by now was received, so that a backlog is conflated before it is verified. Runs
-   * it at once in browsers, where a worker verifies large amounts.
+   * Runs a function after the client has received all data that arrived by now. The client can then drop outdated frames of a
+   * backlog before it verifies them. Browsers run the function at once, because a worker verifies large amounts there.
    */
   readonly afterReceiving: (run: () => void) => void;
   readonly fetch: Fetch;
@@ -17,8 +17,8 @@ export interface Platform {
   /** True when {@link openSocket} sends request headers. Otherwise the client logs in with tickets. */
   readonly sendsHeaders: boolean;
   /**
-   * Starts the module that verifies payloads as a worker: the one at an address, or `verify_worker.js` beside this file. Absent
-   * on platforms without workers.
+   * Starts a worker with the module that verifies payloads. The module is at the given address, or is `verify_worker.js` beside
+   * this file. Absent on platforms without workers.
    */
   readonly openWorker?: ((url: string | undefined) => WorkerLike) | undefined;
   /** Curves that sign faster than plain JavaScript. */
@@ -30,7 +30,7 @@ export type Fetch = (
   url: string,
   init: {
     readonly headers: Readonly<Record<string, string>>;
-    /** Credentials would make a browser answer a 401 with a dialog for a name and a password. */
+    /** Always `omit`, because with credentials a browser answers a 401 with a dialog for a name and a password. */
     readonly credentials: 'omit';
     readonly signal: never;
   },
@@ -75,7 +75,7 @@ interface BrowserGlobals {
 
 declare const Worker: new (url: object | string, options: { readonly type: 'module' }) => WorkerLike;
 
-/** Opens the global `WebSocket` of browsers. @throws TypeError for headers, which it cannot send. */
+/** Opens the global `WebSocket` of browsers. @throws TypeError for headers, because this socket cannot send headers. */
 export const openGlobalSocket: OpenConnection = (url, headers, protocols = []) => {
   const { WebSocket } = globalThis as unknown as BrowserGlobals;
   if (WebSocket === undefined) throw new TypeError('openSocket is required: there is no global WebSocket');
@@ -83,7 +83,7 @@ export const openGlobalSocket: OpenConnection = (url, headers, protocols = []) =
   return new WebSocket(url, protocols);
 };
 
-/** The platform of browsers; globals are looked up on use. */
+/** The platform of browsers. Each function looks up its globals when it is called. */
 export const BROWSER: Platform = {
   nowMs: () => Date.now(),
   schedule: scheduleTimeout,
@@ -93,7 +93,7 @@ export const BROWSER: Platform = {
   sendsHeaders: false,
   openWorker(url) {
     if (url !== undefined) return new Worker(url, { type: 'module' });
-    // Bundlers look for exactly this expression to make a file for the worker.
+    // Bundlers search for exactly this expression to make a file for the worker.
     return new Worker(new URL('../verify/verify_worker.js', import.meta.url), { type: 'module' });
   },
 };

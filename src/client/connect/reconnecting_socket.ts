@@ -6,7 +6,7 @@ import { openGlobalSocket, scheduleTimeout } from './platform.js';
 import { type ConnectFailure, type ErrorEventLike, failureOf, RefusedConnection } from './refusal.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
 
-/** The options of one WebSocket that reconnects after a loss. */
+/** The options of a WebSocket that reconnects after a loss. */
 export interface ConnectionOptions {
   /** The base address of the service, such as `wss://prices.example.com`. */
   readonly url: string;
@@ -19,15 +19,15 @@ export interface ConnectionOptions {
   /** A function that delays a call. Default: `setTimeout`. */
   readonly schedule?: Schedule | undefined;
   /**
-   * Milliseconds without any message, even without the answer to a ping, after which a connection is replaced. Default: 4 to 5.5
-   * s, by channel.
+   * Milliseconds without any message, not even the answer to a ping, after which the client replaces a connection. Default: 4 to
+   * 5.5 s, by channel.
    */
   readonly staleAfterMs?: number | undefined;
   /** Called when nothing arrived for the expected time, not even the answer to a ping. `onDown` and a new connection follow. */
   readonly onStale?: ((silentMs: number) => void) | undefined;
   /** Called after each connection was made. */
   readonly onUp?: (() => void) | undefined;
-  /** Called after each connection that ended or could not be made. */
+  /** Called after a connection ended, and after an attempt to connect failed. */
   readonly onDown?: ((down: Down) => void) | undefined;
 }
 
@@ -37,23 +37,32 @@ export interface Down {
   readonly reason: string;
   /** The HTTP status of a refusal; absent if the server did not refuse, or the socket does not report the status. */
   readonly httpStatus?: number;
-  /** `true` when the server refuses this client permanently: no attempt follows. */
+  /** `true` when the server refuses this client permanently, so that no attempt follows. */
   readonly final: boolean;
 }
 
-/** The first attempt follows after half to all of the minimum; each further one waits up to twice as long. */
+/**
+ * The shortest delay. The first attempt follows after half of this delay to all of it; each further attempt waits up to twice
+ * as long.
+ */
 const RECONNECT_DELAY_MS_MIN = 250;
 const RECONNECT_DELAY_MS_MAX = 10_000;
-/** The duration after which a connection counts as good: the next loss starts from the minimum again. */
+/**
+ * The duration after which a connection counts as good. After a good connection is lost, the delays start from the minimum
+ * again.
+ */
 const STABLE_MS = 5_000;
-/** The longest time for a connection to open or to close; after it the socket is given up. */
+/** The longest time for a connection to open or to close. After this time the client abandons the socket. */
 const OPEN_DELAY_MS_MAX = 10_000;
 const CLOSE_DELAY_MS_MAX = 5_000;
-/** The code that a socket reports here after the client gave it up; no close frame carries this code. */
+/** The close code that the client itself reports after it abandoned a socket. No close frame carries this code. */
 const CLOSE_ABNORMAL = 1006;
-/** The ping message, for sockets without a ping of their own. */
+/** The ping message, for sockets that have no method for pings. */
 const PING_MESSAGE = JSON.stringify({ type: PING_TYPE });
-/** The statuses of refusals. A timeout and too many requests are temporary; other refusals with a 4xx status are not. */
+/**
+ * The statuses of refusals. A timeout (408), 425 and too many requests (429) are temporary; other refusals with a 4xx status
+ * are permanent.
+ */
 const UNAUTHORIZED = 401;
 const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -64,8 +73,8 @@ export interface SocketEvents {
 }
 
 /**
- * A WebSocket that reconnects after a loss, with bounded and jittered delays. Messages are not kept meanwhile. A connection on
- * which nothing arrives any more is also a loss.
+ * A WebSocket that reconnects after a loss, with bounded and jittered delays. Messages are not kept while there is no
+ * connection. A connection on which nothing arrives any more also counts as lost.
  */
 export class ReconnectingSocket {
   readonly #url: string;
@@ -78,18 +87,24 @@ export class ReconnectingSocket {
   #socket: SocketLike | undefined;
   #isOpen = false;
   #failures = 0;
-  /** The number of the attempt. It changes when an attempt begins and when a connection ends: callbacks of an earlier one are ignored. */
+  /**
+   * The number of the attempt. The number changes when an attempt begins and when a connection ends, because callbacks of an earlier
+   * attempt must be ignored.
+   */
   #attempt = 0;
-  /** Cancels the timer of the next attempt, of the connection's opening, or of the time until it counts as good. */
+  /**
+   * Cancels the timer of the next attempt, of the connection's opening, or of the time after which a connection counts as
+   * good.
+   */
   #cancelTimer: () => void = () => {};
   #cancelCloseTimer: () => void = () => {};
-  /** The reason why no further connection follows; `undefined` while one may follow. */
+  /** The reason why no further connection follows; `undefined` while a connection may follow. */
   #ended: string | undefined;
   #waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
   #onClosed: (() => void)[] = [];
 
   /**
-   * Connects to `path` (with its query) below the base address at once.
+   * Connects at once to `path` (with its query) below the base address.
    * @param quietMs the silence after which the connection is probed
    */
   constructor(path: string, quietMs: number, options: ConnectionOptions, events: SocketEvents) {
@@ -115,7 +130,7 @@ export class ReconnectingSocket {
     return this.#socket?.bufferedAmount ?? 0;
   }
 
-  /** Resolves when a connection is up; rejects if none will follow. */
+  /** Resolves when a connection is up. Rejects if no connection will follow. */
   opened(): Promise<void> {
     if (this.#isOpen) return Promise.resolve();
     if (this.#ended !== undefined) return Promise.reject(new Error(this.#ended));
@@ -128,7 +143,7 @@ export class ReconnectingSocket {
     return this.#isOpen;
   }
 
-  /** Ends the connection permanently; resolves when it is closed. */
+  /** Ends the connection permanently. Resolves when the connection is closed. */
   close(): Promise<void> {
     this.#end('closed');
     this.#cancelTimer();
@@ -166,7 +181,7 @@ export class ReconnectingSocket {
     try {
       socket = this.#openSocket(this.#url, headers, protocols);
     } catch (error) {
-      // Wrong arguments: another attempt would fail in the same way.
+      // The arguments are wrong, so another attempt would fail in the same way.
       this.#end((error as Error).message);
       this.#closed(CLOSE_ABNORMAL, (error as Error).message);
       return;
@@ -177,7 +192,7 @@ export class ReconnectingSocket {
       this.#liveness.heard();
       if (typeof data === 'string') this.#events.onText(data);
     };
-    // The first error is the cause of any other.
+    // The first error is the cause of the later errors.
     socket.onerror = (event: ErrorEventLike) => {
       failure ??= failureOf(event);
     };
@@ -217,7 +232,7 @@ export class ReconnectingSocket {
       this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
   }
 
-  /** Tells whether another attempt makes sense. After a refused token a new one may follow. */
+  /** Tells whether another attempt makes sense. After a refused token, a new token may be accepted. */
   #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
     const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
     if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();
@@ -236,7 +251,7 @@ export class ReconnectingSocket {
     this.#giveUp(`nothing arrived for ${silentMs} ms, not even the answer to a ping`);
   }
 
-  /** Treats the socket as closed without waiting for the other side. Its later events are ignored. */
+  /** Treats the socket as closed without waiting for the other side. The client ignores later events of this socket. */
   #giveUp(reason: string): void {
     const socket = this.#socket;
     if (socket !== undefined) abandon(socket);
@@ -255,7 +270,7 @@ export class ReconnectingSocket {
   }
 }
 
-/** Ends a socket; its later events are ignored. */
+/** Ends a socket, and ignores its later events. */
 function abandon(socket: SocketLike): void {
   for (const name of ['onopen', 'onmessage', 'onerror', 'onclose'] as const) socket[name] = () => {};
   if (socket.terminate) socket.terminate();

@@ -1,4 +1,4 @@
-/** The error after the service refused a connection, or refused to give credentials. The message is the service's reason. */
+/** The error for a connection, or for credentials, that the service refused. The message is the service's reason. */
 export class RefusedConnection extends Error {
   constructor(
     /** The HTTP status. */
@@ -9,20 +9,20 @@ export class RefusedConnection extends Error {
   }
 }
 
-/** The reason for a missing connection. */
+/** The reason why a connection is missing. */
 export interface ConnectFailure {
   readonly reason: string;
   /** The HTTP status of a refusal; `undefined` if the server did not refuse, or the socket does not report the status. */
   readonly status: number | undefined;
 }
 
-/** The fields that a socket reports about an error; browsers report none. */
+/** The fields that a socket reports about an error. Browsers report no fields. */
 export interface ErrorEventLike {
   readonly message?: string;
   readonly error?: { readonly code?: string };
 }
 
-/** The message of the package `ws` for a refused upgrade. */
+/** The message of the package `ws` about a refused upgrade. */
 const REFUSED = /server response: (\d{3})/;
 
 /** Reads the error of a socket. */

@@ -10,15 +10,15 @@ import type { TokenSource } from './token_source.js';
 const ANSWER_DELAY_MS_MAX = 10_000;
 const UNAUTHORIZED = 401;
 
-/** The REST API of one service, and the login of its WebSockets. */
+/** The REST API of a service, and the login of its WebSockets. */
 export class RestService {
-  /** Base address with `http`, without a slash at the end. */
+  /** The base address with `http`, without a slash at the end. */
   readonly url: string;
   readonly #platform: Platform;
   readonly #tokens: TokenSource;
   readonly #end: AbortSignalLike | undefined;
 
-  /** @param end the signal that ends its requests */
+  /** @param end the signal that ends the requests of this service */
   constructor(url: string, platform: Platform, tokens: TokenSource, end?: AbortSignalLike) {
     this.url = url.replace(/^ws/, 'http').replace(/\/+$/, '');
     this.#platform = platform;
@@ -26,7 +26,7 @@ export class RestService {
     this.#end = end;
   }
 
-  /** Returns the same service, whose requests end with a signal. */
+  /** Returns the same service with requests that end with a signal. */
   until(end: AbortSignalLike): RestService {
     return new RestService(this.url, this.#platform, this.#tokens, end);
   }
@@ -36,13 +36,13 @@ export class RestService {
     return this.#platform.nowMs;
   }
 
-  /** Base address with `ws`. */
+  /** The base address with `ws`. */
   get socketUrl(): string {
     return this.url.replace(/^http/, 'ws');
   }
 
   /**
-   * Gets a path with its query; a refused token is replaced once.
+   * Gets a path with its query. If the service refuses the token, the function tries once more with a new token.
    * @returns the text of the answer's body.
    * @throws RefusedError for a status of 4xx, UnreachableError for any other status except 200, and without an answer.
    */
@@ -57,7 +57,7 @@ export class RestService {
     throw new UnreachableError(this.url, reason, bare(path));
   }
 
-  /** Gets like {@link get}. Returns the `data` of the answer, whose numbers fit a double. */
+  /** Gets a path like {@link get}, and returns the `data` of the answer. The numbers of this answer fit a double. */
   async getData(path: string): Promise<unknown> {
     const text = await this.get(path);
     try {
@@ -67,7 +67,9 @@ export class RestService {
     }
   }
 
-  /** Returns the login of this service's WebSockets: by header, or by ticket if the platform cannot send headers. */
+  /**
+   * Returns the login of this service's WebSockets. The login is a header, or a ticket if the platform cannot send headers.
+   */
   openLogin(): Login {
     let token: string | undefined;
     let isRefused = false;
@@ -84,7 +86,8 @@ export class RestService {
           throw new RefusedConnection(error.status, error.message);
         }
       },
-      // With tickets, fetching the next one shows whether the token is refused, and replaces the token.
+      // A client that uses tickets learns from its next request for a ticket that the token is refused, and then replaces the
+      // token.
       renew: () => (this.#platform.sendsHeaders ? this.#tokens.refuse(token) : !isRefused),
     };
   }

@@ -1,4 +1,4 @@
-/** The part of the WebSocket interface that is used. Browsers' own sockets and those of the package `ws` have it. */
+/** The part of the WebSocket interface that is used. The sockets of browsers and of the package `ws` have this part. */
 export interface SocketLike {
   /** The bytes that were sent to the socket and have not left yet. */
   readonly bufferedAmount: number;
@@ -14,7 +14,10 @@ export interface SocketLike {
   send(text: string): void;
   /** Starts the closing handshake. */
   close(code?: number): void;
-  /** Sends a ping of the protocol. The package `ws` has this method. Browsers do not: there the ping is a message. */
+  /**
+   * Sends a ping of the protocol. The package `ws` has this method. Browsers do not have it, so the client sends a ping
+   * message there.
+   */
   ping?(): void;
   /** Listens for the answers to {@link ping}. */
   on?(event: 'pong', listener: () => void): unknown;

@@ -1,4 +1,4 @@
-/** The source of the token for each request and connection, and of a new one after a refusal. */
+/** The source of the token for each request and each connection. The source requests a new token after a refusal. */
 export class TokenSource {
   readonly #getToken: (() => string | Promise<string>) | undefined;
   #token: Promise<string | undefined> | undefined;
@@ -12,7 +12,7 @@ export class TokenSource {
     if (getToken === undefined) this.#token = Promise.resolve(token);
   }
 
-  /** Returns the token. Asks the caller's `getToken` if no token is known, and rejects when that function does. */
+  /** Returns the token. If no token is known, calls the caller's `getToken`, and rejects when `getToken` rejects. */
   token(): Promise<string | undefined> {
     if (this.#token === undefined) {
       const token = this.#ask();
@@ -25,12 +25,12 @@ export class TokenSource {
     return this.#token;
   }
 
-  /** Handles the refusal of `token`. @returns true if a new one can be requested. */
+  /** Handles the refusal of `token`. @returns true if a new token can be requested. */
   refuse(token: string | undefined): boolean {
     if (this.#getToken === undefined) return false;
     // Another request has already requested a new token.
     if (token !== this.#current) return true;
-    // The caller gave the same token again.
+    // The caller's function returned the refused token again.
     if (token !== undefined && token === this.#refused) return false;
     this.#refused = token;
     this.#token = undefined;

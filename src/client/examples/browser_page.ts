@@ -3,7 +3,7 @@ import { createStreamClient } from 'tickseal/client';
 // Shows a verified price on a web page. The page's origin must be listed in the service's `listen.allowed_origins`.
 //   browser_page.html#url=https://prices.example.com&token=…&signer=0x…&symbol=BTCUSD
 
-// A project whose `lib` has DOM declares these.
+// A project whose `lib` contains DOM has these declarations already.
 declare const document: { querySelector(selector: string): { textContent: string } };
 declare const location: { readonly hash: string };
 

@@ -1,6 +1,7 @@
 import { createClient } from 'tickseal/client';
 
-// Draws the candles of the last minutes as text, one line each: the range as a line, open to close as a bar.
+// Draws the candles of the last minutes as text. Each candle is a line: a thin line from low to high, and a bar from open to
+// close.
 //   node history_chart.js BTCUSD 20
 
 const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;

@@ -1,6 +1,7 @@
 import { createClient, parseDecimalPrice } from 'tickseal/client';
 
-// Ends with exit code 2 and a line when a price has moved by more than some percent since the start, or is stale.
+// Prints a line and ends with exit code 2 when a price is stale, or has moved since the start by more than a given
+// percentage.
 //   node price_alert.js BTCUSD 1.5 30
 
 const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
@@ -20,13 +21,13 @@ const stale = setTimeout(
 );
 
 let first: bigint | undefined;
-// A fixed channel sends every price that is live, also one that did not change.
+// A fixed channel sends every live price, also a price that did not change.
 for await (const tick of client.stream([symbol], { channel: '500ms' })) {
   stale.refresh();
   if (first === undefined) console.log(`${symbol} starts at ${tick.decimal}`);
   first ??= tick.price;
   const change = tick.price > first ? tick.price - first : first - tick.price;
-  // Both sides hold 10^18 twice: a percent is parsed like a price.
+  // Both sides contain the factor 10^18 twice, because the percentage is parsed like a price.
   if (change * 100n * 10n ** 18n > limit * first) alert(`moved by more than ${percent} %: ${tick.decimal}`);
 }
 clearTimeout(stale);

@@ -1,17 +1,17 @@
 import { createClient } from 'tickseal/client';
 
-// Publishes one price, signed with a publisher's key, and prints the service's verdict.
+// Publishes a price that is signed with a publisher's key, and prints the service's verdict.
 //   PUBLISHER_KEY=0x… ORACLE_ID=mykey node publish_price.js BTCUSD 61000.5
 
 const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN } = process.env;
 const { PUBLISHER_KEY = '', ORACLE_ID = '' } = process.env;
 const [symbol = 'BTCUSD', price = ''] = process.argv.slice(2);
 
-// A publisher reads no prices, so no signer needs to be named.
+// This client reads no prices, so it needs no signers.
 await using client = createClient({ urls: TICKSEAL_URL, token: TICKSEAL_TOKEN, signers: 'unchecked' });
 const publisher = client.publisher({ key: PUBLISHER_KEY, oracleId: ORACLE_ID, ack: 'durable' });
 
-// Decimal text stays exact; a number would have been rounded already.
+// Decimal text stays exact. A number would already be rounded.
 const { [symbol]: verdict } = await publisher.publish({ [symbol]: price });
 if (verdict?.status === 'accepted') {
   console.log(`${symbol} ${price} is accepted, and on disk`);

@@ -1,6 +1,6 @@
 import { createClient } from 'tickseal/client';
 
-// Reads one stream from several services of an operator, and ends when fewer of them are connected than a quorum.
+// Reads a stream from several services of an operator. Ends when fewer services are connected than the quorum.
 //   TICKSEAL_URLS=https://a.example.com,https://b.example.com node quorum_prices.js BTCUSD 2
 
 const { TICKSEAL_URLS = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
@@ -21,7 +21,8 @@ client.on('state', ({ url, state }) => {
   void client.close();
 });
 
-// The client merges all services into one sequence: the first service to send a price wins, and the times only grow.
+// The client merges all services into a single sequence. The client takes each price from the service that sends the price
+// first, and the times only grow.
 for await (const tick of client.stream([symbol], { channel: '500ms' })) {
   if (isReached) console.log(tick.symbol, tick.decimal, 'from', tick.url);
 }

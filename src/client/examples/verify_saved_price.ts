@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { verifyAggregate } from 'tickseal/client';
 
-// Verifies saved aggregates offline, from nothing but their bytes: each publisher's signature, the price, the service's signature.
+// Verifies saved aggregates offline. The bytes of an aggregate are enough to check each publisher's signature, the price and the
+// service's signature.
 //   curl … "$TICKSEAL_URL/v1/prices/latest?assets=BTCUSD" > price.json && node verify_saved_price.js price.json
 
 const { SIGNER = '' } = process.env;
 const [file = 'price.json'] = process.argv.slice(2);
 
-// The text is passed, not the parsed JSON: JSON.parse loses digits of timestamps.
+// This call passes the text and not parsed JSON, because JSON.parse loses digits of timestamps.
 const reports = verifyAggregate(readFileSync(file, 'utf8'), { signers: [SIGNER] });
 for (const { assetId, verdict, checks } of reports) {
   for (const { name, status, reason } of checks) {

@@ -1,6 +1,6 @@
 import { createClient } from 'tickseal/client';
 
-// Watches a price: prints each one as it comes, after its signature was verified.
+// Watches a price, and prints each price after its signature was verified.
 //   node watch_price.js BTCUSD 10
 
 const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;

@@ -1,8 +1,8 @@
 import type { NodesAnswer } from './node_log.js';
 
-// Readers of the service's JSON answers. An answer of another shape is an error that names it.
+// Readers of the service's JSON answers. For an answer of another shape they throw an error that names the answer.
 
-/** Five columns of equal length; times in UNIX seconds. */
+/** Five columns of equal length. The times are in UNIX seconds. */
 export interface CandleAnswer {
   readonly t: readonly number[];
   readonly o: readonly number[];
@@ -16,7 +16,7 @@ const NO_CANDLES: CandleAnswer = { t: [], o: [], h: [], l: [], c: [] };
 
 type AnswerFields = Readonly<Record<string, unknown>>;
 
-/** Reads the candles of `/udf/history`. @throws Error with the service's own reason for a refusal. */
+/** Reads the candles of `/udf/history`. @throws Error with the service's own reason after a refusal. */
 export function readCandles(text: string): CandleAnswer {
   const fields = objectOf(JSON.parse(text), 'history');
   if (fields['s'] === 'no_data') return NO_CANDLES;

@@ -17,7 +17,7 @@ export interface AssetDetailOptions {
 const SCALE = 1e18;
 const FIRST_RESOLUTION: Resolution = '1';
 
-/** The chosen asset: its price, its chart and the text of its seal. */
+/** The chosen asset with its price, its chart and the text of its seal. */
 export class AssetDetail {
   readonly #options: AssetDetailOptions;
   readonly #buttons: readonly HTMLButtonElement[];
@@ -57,7 +57,7 @@ export class AssetDetail {
     this.#options.chart.show(asset, this.#resolution);
   }
 
-  /** Selects longer candles for 1, shorter ones for -1. */
+  /** Selects longer candles for 1, and shorter candles for -1. */
   moveResolution(step: -1 | 1): void {
     const place = CHART_INTERVALS.findIndex(({ resolution }) => resolution === this.#resolution) + step;
     const next = CHART_INTERVALS[place];
@@ -85,7 +85,7 @@ export class AssetDetail {
       board.fault === undefined ? SEAL_TEXTS[seal] + age : `${SEAL_TEXTS[seal]}: ${board.fault.reason}`;
   }
 
-  /** Draws the exact price; digits beyond those of the table are smaller. */
+  /** Draws the exact price. Digits that the table does not show are smaller. */
   #drawPrice(quote: Quote | undefined): void {
     const [main, rest] = byId('price').children as unknown as [HTMLElement, HTMLElement];
     const text = quote === undefined ? '—' : shownPrice(quote.price, shownDecimals(quote.price));

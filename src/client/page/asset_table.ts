@@ -3,11 +3,11 @@ import { assetKey, type Board, type Seal } from './board.js';
 import { marketText } from './market_text.js';
 import { ageText, changeSteps, changeText, shownDecimals, shownPrice } from './price_text.js';
 
-/** The height of every row, in CSS pixels; the style sheet has it too. */
+/** The height of every row in CSS pixels. The style sheet has the same height. */
 const ROW_PX = 44;
 /** Rows that are drawn above and below the visible ones. */
 const MARGIN_ROWS = 4;
-/** The time that the list must rest before another set of assets is subscribed. */
+/** The time without scrolling after which the page subscribes the assets that are now visible. */
 const REST_MS = 150;
 
 export interface AssetTableOptions {
@@ -20,7 +20,7 @@ export interface AssetTableOptions {
   readonly onSeen: (assets: readonly TaxonomyAsset[]) => void;
 }
 
-/** The cells of one drawn row, which shows another asset after the list is scrolled. */
+/** The cells of a drawn row. A row shows another asset after the list is scrolled. */
 interface Row {
   readonly root: HTMLElement;
   readonly symbol: HTMLElement;
@@ -34,7 +34,7 @@ interface Row {
   shownNs: bigint;
 }
 
-/** A list of assets that draws only the visible ones, in rows that it reuses. */
+/** A list of assets that draws only the visible assets, in rows that it reuses. */
 export class AssetTable {
   readonly #options: AssetTableOptions;
   readonly #extent: HTMLElement;
@@ -62,7 +62,7 @@ export class AssetTable {
     new ResizeObserver(() => this.draw()).observe(grid);
   }
 
-  /** Shows other assets. The chosen one stays chosen, and is marked if it is among them. */
+  /** Shows other assets. The chosen asset stays chosen, and its row is marked if the asset is in the new list. */
   show(assets: readonly TaxonomyAsset[]): void {
     this.#assets = assets;
     const chosen = this.#chosen && assetKey(this.#chosen);
@@ -80,8 +80,8 @@ export class AssetTable {
   }
 
   /**
-   * Chooses the row at a distance below the chosen one, or above for a negative distance, and scrolls to it. If the chosen asset
-   * is not shown, counting starts above the first row.
+   * Chooses the row at a distance below the chosen row, or above it for a negative distance, and scrolls there. If the chosen
+   * asset is not in the list, counting starts above the first row.
    */
   move(rows: number): void {
     const place = Math.min(Math.max(this.#place + rows, 0), this.#assets.length - 1);
@@ -100,7 +100,7 @@ export class AssetTable {
     return Math.max(Math.floor(this.#options.grid.clientHeight / ROW_PX), 1);
   }
 
-  /** Draws with the next frame of the screen, once for any number of calls before it. */
+  /** Draws with the next frame of the screen. Several calls before that frame cause a single drawing. */
   draw(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -118,7 +118,7 @@ export class AssetTable {
     const end = Math.min(endSeen + MARGIN_ROWS, this.#assets.length);
     while (this.#rows.length < end - first) this.#rows.push(this.#createRow());
     const nowMs = performance.now();
-    // A place always has the same row, so that scrolling by one row changes one row.
+    // A place in the list always has the same row, so scrolling by a row changes a single row.
     const count = Math.max(this.#rows.length, 1);
     const used = new Set<Row>();
     if (this.#place < first || this.#place >= end) grid.removeAttribute('aria-activedescendant');
@@ -211,7 +211,7 @@ export class AssetTable {
   }
 }
 
-/** The texts beside the sign of a seal. */
+/** The texts next to the sign of a seal. */
 export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
   waiting: 'waiting',
   verified: 'verified',
@@ -223,13 +223,16 @@ export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
 const FLASH_MS = 700;
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Colours a price that moved, for a moment. */
+/** Colours a price for a moment after the price moved. */
 export function flash(element: HTMLElement, direction: -1 | 1): void {
   if (REDUCED_MOTION.matches) return;
   element.animate([{ color: direction > 0 ? 'var(--up)' : 'var(--down)' }, {}], FLASH_MS);
 }
 
-/** Sets the text of an element. An unchanged text is not written: each write makes the browser compute the layout of the row again. */
+/**
+ * Sets the text of an element. An unchanged text is not written, because each write makes the browser compute the layout of the row
+ * again.
+ */
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -17,12 +17,15 @@ export interface BasePricesOptions {
   readonly nowMs: () => number;
 }
 
-/** The prices from which changes count: the last close before today. They are read for the visible assets. */
+/**
+ * The prices from which changes are computed. A base is the last close before today. The page reads the bases of the visible
+ * assets.
+ */
 export class BasePrices {
   readonly #options: BasePricesOptions;
   /**
-   * The base of each asset; `undefined` while it is being read, and for an asset without one. Each day has its own map, so no
-   * late answer is stored under the next day.
+   * The base of each asset. A base is `undefined` while it is being read, and for an asset that has no base. Each day has its
+   * own map, so a late answer is never stored under the next day.
    */
   #bases = new Map<string, number | undefined>();
   #day = 0;
@@ -31,7 +34,7 @@ export class BasePrices {
     this.#options = options;
   }
 
-  /** Reads the unknown bases of these assets. In repeated calls it reads each once a day. */
+  /** Reads the unknown bases of these assets. Repeated calls read each base once a day. */
   async read(assets: readonly TaxonomyAsset[]): Promise<void> {
     const today = Math.floor(this.#options.nowMs() / DAY_MS);
     if (today !== this.#day) this.#bases = new Map();
@@ -63,7 +66,7 @@ export class BasePrices {
       const found = readBasePrices(await this.#options.get(`${REST_PATHS.udfQuotes}?${query}`));
       for (const asset of assets) bases.set(assetKey(asset), found.get(asset.symbol));
     } catch {
-      // An asset without its base has no change. After a while its base is unknown again.
+      // An asset without its base has no change. After this time the base is forgotten, so that it is read again.
       setTimeout(() => {
         for (const asset of assets) bases.delete(assetKey(asset));
       }, RETRY_MS);

@@ -1,25 +1,28 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import type { MarketStatusName, Tick } from '../prices/tick.js';
 
-/** The age above which a value is stale: ten frames of the page's channel. */
+/** The age above which a value is stale: the time of ten frames of the page's channel. */
 export const STALE_MS = 5_000;
 
 /**
- * The state of a value on the page. `verified`: its frame passed every check against the pinned signer. `stale`: that was too
- * long ago. `failed` and `not pinned`: the last frame did not pass, so there is no value. `waiting`: no frame has come yet.
+ * The state of a value on the page.
+ * - `verified`: the frame passed every check against the pinned signer.
+ * - `stale`: the last frame that passed is too old.
+ * - `failed` and `not pinned`: the last frame did not pass, so there is no value.
+ * - `waiting`: no frame has arrived yet.
  */
 export type Seal = 'waiting' | 'verified' | 'stale' | 'failed' | 'not pinned';
 
 /** A verified value. */
 export interface Quote {
   readonly price: bigint;
-  /** The time at which the service made the frame. */
+  /** The time at which the service made the value's frame. */
   readonly timestampNs: bigint;
-  /** The same time by the steady clock of this computer; see {@link Board}. */
+  /** The time at which the service made the frame, by the steady clock of this computer; see {@link Board}. */
   readonly madeMs: number;
   /** The market status; `undefined` for an asset without a schedule. */
   readonly marketStatus: MarketStatusName | undefined;
-  /** The price compared with the one before: above (1), below (-1) or equal (0). */
+  /** The price compared with the price before: above (1), below (-1) or equal (0). */
   readonly direction: -1 | 0 | 1;
 }
 
@@ -30,16 +33,19 @@ export interface Fault {
   readonly reason: string;
 }
 
-/** Returns the name of an asset in the page's stream, which has assets of both types. The name stays when streaming IDs change. */
+/**
+ * Returns the key of an asset in the page's stream. The key has the signature type, because the stream has assets of both types.
+ * The key stays the same when streaming IDs change.
+ */
 export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol' | 'signatureType'>): string {
   return `${signatureType} ${symbol}`;
 }
 
 /**
- * The newest verified value of every asset. A frame that fails its checks removes all values. Ages are measured by a steady
- * clock, whose `nowMs` counts from any time. The difference between this clock and the service's comes from the frame of a
- * connection that arrived soonest after its time. So a wrong clock of this computer makes no value young or old, and a delayed
- * frame is old.
+ * The newest verified value of every asset. A frame that fails its checks removes all values. A steady clock measures ages;
+ * the `nowMs` of this clock counts from an arbitrary time. The board computes the difference between this clock and the
+ * service's clock from the frame with the shortest delay on this connection. So a wrong system clock does not change any age,
+ * and a delayed frame has its true age.
  */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
@@ -50,19 +56,19 @@ export class Board {
   #newestNs = 0n;
   /** The time up to which values were removed. */
   #blankedNs = 0n;
-  /** The smallest lead of the steady clock over the time of a frame of this connection. */
+  /** The smallest difference between the steady clock and the time of a frame on this connection. */
   #aheadMs = Number.POSITIVE_INFINITY;
 
   get assets(): readonly TaxonomyAsset[] {
     return this.#assets;
   }
 
-  /** Returns the fault, from a frame that failed until one that passed. */
+  /** Returns the fault. A fault lasts from a failed frame until the next frame that passes. */
   get fault(): Fault | undefined {
     return this.#fault;
   }
 
-  /** Sets the assets; values of removed assets are removed too. */
+  /** Sets the assets, and removes the values of removed assets. */
   setAssets(assets: readonly TaxonomyAsset[]): void {
     const keys = new Set(assets.map(assetKey));
     for (const key of this.#quotes.keys()) if (!keys.has(key)) this.#quotes.delete(key);
@@ -73,19 +79,19 @@ export class Board {
     return this.#quotes.get(assetKey(asset));
   }
 
-  /** Begins a new connection: its frames may take longer than those of the former one. */
+  /** Begins a new connection. Frames of the new connection may take longer than frames of the former connection. */
   restart(): void {
     this.#aheadMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Notes that a frame of this time passed its checks at `nowMs`; its values follow. */
+  /** Records that a frame of this time passed its checks at `nowMs`. The values of the frame follow. */
   pass(timestampNs: bigint, nowMs: number): void {
     this.#newestNs = timestampNs;
     this.#aheadMs = Math.min(this.#aheadMs, ageMs(timestampNs, nowMs));
     this.#fault = undefined;
   }
 
-  /** Takes the value of a frame that passed, unless a later frame failed. */
+  /** Stores the value of a frame that passed, unless a later frame failed. */
   apply({
     symbol,
     price,
@@ -99,7 +105,7 @@ export class Board {
     this.#quotes.set(symbol, { price, timestampNs, madeMs, marketStatus: status, direction });
   }
 
-  /** Removes every value after a frame failed: nothing in the frame is known to be true, not even its assets. */
+  /** Removes every value after a frame failed, because nothing in that frame is known to be true, not even its assets. */
   blank(fault: Fault): void {
     this.#fault = fault;
     this.#blankedNs = this.#newestNs;
@@ -119,7 +125,7 @@ export function ageMs(timestampNs: bigint, nowMs: number): number {
   return nowMs - Number(timestampNs / 1_000n) / 1_000;
 }
 
-/** Finds the assets whose symbol contains the text, in any case. Those that begin with the text come first. */
+/** Finds the assets whose symbol contains the text, in any case. Assets whose symbol begins with the text come first. */
 export function searchAssets(assets: readonly TaxonomyAsset[], text: string): readonly TaxonomyAsset[] {
   const wanted = text.trim().toUpperCase();
   if (wanted === '') return assets;

@@ -1,27 +1,27 @@
 import { ageText } from './price_text.js';
 
-/** The silence after which the page reports it: frames come twice a second. */
+/** The silence after which the page reports it. Frames come twice a second. */
 const SILENT_MS = 2_000;
-/** The difference between the clocks of the service and this computer above which the page reports it. */
+/** The smallest difference between the clocks of the service and of this computer that the page reports. */
 const CLOCK_DIFFERENCE_MS = 2_000;
 
 /** The facts that the page has about its connection. */
 export interface ConnectionFacts {
   readonly isUp: boolean;
-  /** The reason of the last loss or failed attempt; `undefined` before the first. */
+  /** The reason of the last loss or failed attempt; `undefined` before the first loss. */
   readonly downReason: string | undefined;
-  /** The arrival of the last frame, by the steady clock. */
+  /** The time at which the last frame arrived, by the steady clock. */
   readonly lastFrameMs: number | undefined;
   /** True when the last frame failed its check. */
   readonly isFailing: boolean;
-  /** The lead of this computer's clock over the time of the last verified frame. */
+  /** The difference between this computer's clock and the time of the last verified frame. */
   readonly aheadMs: number;
-  /** The numbers of frames since the page was opened: verified, and failed below. */
+  /** The number of verified frames since the page was opened. `failed` counts the others. */
   readonly verified: number;
   readonly failed: number;
 }
 
-/** The facts of a connection, updated by its events. */
+/** The facts of a connection. Events of the connection update them. */
 export class ConnectionLog implements ConnectionFacts {
   isUp = false;
   downReason: string | undefined;
@@ -59,7 +59,7 @@ export interface ShownConnection {
   readonly text: string;
 }
 
-/** Describes the connection in one line. @param subscribed the number of assets that the service sends */
+/** Describes the connection in a line. @param subscribed the number of assets that the service sends */
 export function connectionState(
   { isUp, downReason, lastFrameMs, isFailing }: ConnectionFacts,
   subscribed: number,

@@ -2,7 +2,7 @@ import { element } from './elements.js';
 
 const SHOWN_MS = 1_500;
 
-/** Makes a button that copies a text and confirms it. Without a text it shows `missing`. */
+/** Makes a button that copies a text and confirms this. If there is no text, the button shows `missing`. */
 export function copyButton(name: string, textOf: () => string | undefined, missing = ''): HTMLButtonElement {
   const button = element('button', { type: 'button' }, name);
   const show = (text: string) => {
@@ -23,7 +23,10 @@ export function copyButton(name: string, textOf: () => string | undefined, missi
   return button;
 }
 
-/** Copies a text. Browsers have no clipboard for pages over plain HTTP from other machines; there the older method still works. */
+/**
+ * Copies a text. Browsers have no clipboard for a page that comes over plain HTTP from another machine, so this function uses the
+ * older method there.
+ */
 async function copy(text: string): Promise<void> {
   if (isSecureContext) return navigator.clipboard.writeText(text);
   const field = element('textarea', { class: 'unseen' });

@@ -7,7 +7,10 @@ import { clockText } from './price_text.js';
 /** The interval at which the nodes of a cluster are requested. */
 const INTERVAL_MS = 3_000;
 
-/** The list of nodes, requested while the page is visible. A process that is alone is asked once for each connection. */
+/**
+ * The list of nodes, which is requested while the page is visible. If the service is a process without a cluster, the list is
+ * requested once for each connection.
+ */
 export class CurrentNodes {
   readonly log = new NodeLog();
   readonly #client: StreamClient;
@@ -21,7 +24,7 @@ export class CurrentNodes {
     }, INTERVAL_MS);
   }
 
-  /** Reads the nodes. Without an answer the last known nodes stay: older services have none. */
+  /** Reads the nodes. Without an answer the last known nodes stay, because older services have no such answer. */
   async read(): Promise<void> {
     try {
       this.log.take(readNodes(await this.#client.get(REST_PATHS.nodes)), clockText(Date.now()));

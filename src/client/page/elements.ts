@@ -1,6 +1,6 @@
 type Child = Node | string;
 
-/** Makes an element. Data from the service is text in it, never markup. */
+/** Makes an element. Data from the service becomes text in the element, never markup. */
 export function element<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Readonly<Record<string, string>>,

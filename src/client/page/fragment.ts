@@ -1,9 +1,9 @@
-/** The contents of a link to the page after `#`, which browsers send to no server. */
+/** The part of a link to the page after `#`. Browsers send this part to no server. */
 export interface LinkFragment {
   readonly token: string | undefined;
   /** Addresses and Stark public keys, as in the link. */
   readonly signers: readonly string[];
-  /** The address that signs streams, if different. */
+  /** The address that signs streams, if it differs. */
   readonly streamSigner: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Fault } from './board.js';
 
-/** A message across the page, with an action for the reader. */
+/** A message across the page, with an action that the reader can take. */
 export interface Notice {
   readonly tone: 'bad' | 'info';
   readonly text: string;
@@ -11,8 +11,8 @@ export interface Notice {
 type FailedReport = Extract<PayloadReport<readonly string[]>, { readonly verdict: 'failed' }>;
 
 /**
- * Returns the meaning of a failed frame. A frame with a valid signature by the key that the service names now differs from a
- * forged one: the operator may have changed keys.
+ * Returns the meaning of a failed frame. The operator may have changed keys, so a valid signature by the key that the service
+ * names now differs from a forgery.
  * @param namedSigner the key that the taxonomy names for streams
  */
 export function faultOf({ checks, signer }: FailedReport, namedSigner: string): Fault {
@@ -38,12 +38,12 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
     : { tone: 'bad', text: `A frame failed its check, so no price is shown until one passes. ${reason}.` };
 }
 
-/** Makes the notice of a trouble of the service that may pass. @param what the text after `The service` */
+/** Makes the notice of a problem of the service that may be temporary. @param what the text after `The service` */
 export function troubleNotice(what: string): Notice {
   return { tone: 'bad', text: `The service ${what}. The page tries again.` };
 }
 
-/** Makes the notice that the service does not send all wanted assets, with the reason. */
+/** Makes a notice with the reason why the service does not send all wanted assets. */
 export function refusalNotice(reason: string | undefined): Notice | undefined {
   return reason === undefined ? undefined : troubleNotice(`refuses to send all that is seen: ${reason}`);
 }

@@ -1,7 +1,7 @@
 export interface KeyActions {
   readonly search: HTMLInputElement;
   readonly grid: HTMLElement;
-  /** Chooses the row at a distance below the chosen one, or above for a negative distance. */
+  /** Chooses the row at a distance below the chosen row, or above it for a negative distance. */
   readonly move: (rows: number) => void;
   readonly pageRows: () => number;
   readonly moveResolution: (step: -1 | 1) => void;

@@ -2,7 +2,7 @@ import { intervalAt } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import type { CandleAnswer } from './answers.js';
 
-/** The prices of one interval, as doubles, which are exact enough to draw. */
+/** The prices of an interval, as doubles. Doubles are exact enough to draw. */
 export interface ChartCandle {
   /** UNIX seconds at the start of the interval. */
   readonly time: number;
@@ -12,7 +12,7 @@ export interface ChartCandle {
   readonly close: number;
 }
 
-/** A resolution in the page's choice; day, week and month have two names each. */
+/** A resolution in the page's choice. Day, week and month have two names each. */
 export interface ChartInterval {
   readonly resolution: Resolution;
   readonly alias: Resolution | undefined;
@@ -41,7 +41,8 @@ export function candlesOf({ t, o, h, l, c }: CandleAnswer): ChartCandle[] {
 }
 
 /**
- * Computes the candle that follows from the last one and a price: the same candle, updated, or the next one.
+ * Computes the candle that follows from the last candle and a price: the last candle with this price added, or the candle of
+ * the next interval.
  * @returns `undefined` for a price of an interval before the last candle's
  */
 export function nextCandle(

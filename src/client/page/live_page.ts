@@ -15,7 +15,7 @@ import { StateBar } from './state_bar.js';
 
 /** The interval at which ages and states are drawn again while no frame comes. */
 const DRAW_MS = 500;
-/** The width below which the list and the chosen asset alternate; the style sheet has it too. */
+/** The width below which the page shows either the list or the chosen asset. The style sheet has the same width. */
 const NARROW = matchMedia('(max-width: 60rem)');
 
 export interface LivePageOptions {
@@ -23,7 +23,7 @@ export interface LivePageOptions {
   readonly pins: PinnedSigners;
 }
 
-/** The page behind the login. It joins the prices, the table, the chosen asset and its proof. */
+/** The page after the login. This class joins the prices, the table, the chosen asset and its proof. */
 export class LivePage {
   readonly #options: LivePageOptions;
   readonly #prices: LivePrices;
@@ -83,7 +83,7 @@ export class LivePage {
     });
   }
 
-  /** Shows prices while the service accepts the token. @throws RefusedError when the service refuses it */
+  /** Shows prices while the service accepts the token. @throws RefusedError when the service refuses the token */
   run(): Promise<never> {
     setInterval(() => this.#draw(), DRAW_MS);
     document.addEventListener('visibilitychange', () => {
@@ -122,7 +122,10 @@ export class LivePage {
     this.#drawCount();
   }
 
-  /** Shows an asset on the right; on a narrow screen it replaces the list, and the browser's way back returns to the list. */
+  /**
+   * Shows an asset on the right. On a narrow screen the asset replaces the list, and the browser's back button returns to the
+   * list.
+   */
   #choose(asset: TaxonomyAsset): void {
     const { asset: before } = this.#detail;
     if (before === undefined || assetKey(before) !== assetKey(asset)) this.#show(asset);
@@ -138,7 +141,7 @@ export class LivePage {
     this.#want();
   }
 
-  /** Leaves the asset on a narrow screen. @returns true if it was shown there */
+  /** Leaves the asset on a narrow screen. @returns true if the asset was shown there */
   #back(): boolean {
     const isDetailed = document.body.classList.contains('detailed');
     if (isDetailed) history.back();
@@ -167,7 +170,7 @@ export class LivePage {
     this.#hasAssets = true;
   }
 
-  /** Follows the chosen asset, which may have another streaming ID now, or be removed. */
+  /** Updates the chosen asset, which may have another streaming ID now or may be removed. */
   #followChosen(): void {
     const { asset: before } = this.#detail;
     if (before === undefined) return;

@@ -19,13 +19,16 @@ import { pause } from './pause.js';
 import type { PinnedSigners } from './pins.js';
 import type { StateBar } from './state_bar.js';
 
-/** The channel with two frames a second: people read no more, and the service signs every frame for this page alone. */
+/**
+ * The channel with two frames a second, because people cannot read faster, and because the service signs every frame for this
+ * page alone.
+ */
 const CHANNEL = '500ms';
 /** The pause before a stream is opened again, after the service ended it for a reason other than its token. */
 const REOPEN_MS = 5_000;
 /** The interval at which the service's keys are read while another key signs its frames. */
 const SIGNERS_INTERVAL_MS = 5_000;
-/** The signer while none is pinned and the service names none: no key has this address. */
+/** The signer while none is pinned and the service names none. No key has this address. */
 const NOBODY = `0x${'0'.repeat(40)}`;
 const UNAUTHORIZED = 401;
 
@@ -33,15 +36,15 @@ export interface LivePricesOptions {
   readonly token: string;
   readonly pins: PinnedSigners;
   readonly states: StateBar;
-  /** Called when the service has other assets than before. */
+  /** Called when the service's assets changed. */
   readonly onAssets: () => void;
   /** Called when a connection was made. */
   readonly onUp: (isFirst: boolean) => void;
-  /** Called when there is something to draw, after the values of the frame were taken. */
+  /** Called after the values of a frame were stored, so that the page can draw them. */
   readonly onChange: () => void;
 }
 
-/** The verified prices of the wanted assets, from the client. The state bar reports faults. */
+/** The verified prices of the wanted assets. The client verifies them, and the state bar shows faults. */
 export class LivePrices {
   readonly client: StreamClient;
   readonly board = new Board();
@@ -83,7 +86,7 @@ export class LivePrices {
     this.#stream = this.#open();
   }
 
-  /** Reads prices while the service accepts the token. @throws RefusedError when the service refuses it */
+  /** Reads prices while the service accepts the token. @throws RefusedError when the service refuses the token */
   async run(): Promise<never> {
     for (;;) {
       try {
@@ -121,7 +124,7 @@ export class LivePrices {
 
   #open(): PriceStream {
     const stream = this.client.stream([], { channel: CHANNEL, marketStatus: true, signatureType: 'both' });
-    // An added symbol may leave the service; a first symbol may not.
+    // The service may remove a symbol that was added to a stream, but a symbol in the first request must exist.
     stream.add(this.#wanted);
     return stream;
   }
@@ -133,7 +136,10 @@ export class LivePrices {
     this.#options.onUp(isFirst);
   }
 
-  /** Returns the key whose payloads count. Another tab may have removed the pins; then this is a first use again. */
+  /**
+   * Returns the key whose payloads count. Another tab may have removed the pins, so this call pins the key again if no pin is
+   * left.
+   */
   #pinnedSigner(): string {
     const { pins, states } = this.#options;
     if (pins.pinOnFirstUse('stream', this.#streamSigner)) states.showPins(pins);
@@ -149,7 +155,7 @@ export class LivePrices {
     const { pins, states, onAssets } = this.#options;
     this.#signers = signers;
     this.#oracleId = oracleId;
-    // Streams come first: until they have their own pin, the pin of the EVM key counts for them.
+    // The key of streams is pinned first, because the pin of the EVM key counts for streams until they have their own pin.
     pins.pinOnFirstUse('stream', this.#streamSigner);
     for (const { address, signatureType, role } of signers)
       if (role === 'aggregate') pins.pinOnFirstUse(signatureType, address);
@@ -192,7 +198,7 @@ export class LivePrices {
       ({ signers }) => {
         this.#signers = signers;
       },
-      // The stream reads the taxonomy again anyway.
+      // A failure here is ignored, because the stream reads the taxonomy again in any case.
       () => undefined,
     );
   }
@@ -209,7 +215,7 @@ export class LivePrices {
     // The events `report` and `taxonomy` cover these two errors.
     if (error instanceof UnverifiedError || error instanceof UnknownAssetError) return;
     if (error instanceof ProtocolError) this.#refusal = error.message.slice(error.url.length + 2);
-    // While frames come, one failed request is not reported.
+    // A single failed request is not reported while frames arrive.
     else if (connectionState(this.connection, 1, performance.now()).tone !== 'good')
       this.#trouble = error.message;
     this.#showNotice();
@@ -228,7 +234,7 @@ export class LivePrices {
   #pin(key: string): void {
     const { pins, states } = this.#options;
     pins.pin('stream', key, 'reader');
-    // The service declares that the key of streams may sign aggregates too.
+    // The service declares that the key of streams may also sign aggregates.
     if (this.#signers.some(({ role, address }) => role === 'aggregate' && address === key))
       pins.pin('evm', key, 'reader');
     states.showPins(pins);

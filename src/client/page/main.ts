@@ -7,14 +7,14 @@ import { originStorage, tabStorage } from './storage.js';
 
 /** The name under which this tab keeps the token. */
 const TOKEN_NAME = 'tickseal.token';
-/** The name under which a restarted page finds the reason. */
+/** The name under which this tab keeps the reason for a restart of the page. */
 const REASON_NAME = 'tickseal.reason';
-/** The name under which a restarted page finds the remark about an opened link. */
+/** The name under which this tab keeps the remark about an opened link until the page has restarted. */
 const REMARK_NAME = 'tickseal.remark';
 
 const pins = new PinnedSigners(originStorage);
 takeFragment();
-// A link of the same page opened in this tab changes only the fragment.
+// If a link to the same page is opened in this tab, only the fragment changes.
 addEventListener('hashchange', () => {
   takeFragment();
   location.reload();
@@ -34,7 +34,10 @@ const known = tabStorage.getItem(TOKEN_NAME);
 if (known === null) ask();
 else void open(known);
 
-/** Takes token and signers from the address, and removes both from it. The remark about the link is kept for the next page. */
+/**
+ * Takes the token and the signers from the address, and removes them there. The tab keeps the remark about the link for the
+ * restarted page.
+ */
 function takeFragment(): void {
   if (location.hash === '') return;
   const link = readFragment(location.hash);
@@ -42,7 +45,7 @@ function takeFragment(): void {
   tabStorage.setItem(REMARK_NAME, useLink(link));
 }
 
-/** Uses a link, but not one with a wrong key. @returns the remark for the reader; empty if there is none */
+/** Uses a link unless it has a wrong key. @returns the remark for the reader; empty if there is no remark */
 function useLink({ token, signers, streamSigner }: LinkFragment): string {
   const wrong = signers.find((signer) => keyTypeOf(signer) === undefined);
   if (wrong !== undefined) return `The link was not used: its signer ${wrong} is no key.`;
@@ -50,7 +53,7 @@ function useLink({ token, signers, streamSigner }: LinkFragment): string {
   if (ofStreams !== undefined && keyTypeOf(ofStreams) !== 'evm')
     return `The link was not used: its stream_signer ${ofStreams} is no address.`;
   if (token !== undefined) tabStorage.setItem(TOKEN_NAME, token);
-  // Streams come first: until they have their own pin, the pin of the EVM key counts for them.
+  // The key of streams is pinned first, because the pin of the EVM key counts for streams until they have their own pin.
   const named = [
     ...(ofStreams === undefined ? [] : [['stream', ofStreams] as const]),
     ...signers.map((signer) => [keyTypeOf(signer)!, signer] as const),
@@ -75,7 +78,7 @@ async function open(token: string): Promise<void> {
   }
 }
 
-/** Forgets the token. The page restarts, so that nothing of the old login stays in it. */
+/** Forgets the token, and restarts the page so that no data of the old login stays in it. */
 function signOut(reason = ''): void {
   tabStorage.removeItem(TOKEN_NAME);
   tabStorage.setItem(REASON_NAME, reason);
@@ -88,14 +91,17 @@ function ask(): void {
   byId('token').focus();
 }
 
-/** Reads and removes a text that the former page has kept for this one. */
+/** Reads and removes a text that the page kept before its restart. */
 function take(name: string): string {
   const text = tabStorage.getItem(name) ?? '';
   tabStorage.removeItem(name);
   return text;
 }
 
-/** Finds the buttons that sign out: one at the top, and for narrow screens one in the card of the connection. */
+/**
+ * Finds the buttons that sign out. The page has a button at the top, and another in the card of the connection for narrow
+ * screens.
+ */
 function signOutButtons(): readonly HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>('.sign-out')];
 }

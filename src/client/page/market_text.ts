@@ -7,7 +7,7 @@ const TEXTS: Readonly<Record<MarketStatusName, string>> = {
   'after hours': 'after hours',
 };
 
-/** @param status the status in the newest value, `undefined` without a value */
+/** Describes the status of a market. @param status the status in the newest value; `undefined` without a value */
 export function marketText(calendar: string, status: MarketStatusName | undefined): string {
   if (status !== undefined) return TEXTS[status] ?? '';
   return calendar === 'none' ? '24/7' : '';

@@ -1,6 +1,6 @@
 /** The answer of `/v1/nodes`. */
 export interface NodesAnswer {
-  /** The node that answers; 0 for a process that is alone. */
+  /** The node that answers; 0 for a process without a cluster. */
   readonly self: number;
   readonly nodes: readonly { readonly node: number; readonly name: string; readonly role: string }[];
 }
@@ -20,7 +20,7 @@ export class NodeLog {
     this.#leader = leader;
   }
 
-  /** True in a cluster; false for a process that is alone. */
+  /** True in a cluster; false for a process without a cluster. */
   get isCluster(): boolean {
     return this.#answer !== undefined && this.#answer.self !== 0;
   }
@@ -30,7 +30,7 @@ export class NodeLog {
     return this.isCluster && !this.#answer!.nodes.some(({ role }) => role === 'leader');
   }
 
-  /** Returns one or two sentences; empty for a process that is alone. */
+  /** Returns one or two sentences; empty for a process without a cluster. */
   get text(): string {
     if (!this.isCluster) return '';
     const { self } = this.#answer!;

@@ -1,5 +1,5 @@
 /**
- * Makes `run` a function that is called as often as there is news: calls during a run cause one run after it.
+ * Returns a function that calls `run`. During a run, any number of calls cause a single further run after it.
  * @param run does not reject
  */
 export function oneAtATime(run: () => Promise<void>): () => Promise<void> {

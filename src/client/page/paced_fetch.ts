@@ -1,16 +1,22 @@
 import type { Fetch } from '../connect/platform.js';
 import { pause } from './pause.js';
 
-/** The interval of requests. A token has five requests a second by default; this leaves room for the reader's other programs. */
+/**
+ * The interval of requests. A token has five requests a second by default, so this interval leaves some of them for the reader's
+ * other programs.
+ */
 const INTERVAL_MS = 300;
-/** The most attempts; together they take less time than the client waits for an answer. */
+/** The most attempts. All attempts together take less time than the client waits for an answer. */
 const TRIES_MAX = 3;
 const WAIT_MS_MIN = 1_000;
 const WAIT_MS_MAX = 3_000;
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Spaces the requests of `send`. At the rate limit all of them wait as long as the service says, and the refused one is sent again. */
+/**
+ * Spaces the requests of `send`. When the rate limit refuses a request, all requests wait as long as the service says, and then the
+ * refused request is sent again.
+ */
 export function pacedFetch(send: Fetch): Fetch {
   let nextMs = 0;
   return async (url, init) => {

@@ -1,8 +1,8 @@
 import '../verify/verify_worker.js';
 import { PROOF_WORKER_NAME, type ProofRequest, proofOf } from './proof.js';
 
-// The program of both workers of the page, because they share code: the client's worker, which verifies payloads, and the worker
-// with its own name that verifies aggregates, one message after the other.
+// The program of both workers of the page. The client's worker verifies payloads. The worker named `PROOF_WORKER_NAME` verifies
+// aggregates, one message after the other. Both workers have the same program because they share code.
 
 if (self.name === PROOF_WORKER_NAME)
   self.onmessage = ({ data }: MessageEvent<ProofRequest>) => {

@@ -1,14 +1,16 @@
 import type { SignatureType } from '../../wire/signatures.js';
 
 /**
- * The origin of a pinned key. `link`: the link that opened the page. `first use`: the first key that was seen. `reader`: the
- * reader's click.
+ * The origin of a pinned key.
+ * - `link`: the link that opened the page.
+ * - `first use`: the first key that the page saw.
+ * - `reader`: the reader's click.
  */
 export type PinSource = 'link' | 'first use' | 'reader';
 
 /** A key whose signatures count. */
 export interface Pin {
-  /** An EVM address or a Stark public key, `0x` and lower-case hex. */
+  /** An EVM address or a Stark public key, in `0x` and lower-case hex. */
   readonly key: string;
   readonly source: PinSource;
 }
@@ -28,13 +30,15 @@ const EVM_KEY = /^0x[0-9a-f]{40}$/;
 const STARK_KEY = /^0x[0-9a-f]{41,64}$/;
 const PATTERNS: Readonly<Record<PinName, RegExp>> = { evm: EVM_KEY, stark: STARK_KEY, stream: EVM_KEY };
 
-/** Returns the type of a key by its length; `undefined` for a text that is no key. */
+/** Returns the type of a key by its length; `undefined` for a text that is not a key. */
 export function keyTypeOf(key: string): SignatureType | undefined {
   const text = key.toLowerCase();
   return EVM_KEY.test(text) ? 'evm' : STARK_KEY.test(text) ? 'stark' : undefined;
 }
 
-/** The pinned keys, one for each name. All pages of this origin share them, so that a first use happens once and not in every tab. */
+/**
+ * The pinned keys, one for each name. All pages of this origin share the keys, so that a first use happens once and not in every tab.
+ */
 export class PinnedSigners {
   readonly #storage: PinStorage;
 
@@ -42,12 +46,12 @@ export class PinnedSigners {
     this.#storage = storage;
   }
 
-  /** Returns a pinned key. Until streams have their own, the EVM key counts for them. */
+  /** Returns a pinned key. The EVM key counts for streams until streams have their own key. */
   get(name: PinName): Pin | undefined {
     return this.#read(name) ?? (name === 'stream' ? this.#read('evm') : undefined);
   }
 
-  /** Pins a key in place of another one. @returns the former key, if it was another one */
+  /** Pins a key in place of another key. @returns the former key, if it was different */
   pin(name: PinName, key: string, source: PinSource): Pin | undefined {
     const text = key.toLowerCase();
     if (!PATTERNS[name].test(text)) throw new RangeError(`"${key}" is no key that signs ${name}`);
@@ -56,7 +60,7 @@ export class PinnedSigners {
     return before?.key === text ? undefined : before;
   }
 
-  /** Pins a key unless one is pinned. @returns true if it pinned this key */
+  /** Pins a key unless a key is already pinned. @returns true if it pinned this key */
   pinOnFirstUse(name: PinName, key: string): boolean {
     if (!PATTERNS[name].test(key.toLowerCase()) || this.get(name) !== undefined) return false;
     this.pin(name, key, 'first use');

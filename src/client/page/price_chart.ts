@@ -16,19 +16,22 @@ import { type ChartCandle, candlesOf, nextCandle } from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
 import { shownDecimals } from './price_text.js';
 
-/** Candles in one request; the reader sees about half of them. */
+/** The number of candles in a request. The reader sees about half of them. */
 const CANDLES = 300;
-/** The largest lead of the service's clock over this computer's. Candles further ahead are left out. */
+/**
+ * The largest difference by which the service's clock may be ahead of this computer's clock. Candles further ahead are left
+ * out.
+ */
 const CLOCK_S = 3_600;
 /** The time after which a history that could not be read is requested again. */
 const RETRY_MS = 5_000;
-/** Digits after the point. A double shows 15 digits of a price; more would be invented. */
+/** The most digits after the point. A double holds 15 digits of a price; further digits would be invented. */
 const DECIMALS_MAX = 12;
 
 export interface PriceChartOptions {
   readonly container: HTMLElement;
   readonly client: StreamClient;
-  /** Called with the reason for a missing history, or with `undefined`. */
+  /** Called with the reason why the history is missing, or with `undefined`. */
   readonly onHistory: (problem: string | undefined) => void;
 }
 
@@ -38,7 +41,7 @@ interface Shown {
   readonly resolution: Resolution;
 }
 
-/** The candles of one asset: the service's history, continued with each verified price. */
+/** The candles of an asset: the service's history, continued with each verified price. */
 export class PriceChart {
   readonly #options: PriceChartOptions;
   readonly #chart: IChartApi;
@@ -52,7 +55,7 @@ export class PriceChart {
     this.#options = options;
     this.#chart = createChart(options.container, {
       autoSize: true,
-      // The logo has its own style, which the page's policy forbids; the page names the library in its footer.
+      // The logo would add its own style, which the page's policy forbids. The footer of the page names the library instead.
       layout: { attributionLogo: false, fontSize: 11 },
       timeScale: { timeVisible: true, borderVisible: false, rightOffset: 4, barSpacing: 8 },
       rightPriceScale: { borderVisible: false },
@@ -91,7 +94,10 @@ export class PriceChart {
     void this.reload();
   }
 
-  /** Reads the history again: after a gap, and after an interval has ended, because the service has the exact candle. */
+  /**
+   * Reads the history again. The page calls this after a gap, and after an interval has ended, because the service has the
+   * exact candle.
+   */
   readonly reload = oneAtATime(() => this.#read());
 
   async #read(): Promise<void> {
@@ -137,7 +143,7 @@ export class PriceChart {
     if (last !== undefined && candle.time > last.time) void this.reload();
   }
 
-  /** Describes the chart for a reader who does not see it. */
+  /** Describes the chart for a reader who cannot see it. */
   #describe(): void {
     const count = this.#series.data().length;
     const { symbol } = this.#shown!.asset;
@@ -152,8 +158,8 @@ export class PriceChart {
 }
 
 /**
- * Returns a colour of the style sheet as `rgb(…)`, which the chart can read. The property itself names a colour for day and one
- * for night.
+ * Returns a colour of the style sheet as `rgb(…)`, because the chart can read that form. The property itself holds two colours,
+ * for day and for night.
  */
 function colourOf(container: HTMLElement, property: string): string {
   const probe = element('span', {});

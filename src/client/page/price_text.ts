@@ -1,19 +1,23 @@
 import { PRICE_DECIMALS } from '../../wire/quantized_price.js';
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 
-/** Digits of a price in the table, without leading zeros. The proof shows all of them. */
+/** The number of digits of a price in the table, without leading zeros. The proof shows all digits. */
 const DIGITS_SHOWN = 6;
 const DECIMALS_MIN = 2;
-/** The minus of printed numbers, as wide as a digit; the chart has it too. */
+/** The minus sign of printed numbers, which is as wide as a digit. The chart uses the same sign. */
 const MINUS = '−';
 
-/** Returns the number of decimals for prices near this one. A column keeps it, so that its digits stay in place. */
+/**
+ * Returns the number of decimals for prices near this price. A column keeps this number, so that its digits stay in place.
+ */
 export function shownDecimals(price: bigint): number {
   const digits = (price < 0n ? -price : price).toString().length;
   return Math.min(Math.max(DIGITS_SHOWN - (digits - PRICE_DECIMALS), DECIMALS_MIN), PRICE_DECIMALS);
 }
 
-/** Writes the price with this many decimals, cut off and not rounded, with commas between thousands. */
+/**
+ * Writes the price with this number of decimals and with commas between thousands. Further decimals are cut off, not rounded.
+ */
 export function shownPrice(price: bigint, decimals: number): string {
   const [whole = '0', fraction = ''] = formatDecimalPrice(price).split('.');
   return `${wholeText(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
@@ -37,7 +41,7 @@ export function changeText(change: number): string {
   return steps === 0 ? text : `${steps < 0 ? MINUS : '+'}${text}`;
 }
 
-/** Writes an age: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. A time ahead of this computer's clock counts as now. */
+/** Writes an age: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. An age below 0 counts as 0. */
 export function ageText(ageMs: number): string {
   const seconds = Math.max(ageMs, 0) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

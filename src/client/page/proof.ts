@@ -7,7 +7,7 @@ import { type AggregateReport, formFault, formOf } from '../verify/verify_signed
 
 export const PROOF_WORKER_NAME = 'proof';
 
-/** The contents of a proof of an aggregate; every price is exact. */
+/** The contents of a proof of an aggregate. Every price is exact. */
 export interface ProofContent {
   readonly price: bigint;
   readonly signer: string;
@@ -24,9 +24,9 @@ export interface ProofContent {
   }[];
 }
 
-/** The facts known before the check. */
+/** The facts that are known before the check. */
 export interface ProofExpectations {
-  /** The keys whose signatures count. */
+  /** The keys whose signatures are accepted. */
   readonly signers: readonly string[];
   readonly oracleId: string | undefined;
   /** The definition of each algorithm. */
@@ -40,14 +40,14 @@ export interface ProofRequest extends ProofExpectations {
   readonly symbol: string;
 }
 
-/** An aggregate and the results of its checks. An unreadable aggregate has no content. */
+/** An aggregate and the results of its checks. The content is absent if the aggregate is unreadable. */
 export interface Proof {
   readonly content: ProofContent | undefined;
   readonly report: AggregateReport<readonly string[]>;
 }
 
 /**
- * Reads and verifies the aggregate of one symbol in an answer of `/v1/prices/latest`; other symbols in the answer do not matter.
+ * Reads and verifies the aggregate of a symbol in an answer of `/v1/prices/latest`, and ignores other symbols.
  * @returns `undefined` when the asset has no live price.
  */
 export function proofOf(

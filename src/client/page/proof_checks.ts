@@ -2,7 +2,10 @@ import type { Check } from '../verify/checks.js';
 
 const PUBLISHER_CHECK = /^signed_prices\[(\d+)\] (.*)$/;
 
-/** Separates the checks of each publisher's price, in the order of the publishers, from all other checks. */
+/**
+ * Separates the checks of the publishers' prices from all other checks, and groups them by publisher in the order of the
+ * publishers.
+ */
 export function sortChecks(checks: readonly Check[]): {
   readonly byPublisher: ReadonlyMap<number, readonly Check[]>;
   readonly others: readonly Check[];

@@ -52,7 +52,10 @@ export class ProofPanel {
     void this.#read();
   }
 
-  /** True while the reader marks text or a control has the focus: drawing would lose both. */
+  /**
+   * True while the reader marks text or a control has the focus. The panel is not drawn then, because drawing would remove
+   * both.
+   */
   get #isInUse(): boolean {
     const { root } = this.#options;
     const selection = getSelection();
@@ -109,7 +112,7 @@ export class ProofPanel {
     this.#options.root.replaceChildren(element('p', { class: 'problem' }, reason));
   }
 
-  /** Shows an old proof as old, even if no other proof comes. */
+  /** Shows an old proof as old, even if no newer proof arrives. */
   #drawAge(): void {
     if (this.#age === undefined) return;
     const { element, signedAtNs } = this.#age;
@@ -215,7 +218,7 @@ function publisherTable(
   );
 }
 
-/** Makes a cell with the time of day; a narrow screen hides the digits below milliseconds. */
+/** Makes a cell with the time of day. A narrow screen hides the digits below milliseconds. */
 function timeCell(timestampNs: bigint): HTMLElement {
   const text = timeText(timestampNs).slice('YYYY-MM-DD '.length);
   const fine = element('span', { class: 'fine' }, text.slice('HH:MM:SS.mmm'.length));

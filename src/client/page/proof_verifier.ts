@@ -1,6 +1,9 @@
 import { PROOF_WORKER_NAME, type Proof, type ProofRequest } from './proof.js';
 
-/** Verifies aggregates in a worker, one at a time: one takes tens of milliseconds, and a frame of the screen allows 16. */
+/**
+ * Verifies aggregates in a worker, one after the other. A verification takes tens of milliseconds, but a frame of the screen
+ * lasts only 16.
+ */
 export class ProofVerifier {
   readonly #url: string;
   #worker: Worker | undefined;
@@ -10,7 +13,7 @@ export class ProofVerifier {
     this.#url = url;
   }
 
-  /** Rejects when the worker fails; the next call starts another worker. */
+  /** Verifies an aggregate. Rejects when the worker fails; the next call starts another worker. */
   verify(request: ProofRequest): Promise<Proof | undefined> {
     this.#worker ??= new Worker(this.#url, { type: 'module', name: PROOF_WORKER_NAME });
     const worker = this.#worker;

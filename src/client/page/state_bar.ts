@@ -19,7 +19,7 @@ const SIGNER_TEXTS: Readonly<Record<PinSource, string>> = {
     'You pinned this key when the service changed to it. Compare it with the address that the operator publishes.',
 };
 
-/** The states at the top of the page: the signer, the connection, and important notices for the reader. */
+/** The states at the top of the page: the signer, the connection, and notices that the reader must see. */
 export class StateBar {
   #noticeText: string | undefined;
 
@@ -53,7 +53,7 @@ export class StateBar {
     const line = byId('nodes');
     line.hidden = text === '';
     line.dataset['tone'] = isLeaderless ? 'bad' : 'good';
-    // A screen reader speaks a status when it changes.
+    // An unchanged text is not written, because a screen reader speaks a status after each change.
     if (line.textContent !== text) line.textContent = text;
   }
 

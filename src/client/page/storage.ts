@@ -1,11 +1,13 @@
 import type { PinStorage } from './pins.js';
 
-/** The storage of this tab until it is closed. */
+/** The storage of this tab. The storage lasts until the tab is closed. */
 export const tabStorage = storageOr(() => sessionStorage);
 /** The storage of this browser for every page of the origin. */
 export const originStorage = storageOr(() => localStorage);
 
-/** Finds a storage. A browser may forbid a page to store anything; then the values are kept until the reader leaves the page. */
+/**
+ * Finds a storage. If the browser forbids the page to store anything, memory keeps the values until the reader leaves the page.
+ */
 function storageOr(find: () => Storage): PinStorage {
   try {
     const storage = find();

@@ -36,7 +36,7 @@ export interface ReportEvent {
   readonly hex: string;
 }
 
-/** The taxonomy of one service: its assets and keys. */
+/** The taxonomy of a service: the assets and keys of the service. */
 export interface TaxonomyEvent {
   /** The base address of the service. */
   readonly url: string;
@@ -47,49 +47,50 @@ export interface TaxonomyEvent {
 /** The options of {@link createClient}: the services, the login, and the keys that may sign. */
 export interface ClientOptions {
   /**
-   * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. Streams connect to all services
-   * and use the first one that sends a price; requests use the first answer.
+   * Base addresses, `https://` or `wss://`, of services that sign with the same keys; at most 8. A stream connects to all
+   * services and takes each price from the service that sends it first. A request takes the first answer.
    */
   readonly urls: string | readonly string[];
-  /** The access token, as it was issued. Default: none; then only what needs no login works. */
+  /** The access token, as it was issued. Default: no token, so that only methods without a login work. */
   readonly token?: string | undefined;
   /**
    * A function that returns the token, instead of `token`. The client calls it before the first connection, and again after a
-   * service refused the token. Default: the token never changes.
+   * service refused the token. Default: none, so that the token never changes.
    */
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /**
-   * The addresses (and Stark keys) that may sign: data signed by other keys never becomes a price. With `'unchecked'` every price
-   * is only `recovered`, because anyone can make a key and sign with it. For signers that change, pass a function: the client
-   * calls it for each payload and each aggregate.
+   * The addresses (and Stark keys) that may sign. Data that other keys signed never becomes a price. With `'unchecked'` every
+   * price is only `recovered`, because anyone can make a key and sign with it. For signers that change, pass a function: the
+   * client calls it for each payload and each aggregate.
    */
   readonly signers: SignerSource;
-  /** The service's own oracle ID, 5 ASCII characters. Default: none; then no Stark aggregate is verified. */
+  /** The service's own oracle ID, 5 ASCII characters. Default: none, so that no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
   /** Milliseconds, at least 100, after which a silent connection is replaced. Default: 4 to 5.5 s, by channel. */
   readonly staleAfterMs?: number | undefined;
   /**
-   * The address of the module that verifies payloads in a Web Worker when there are many; `false` for no worker. Default: the
-   * file `verify_worker.js` beside this module. If the worker cannot be loaded, payloads are verified on the main thread.
+   * The address of the module that verifies payloads in a Web Worker when there are many payloads; `false` for no worker.
+   * Default: the file `verify_worker.js` beside this module. If the worker cannot be loaded, the main thread verifies the
+   * payloads.
    */
   readonly worker?: string | false | undefined;
   /**
-   * The number of payloads a second up to which the main thread verifies all of them. Default: 20; 0 starts the worker with the
-   * first payload.
+   * The number of payloads in a second up to which the main thread verifies all payloads. Default: 20; 0 starts the worker with
+   * the first payload.
    */
   readonly inlinePerSecond?: number | undefined;
   /**
-   * A function that sends the requests, for example through a proxy, or below the rate limit of a token that several programs
-   * share. Default: the global `fetch`.
+   * A function that sends the requests. A function can use a proxy, or keep the requests below the rate limit of a token that
+   * several programs share. Default: the global `fetch`.
    */
   readonly fetch?: Fetch | undefined;
 }
 
-/** The events of a client, by name. {@link Client} calls the listeners added by `on` with them. */
+/** The events of a client, by name. {@link Client} passes them to the listeners that were added by `on`. */
 export type ClientEvents = {
   /** A connection came up or was lost. */
   readonly state: StateEvent;
-  /** A payload of a stream was verified, or failed. Its ticks follow. */
+  /** A payload of a stream was verified, or failed. The ticks of the payload follow. */
   readonly report: ReportEvent;
   /** A stream has read the taxonomy. Later ticks belong to its assets. */
   readonly taxonomy: TaxonomyEvent;
@@ -100,7 +101,7 @@ export type ClientEvents = {
 const URLS_MAX = 8;
 const STALE_AFTER_MS_MIN = 100;
 
-/** The state that all parts of one client share. */
+/** The state that all parts of a client share. */
 export class ClientContext {
   readonly options: ClientOptions;
   readonly platform: Platform;
@@ -130,7 +131,7 @@ export class ClientContext {
     this.verifier = new PayloadVerifier(signers, platform, options.worker, options.inlinePerSecond);
   }
 
-  /** Returns the options for a WebSocket of a service; the states of that WebSocket become events. */
+  /** Returns the options for a WebSocket of a service. The states of that WebSocket become events of the client. */
   connectionTo(service: RestService): ConnectionOptions {
     const { openSocket, schedule } = this.platform;
     const report = (state: ConnectionState, reason: string) =>
@@ -152,7 +153,7 @@ export class ClientContext {
     this.listeners.emit('error', error);
   }
 
-  /** Ends all open streams and publishers; resolves when their connections are closed. */
+  /** Ends all open streams and publishers. Resolves when their connections are closed. */
   async close(): Promise<void> {
     const closed = [...this.open].map((one) => one.close());
     this.verifier.close();
@@ -173,9 +174,9 @@ function requireUrls(urls: readonly string[]): void {
   if (new Set(urls).size < urls.length) throw new RangeError('urls names a service twice');
 }
 
-/** Returns the part of an address that may be shown. The rest may hold a password or a token. */
+/** Returns the part of an address that may be shown. The rest may contain a password or a token. */
 function schemeAndHost(url: string): string {
   const [, scheme, host, rest] = /^([a-z]+:\/\/)?(?:[^/?#]*@)?([^/?#]*)(.*)$/is.exec(url)!;
-  // If an @ follows, the apparent host may be the start of a password with a slash in it.
+  // If an @ follows, the apparent host may be the start of a password that contains a slash.
   return (scheme ?? '') + (rest!.includes('@') ? '…' : host);
 }

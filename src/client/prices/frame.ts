@@ -15,11 +15,11 @@ const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 /** A price frame of a stream, of either message type. */
 export type Frame = UnsignedFrame | SignedFrame;
 
-/** A frame with plain prices, which no signature covers. */
+/** A frame with plain prices. No signature covers these prices. */
 export interface UnsignedFrame {
   /** The message type `unsigned`. */
   readonly type: typeof UNSIGNED;
-  /** The ID of the mapping of streaming IDs to symbols, for the IDs of `assets`. */
+  /** The ID of the taxonomy that maps the IDs of `assets` to symbols. */
   readonly taxonomyId: number;
   /** The time at which the service made the frame, in UNIX nanoseconds. */
   readonly timestampNs: TimeNs;
@@ -63,7 +63,7 @@ export interface PongReply {
   readonly type: typeof PONG_TYPE;
 }
 
-/** The notice that, from the next frame on, IDs of the connection's assets mean other assets. */
+/** The notice that IDs of the connection's assets have other meanings from the next frame on. */
 export interface TaxonomyNotice {
   readonly type: typeof TAXONOMY_TYPE;
 }
@@ -78,14 +78,14 @@ export interface ErrorReply {
 export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | ErrorReply;
 
 /**
- * The digits of a timestamp. A double cannot represent nanoseconds, so the digits are quoted before the JSON is parsed. The
- * pattern does not match inside a string, where quotes are escaped.
+ * The digits of a timestamp. The digits are put into quotes before the JSON is parsed, because a double cannot represent
+ * nanoseconds. The pattern does not match inside a string, because quotes are escaped there.
  */
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
 /**
  * Reads a text frame of a stream and keeps every digit of its timestamp.
- * @returns the frame, another message of the service, such as the answer to a subscription, or `undefined` for any other text
+ * @returns the frame, or another message of the service, such as the answer to a subscription; `undefined` for any other text
  */
 export function parseFrame(text: string): Message | undefined {
   let value: unknown;

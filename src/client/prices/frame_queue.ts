@@ -7,11 +7,11 @@ export interface WaitingPayload {
 }
 
 /**
- * Waiting payloads of one connection, oldest first. The queue drops a payload when a newer price of each of its assets waits, so
- * it never holds more payloads than assets.
+ * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits. So
+ * the queue never holds more payloads than assets.
  */
 export class FrameQueue {
-  /** For each payload, the number of its assets for which it has the newest price. */
+  /** The waiting payloads. The value is the number of assets for which the payload has the newest price. */
   readonly #newest = new Map<WaitingPayload, number>();
   readonly #byAsset = new Map<number, WaitingPayload>();
 
@@ -19,7 +19,7 @@ export class FrameQueue {
     let assets = 0;
     for (const { id } of waiting.payload.assets) {
       const older = this.#byAsset.get(id);
-      // A payload that is not verified yet may name an asset twice.
+      // An unverified payload may name an asset twice.
       if (older === waiting) continue;
       if (older !== undefined) this.#supersede(older);
       this.#byAsset.set(id, waiting);
@@ -28,7 +28,7 @@ export class FrameQueue {
     this.#newest.set(waiting, assets);
   }
 
-  /** Removes and returns the oldest payload; `undefined` when none waits. */
+  /** Removes and returns the oldest payload; `undefined` when no payload waits. */
   shift(): WaitingPayload | undefined {
     const [oldest] = this.#newest.keys();
     if (oldest === undefined) return undefined;

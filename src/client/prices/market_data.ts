@@ -15,9 +15,9 @@ import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { requireSymbols } from './symbol_table.js';
 import { type MarketStatusName, Tick } from './tick.js';
 
-/** The choice between assets that share a symbol. */
+/** The choice between the two assets that share a symbol. */
 export interface AssetQuery {
-  /** The signature type of the assets. Default: `evm` for a symbol that has both. */
+  /** The signature type of the assets. Default: `evm` for a symbol that has both types. */
   readonly signatureType?: SignatureType | undefined;
 }
 
@@ -27,11 +27,11 @@ export interface CandleQuery extends AssetQuery {
   readonly resolution: Resolution;
   /** The first UNIX second of the span. */
   readonly from: number;
-  /** The UNIX second at which the span ends; the span does not include it. */
+  /** The UNIX second at which the span ends. This second is not part of the span. */
   readonly to: number;
 }
 
-/** A candle of one asset. It is not signed. Its prices are doubles: real prices, rounded. */
+/** A candle of an asset. A candle is not signed, and its prices are real prices, rounded to doubles. */
 export interface Candle {
   /** The UNIX second at which the candle begins. */
   readonly time: number;
@@ -45,7 +45,7 @@ export interface Candle {
   readonly close: number;
 }
 
-/** The present status of a market, and its next change. It is not signed. */
+/** The present status of a market, and its next change. This status is not signed. */
 export interface MarketHours {
   /** The present status. */
   readonly status: MarketStatusName;
@@ -55,7 +55,10 @@ export interface MarketHours {
   readonly changesAt: number;
 }
 
-/** An aggregated price of one asset that passed all checks. Its `timestampNs` is the time at which the service signed the aggregate. */
+/**
+ * An aggregated price of an asset. The price passed all checks. The field `timestampNs` is the time at which the service signed the
+ * aggregate.
+ */
 export class AggregatePrice extends Tick {
   /** @internal */
   constructor(

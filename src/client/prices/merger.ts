@@ -12,21 +12,21 @@ export interface SourcedPrice {
 }
 
 /**
- * The largest distance between the times at which two services send the same change on `real_time`; a larger distance means
- * another change.
+ * The largest distance between the times at which two services send the same change on `real_time`. Prices with a larger
+ * distance are different changes.
  */
 const REPEAT_NS_MAX = 500n * NS_PER_MS;
-/** The number of changes of one asset that are remembered on `real_time`. */
+/** The number of changes that are remembered for each asset on `real_time`. */
 const CHANGES_MAX = 64;
 
 /**
- * Merges the prices of several services into one sequence: the first service to send a price wins, no price counts twice, and the
- * times of an asset only grow.
+ * Merges the prices of several services into a single sequence. Each price comes from the service that sends it first, no price
+ * counts twice, and the times of an asset only grow.
  *
- * On a fixed channel a tick of the service's clock counts once, from any service. On `real_time` each service sends the same
- * changes with its own times. There a price is a repetition if another service sent it recently, after the change that this
- * service sent last. A price may come twice if the services' clocks differ by more than the time between changes, but the last
- * price is always right.
+ * On a fixed channel all services send the same ticks, so the merger takes each tick once, from any service. On `real_time` each
+ * service sends the same changes with its own times. There a price is a repetition if another service sent the same price
+ * recently, after the last change that this service sent. A price may appear twice if the services' clocks differ by more than
+ * the time between changes, but the last price is always right.
  */
 export class Merger {
   readonly #intervalNs: bigint | undefined;
@@ -37,7 +37,10 @@ export class Merger {
     this.#intervalNs = intervalMs === undefined ? undefined : BigInt(intervalMs) * NS_PER_MS;
   }
 
-  /** Tells whether {@link admit} would reject a price. A price of a service decides only about other prices of the same service. */
+  /**
+   * Tells whether {@link admit} would reject a price. Also records that the price's service sent this change, which affects only
+   * later prices of the same service.
+   */
   repeats(price: SourcedPrice): boolean {
     const last = this.#assets.get(price.symbol)?.changes.at(-1);
     if (last === undefined) return false;
@@ -52,7 +55,7 @@ export class Merger {
     );
   }
 
-  /** Admits a price, except a repetition. @returns true if it was admitted */
+  /** Admits a price unless it is a repetition. @returns true if the price was admitted */
   admit(price: SourcedPrice): boolean {
     if (this.repeats(price)) return false;
     let asset = this.#assets.get(price.symbol);
@@ -69,12 +72,15 @@ export class Merger {
     return true;
   }
 
-  /** Forgets an asset that is no longer wanted. */
+  /** Forgets an asset that the stream no longer wants. */
   forget(symbol: string): void {
     this.#assets.delete(symbol);
   }
 
-  /** Finds a change after those that the service has sent. The service has then sent this one too. */
+  /**
+   * Searches for this price among the changes that the service has not sent yet. If the price is found, the service has now
+   * sent that change too.
+   */
   #follow({ source, symbol, timestampNs, price, marketStatus }: SourcedPrice): boolean {
     const { changes, dropped, seen } = this.#assets.get(symbol)!;
     const from = Math.max((seen.get(source) ?? 0) - dropped, 0);
@@ -95,6 +101,6 @@ interface MergedAsset {
   readonly changes: SourcedPrice[];
   /** The number of changes before {@link changes}. */
   dropped: number;
-  /** For each source, the number of changes up to the last one that the source sent. */
+  /** For each source, the number of changes up to the last change that the source sent. */
   readonly seen: Map<number, number>;
 }

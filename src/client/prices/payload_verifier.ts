@@ -3,13 +3,16 @@ import { type SignerSource, signersOf } from '../verify/checks.js';
 import { type PayloadReport, verifyPayload } from '../verify/verify_payload.js';
 import type { VerifiedPayload } from '../verify/verify_worker.js';
 
-/** The rate above which a worker verifies payloads: one payload takes about 2 ms of a browser's main thread. */
+/** The rate above which a worker verifies payloads. A payload takes about 2 ms of a browser's main thread. */
 const INLINE_PER_SECOND_DEFAULT = 20;
 
-/** The callback with the report about a payload's form and signature, called at once, or later from a worker. */
+/**
+ * The callback with the report about a payload's form and signature. The verifier calls it at once, or later when a worker
+ * answers.
+ */
 type Settle = (report: PayloadReport) => void;
 
-/** Verifies payloads, in a worker when there are many. */
+/** Verifies payloads. A worker verifies them when there are many. */
 export class PayloadVerifier {
   readonly #signers: SignerSource;
   readonly #platform: Platform;
@@ -23,11 +26,11 @@ export class PayloadVerifier {
   #second = 0;
   #inSecond = 0;
   #lastId = 0;
-  /** The payloads in the worker; at most one from each source. */
+  /** The payloads in the worker. Each source has at most one payload there. */
   readonly #pending = new Map<number, { readonly hex: string; readonly settle: Settle }>();
 
   /**
-   * @param worker the address of the worker's module; `undefined` for the default one, `false` for no worker
+   * @param worker the address of the worker's module; `undefined` for the default module, `false` for no worker
    * @param inlinePerSecond the rate above which the worker is started
    */
   constructor(
@@ -44,14 +47,14 @@ export class PayloadVerifier {
   }
 
   /**
-   * Verifies the hex of a payload. Calls `settle` before it returns, unless a worker verifies the payload. Without valid signers, as
-   * when their function throws, the check of the signer has failed.
+   * Verifies the hex of a payload. Calls `settle` before it returns, unless a worker verifies the payload. The check of the signer
+   * fails if no valid signers are known, for example because the user's function throws.
    */
   verify(hex: string, settle: Settle): void {
     this.#count();
     let report: PayloadReport;
     try {
-      // A function of the user.
+      // This may call a function of the user.
       const signers = signersOf(this.#signers);
       if (this.#isReady) {
         this.#worker!.postMessage({ id: ++this.#lastId, hex, signers });
@@ -65,7 +68,7 @@ export class PayloadVerifier {
     settle(report);
   }
 
-  /** Ends the worker. Payloads in it are no longer settled. */
+  /** Ends the worker. Payloads in the worker are no longer settled. */
   close(): void {
     this.#pending.clear();
     this.#mayStart = false;
@@ -87,7 +90,7 @@ export class PayloadVerifier {
     try {
       this.#worker = this.#platform.openWorker!(this.#workerUrl);
     } catch {
-      // The page's policy forbids workers, so payloads are verified inline.
+      // The page's policy forbids workers, so the main thread verifies payloads.
       return;
     }
     this.#worker.onmessage = ({ data }: { data: VerifiedPayload | 'ready' }) => {
@@ -103,7 +106,7 @@ export class PayloadVerifier {
     pending?.settle(report);
   }
 
-  /** Gives up a worker that does not work: its payloads, and all later ones, are verified inline. */
+  /** Ends a worker that does not work. The main thread verifies its payloads and all later payloads. */
   #giveUp(): void {
     const left = [...this.#pending.values()];
     this.close();

@@ -10,51 +10,55 @@ import { Publisher, type PublishResult } from './publisher.js';
 export interface PublishOptions {
   /** The secret key: 32 bytes, or hex. */
   readonly key: string | Uint8Array;
-  /** The curve of the key, which also selects the path. Default: `evm`. */
+  /** The curve of the key. The curve also selects the path. Default: `evm`. */
   readonly signatureType?: SignatureType | undefined;
   /** The 5 ASCII characters that identify the publisher at the service. */
   readonly oracleId: string;
   /**
-   * The time of the verdict. `true`: after the service judged the message. `durable`: after the effect of the message is on disk.
-   * Default: `true`.
+   * The time at which the service answers. `true`: after the service judged the message. `durable`: after the effect of the
+   * message is on disk. Default: `true`.
    */
   readonly ack?: RequestedAck | undefined;
 }
 
-/** The verdict of the service on one published price. */
+/** The verdict of the service on a published price. */
 export type PublishVerdict =
   | {
       /**
-       * The verdict. `accepted`: the service takes the price. `rejected`: the service refuses it. `failed`: the price was not
-       * sent, or no answer came; then the service may or may not have taken it.
+       * The verdict. `accepted`: the service accepts the price. `rejected`: the service refuses the price. `failed`: the
+       * price was not sent, or no answer came. If no answer came, the service may have accepted the price.
        */
       readonly status: 'accepted';
     }
   | {
       readonly status: 'rejected';
-      /** The service's reason, or the reason for the missing answer. */
+      /** The service's reason, or the reason why the answer is missing. */
       readonly reason: string;
     }
   | { readonly status: 'failed'; readonly reason: string };
 
-/** The prices of one message, by symbol: decimal text such as `61000.5`, or the real price times 10^18 as a bigint. */
+/**
+ * The prices of a message, by symbol. A price is decimal text such as `61000.5`, or the real price times 10^18 as a bigint.
+ */
 export type PricesToPublish = Readonly<Record<string, string | bigint>>;
 
-/** The time after which prices that wait for a connection fail. */
+/** The time for which prices wait for a connection before they fail. */
 const OPEN_DELAY_MS_MAX = 10_000;
 
 /**
- * The largest distance by which the last time may be ahead of the clock. A larger distance means that the clock was set back,
- * because no service accepts a price so far in the future.
+ * The largest time by which the last message may be ahead of the clock. A larger difference means that the clock was set
+ * back, because no service accepts a price so far in the future.
  */
 const CLOCK_STEP_NS = 2_000_000_000n;
 
-/** Publisher that signs prices with one key and sends them to the first connected service; {@link Client} makes it. */
+/**
+ * Publisher that signs prices with its key and sends them to the first connected service; {@link Client} makes publishers.
+ */
 export class PricePublisher {
   readonly #context: ClientContext;
   readonly #signer: PriceSigner;
   readonly #publishers: readonly Publisher[];
-  /** The time of the last message. A service refuses an update that is not newer than the one before. */
+  /** The time of the last message. A service refuses an update that is not newer than the update before it. */
   #lastNs = 0n;
 
   /** @internal */
@@ -78,8 +82,8 @@ export class PricePublisher {
   }
 
   /**
-   * Sends prices as one message, signed at the time of sending. Waits up to 10 s for a connection and up to 10 s for the answer.
-   * Never sends a message twice.
+   * Sends prices in a single message, signed at the time of sending. Waits up to 10 s for a connection and up to 10 s for the
+   * answer. Never sends a message twice.
    * @returns symbol to verdict
    * @throws RangeError for a text that is not a decimal price, or a price outside the range of the signature type
    * @throws TypeError for a price that is a number
@@ -95,7 +99,7 @@ export class PricePublisher {
     return Object.fromEntries(scaled.map(([symbol]) => [symbol, verdictOf(result, symbol)]));
   }
 
-  /** Ends the connections permanently; resolves when they are closed. Unanswered messages fail. */
+  /** Ends the connections permanently, and resolves when they are closed. Unanswered messages fail. */
   async close(): Promise<void> {
     this.#context.open.delete(this);
     await Promise.all(this.#publishers.map((publisher) => publisher.close()));
@@ -133,7 +137,7 @@ export class PricePublisher {
 
 function scale(symbol: string, price: string | bigint): bigint {
   if (typeof price === 'bigint') return price;
-  // A price given as a number has already been rounded.
+  // A price that was given as a number has already been rounded.
   if (typeof price !== 'string')
     throw new TypeError(`the price of ${symbol} must be decimal text or a bigint, not a ${typeof price}`);
   const scaled = parseDecimalPrice(price);

@@ -16,14 +16,15 @@ import { Tick } from './tick.js';
 export interface StreamOptions {
   /** The interval of the prices, or `real_time` for a tick at each change. Default: `real_time`. */
   readonly channel?: Channel | undefined;
-  /** `true` sets the `status` of each tick. Default: `false`. */
+  /** `true` to set the `status` of each tick. Default: `false`. */
   readonly marketStatus?: boolean | undefined;
   /**
-   * The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both. With `'both'` each symbol
-   * begins with its type, such as `evm BTCUSD` and `stark BTCUSD`, also in {@link PriceStream.add} and in ticks.
+   * The signature type of the assets that the symbols name. Default: `evm` for a symbol that has both types. With `'both'`, each
+   * symbol begins with its type, such as `evm BTCUSD` and `stark BTCUSD`. This also applies to {@link PriceStream.add} and to
+   * ticks.
    */
   readonly signatureType?: StreamedType | undefined;
-  /** A signal that ends the stream; the reader receives the signal's reason as an error. Default: none. */
+  /** A signal that ends the stream. The reader then receives the signal's reason as an error. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
 
@@ -39,7 +40,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #wanted: Set<string>;
   /** The newest unread tick of each asset, in reading order. */
   readonly #waiting = new Map<string, Tick>();
-  /** The first symbols; an unknown first symbol ends the stream. */
+  /** The symbols with which the stream was opened. If no service has one of these symbols, the stream ends. */
   readonly #first: ReadonlySet<string>;
   /** The wanted symbols that a service's taxonomy does not list, by service. */
   readonly #missing = new Map<number, Pick<ReadonlySet<string>, 'has'>>();
@@ -68,7 +69,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
         new StreamSource(i, service, shared, context, {
           onPrice: (price, report) => this.#deliver(price, report, service.url),
           onMissing: (missing) => this.#miss(i, new Set(missing)),
-          // The last prices of a lost service may have been late: the other services send the present ones.
+          // The last prices of a lost service may have arrived late, so the other services must send their present prices.
           onDown: () => this.#refreshAllBut(i),
           onEnded: (error) => this.#ended(i, error),
         }),
@@ -84,19 +85,19 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     return [...this.#wanted];
   }
 
-  /** Those of {@link symbols} for which a service has confirmed the subscription. */
+  /** The symbols of {@link symbols} for which a service has confirmed the subscription. */
   get subscribed(): readonly string[] {
     const subscribed = this.#sources.map((source) => source.subscribed);
     return this.symbols.filter((symbol) => subscribed.some((symbols) => symbols.has(symbol)));
   }
 
-  /** The number of ticks that were replaced by newer ones before they were read. */
+  /** The number of ticks that newer ticks replaced before the reader read them. */
   get conflated(): number {
     return this.#conflated;
   }
 
   /**
-   * Adds symbols. A symbol that no service has is reported as an `error` event of the client.
+   * Adds symbols. If no service has a symbol, the client emits an `error` event.
    * @throws TypeError when `symbols` is not a list of texts
    */
   add(symbols: readonly string[]): void {
@@ -117,7 +118,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
 
   /**
    * Waits for the next tick.
-   * @throws UnknownAssetError when no service has one of the first symbols
+   * @throws UnknownAssetError when no service has one of the symbols with which the stream was opened
    * @throws RefusedError when all services refuse this client
    * @throws the reason of the signal, after a signal ended the stream
    */
@@ -137,7 +138,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     }
   }
 
-  /** Ends the stream, like leaving a loop. */
+  /** Ends the stream. A `for await` loop calls this method when the reader leaves the loop. */
   async return(): Promise<IteratorResult<Tick, undefined>> {
     await this.close();
     return { done: true, value: undefined };
@@ -153,7 +154,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     return this.close();
   }
 
-  /** Ends the stream; resolves when its connections are closed. */
+  /** Ends the stream, and resolves when its connections are closed. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -188,11 +189,11 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
       return;
     }
     this.#context.reportError(error);
-    // This service sends none of the symbols.
+    // This service sends no symbol any more.
     this.#miss(service, { has: () => true });
   }
 
-  /** Records the missing symbols of a service; a symbol is unknown when no service has it. */
+  /** Records the missing symbols of a service. A symbol is unknown when no service has it. */
   #miss(service: number, symbols: Pick<ReadonlySet<string>, 'has'>): void {
     this.#missing.set(service, symbols);
     if (this.#missing.size < this.#sources.length) return;

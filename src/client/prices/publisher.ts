@@ -12,17 +12,17 @@ export interface PublisherOptions extends ConnectionOptions {
   /** The signature type of the prices, which selects the path. */
   readonly signatureType: SignatureType;
   /**
-   * The requested answer to each message. `true`: after the service judged the message. `durable`: after its effect is on disk.
-   * Default: no answers, only rejections.
+   * The answer that the service sends to each message. `true`: after the service judged the message. `durable`: after the
+   * effect of the message is on disk. Default: no answers, only rejections.
    */
   readonly ack?: RequestedAck | undefined;
   /** Called when the service reports bad updates or a bad message. */
   readonly onRejection?: ((rejection: Rejection) => void) | undefined;
 }
 
-/** A report of the service about updates, or a whole message, that it did not accept. */
+/** A report of the service about updates, or a whole message, that the service did not accept. */
 export interface Rejection {
-  /** The trace ID of the message; `undefined` if the service could not read it. */
+  /** The trace ID of the message; `undefined` if the service could not read the trace ID. */
   readonly traceId: string | undefined;
   /** The service's reason. */
   readonly error: string;
@@ -30,12 +30,12 @@ export interface Rejection {
   readonly rejected: Readonly<Record<string, string>>;
 }
 
-/** The result of one message of a {@link Publisher}. */
+/** The result of a message of a {@link Publisher}. */
 export type PublishResult =
   | {
       /**
        * The outcome. `sent`: the message asked for no answer. `answered`: the service judged the message. `failed`: the message
-       * was not sent, or no answer came; then the service may or may not have taken it.
+       * was not sent, or no answer came. If no answer came, the service may have accepted the message.
        */
       readonly status: 'sent';
       /** The trace ID of the message. */
@@ -52,22 +52,22 @@ export type PublishResult =
   | {
       readonly status: 'failed';
       readonly traceId: string;
-      /** The reason for the missing answer. */
+      /** The reason why the answer is missing. */
       readonly reason: string;
     };
 
-/** The most messages without an answer. The publisher refuses further ones. */
+/** The most messages without an answer. The publisher refuses further messages. */
 const UNANSWERED_MAX = 1_000;
 const ANSWER_DELAY_MS_MAX = 10_000;
 /**
- * The silence before a probe. The service does not report accepted updates unless answers were requested, so only its pongs are
+ * The silence before a probe. Without requested answers the service does not report accepted updates, so only its pongs are
  * expected.
  */
 const QUIET_MS = 2_000;
 
 /**
- * Publisher of signed prices on one WebSocket, which reconnects. Prices age, so messages are not kept: without a connection a
- * message fails at once.
+ * Publisher of signed prices on a WebSocket that reconnects. Messages are not kept, because prices become outdated; a message
+ * without a connection fails at once.
  */
 export class Publisher {
   readonly #socket: ReconnectingSocket;
@@ -104,7 +104,7 @@ export class Publisher {
   }
 
   /**
-   * The bytes that were sent to the socket and have not left yet. A program that asks for no answers reads this number before it
+   * The bytes that were sent to the socket and have not left yet. A program that requests no answers reads this number before it
    * sends more.
    */
   get bufferedBytes(): number {
@@ -120,8 +120,8 @@ export class Publisher {
   }
 
   /**
-   * Sends the updates, of one asset each, as one message.
-   * @throws RangeError when two updates are for one asset
+   * Sends all updates in a single message. Each update is for a different asset.
+   * @throws RangeError when two updates are for the same asset
    */
   publish(updates: readonly PriceUpdate[]): Promise<PublishResult> {
     this.#messages += 1;
@@ -129,7 +129,7 @@ export class Publisher {
     return this.forward(publishMessage(traceId, updates), traceId);
   }
 
-  /** Sends the text of a whole `signed_prices` message unchanged; `traceId` is its `trace_id`. */
+  /** Sends the text of a whole `signed_prices` message unchanged. `traceId` is the `trace_id` of the message. */
   forward(message: string, traceId: string): Promise<PublishResult> {
     const failed = (reason: string) => Promise.resolve({ status: 'failed', traceId, reason } as const);
     if (this.#unanswered.has(traceId))
@@ -151,7 +151,7 @@ export class Publisher {
     });
   }
 
-  /** Ends the connection permanently; resolves when the connection is closed. Unanswered messages fail. */
+  /** Ends the connection permanently, and resolves when it is closed. Unanswered messages fail. */
   async close(): Promise<void> {
     await this.#socket.close();
     this.#failAll('closed');
@@ -163,7 +163,7 @@ export class Publisher {
     const { type, traceId, error, accepted, rejected } = reply;
     if (type === ERROR_TYPE) this.#options.onRejection?.({ traceId, error, rejected });
     if (traceId === undefined) return;
-    // The requested answer follows, unless the message was too bad to be checked asset by asset.
+    // The requested answer follows, unless the service could not check the message asset by asset.
     if (type === ACK_TYPE) this.#settle({ status: 'answered', traceId, accepted, rejected });
     else if (Object.keys(rejected).length === 0) this.#settle({ status: 'failed', traceId, reason: error });
   }
@@ -187,7 +187,7 @@ interface Reply {
   readonly rejected: Readonly<Record<string, string>>;
 }
 
-/** Reads a reply of the publisher socket; returns `undefined` for any other text. */
+/** Reads a reply of the publisher socket. Returns `undefined` for any other text. */
 function parseReply(text: string): Reply | undefined {
   let value: Record<string, unknown> | null;
   try {

@@ -14,7 +14,10 @@ export interface ReportedPayload {
 /** The events of the prices of one service. */
 export interface SourceEvents {
   readonly onPrice: (price: SourcedPrice, report: PassedReport) => void;
-  /** Called with the wanted symbols that this service does not have, after each possible change. */
+  /**
+   * Called with the wanted symbols that this service does not have. The call follows every event that may change these
+   * symbols.
+   */
   readonly onMissing: (symbols: readonly string[]) => void;
   /** Called when the connection was lost. */
   readonly onDown: () => void;

@@ -5,7 +5,10 @@ import { ClientContext, type ClientEvents, type ClientOptions } from './client_c
 import { PriceStream, type StreamOptions } from './price_stream.js';
 import { fetchTaxonomy, type Taxonomy } from './taxonomy.js';
 
-/** Client that streams verified prices. It connects to nothing before a method needs it; {@link createStreamClient} makes it. */
+/**
+ * Client that streams verified prices. A client opens its first connection when a method needs one; {@link createStreamClient}
+ * makes a client.
+ */
 export class StreamClient {
   protected readonly context: ClientContext;
 
@@ -26,7 +29,7 @@ export class StreamClient {
   }
 
   /**
-   * Streams the prices of some assets, named by symbol, each after its signature was checked.
+   * Streams the prices of the assets with these symbols. Each price is delivered after its signature was checked.
    * @throws TypeError when `symbols` is not a list of texts
    */
   stream(symbols: readonly string[], options: StreamOptions = {}): PriceStream {
@@ -35,7 +38,7 @@ export class StreamClient {
 
   /**
    * Requests a path of the service's REST API, with its query. @returns the text of the answer
-   * @throws RefusedError when the service refuses, UnreachableError when none answers
+   * @throws RefusedError when the service refuses the request, UnreachableError when no service answers
    */
   get(path: string): Promise<string> {
     return this.context.requests.ask((service) => service.get(path));
@@ -43,7 +46,8 @@ export class StreamClient {
 
   /**
    * Reads the symbols that the token covers.
-   * @throws RefusedError when the service refuses, UnreachableError when none answers, ProtocolError for an unreadable answer
+   * @throws RefusedError when the service refuses the request, UnreachableError when no service answers, ProtocolError for an
+   * unreadable answer
    */
   async assets(): Promise<string[]> {
     return (await this.context.requests.ask((service) => service.getData(REST_PATHS.assets))) as string[];
@@ -51,18 +55,19 @@ export class StreamClient {
 
   /**
    * Reads the assets that the token covers, with their streaming IDs, and the keys that the service declares as its own.
-   * @throws RefusedError when the service refuses, UnreachableError when none answers, ProtocolError for an unreadable answer
+   * @throws RefusedError when the service refuses the request, UnreachableError when no service answers, ProtocolError for an
+   * unreadable answer
    */
   taxonomy(): Promise<Taxonomy> {
     return this.context.requests.ask(fetchTaxonomy);
   }
 
-  /** Ends all streams and publishers; resolves when their connections are closed. */
+  /** Ends all streams and publishers, and resolves when their connections are closed. */
   close(): Promise<void> {
     return this.context.close();
   }
 
-  /** Ends all streams and publishers at the end of a `using` block, like `close`, but does not wait for it. */
+  /** Ends all streams and publishers at the end of a `using` block, like `close`, but does not wait until they are closed. */
   [Symbol.dispose](): void {
     void this.close();
   }

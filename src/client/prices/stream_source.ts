@@ -13,22 +13,25 @@ import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
 import type { StreamedType, Taxonomy } from './taxonomy.js';
 
-/** The options that all services of one stream share. */
+/** The options that all services of a stream share. */
 export interface SourceOptions {
   readonly channel: Channel;
   readonly marketStatus: boolean;
   readonly signatureType: StreamedType | undefined;
   readonly merger: Merger;
-  /** The symbols that the stream wants; call {@link StreamSource.sync} after a change. */
+  /** The symbols that the stream wants. Call {@link StreamSource.sync} after a change of them. */
   readonly wanted: ReadonlySet<string>;
 }
 
-/** The interval of changes: the service allows 10 control messages a second, and a change of the wanted symbols takes up to two. */
+/**
+ * The interval of changes. The service allows 10 control messages a second, and a change of the wanted symbols takes up to two
+ * messages.
+ */
 const SYNC_INTERVAL_MS = 250;
 /** The delay after a refusal, for example because other connections of the token use up its subscriptions. */
 const SYNC_RETRY_MS = 2_000;
 
-/** The verified prices of one service on one connection, by symbol. */
+/** The verified prices of a service on its connection, by symbol. */
 export class StreamSource {
   readonly #index: number;
   readonly #url: string;
@@ -41,11 +44,11 @@ export class StreamSource {
   #isVerifying = false;
   /** True when a call of {@link #drain} is scheduled. */
   #isDrainDue = false;
-  /** The number of the mapping of IDs to symbols. A payload that came under one mapping is not read with a later one. */
+  /** The number of the mapping of IDs to symbols. A payload that arrived under a mapping is not read with a later mapping. */
   #mapping = 0;
   /** True when prices were dropped while the mapping changed. */
   #isSnapshotDue = false;
-  /** A payload that passed but does not fit the symbols; they are being read again. */
+  /** A payload that passed its checks but does not fit the symbols. The symbols are being read again. */
   #unplaced: ReportedPayload | undefined;
   /** Cancels the wait for the next change of the subscription. */
   #cancelSync: (() => void) | undefined;
@@ -100,7 +103,7 @@ export class StreamSource {
     });
   }
 
-  /** Subscribes wanted assets, and unsubscribes unwanted ones. */
+  /** Subscribes the wanted assets and unsubscribes the unwanted assets. */
   sync(): void {
     if (this.#isClosed || !this.#symbols.isCurrent || this.#cancelSync !== undefined) return;
     const missing = [...this.#options.wanted].filter((symbol) => this.#symbols.idOf(symbol) === undefined);
@@ -116,7 +119,7 @@ export class StreamSource {
     if (drop.length > 0) void this.#subscriber.unsubscribe(drop);
   }
 
-  /** Requests the present price of each asset, which `real_time` sends for new subscriptions. */
+  /** Requests the present price of each asset. The service sends present prices for new subscriptions on `real_time`. */
   refresh(): void {
     this.#isSnapshotDue = false;
     const ids = this.#wantedIds();
@@ -125,7 +128,7 @@ export class StreamSource {
     void this.#subscribe(ids);
   }
 
-  /** Ends the connection permanently; resolves when it is closed. */
+  /** Ends the connection permanently, and resolves when it is closed. */
   close(): Promise<void> {
     this.#isClosed = true;
     this.#cancelSync?.();
@@ -154,7 +157,7 @@ export class StreamSource {
 
   async #subscribe(ids: readonly number[]): Promise<void> {
     const result = await this.#subscriber.subscribe(ids, true);
-    // A lost connection subscribes again by itself.
+    // A connection that was lost subscribes again without this code.
     if (result.ok || this.#isClosed || !this.#subscriber.isOpen) return;
     this.#syncIn(SYNC_RETRY_MS);
     this.#context.reportError(new ProtocolError(this.#url, result.error));
@@ -190,7 +193,7 @@ export class StreamSource {
     });
   }
 
-  /** Begins to verify the oldest payload with new prices; later ones wait, and newer ones may replace them. */
+  /** Begins to verify the oldest payload with new prices. Later payloads wait, and newer payloads may replace them. */
   #drain(): void {
     while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
       const next = this.#queue.shift();
@@ -206,7 +209,7 @@ export class StreamSource {
     const mapping = this.#mapping;
     this.#context.verifier.verify(hex, (report) => {
       if (this.#isClosed || mapping !== this.#mapping) return;
-      // First, because a listener of the user may throw.
+      // This line comes first, because a listener of the user may throw below.
       this.#isVerifying = false;
       if (report.verdict === 'failed') this.#fail(report, hex);
       else this.#place({ report, hex }, false);
@@ -214,7 +217,9 @@ export class StreamSource {
     });
   }
 
-  /** Delivers the prices of a payload. A payload that does not fit the symbols waits once, until the symbols were read again. */
+  /**
+   * Delivers the prices of a payload. If a payload does not fit the symbols, it waits once until the symbols were read again.
+   */
   #place(reported: ReportedPayload, isSecondTime: boolean): void {
     const { report, hex } = reported;
     const { taxonomyId } = report.payload;
@@ -246,7 +251,7 @@ export class StreamSource {
     return this.#fits(payload) && this.#wantedIn(payload).every((price) => merger.repeats(price));
   }
 
-  /** Returns the prices of a payload that fits the symbols, without those of unwanted assets. */
+  /** Returns the prices of wanted assets in a payload that fits the symbols. */
   #wantedIn({ assets, timestampNs }: Payload): SourcedPrice[] {
     const prices: SourcedPrice[] = [];
     for (const { id, value, marketStatus } of assets) {
@@ -269,7 +274,7 @@ export class StreamSource {
     if (final) this.#end(new RefusedError(this.#url, httpStatus ?? 0, reason));
   }
 
-  /** Discards everything received so far. */
+  /** Discards everything that was received so far. */
   #leaveMapping(): void {
     this.#mapping += 1;
     this.#isVerifying = false;

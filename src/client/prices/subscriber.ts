@@ -12,13 +12,13 @@ export interface SubscriberOptions extends ConnectionOptions {
   readonly messageType?: MessageType | undefined;
   /** Further attributes of each asset; `ms` is the market status. Default: none. */
   readonly addtlAttrs?: readonly string[] | undefined;
-  /** Called with each frame, unverified. */
+  /** Called with each frame. The frame is not verified. */
   readonly onFrame: (frame: Frame) => void;
-  /** Called when, after a loss, the service has confirmed the former subscriptions again. */
+  /** Called after a lost connection is back and the service has confirmed the former subscriptions. */
   readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
-  /** Called when, from the next frame on, IDs of the subscribed assets mean other assets. */
+  /** Called when IDs of the subscribed assets have other meanings from the next frame on. */
   readonly onTaxonomyChange?: (() => void) | undefined;
-  /** Called with an error that answers no request of this client, or with a report of an unreadable frame. */
+  /** Called with an error message that answers no request of this client, or with a report of an unreadable frame. */
   readonly onError?: ((error: string) => void) | undefined;
 }
 
@@ -39,8 +39,8 @@ export type SubscriptionResult =
     };
 
 /**
- * The silence after which the connection is probed: several frames of a fixed channel, whose assets may all be without a price;
- * `real_time` sends no frames at fixed times.
+ * The silence after which the connection is probed. On a fixed channel the silence lasts several frames, because all assets may
+ * be without a price. `real_time` sends no frames at fixed times.
  */
 const QUIET_MS: Readonly<Record<Channel, number>> = {
   '10ms': 1_000,
@@ -51,15 +51,15 @@ const QUIET_MS: Readonly<Record<Channel, number>> = {
   '1s': 2_500,
   real_time: 2_000,
 };
-/** The ID of the request that subscribes again; the IDs of other requests count from 1. */
+/** The ID of the request that subscribes again. The IDs of other requests count from 1. */
 const RESUBSCRIBE_ID = 0;
 /**
- * The delay after that request was refused. The service refuses it, for example, when all connections of a token reconnect at
- * once and exceed the token's changes per second.
+ * The delay after the service refused to subscribe again. A reason may be that all connections of a token reconnect at once
+ * and exceed the token's changes per second.
  */
 const RESUBSCRIBE_DELAY_MS = 2_000;
 
-/** Receiver of a stream of prices on one WebSocket, which reconnects and subscribes again. */
+/** Receiver of a stream of prices on a WebSocket that reconnects and subscribes again. */
 export class Subscriber {
   readonly #socket: ReconnectingSocket;
   readonly #options: SubscriberOptions;
@@ -104,19 +104,19 @@ export class Subscriber {
   }
 
   /**
-   * Adds asset IDs; waits for a connection first.
-   * @param ignoreInvalid `true` adds the IDs that the service knows; `false`, the default, adds all or none
+   * Adds asset IDs, and waits for a connection before that.
+   * @param ignoreInvalid `true` adds the IDs that the service knows; `false`, the default, adds all IDs or none
    */
   subscribe(assets: readonly number[], ignoreInvalid = false): Promise<SubscriptionResult> {
     return this.#request({ type: 'subscribe', assets, ...(ignoreInvalid && { ignore_invalid: true }) });
   }
 
-  /** Removes asset IDs; IDs that are not subscribed are ignored. */
+  /** Removes asset IDs, and ignores IDs that are not subscribed. */
   unsubscribe(assets: readonly number[]): Promise<SubscriptionResult> {
     return this.#request({ type: 'unsubscribe', assets });
   }
 
-  /** Ends the connection permanently; resolves when it is closed. */
+  /** Ends the connection permanently, and resolves when it is closed. */
   close(): Promise<void> {
     this.#cancelRetry();
     return this.#socket.close();
@@ -135,7 +135,7 @@ export class Subscriber {
     return new Promise((resolve) => this.#requests.set(id, resolve));
   }
 
-  /** Subscribes again. An asset that has left the catalogue meanwhile must not affect the others. */
+  /** Subscribes again. An asset that has left the catalogue must not affect the others. */
   #resubscribe(assets: readonly number[]): void {
     if (assets.length === 0) return;
     const request = { type: 'subscribe', assets, ignore_invalid: true, id: RESUBSCRIBE_ID };

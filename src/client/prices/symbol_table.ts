@@ -5,26 +5,32 @@ import { fetchTaxonomy, idsBySymbol, type StreamedType, type Taxonomy } from './
 
 /** The interval at which the taxonomy is read again. */
 const REFRESH_INTERVAL_MS = 10_000;
-/** The shortest time after the last read. */
+/** The shortest time between two reads. */
 const RETRY_DELAY_MS = 1_000;
-/** The number of reads whose table is ignored because an ID in use has moved in it; the connection reports the move long before. */
+/**
+ * The most reads in a row that are ignored because an ID in use has another meaning in the table. The connection reports such a
+ * change long before this number is reached.
+ */
 const LEFT_ASIDE_MAX = 6;
 
 export interface SymbolTableEvents {
-  /** Called after each read of the table, changed or not. */
+  /** Called after each read of the table, even if nothing changed. */
   readonly onRead: (taxonomy: Taxonomy) => void;
   readonly onError: (error: TicksealError) => void;
-  /** Called when the service refuses the table: no further attempt follows. */
+  /** Called when the service refuses the table. No further attempt follows. */
   readonly onRefused: (error: TicksealError) => void;
 }
 
-/** @throws TypeError unless `symbols` is a list of texts: a single text would count as a list of its letters */
+/**
+ * @throws TypeError unless `symbols` is a list of texts. A single text is refused because it would count as a list of its
+ * letters.
+ */
 export function requireSymbols(symbols: readonly string[]): void {
   if (!Array.isArray(symbols) || symbols.some((symbol) => typeof symbol !== 'string'))
     throw new TypeError('symbols must be a list of symbols');
 }
 
-/** The symbols of the streaming IDs at one service, kept current. */
+/** The symbols of the streaming IDs at a service. The table is kept current. */
 export class SymbolTable {
   readonly #rest: RestService;
   readonly #type: StreamedType | undefined;
@@ -76,7 +82,7 @@ export class SymbolTable {
     return this.#symbolById.get(id);
   }
 
-  /** Marks the table as possibly changed: it is not current until the next read. */
+  /** Marks the table as possibly changed. The table is not current until the next read. */
   expire(): void {
     this.#isCurrent = false;
     if (this.#isReading) this.#isOutdated = true;
@@ -94,7 +100,7 @@ export class SymbolTable {
     else this.#cancelTimer = this.#platform.schedule(() => void this.#read(), delayMs);
   }
 
-  /** Tells whether an ID in use now means another symbol, or a symbol in use has another ID. */
+  /** Tells whether an ID in use now means another symbol, or a symbol in use now has another ID. */
   #moves(idBySymbol: ReadonlyMap<string, number>, symbolById: ReadonlyMap<number, string>): boolean {
     for (const symbol of this.#inUse) {
       const id = this.#idBySymbol.get(symbol);
@@ -113,7 +119,7 @@ export class SymbolTable {
       const taxonomy = await fetchTaxonomy(this.#rest);
       const idBySymbol = idsBySymbol(taxonomy, this.#type);
       const symbolById = new Map([...idBySymbol].map(([symbol, id]) => [id, symbol]));
-      // Frames with the former IDs may still come. The table is read again when the connection reports the move.
+      // Frames with the former IDs may still arrive. The table is read again when the connection reports the change.
       const isEarly = this.#isCurrent && this.#moves(idBySymbol, symbolById);
       this.#leftAside = isEarly && this.#leftAside < LEFT_ASIDE_MAX ? this.#leftAside + 1 : 0;
       if (this.#leftAside === 0) {

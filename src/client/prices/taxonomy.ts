@@ -7,9 +7,9 @@ import type { RestService } from '../connect/rest_service.js';
 export interface Taxonomy {
   /** The number of this mapping of streaming IDs to symbols. */
   readonly taxonomyId: number;
-  /** The service's oracle ID, which its Stark signatures cover; older services do not report it. */
+  /** The service's oracle ID, which its Stark signatures cover. Older services do not report this ID. */
   readonly oracleId: string | undefined;
-  /** The keys that the service declares as its own. A key in this list is not trusted for that reason. */
+  /** The keys that the service declares as its own. The declaration alone does not make a key trusted. */
   readonly signers: readonly ServiceSigner[];
   /** The assets that the token covers. */
   readonly assets: readonly TaxonomyAsset[];
@@ -33,11 +33,11 @@ export interface TaxonomyAsset {
   readonly id: number;
   /** The name, such as `BTCUSD`. */
   readonly symbol: string;
-  /** The signature type of its aggregates and of its publishers' prices. */
+  /** The signature type of the asset's aggregates and of its publishers' prices. */
   readonly signatureType: SignatureType;
-  /** The algorithm that makes its price: `median`, `average` or `weighted average`. */
+  /** The algorithm that makes the asset's price: `median`, `average` or `weighted average`. */
   readonly aggregation: string;
-  /** The name of its market's calendar; `none` for an asset that trades around the clock. */
+  /** The name of the calendar of the asset's market; `none` for an asset that trades around the clock. */
   readonly calendar: string;
 }
 
@@ -65,12 +65,12 @@ export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
   };
 }
 
-/** The signature type of a stream's assets; with both types, names are like `evm BTCUSD`. */
+/** The signature type of a stream's assets. With both types, names are like `evm BTCUSD`. */
 export type StreamedType = SignatureType | 'both';
 
 /**
  * Returns the streaming IDs of all symbols.
- * @param type if absent, a symbol with both types means its EVM asset.
+ * @param type if absent, a symbol that has both types means its EVM asset
  */
 export function idsBySymbol(taxonomy: Taxonomy, type?: StreamedType): ReadonlyMap<string, number> {
   const ids = new Map<string, number>();

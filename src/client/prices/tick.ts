@@ -11,9 +11,11 @@ export class Tick {
   readonly symbol: string;
   /** The real price times 10^18. */
   readonly price: bigint;
-  /** The time at which the service made the price, in UNIX nanoseconds; it grows with every tick of an asset. */
+  /** The time at which the service made the price, in UNIX nanoseconds. The time grows with every tick of an asset. */
   readonly timestampNs: bigint;
-  /** The checksummed address that signed the price. It is one of the client's signers, except with `'unchecked'`. */
+  /**
+   * The checksummed address that signed the price. The address belongs to the client's signers, except with `'unchecked'`.
+   */
   readonly signer: string;
   /** `verified` if the client has signers; `recovered` with `'unchecked'`. */
   readonly verdict: 'verified' | 'recovered';

@@ -6,12 +6,12 @@ import { signDigest } from './evm_sign.js';
 
 /**
  * The functions for hashes and signatures that a price signer needs. Every implementation gives the same bytes, because nonces follow
- * RFC 6979; they differ in speed.
+ * RFC 6979. The implementations differ only in speed.
  */
 export interface PriceCurves {
-  /** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, which are overwritten later. */
+  /** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, because the caller overwrites them later. */
   keccak256(bytes: Uint8Array): Uint8Array;
-  /** Signs 32 bytes with a secp256k1 key of 32 bytes; `s` is low. */
+  /** Signs 32 bytes with a secp256k1 key of 32 bytes. The `s` of the signature is low. */
   signDigest(digest: Uint8Array, secretKey: Uint8Array): EvmSignature;
   /** Returns the Pedersen hash of two field elements. */
   pedersenHash(x: bigint, y: bigint): bigint;

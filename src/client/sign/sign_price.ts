@@ -8,44 +8,47 @@ import { starkExternalAssetId, starkPriceHash } from '../verify/stark_messages.j
 import { starkPublicX } from '../verify/stark_signatures.js';
 import { PORTABLE_CURVES, type PriceCurves } from './price_curves.js';
 
-/** An update of one asset in a publish message, as the publisher API specifies it. */
+/** An update of an asset in a publish message, as the publisher API specifies it. */
 export interface PriceUpdate {
   /** The publisher's oracle ID: 5 ASCII characters. */
   readonly oracle_id: string;
   /** The symbol of the asset. */
   readonly asset_id: string;
-  /** The publisher's reason for this price, which is not signed. */
+  /** The publisher's reason for this price. The signature does not cover the reason. */
   readonly trigger: string;
   /** The price with its signature. */
   readonly signed_price: SignedPrice;
 }
 
-/** A publisher's signed price, as messages and aggregates hold it. */
+/** A publisher's signed price in the form of messages and aggregates. */
 export interface SignedPrice {
   /** The checksummed address of an EVM key, or the x coordinate of a Stark key, in `0x` hex. */
   readonly publisher_key: string;
-  /** The asset as it is signed: the symbol for `evm`, a field element in hex for `stark`. */
+  /** The asset in its signed form: the symbol for `evm`, a field element in hex for `stark`. */
   readonly external_asset_id: string;
   /** The curve and the hashes of the signature. */
   readonly signature_type: SignatureType;
   /** The price times 10^18, in decimal. */
   readonly price: string;
-  /** The signature, its time and the signed hash, in `0x` hex. `timestamp` is in UNIX nanoseconds; the signature covers its whole second. */
+  /**
+   * The signature, its time and the signed hash, in `0x` hex. `timestamp` is in UNIX nanoseconds, but the signature covers only its whole
+   * second.
+   */
   readonly timestamped_signature: {
     readonly signature: { readonly r: string; readonly s: string; readonly v?: string };
     /** UNIX nanoseconds. */
     readonly timestamp: bigint;
     readonly msg_hash: string;
   };
-  /** Further facts about the price, which are not signed. */
+  /** Further facts about the price. The signature does not cover them. */
   readonly metadata?: object;
 }
 
-/** The key of a signer. A signature with a Stark key covers the oracle ID; for an EVM key it is only a label. */
+/** The key of a signer. A signature with a Stark key covers the oracle ID. For an EVM key the oracle ID is only a label. */
 export interface SignerOptions {
   /** The curve of the key. */
   readonly signatureType: SignatureType;
-  /** The secret key: 32 bytes, big-endian; {@link parseSecretKey} reads it from hex. */
+  /** The secret key: 32 bytes, big-endian. {@link parseSecretKey} reads a key from hex. */
   readonly secretKey: Uint8Array;
   /** The oracle ID: exactly 5 ASCII characters. */
   readonly oracleId: string;
@@ -53,13 +56,13 @@ export interface SignerOptions {
   readonly curves?: Partial<PriceCurves> | undefined;
 }
 
-/** A price to sign, and two fields that are sent with it unsigned. */
+/** A price to sign, and two fields that are sent with the price and are not signed. */
 export interface PriceToSign {
   /** The symbol of the asset. */
   readonly symbol: string;
   /** The real price times 10^18. */
   readonly price: bigint;
-  /** The time of the price in UNIX nanoseconds; the signature covers its whole second. */
+  /** The time of the price in UNIX nanoseconds. The signature covers only its whole second. */
   readonly timestampNs: bigint;
   /** The publisher's reason for this price. Default: `unspecified`. */
   readonly trigger?: string | undefined;
@@ -69,10 +72,10 @@ export interface PriceToSign {
 
 /** A signer of prices, which {@link createPriceSigner} makes. */
 export interface PriceSigner {
-  /** The public key, as it stands in `publisher_key`. */
+  /** The public key as it is written in `publisher_key`. */
   readonly publicKey: string;
   /**
-   * Signs one price.
+   * Signs a price.
    * @throws RangeError when this signature type cannot sign the price, its time or its asset
    */
   sign(price: PriceToSign): PriceUpdate;
@@ -80,7 +83,7 @@ export interface PriceSigner {
 
 /**
  * Makes a signer, which derives its public key once.
- * @throws RangeError when `oracleId` has another length than 5, or the key is not one of the signature type's curve
+ * @throws RangeError when the length of `oracleId` is not 5, or the key is invalid on the curve of the signature type
  */
 export function createPriceSigner(options: SignerOptions): PriceSigner {
   if (options.oracleId?.length !== ORACLE_ID_LENGTH) {
@@ -94,7 +97,8 @@ export function createPriceSigner(options: SignerOptions): PriceSigner {
 }
 
 /**
- * Signs one price. A program that signs many keeps a signer of {@link createPriceSigner}, which derives the public key once.
+ * Signs a single price. A program that signs many prices keeps a signer of {@link createPriceSigner}, because the signer
+ * derives its public key only once.
  * @throws RangeError as {@link createPriceSigner} and its signer do
  */
 export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
@@ -104,7 +108,7 @@ export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
 /**
  * Writes the JSON text of a `signed_prices` message.
  * @param traceId an ID of at most 256 characters, which the answer repeats
- * @throws RangeError when two updates are for one asset: the message holds one each
+ * @throws RangeError when two updates are for the same asset, because the message holds one update for each asset
  */
 export function publishMessage(traceId: string, updates: readonly PriceUpdate[]): string {
   const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));
@@ -113,8 +117,8 @@ export function publishMessage(traceId: string, updates: readonly PriceUpdate[])
 }
 
 /**
- * Reads a secret key of 32 bytes from hex, with or without `0x`, leading zeros dropped or kept.
- * @returns the key, or `undefined` when `text` has another form. The first signature checks the range.
+ * Reads a secret key of 32 bytes from hex, with or without `0x` and leading zeros.
+ * @returns the key, or `undefined` when `text` has another form. The first signature checks that the key is in range.
  */
 export function parseSecretKey(text: string): Uint8Array | undefined {
   const value = parseHexInteger(text.startsWith('0x') ? text : `0x${text}`);
@@ -156,7 +160,7 @@ function starkSigner({ secretKey, oracleId, curves }: SignerOptions): PriceSigne
           `symbol "${input.symbol}" or oracleId "${oracleId}" does not fit a Stark message`,
         );
       }
-      // With the price and the asset in range, both operands lie in the field.
+      // Both operands lie in the field, because the price and the asset are in range.
       const hash = starkPriceHash(externalAssetId, input.timestampNs, input.price, pedersenHash)!;
       const { r, s } = starkSign(hash, secretKey);
       return updateOf(input, oracleId, {

@@ -9,7 +9,7 @@ import {
 } from '../../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 
-/** A signature and the values that it declares to sign, read into numbers. */
+/** A signature and the values that it declares to sign, converted to numbers. */
 export interface SignedForm {
   /** `evm`: the address. `stark`: the x coordinate of the public key. */
   readonly key: bigint;
@@ -18,7 +18,7 @@ export interface SignedForm {
   readonly msgHash: bigint;
   readonly r: bigint;
   readonly s: bigint;
-  /** The recovery bit; 0 in Stark signatures, which have none. */
+  /** The recovery bit; 0 in Stark signatures, because they have no recovery bit. */
   readonly recovery: 0 | 1;
 }
 
@@ -28,16 +28,16 @@ export interface PublisherForm extends SignedForm {
 }
 
 export interface ServiceForm extends SignedForm {
-  /** The name of its field: `<service name>_signed_price`. */
+  /** The name of the field of this signed price: `<service name>_signed_price`. */
   readonly field: string;
   readonly encodedAssetId: string;
   readonly merkleRoot: bigint;
   readonly algorithm: AggregationType;
-  /** 32 bytes as a number. */
+  /** The checksum: 32 bytes as a number. */
   readonly checksum: bigint;
 }
 
-/** An `AggregatedSignedPrice`, read once so that the checks work with numbers. */
+/** An `AggregatedSignedPrice` that was read once, so that the checks work with numbers. */
 export interface AggregateForm {
   readonly assetId: string;
   readonly signatureType: SignatureType;
@@ -47,19 +47,19 @@ export interface AggregateForm {
   readonly publishers: readonly PublisherForm[];
 }
 
-/** Ethereum writes the recovery bit as 27 or 28, plain ECDSA as 0 or 1. */
+/** The recovery bits by their text. Ethereum writes 27 or 28, and plain ECDSA writes 0 or 1. */
 const RECOVERY: Readonly<Record<string, 0 | 1>> = { '0': 0, '1': 1, '27': 0, '28': 1 };
 
-/** The error for a field of an aggregate that is missing or differs from its form in `/docs`. */
+/** The error for a field of an aggregate that is missing, or whose form differs from `/docs`. */
 export class FormError extends Error {}
 
-/** The service's signature stands under a name of the operator's choice, such as `acme_signed_price`. */
+/** The pattern of the field with the service's signature. The operator chooses the name, such as `acme_signed_price`. */
 const SERVICE_FIELD = new RegExp(`^${signedPriceField(SERVICE_NAME_PATTERN)}$`);
 
 /**
  * Reads an aggregate whose integers are exact (bigints, safe numbers or decimal strings).
  * @param serviceName the service's name in `<name>_signed_price`. If absent, there must be exactly one field of that form.
- * @throws FormError naming the first field that has the wrong form.
+ * @throws FormError that names the first field with a wrong form
  */
 export function readAggregate(value: unknown, serviceName?: string): AggregateForm {
   const root = new FormReader(value, '');
@@ -76,8 +76,8 @@ export function readAggregate(value: unknown, serviceName?: string): AggregateFo
 }
 
 /**
- * Reads one publisher's `signed_price`.
- * @throws FormError naming the first field that has the wrong form.
+ * Reads a publisher's `signed_price`.
+ * @throws FormError that names the first field with a wrong form
  */
 export function readPublisher(value: unknown): PublisherForm {
   return publisherOf(new FormReader(value, ''));
@@ -115,7 +115,7 @@ function readSigned(fields: FormReader, keyName: string, signatureType: Signatur
   };
 }
 
-/** An object of unknown shape together with its place, so that a fault names the whole path. */
+/** An object of unknown shape together with its place. An error can therefore name the whole path. */
 class FormReader {
   readonly #values: Readonly<Record<string, unknown>>;
 
@@ -128,7 +128,9 @@ class FormReader {
     this.#values = value as Record<string, unknown>;
   }
 
-  /** Returns the name of the only field that matches. With several matches the right one is unknown. */
+  /**
+   * Returns the name of the only field that matches. Several matches are an error, because the right field is unknown then.
+   */
   only(pattern: RegExp): string {
     const [name, ...others] = Object.keys(this.#values).filter((one) => pattern.test(one));
     if (name === undefined) throw new FormError('there is no field <service name>_signed_price');
@@ -165,7 +167,7 @@ class FormReader {
     );
   }
 
-  /** Reads a hex integer of at most 32 bytes; `prefix` is put before a field that is written without `0x`. */
+  /** Reads a hex integer of at most 32 bytes. `prefix` is put before the text of a field that has no `0x`. */
   hex(name: string, prefix = ''): bigint {
     return parseHexInteger(prefix + this.text(name)) ?? this.#fail(name, 'is not hex of at most 32 bytes');
   }

@@ -5,13 +5,14 @@ import { parseHexInteger } from './bytes.js';
 import { parseDecimalPrice } from './decimal_price.js';
 import { keyText } from './number_text.js';
 
-/** Weights have six decimal places, prices eighteen. */
+/** The unit of weights. Weights have six decimal places, and prices have eighteen. */
 const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
 
 /**
- * Returns the price that `algorithm` makes from the publishers' prices; each division truncates toward zero, like that of bigint.
- * @param weights the weight of each publisher key, for the weighted average only.
- * @returns the price, or a sentence with the reason if there is none.
+ * Returns the price that `algorithm` computes from the publishers' prices. Each division truncates toward zero, like bigint
+ * division.
+ * @param weights the weight of each publisher key, for the weighted average only
+ * @returns the price, or a sentence with the reason if there is no price
  */
 export function aggregatePrice(
   algorithm: AggregationType,
@@ -47,7 +48,9 @@ function weightedAverage(
   return sum / weightSum;
 }
 
-/** @throws RangeError for a key that is not hex, or a weight that is not above 0 with at most six decimal places. */
+/**
+ * @throws RangeError for a key that is not hex, for a weight of 0 or less, and for a weight with more than six decimal places
+ */
 function readWeights(weights: Readonly<Record<string, string>>): ReadonlyMap<bigint, bigint> {
   const entries = Object.entries(weights).map(([keyText, weightText]) => {
     const key = parseHexInteger(keyText);

@@ -4,19 +4,19 @@ import { parseHexInteger } from './bytes.js';
 export interface Check {
   /** The name, such as `publisher_merkle_root`. */
   readonly name: string;
-  /** The outcome. `skipped`: the caller did not give what the check needs. */
+  /** The outcome. `skipped`: the caller did not give a value that the check needs. */
   readonly status: 'ok' | 'failed' | 'skipped';
-  /** The fault of a failed check, or what a skipped one lacks. */
+  /** The fault of a failed check, or the value that a skipped check lacks. */
   readonly reason?: string;
 }
 
 /**
- * The keys whose signatures count: EVM addresses and Stark public keys (their x coordinates) in `0x` hex, at least one. Or
- * `'unchecked'`: any key, and then nothing is verified, because anybody can make a key and sign with it.
+ * The keys whose signatures are accepted: EVM addresses and Stark public keys (their x coordinates) in `0x` hex, at least
+ * one. With `'unchecked'` any key is accepted. Then nothing is verified, because anybody can make a key and sign with it.
  */
 export type Signers = readonly string[] | 'unchecked';
 
-/** Signers that stay, or a function that gives those of now. */
+/** Signers that never change, or a function that returns the present signers. */
 export type SignerSource = Signers | (() => Signers);
 
 export function signersOf(source: SignerSource): Signers {
@@ -32,7 +32,7 @@ export type Verdict<S extends Signers> = PassedVerdict<S> | 'failed';
 /** The verdict when no check failed. */
 export type PassedVerdict<S extends Signers> = S extends 'unchecked' ? 'recovered' : 'verified';
 
-/** The checks of one verification, in the order in which they were made. */
+/** The checks of a verification, in the order in which they were made. */
 export class CheckList<S extends Signers> {
   readonly checks: Check[] = [];
   readonly #signers: S;
@@ -52,13 +52,13 @@ export class CheckList<S extends Signers> {
     return verdict as PassedVerdict<S>;
   }
 
-  /** Records a check and returns `holds`; the reason counts when `holds` is false. */
+  /** Records a check and returns `holds`. The reason is recorded only when `holds` is false. */
   expect(name: string, holds: boolean, reason: string): boolean {
     this.checks.push(holds ? { name, status: 'ok' } : { name, status: 'failed', reason });
     return holds;
   }
 
-  /** Checks that `key` is one of the signers' keys; `keyText` is shown if it is not. */
+  /** Checks that `key` is one of the signers' keys. If the check fails, its reason shows `keyText`. */
   expectSigner(name: string, key: bigint | undefined, keyText: string): void {
     const signers: Signers = this.#signers;
     if (signers === 'unchecked') {
@@ -75,8 +75,8 @@ export class CheckList<S extends Signers> {
 }
 
 /**
- * @throws TypeError when signers are neither a list nor `'unchecked'`.
- * @throws RangeError when the list is empty, or a signer is not hex of at most 32 bytes.
+ * @throws TypeError when `signers` is neither a list nor `'unchecked'`
+ * @throws RangeError when the list is empty, or a signer is not hex of at most 32 bytes
  */
 export function requireSigners(signers: Signers): void {
   if (signers === 'unchecked') return;

@@ -5,8 +5,8 @@ const DECIMAL = new RegExp(`^(-?)(0|[1-9][0-9]{0,20})(?:\\.([0-9]{1,${PRICE_DECI
 
 /**
  * Reads a real price such as `65000.5` exactly.
- * @returns the price times 10^18, or `undefined` when `text` is not a plain decimal number with at most 18 decimal
- *   places, is a zero with a sign, or its value needs more than 16 bytes
+ * @returns the price times 10^18, or `undefined` when `text` is not a plain decimal number, has more than 18 decimal places,
+ * is a zero with a sign, or has a value of more than 16 bytes
  */
 export function parseDecimalPrice(text: string): Price | undefined {
   const [, sign, whole, fraction = ''] = DECIMAL.exec(text) ?? [];
@@ -17,7 +17,7 @@ export function parseDecimalPrice(text: string): Price | undefined {
   return price < PRICE_MIN || price > PRICE_MAX ? undefined : (price as Price);
 }
 
-/** Writes a price times 10^18 as the real price, without trailing zeros: the inverse of {@link parseDecimalPrice}. */
+/** Writes a price times 10^18 as the real price without trailing zeros. This is the inverse of {@link parseDecimalPrice}. */
 export function formatDecimalPrice(price: bigint): string {
   const size = price < 0n ? -price : price;
   const fraction = (size % PRICE_SCALE).toString().padStart(PRICE_DECIMALS, '0').replace(/0+$/, '');

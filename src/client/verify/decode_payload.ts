@@ -14,15 +14,15 @@ import type { EvmSignature } from './evm_signatures.js';
 
 /** A decoded `signed_ecdsa` payload. */
 export interface Payload {
-  /** The layout of the body: `versioned` where further attributes were asked for. */
+  /** The layout of the body. The layout is `versioned` if the reader requested further attributes. */
   readonly layout: 'simplified' | 'versioned';
   /** The signature over the Keccak-256 of `body`. */
   readonly signature: EvmSignature;
-  /** The signed bytes: everything behind the signature. */
+  /** The signed bytes: all bytes after the signature. */
   readonly body: Uint8Array;
-  /** The mapping of streaming IDs to symbols that the IDs of `assets` belong to. */
+  /** The ID of the taxonomy that maps the IDs of `assets` to symbols. */
   readonly taxonomyId: number;
-  /** The time at which the service made it, in UNIX nanoseconds. */
+  /** The time at which the service made the payload, in UNIX nanoseconds. */
   readonly timestampNs: bigint;
   /** The prices, in ascending order of their IDs. */
   readonly assets: readonly PayloadAsset[];
@@ -34,11 +34,11 @@ export interface PayloadAsset {
   readonly id: number;
   /** The price times 10^18: a signed 128-bit integer, as for on-chain decoders. */
   readonly value: bigint;
-  /** The market status code, `null` for an asset without a schedule; absent if the payload has none. */
+  /** The market status code; `null` for an asset without a schedule; absent if the payload has no market status. */
   readonly marketStatus?: number | null;
 }
 
-/** The form check at which decoding stopped. */
+/** The check of the form at which decoding stopped. */
 export interface PayloadFault {
   readonly check: 'form' | 'version' | 'mask' | 'length';
   readonly reason: string;
@@ -50,7 +50,7 @@ const VERSIONED_HEAD = VERSIONED_LAYOUT.head;
 const HEX = /^[0-9a-fA-F]+$/;
 
 /**
- * Decodes the hex of a payload, with or without `0x`, in either layout. Nothing is verified beyond its form.
+ * Decodes the hex of a payload in either layout, with or without `0x`. Only the form is verified.
  * @returns the payload, or the name of the form check that failed and its reason
  */
 export function decodePayload(hex: string): Payload | PayloadFault {
@@ -77,8 +77,8 @@ function decodeBody(body: Uint8Array, signature: EvmSignature): Payload | Payloa
   }
   const fault = versionedFault(body);
   if (fault === undefined) return decodeEntries(body, signature, maskOf(body));
-  // A taxonomy ID of 0xFF00 and above begins with the magic byte too. Its next bytes could be taken for a version and a mask only
-  // with a timestamp in the first two weeks of 1970, so the layouts cannot be confused.
+  // A taxonomy ID of 0xFF00 and above also begins with the magic byte. The bytes after such an ID could look like a version and a
+  // mask only if the timestamp were in the first two weeks of 1970. So the layouts cannot be confused.
   return isPlain ? decodeEntries(body, signature, 0) : fault;
 }
 
@@ -98,7 +98,7 @@ function versionedFault(body: Uint8Array): PayloadFault | undefined {
     : lengthFault(body, 'versioned');
 }
 
-/** Decodes entries; `mask` is 0 for the simplified layout. */
+/** Decodes entries. `mask` is 0 for the simplified layout. */
 function decodeEntries(body: Uint8Array, signature: EvmSignature, mask: number): Payload {
   const { at: headAt, bytes: headBytes } = mask === 0 ? SIMPLIFIED_HEAD : VERSIONED_HEAD;
   const entryAt = VERSIONED_LAYOUT.asset.at;

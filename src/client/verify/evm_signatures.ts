@@ -11,17 +11,17 @@ export interface EvmSignature {
   readonly recovery: 0 | 1;
 }
 
-/** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, which are overwritten later. */
+/** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, because the caller overwrites them later. */
 type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
 const CURVE_ORDER = secp256k1.Point.CURVE().n;
 /**
- * The memory in which price messages are assembled: V8 allocates arrays of more than 64 bytes outside its heap, which took 1.8 µs
- * of the 40 µs of a signature.
+ * The memory in which price messages are assembled. A shared memory is faster, because V8 allocates arrays of more than 64 bytes
+ * outside its heap. That took 1.8 µs of the 40 µs of a signature.
  */
 const MESSAGE = new Uint8Array(256);
 const ENCODER = new TextEncoder();
-/** The largest number of bytes of one UTF-16 code unit. */
+/** The largest number of bytes of a UTF-16 code unit. */
 const UTF8_BYTES_MAX = 3;
 const EIP191_PREFIX = utf8ToBytes('\x19Ethereum Signed Message:\n32');
 const EIP191_MESSAGE = concatBytes(EIP191_PREFIX, new Uint8Array(32));
@@ -62,7 +62,7 @@ export function evmPriceHash(
   return hash(message.subarray(0, end));
 }
 
-/** The parts of an aggregate's `msg_hash`; hashes are 32 bytes, the address 20. */
+/** The parts of an aggregate's `msg_hash`. Hashes have 32 bytes, and the address has 20. */
 export interface EvmAggregateMessage {
   readonly address: Uint8Array;
   readonly assetId: string;
@@ -92,7 +92,7 @@ export function eip191Digest(msgHash: Uint8Array, hash: Keccak256 = keccak256): 
   return hash(EIP191_MESSAGE);
 }
 
-/** Returns the reason for refusing a signature before any curve arithmetic, or `undefined` when its numbers are valid. */
+/** Returns the reason for refusing a signature before any curve arithmetic; `undefined` when its numbers are valid. */
 export function signatureFault({ r, s }: EvmSignature): 'out of range' | 'high s' | undefined {
   if (r < 1n || r >= CURVE_ORDER || s < 1n || s >= CURVE_ORDER) return 'out of range';
   return s > CURVE_ORDER / 2n ? 'high s' : undefined;
@@ -107,12 +107,12 @@ export function recoverAddress(digest: Uint8Array, signature: EvmSignature): Uin
     const publicKey = secp256k1.recoverPublicKey(bytes, digest, { prehash: false, isCompressed: false });
     return addressOf(publicKey);
   } catch {
-    // Not every r is the x coordinate of a point; the library then throws.
+    // Some values of r are not the x coordinate of a point. The library throws for them.
     return undefined;
   }
 }
 
-/** Tells whether two addresses, given as 20 bytes and as a number, are equal. */
+/** Tells whether two addresses are equal. The first is 20 bytes, the second a number. */
 export function isAddress(address: Uint8Array | undefined, expected: bigint): boolean {
   return address !== undefined && bytesInteger(address) === expected;
 }

@@ -1,13 +1,19 @@
-/** The first character of a text that stands for a number while JSON is read or written. JSON contains this character only escaped. */
+/**
+ * The first character of a text that represents a number while JSON is read or written. JSON text can contain this character only in
+ * escaped form.
+ */
 const MARK = '\u0001';
 const ESCAPED_MARK = '\\u0001';
-/** A string, or all that follows a quote which no other closes: so the search never begins again inside of it, and takes linear time. */
+/**
+ * A string, or a quote without a closing quote and everything after it. The search therefore never starts again inside a string, and
+ * takes linear time.
+ */
 const STRING = '"[^"\\\\]*(?:\\\\[^][^"\\\\]*)*(?:"(\\s*:)?|\\\\?$)';
 const STRINGS = new RegExp(STRING, 'g');
 const STRINGS_AND_NUMBERS = new RegExp(`${STRING}|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?`, 'g');
 const INTEGER = /^-?\d+$/;
 
-/** A number that is not an integer, with its digits. */
+/** A number that is not an integer, stored with its digits. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 
@@ -17,8 +23,8 @@ export class ExactNumber {
 }
 
 /**
- * Parses JSON without losing a digit: integers become bigints, other numbers objects with their text.
- * Parsing takes linear time for any text, except that of integers with more than some thousand digits.
+ * Parses JSON without losing a digit. Integers become bigints, and other numbers become objects with their text. Parsing
+ * takes linear time for any text, except for integers with more than some thousand digits.
  * @returns the value, or `undefined` when `text` is not JSON
  */
 export function parseExactJson(text: string): unknown {
@@ -38,7 +44,7 @@ export function parseExactJson(text: string): unknown {
   }
 }
 
-/** Writes JSON with the digits of each bigint: the counterpart of {@link parseExactJson}. */
+/** Writes JSON with all digits of each bigint. This is the counterpart of {@link parseExactJson}. */
 export function writeExactJson(value: object): string {
   const marked = JSON.stringify(value, (_key, one: unknown) => {
     if (typeof one === 'bigint' || one instanceof ExactNumber) return MARK + one;
@@ -51,7 +57,7 @@ export function writeExactJson(value: object): string {
   });
 }
 
-/** Tells whether a string of a JSON text begins with the mark. Keys are left alone. */
+/** Tells whether a string of a JSON text begins with the mark. Keys do not count. */
 function isMarked(token: string, colon: string | undefined): boolean {
   return colon === undefined && token.startsWith(`"${ESCAPED_MARK}`);
 }

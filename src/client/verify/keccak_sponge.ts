@@ -1,12 +1,12 @@
 // Keccak-256 as Ethereum uses it: the sponge of FIPS 202 with the padding of the submission to NIST. A lane of 64 bits is two
-// 32-bit numbers, the lower one first.
+// 32-bit numbers, the lower number first.
 
 const ROUNDS = 24;
 /** Bytes that each permutation absorbs. */
 const RATE = 136;
 const LANES = 50;
 
-/** The target lane, and the number of bits of the rotation, for each step of rho and pi. */
+/** The target lane for each step of rho and pi. `STEP_BITS` has the number of bits of each rotation. */
 const STEP_LANES = stepLanes();
 const STEP_BITS = Int32Array.from({ length: ROUNDS }, (_, step) => (((step + 1) * (step + 2)) / 2) % 64);
 const ROUND_CONSTANTS = roundConstantsOf();
@@ -68,7 +68,7 @@ function rhoAndPi(lanes: Int32Array): void {
     const bits = STEP_BITS[step]!;
     const nextLow = lanes[lane]!;
     const nextHigh = lanes[lane + 1]!;
-    // The halves change places at 32 bits. No rotation is by 0 or 32 bits.
+    // For a rotation by 32 bits or more, the halves are exchanged. No rotation is by 0 or 32 bits.
     const a = bits < 32 ? low : high;
     const b = bits < 32 ? high : low;
     const shift = bits % 32;
@@ -89,7 +89,7 @@ function stepLanes(): Int32Array {
 
 function roundConstantsOf(): Int32Array {
   const constants = new Int32Array(2 * ROUNDS);
-  // A shift register makes 7 bits of each constant, at the places 2^j - 1.
+  // A shift register makes 7 bits of each constant. The bits are at the places 2^j - 1.
   let register = 1;
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let j = 0; j < 7; j += 1) {

@@ -4,18 +4,18 @@ import { bytesToHex, utf8ToBytes } from './bytes.js';
 import { pedersenHash } from './stark_pedersen.js';
 import { FIELD_PRIME } from './stark_points.js';
 
-/** Hex digits of an asset ID inside a Stark message; a shorter ID is padded with zeros on the right. */
+/** The number of hex digits of an asset ID inside a Stark message. A shorter ID is padded with zeros on the right. */
 const ASSET_HEX_DIGITS = 32;
 const ORACLE_HEX_DIGITS = ORACLE_ID_LENGTH * 2;
-/** The bits by which the price is shifted left, to make room for the second. */
+/** The number of bits by which the price is shifted left. The second takes these bits. */
 const SECOND_BITS = 32n;
 const ASCII = /^[\x20-\x7e]+$/;
 const HEX_ID = /^0x[0-9a-fA-F]+$/;
 
 /**
  * Returns the `external_asset_id` of Stark prices: the asset and the oracle, both ASCII, in hex.
- * @returns the text, or `undefined` when `oracleId` is not 5 ASCII characters, or `assetId` is not ASCII or too long
- *   for the field.
+ * @returns the text, or `undefined` when `oracleId` is not 5 ASCII characters, or `assetId` is not ASCII or is too long for
+ * the field
  */
 export function starkExternalAssetId(assetId: string, oracleId: string): string | undefined {
   if (!ASCII.test(oracleId) || oracleId.length !== ORACLE_ID_LENGTH || !ASCII.test(assetId)) return undefined;
@@ -30,7 +30,10 @@ export function isStarkAsset(externalAssetId: string, assetId: string): boolean 
   return assetHex === asciiHex(assetId).padEnd(ASSET_HEX_DIGITS, '0');
 }
 
-/** Returns the asset's and the oracle's texts inside an `external_asset_id`, or `undefined` when it is not such hex. */
+/**
+ * Returns the texts of the asset and the oracle in an `external_asset_id`; `undefined` when `externalAssetId` does not have
+ * that form.
+ */
 export function parseStarkAssetId(
   externalAssetId: string,
 ): { assetId: string; oracleId: string } | undefined {
@@ -44,7 +47,8 @@ export function parseStarkAssetId(
 
 /**
  * Returns the `msg_hash` of a Stark price, a field element. The signature covers whole seconds only.
- * @returns the hash, or `undefined` for a negative price or a number outside the field, which have no meaning here.
+ * @returns the hash, or `undefined` for a negative price or a number outside the field, because the message cannot represent
+ * them
  */
 export function starkPriceHash(
   externalAssetId: string,

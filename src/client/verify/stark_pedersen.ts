@@ -1,8 +1,8 @@
 import { type AffinePoint, FixedPoint, Sum } from './stark_points.js';
 
-// The Pedersen hash of StarkEx. The points are those of pedersen_params.json in StarkWare's starkex-resources.
+// The Pedersen hash of StarkEx. The points come from pedersen_params.json in StarkWare's starkex-resources.
 
-/** The lower bits of an operand; the rest has a point of its own. */
+/** The number of lower bits of an operand. The remaining bits have their own point. */
 const LOW_BITS = 248;
 const SHIFT: AffinePoint = {
   x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
@@ -31,12 +31,12 @@ export function pedersenHash(x: bigint, y: bigint): bigint {
   sum.add(SHIFT);
   addOperand(sum, x, X_LOW, X_HIGH);
   addOperand(sum, y, Y_LOW, Y_HIGH);
-  // Operands are unknown whose sum is infinity.
+  // The sum is infinity for no known operands.
   return sum.toX()!;
 }
 
 function addOperand(sum: Sum, operand: bigint, low: FixedPoint, high: AffinePoint): void {
   low.addMultiple(sum, BigInt.asUintN(LOW_BITS, operand));
-  // Runs at most 8 times, and never for a price, which fills less than 160 bits.
+  // The loop runs at most 8 times. The loop never runs for a price, because a price fills less than 160 bits.
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest -= 1n) sum.add(high);
 }

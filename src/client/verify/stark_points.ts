@@ -1,6 +1,6 @@
-// Arithmetic on the Stark curve, y^2 = x^3 + x + b, whose group has prime order. Points are homogeneous (x/z, y/z), and one
-// formula adds any two of them: Algorithm 1 of Renes, Costello, Batina, "Complete addition formulas for prime order elliptic
-// curves" (2015). Coordinates may be negative between steps, because `%` keeps the sign.
+// Arithmetic on the Stark curve, y^2 = x^3 + x + b. The group of the curve has prime order. Points are homogeneous (x/z,
+// y/z), and the same formula adds any two points: Algorithm 1 of Renes, Costello, Batina, "Complete addition formulas for
+// prime order elliptic curves" (2015). Coordinates may be negative between steps, because `%` keeps the sign.
 
 /** The field's prime, 2^251 + 17 * 2^192 + 1. */
 export const FIELD_PRIME = (1n << 251n) + 17n * (1n << 192n) + 1n;
@@ -29,7 +29,7 @@ const WINDOW_SIZE = 1 << Number(WINDOW_BITS);
 /** The number of windows of a scalar of 252 bits. */
 const WINDOWS = 63;
 
-/** A point with a table of its multiples, which is made at the first use (63 KB, 10 ms). */
+/** A point with a table of its multiples. The table is made at the first use (63 KB, 10 ms). */
 export class FixedPoint {
   readonly #point: Point;
   #windows: readonly (readonly Point[])[] | undefined;
@@ -49,7 +49,7 @@ export class FixedPoint {
   }
 }
 
-/** A sum of points under construction. */
+/** A sum of points. Callers add points to it. */
 export class Sum {
   point: Point = INFINITY;
 
@@ -71,7 +71,8 @@ export const GENERATOR = new FixedPoint({
 });
 
 /**
- * Tells whether `r` is the x coordinate of `sum` plus or minus `scalar` times a point, of which only the x coordinate is known.
+ * Tells whether `r` is the x coordinate of `sum` plus or minus `scalar` times a point. Only the x coordinate of that point is
+ * known.
  * @param scalar 1 .. n-1
  */
 export function isSumWithMultiple(sum: Sum, x: bigint, scalar: bigint, r: bigint): boolean {
@@ -94,8 +95,8 @@ export function reduce(value: bigint, modulus: bigint): bigint {
 }
 
 /**
- * Returns the inverse of `value`, which is not a multiple of the prime `modulus`, by Euclid's algorithm. The time depends on the
- * value.
+ * Returns the inverse of `value` by Euclid's algorithm. `value` is not a multiple of the prime `modulus`. The time depends on
+ * the value.
  */
 export function inverse(value: bigint, modulus: bigint): bigint {
   let [a, b] = [reduce(value, modulus), modulus];
@@ -111,7 +112,7 @@ export function inverse(value: bigint, modulus: bigint): bigint {
 /**
  * Returns the x coordinate of a multiple of the point with the coordinate `x`; `undefined` when the curve has no such point.
  *
- * No square root is needed: with t = x^3 + x + b, the point (x t, t^2) lies on y^2 = x^3 + t^2 x + t^3 b, which is the same curve
+ * No square root is needed. With t = x^3 + x + b, the point (x t, t^2) lies on y^2 = x^3 + t^2 x + t^3 b. This is the same curve
  * in other coordinates (times t and times t^1.5) exactly when t is a square.
  */
 function multipleX(x: bigint, scalar: bigint): bigint | undefined {

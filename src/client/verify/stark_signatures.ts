@@ -4,18 +4,18 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { bytesInteger, concatBytes, integerBytes } from './bytes.js';
 import { FIELD_PRIME, GENERATOR, GROUP_ORDER, inverse, isSumWithMultiple, Sum } from './stark_points.js';
 
-/** A Stark-curve ECDSA signature; unlike on secp256k1, `s` may be high. */
+/** A Stark-curve ECDSA signature. The number `s` may be high, unlike on secp256k1. */
 export interface StarkSignature {
   readonly r: bigint;
   readonly s: bigint;
 }
 
-/** The limit below which r, the message hash and the inverse of s must stay. */
+/** The exclusive upper limit of r, the message hash and the inverse of s. */
 const VALUE_LIMIT = 1n << 251n;
 
 /**
  * Returns the x coordinate of the public key.
- * @throws RangeError for a secret key of 32 bytes that is not in 1 .. n-1.
+ * @throws RangeError for a secret key of 32 bytes that is not in 1 .. n-1
  */
 export function starkPublicX(secretKey: Uint8Array): bigint {
   return multipleOfGenerator(secretScalar(secretKey));
@@ -23,7 +23,7 @@ export function starkPublicX(secretKey: Uint8Array): bigint {
 
 /**
  * Signs a `msg_hash` with the nonce of RFC 6979, as starknet.js does.
- * @throws RangeError for a hash of 2^251 or more, about one in 10^16.
+ * @throws RangeError for a hash of 2^251 or more, about one hash in 10^16
  */
 export function starkSign(msgHash: bigint, secretKey: Uint8Array): StarkSignature {
   if (msgHash < 0n || msgHash >= VALUE_LIMIT) throw new RangeError('the hash is not below 2^251');
@@ -38,8 +38,8 @@ export function starkSign(msgHash: bigint, secretKey: Uint8Array): StarkSignatur
 }
 
 /**
- * Tells whether the key with the x coordinate `publicKey` signed `msgHash`. The wire drops y, so either point with this x may
- * have signed.
+ * Tells whether the key with the x coordinate `publicKey` signed `msgHash`. The wire format has no y, so either of the two
+ * points with this x may have signed.
  */
 export function starkVerify({ r, s }: StarkSignature, msgHash: bigint, publicKey: bigint): boolean {
   if (r < 1n || r >= VALUE_LIMIT || s < 1n || s >= GROUP_ORDER || msgHash < 0n || msgHash >= VALUE_LIMIT)
@@ -64,7 +64,7 @@ function multipleOfGenerator(scalar: bigint): bigint {
   return sum.toX()!;
 }
 
-/** Returns the inverse modulo n in a time that depends on a random multiple of the secret instead of the secret. */
+/** Returns the inverse modulo n. The time depends on a random multiple of the secret instead of the secret. */
 function blindInverse(secret: bigint): bigint {
   const factor = (bytesInteger(randomBytes(32)) % (GROUP_ORDER - 1n)) + 1n;
   return (inverse(secret * factor, GROUP_ORDER) * factor) % GROUP_ORDER;
@@ -89,7 +89,10 @@ function* noncesOf(msgHash: bigint, key: bigint): Generator<bigint, never> {
   }
 }
 
-/** Returns the first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
+/**
+ * Returns the first 252 bits of the block, or all 256 bits when the block begins with a zero byte, because elliptic and
+ * starknet.js ignore leading zeros.
+ */
 function truncate(block: Uint8Array): bigint {
   return block[0] === 0 ? bytesInteger(block) : bytesInteger(block) >> 4n;
 }

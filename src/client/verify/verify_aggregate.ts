@@ -18,27 +18,34 @@ import {
   formOf,
 } from './verify_signed_price.js';
 
-/** The facts that the reader knows beforehand; a check of an unknown one is skipped. */
+/** The facts that the reader knows beforehand. A check that needs an unknown fact is skipped. */
 export interface AggregateExpectations<S extends Signers> {
-  /** The service's keys, or `'unchecked'`: addresses for `evm` aggregates, x coordinates of keys for `stark` ones. */
+  /**
+   * The service's keys, or `'unchecked'`. Keys are addresses for `evm` aggregates and x coordinates of public keys for
+   * `stark` aggregates.
+   */
   readonly signers: S;
   /** The service's name in `<name>_signed_price`. Default: any name, because no signature covers it. */
   readonly serviceName?: string | undefined;
-  /** The service's own oracle ID, which its Stark messages contain. Default: none, and then no Stark aggregate is verified. */
+  /** The service's own oracle ID, which its Stark messages contain. Default: none, so that no Stark aggregate is verified. */
   readonly oracleId?: string | undefined;
-  /** The algorithm's definition, whose SHA-256 the checksum must be. Default: none, and then the checksum is not checked. */
+  /** The algorithm's definition. The checksum must be its SHA-256. Default: none, so that the checksum is not checked. */
   readonly algorithmText?: string | undefined;
-  /** Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. Default: none, and then its price is not checked. */
+  /**
+   * Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. Default: none, so that a price of this algorithm is
+   * not checked.
+   */
   readonly weights?: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * Checks aggregates from nothing but their own bytes: every publisher's hash and signature, the Merkle root, the
- * aggregate's price, the service's hash and signature. The publishers' keys are those that the service's signature covers.
+ * Checks aggregates from their own bytes alone: every publisher's hash and signature, the Merkle root, the aggregate's price,
+ * the service's hash and signature. The publishers' keys are the keys that the service's signature covers.
  * @param value an `AggregatedSignedPrice`, an array of them, or a whole REST response; best as its JSON text, because
- *   `JSON.parse` loses digits of timestamps.
- * @returns one report for each aggregate, never none. `verified` only when one of the named signers signed it.
- * @throws RangeError or TypeError when `signers` is empty or holds anything but addresses, or for invalid weights
+ * `JSON.parse` loses digits of timestamps
+ * @returns one report for each aggregate, and at least one report. A report is `verified` only when one of the named signers
+ * signed the aggregate.
+ * @throws RangeError or TypeError when `signers` is empty or contains anything except addresses, or for invalid weights
  */
 export function verifyAggregate<const S extends Signers>(
   value: unknown,
@@ -51,7 +58,7 @@ export function verifyAggregate<const S extends Signers>(
   return aggregates.map(([symbol, aggregate]) => verifyOne(symbol, aggregate, expected));
 }
 
-/** Returns the aggregates of a response, each with its symbol there if the response names one. */
+/** Returns the aggregates of a response. Each aggregate has its symbol if the response names the symbol. */
 function aggregatesIn(value: unknown): [symbol: string | undefined, aggregate: unknown][] {
   if (Array.isArray(value)) return value.map((aggregate) => [undefined, aggregate]);
   if (typeof value !== 'object' || value === null || !('data' in value)) return [[undefined, value]];
@@ -80,7 +87,7 @@ function verifyOne<S extends Signers>(
   return { verdict: list.verdict, checks: list.checks, assetId, signer };
 }
 
-/** Checks the aggregate's statements about its inputs against the inputs. */
+/** Checks that the aggregate's statements about its inputs agree with the inputs. */
 function checkInputs(
   list: CheckList<Signers>,
   aggregate: AggregateForm,
@@ -158,7 +165,7 @@ function checkService(
     );
     checkSigned(list, name, service, true, hash);
   } else if (expected.oracleId === undefined) {
-    // The hash cannot be recomputed, so the signature may cover anything.
+    // Without the oracle ID the hash cannot be recomputed, so the signature may cover anything.
     const reason = "the service's oracle ID was not given";
     if (expected.signers === 'unchecked') list.skip(`${name} msg_hash`, reason);
     else list.expect(`${name} msg_hash`, false, reason);
@@ -171,7 +178,7 @@ function checkService(
   }
 }
 
-/** Computes the root: a parent is the hash of its two children; an odd level repeats its last node. */
+/** Computes the root. A parent is the hash of its two children, and an odd level repeats its last node. */
 function merkleRoot(leaves: readonly bigint[]): Uint8Array {
   let level = leaves.map((leaf) => integerBytes(leaf, 32));
   while (level.length > 1) {

@@ -5,11 +5,11 @@ import { decodePayload, type Payload } from './decode_payload.js';
 import { checksumAddress, recoverAddress, signatureFault } from './evm_signatures.js';
 import { keccak256 } from './keccak_sponge.js';
 
-/** The facts that the reader knows beforehand; a check of an unknown one is skipped. */
+/** The facts that the reader knows beforehand. A check that needs an unknown fact is skipped. */
 export interface PayloadExpectations<S extends Signers> {
   /** The addresses whose keys may sign the stream, or `'unchecked'`. */
   readonly signers: S;
-  /** The taxonomy that the payload must be of. Default: none, and then it is not checked. */
+  /** The ID of the taxonomy to which the payload must belong. Default: none, so that the taxonomy is not checked. */
   readonly taxonomyId?: number | undefined;
 }
 
@@ -20,9 +20,9 @@ export type PayloadReport<S extends Signers = Signers> =
       readonly verdict: PassedVerdict<S>;
       /** The checks, in the order in which they were made. */
       readonly checks: readonly Check[];
-      /** The decoded payload; absent when it has no readable form. */
+      /** The decoded payload; absent when the hex has no readable form. */
       readonly payload: Payload;
-      /** The checksummed address that was recovered from the signature; absent when none could be. */
+      /** The checksummed address that was recovered from the signature; absent when no address could be recovered. */
       readonly signer: string;
     }
   | {
@@ -34,8 +34,8 @@ export type PayloadReport<S extends Signers = Signers> =
 
 /**
  * Decodes a `signed_ecdsa` payload (hex, with or without `0x`) and checks everything that its bytes can prove.
- * @returns a report: `verified` only when one of the named signers signed it
- * @throws RangeError or TypeError when `signers` is empty or holds anything but addresses
+ * @returns a report, which is `verified` only when one of the named signers signed the payload
+ * @throws RangeError or TypeError when `signers` is empty or contains anything except addresses
  */
 export function verifyPayload<const S extends Signers>(
   hex: string,
@@ -86,7 +86,7 @@ function isMarketStatus(code: number): boolean {
   return (MARKET_STATUS_CODES as readonly number[]).includes(code);
 }
 
-/** @returns the address that signed; if absent, a check has failed. */
+/** @returns the address that signed; `undefined` after a check failed */
 function checkSignature(list: CheckList<Signers>, { signature, body }: Payload): string | undefined {
   const fault = signatureFault(signature);
   if (!list.expect('signature range', fault !== 'out of range', 'r or s is outside 1..n-1')) return undefined;

@@ -19,19 +19,19 @@ export interface AggregateReport<S extends Signers = Signers> {
   readonly signer?: string;
 }
 
-/** The facts that the reader knows of a publisher's price. */
+/** The facts that the reader knows about a publisher's price. */
 export interface SignedPriceExpectations<S extends Signers> {
   /** The addresses or public keys that may sign, or `'unchecked'`. */
   readonly signers: S;
-  /** The symbol of the asset that the price must be for. */
+  /** The symbol of the asset to which the price must belong. */
   readonly assetId: string;
 }
 
 /**
- * Checks one publisher's `signed_price` by itself.
+ * Checks a single publisher's `signed_price` without its aggregate.
  * @param value the `signed_price`, best as its JSON text, because `JSON.parse` loses digits of its timestamp
- * @returns a report: `verified` only when one of the named signers signed it
- * @throws RangeError or TypeError when `signers` is empty or holds anything but addresses
+ * @returns a report, which is `verified` only when one of the named signers signed the price
+ * @throws RangeError or TypeError when `signers` is empty or contains anything except addresses
  */
 export function verifySignedPrice<const S extends Signers>(
   value: unknown,
@@ -50,7 +50,7 @@ export function verifySignedPrice<const S extends Signers>(
   return { verdict: list.verdict, checks: list.checks, assetId, signer };
 }
 
-/** Checks a publisher's price whose form is known; `name` begins the names of the checks. */
+/** Checks a publisher's price whose form is known. The names of the checks begin with `name`. */
 export function checkPublisher(
   list: CheckList<Signers>,
   assetId: string,
@@ -67,7 +67,7 @@ export function checkPublisher(
   checkSigned(list, name, form, isEvm, hash);
 }
 
-/** Checks the declared hash against the recomputed one, and the signature over the recomputed one. */
+/** Checks that the declared hash equals the recomputed hash, and that the signature covers the recomputed hash. */
 export function checkSigned(
   list: CheckList<Signers>,
   name: string,
@@ -94,7 +94,7 @@ function starkSignatureFault(form: SignedForm, hash: bigint): string | undefined
   return starkVerify(form, hash, form.key) ? undefined : 'it was not made by the key';
 }
 
-/** Returns the hash that a function makes from the signer's 20-byte address, or `undefined` when the key is not an address. */
+/** Returns the hash that `hash` computes from the signer's 20-byte address; `undefined` when the key is not an address. */
 export function evmHashOf(form: SignedForm, hash: (address: Uint8Array) => Uint8Array): bigint | undefined {
   return isAddressKey(form.key) ? bytesInteger(hash(integerBytes(form.key, ADDRESS_BYTES))) : undefined;
 }
@@ -104,7 +104,7 @@ export function formFault(reason: string): AggregateReport<never> {
   return { verdict: 'failed', checks: [{ name: 'form', status: 'failed', reason }] };
 }
 
-/** Reads a value into its form; returns the value, or a sentence with its fault. */
+/** Reads a value into its form. Returns the form, or a sentence that describes the fault. */
 export function formOf<T>(value: unknown, read: (value: unknown) => T): T | string {
   try {
     return read(value);

@@ -1,8 +1,8 @@
 import type { Signers } from './checks.js';
 import { type PayloadReport, verifyPayload } from './verify_payload.js';
 
-// The module of the worker that verifies payloads. The worker sends `ready` once it has loaded, then answers each message with
-// one.
+// The module of the worker that verifies payloads. The worker sends `ready` after it has loaded. Then the worker answers each
+// message with a single message.
 
 /** A message to the worker. */
 export interface PayloadToVerify {

@@ -4,43 +4,46 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
+/** The version of all data that nodes write and send. A node that finds a higher version in the log stops. */
 export const WIRE_VERSION = 2;
 
-/** The size up to which entries gather in a record: larger records are not written faster, and delay all records after them. */
+/**
+ * The size up to which entries are collected in one record. A larger record is not written faster, and it delays all records
+ * after it.
+ */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /**
- * The largest size of an entry. An entry may be larger than {@link BATCH_BYTES_MAX}, such as the input of a publisher with a full
- * window of hashes; it is then alone in its record. With the fields around it, the record fits in the 1 MiB that message servers
- * accept by default.
+ * The largest size of an entry. An entry larger than {@link BATCH_BYTES_MAX} is alone in its record; an example is an input of a
+ * publisher with a full window of hashes. The record with its other fields fits in the 1 MiB that message servers accept by
+ * default.
  */
 export const ENTRY_BYTES_MAX = 960 * 1024;
-/** The largest size of an entry in a record beside its texts and bytes. */
+/** The largest size of an entry in a record, without the entry's texts and bytes. */
 export const ENTRY_OVERHEAD_BYTES = 64;
 
 /** A record of the log. */
 export interface LogBatch {
-  /** The sequence of the claim that began it. */
+  /** The sequence of the claim that began the epoch. */
   readonly epoch: number;
-  /** The ID of the record before; empty if its writer did not know it. */
+  /** The ID of the previous record; empty if the writer did not know the ID. */
   readonly after: string;
   readonly claim?: Claim | undefined;
   /** The entries, in order. */
   readonly entries: readonly LogEntry[];
 }
 
-/** A record of the asset for the store, or with `publisherKey` the accepted input of that publisher for it. */
+/** A record of the asset for the store. With `publisherKey` it is that publisher's accepted input for the asset. */
 export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
-  /** The encoding of a holding by `records/second_record.ts`, or of an input by `records/accepted_input.ts`. */
+  /** The encoding of a holding by `records/second_record.ts`, or the encoding of an input by `records/accepted_input.ts`. */
   readonly bytes: Uint8Array;
 }
 
-/** The claim of the node that leads from this record on, or with `resign` until this record. */
+/** The claim of a node. The node leads from this record on. With `resign` the node led until this record. */
 export interface Claim {
   readonly node: number;
   readonly name: string;
-  /** The ID of the process; no other process has the same. */
+  /** The ID of the process. No other process has the same ID. */
   readonly run: string;
   readonly configHash: Uint8Array;
   readonly resign: boolean;
@@ -51,7 +54,7 @@ export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
   return ENTRY_OVERHEAD_BYTES + 3 * symbol.length + (publisherKey?.length ?? 0) + bytes.length;
 }
 
-/** Scratch space, empty between calls. */
+/** The builder of all messages. The builder is empty between calls. */
 const builder = new Builder(16 * 1024);
 
 export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint8Array {
@@ -70,8 +73,8 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
 }
 
 /**
- * Reads a batch that {@link encodeLogBatch} wrote; the bytes of its entries are views.
- * @throws UnreadableMessage also when a newer version wrote the batch: then the error reports it
+ * Reads a batch that {@link encodeLogBatch} wrote. The bytes of its entries are views.
+ * @throws UnreadableMessage when the bytes are damaged, or when a newer version wrote the batch
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
   return readMessage('record of the log', bytes, (buffer) => {

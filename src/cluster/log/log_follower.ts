@@ -8,29 +8,32 @@ export interface LogFollowerOptions {
   readonly position: LogPosition;
   /** Called with the next record of the log. */
   readonly apply: (batch: LogBatch, position: LogPosition) => void;
-  /** Called once, when the end of the log is reached. All records that the log had when following began have been applied. */
+  /** Called once, when all records have been applied that the log had when following began. */
   readonly caughtUp: () => void;
-  /** Called when the log no longer has the record after the position. Following continues at this sequence. */
+  /** Called when the record after the position was deleted from the log. Following continues at this sequence. */
   readonly missing: (firstSequence: number) => void;
-  /** Called when this log cannot be followed. No record is applied any more. */
+  /** Called when this log cannot be followed. After this call no record is applied. */
   readonly broken: (reason: string) => void;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs' | 'regressedMs'>;
   /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
 }
 
-/** Applies the records of the log in order, each once: when they are committed, and by reading where a record is missing. */
+/**
+ * Applies the records of the log in order, each record once. A record is applied when it is committed. Missing records are read from
+ * the log.
+ */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
   #position: LogPosition;
-  /** The greatest known sequence of the log. */
+  /** The highest known sequence of the log. */
   #endSequence: number;
-  /** The epoch of the applied records; unknown before the first. */
+  /** The epoch of the applied records; `undefined` before the first record. */
   #epoch: number | undefined;
   #isCaughtUp = false;
   #appliedMs: number;
   #readMs: number;
-  /** The time of the next read; `undefined` when only silence requires one. */
+  /** The time of the next read; `undefined` if a read is only needed after a silence. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
   #regressedSinceMs: number | undefined;
@@ -59,22 +62,22 @@ export class LogFollower {
     return this.#position;
   }
 
-  /** The time at which the last record was applied, or following began. */
+  /** The time at which the last record was applied, or at which following began. */
   get appliedMs(): number {
     return this.#appliedMs;
   }
 
-  /** The number of records that the log is known to have and that are not applied. */
+  /** The number of records that are known to be in the log and are not applied yet. */
   get lag(): number {
     return Math.max(0, this.#endSequence - this.#position.sequence);
   }
 
-  /** True when the end of the log was reached once and no later record is known. */
+  /** True if the log was read to its end at least once and no later record is known. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp && this.lag === 0;
   }
 
-  /** Receives a committed record, and applies it at once or reads it in its order. */
+  /** Receives a committed record. Applies the record at once if it is the next record; otherwise reads the records before it. */
   offer(record: LogRecord): void {
     if (this.#isStopped || record.sequence <= this.#position.sequence) return;
     this.#endSequence = Math.max(this.#endSequence, record.sequence);
@@ -82,7 +85,7 @@ export class LogFollower {
     else void this.catchUp();
   }
 
-  /** Resolves when the log has been read to its end as a server knows it, or when no server answered. */
+  /** Resolves when the log has been read to the end that a server knows, or when no server answered. */
   catchUp(): Promise<void> {
     this.#reading ??= this.#read()
       .then((isAtEnd) => {
@@ -98,13 +101,15 @@ export class LogFollower {
     if (!this.#isStopped && nowMs >= this.nextDueMs()) void this.catchUp();
   }
 
-  /** Returns the time of the next read. Silence may mean that the last record was lost on its way to this node. */
+  /**
+   * Returns the time of the next read. A read follows a silence, because the last record may have been lost on its way to this node.
+   */
   nextDueMs(): number {
     if (this.#reading !== undefined) return Number.POSITIVE_INFINITY;
     return this.#againMs ?? Math.max(this.#appliedMs, this.#readMs) + this.#options.timing.leaseMs;
   }
 
-  /** @returns true when the applied records reach the end that the log had */
+  /** @returns true when all records are applied that the log had when the read began */
   async #read(): Promise<boolean> {
     const { bus, nowMs, timing } = this.#options;
     this.#readMs = nowMs();
@@ -125,8 +130,8 @@ export class LogFollower {
   }
 
   /**
-   * Reads to the end that the log had. Records committed meanwhile are applied when they come: in a busy log, reading until none
-   * is left would not end.
+   * Reads to the end that the log had at the beginning. Records that are committed during the read are applied when they arrive,
+   * because in a busy log a read up to the newest record would never end.
    */
   async #readToEnd(): Promise<void> {
     let before: number;
@@ -143,8 +148,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the end of the log with the applied records. A log that ends before them is read again, because a server may lag.
-   * After a while the log counts as one that has lost records.
+   * Compares the end of the log with the applied records. If the log ends before the last applied record, it is read again, because the
+   * server may lag. After some time the log is treated as a log that has lost records.
    */
   #compareEnd(known: LogPosition, last: LogPosition): void {
     const { nowMs, timing } = this.#options;
@@ -163,8 +168,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the beginning of the log with the applied records. Old records are deleted; a node that was away for longer
-   * continues with the records that are left.
+   * Compares the beginning of the log with the applied records. The servers delete old records. A node that was away for longer
+   * continues with the remaining records.
    */
   async #compareBeginning(): Promise<void> {
     const { firstSequence } = await this.#options.bus.extent();
@@ -194,7 +199,7 @@ export class LogFollower {
     }
   }
 
-  /** Returns the fault that shows two writers of the log at a time, or another log than before. */
+  /** Returns a fault that shows that the log had two writers at the same time, or that it is a different log than before. */
   #wrongIn({ epoch, after, claim }: LogBatch, sequence: number): string | undefined {
     const { id } = this.#position;
     if (after !== '' && id !== '' && after !== id)

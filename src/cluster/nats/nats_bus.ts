@@ -13,7 +13,10 @@ const START_MS_MAX = 30_000;
 const API_MS_MAX = 2_000;
 const ANSWERS_MAX = 10_000;
 
-/** Connects, and prepares the streams. @throws Error of one sentence */
+/**
+ * Connects, and prepares the streams.
+ * @throws Error of one sentence
+ */
 export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   const endMs = performance.now() + (options.startMsMax ?? START_MS_MAX);
   const connection = await BusConnection.open(options, endMs);
@@ -27,7 +30,7 @@ export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   }
 }
 
-/** A bus over NATS servers: the log is a stream of JetStream, and messages that may be lost are plain messages. */
+/** A bus over NATS servers. The log is a JetStream stream. Messages that may be lost are plain messages. */
 export class NatsBus implements Bus, LogServers {
   readonly candles: SharedCandles;
   readonly #connection: BusConnection;
@@ -43,7 +46,7 @@ export class NatsBus implements Bus, LogServers {
     this.candles = new NatsCandles(connection, names);
   }
 
-  /** The name of the server in use; `undefined` if none. */
+  /** The name of the connected server; `undefined` without a connection. */
   get server(): string | undefined {
     return this.#connection.server;
   }
@@ -83,7 +86,7 @@ export class NatsBus implements Bus, LogServers {
   answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void {
     let answering = 0;
     return this.#connection.subscribe(this.#names.topic(topic), ({ data, reply }) => {
-      // The caller does not wait for long, so it sends an unanswered request again.
+      // A dropped request does no harm, because the caller soon sends an unanswered request again.
       if (reply === undefined || answering >= ANSWERS_MAX) return;
       answering += 1;
       handler(data)

@@ -1,12 +1,12 @@
-/** The longest time between two beats of a thread whose event loop turns. */
+/** The longest time between two beats of a thread whose event loop runs. */
 export const BEAT_MS = 200;
 
-/** Returns the memory that a thread shares with the one that watches it: one `Int32`. */
+/** Returns the memory that a thread shares with the thread that watches it: one `Int32`. */
 export function createLivenessMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** The watched thread's end of the memory. */
+/** The side of the watched thread. */
 export class LivenessSignal {
   readonly #beats: Int32Array;
 
@@ -14,24 +14,24 @@ export class LivenessSignal {
     this.#beats = new Int32Array(memory);
   }
 
-  /** Starts to beat with the turns of the event loop; does not keep the thread alive. */
+  /** Starts to beat with the turns of the event loop. The timer does not keep the thread alive. */
   start(): void {
     setInterval(() => this.beat(), BEAT_MS).unref();
   }
 
-  /** Beats once. Code that lets the event loop wait on purpose calls this every {@link BEAT_MS}. */
+  /** Beats once. Code that blocks the event loop on purpose calls this function every {@link BEAT_MS}. */
   beat(): void {
     Atomics.add(this.#beats, 0, 1);
   }
 }
 
 /**
- * The number of timer ticks in which the deadline is counted. So a process that was stopped as a whole for a while, or whose
- * watching thread stood still, does not take the watched thread for hung.
+ * The number of timer ticks in which the deadline is counted. The deadline is counted in ticks because the whole process or
+ * the watching thread may have been stopped for a while. In that case the watched thread must not count as hung.
  */
 const TICKS = 10;
 
-/** The watching thread's end of the memory. */
+/** The side of the watching thread. */
 export class Watchdog {
   readonly #beats: Int32Array;
   readonly #onSilent: () => void;
@@ -39,13 +39,16 @@ export class Watchdog {
   #silentTicks = 0;
   #ticker: NodeJS.Timeout | undefined;
 
-  /** @param onSilent called once when no beat came for the whole time */
+  /** @param onSilent called once, when no beat came for the whole time limit */
   constructor(memory: SharedArrayBuffer, onSilent: () => void) {
     this.#beats = new Int32Array(memory);
     this.#onSilent = onSilent;
   }
 
-  /** Starts to call {@link tick}, until {@link stop}; does not keep the process alive. A second call begins again. */
+  /**
+   * Starts to call {@link tick} at an interval, until {@link stop}. The timer does not keep the process alive. A second call
+   * begins the time limit again.
+   */
   start(silenceMsMax: number): void {
     this.stop();
     this.#silentTicks = 0;

@@ -6,7 +6,7 @@ import type { Caller } from './logins.js';
 import { PerCaller } from './per_caller.js';
 import type { CallerCounts } from './shared_access.js';
 
-/** The keys under `limits` for the budgets of a token, or of a key that logged in by signature. */
+/** The keys under `limits` for the budgets of a token, or of a publisher key that logged in by signature. */
 export const BUDGET_KEYS = [
   'signed_frames_per_second',
   'subscription_changes_per_second',
@@ -15,11 +15,11 @@ export const BUDGET_KEYS = [
 ] as const;
 export type BudgetKey = (typeof BUDGET_KEYS)[number];
 
-/** The budgets of one caller, over all of its connections. */
+/** The budgets of a caller for all of its connections together. */
 export interface CallerBudgets extends ReaderBudgets {
   /** The budget in bytes of messages. */
   readonly publishBytes: Budget;
-  /** The budget in messages of publishers that are refused as a whole. */
+  /** The budget of publishers' messages that are refused as a whole. */
   readonly badMessages: Budget;
 }
 
@@ -33,7 +33,10 @@ export type BudgetLimits = Pick<
   | 'subscriptionsPerConnection'
 >;
 
-/** The burst in seconds: large groups on a slow channel tick together, but no caller's burst may fill many ticks. */
+/**
+ * The burst in seconds. The burst lets large groups on a slow channel tick together. The limit is short, so that no caller's
+ * burst fills many ticks.
+ */
 const SIGNED_FRAMES_BURST_S = 0.1;
 
 /** The budgets of all callers. */
@@ -44,7 +47,7 @@ export class BudgetDirectory {
   readonly #budgets = new PerCaller((caller) => this.#open(caller));
 
   /**
-   * @param counts the counts whose memory has the budgets, for all threads
+   * @param counts the counts of callers; their memory contains the budgets, which all threads share
    * @param onRefusal called after a refusal because a caller's budget was used up
    */
   constructor(
@@ -77,7 +80,7 @@ export class BudgetDirectory {
   }
 }
 
-/** Returns the rates; the largest single cost always fits into a burst. */
+/** Returns the rates. The largest single cost always fits into a burst. */
 function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> {
   const rate = (perSecond: number, largestCost: number, burst = perSecond): BudgetRate => ({
     perSecond,

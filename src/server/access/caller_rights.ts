@@ -6,14 +6,16 @@ import type { ListedPublisher } from '../../model/asset.js';
 import { loginName, PublisherLogin } from './publisher_login_check.js';
 import { Token, TokenDirectory } from './tokens.js';
 
-/** Returns the name by which another thread or node finds the connection's caller. */
+/** Returns the name that identifies the connection's caller in another thread or node. */
 export function callerNameOf({ rights }: PublisherSession): CallerName {
   const caller = rights as Token | PublisherLogin;
   if (caller instanceof Token) return { token: caller.config.sha256.toString('hex') };
   return { signatureType: caller.signatureType, key: caller.key };
 }
 
-/** The rights of callers of other threads and nodes, as configured now; the same object while a caller has rights. */
+/**
+ * The rights of callers of other threads and nodes, as configured now. A caller has the same object as long as it has rights.
+ */
 export class CallerRights {
   readonly #tokens: TokenDirectory;
   #logins: ReadonlyMap<string, PublisherLogin>;

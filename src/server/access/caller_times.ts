@@ -3,18 +3,21 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** The memory of {@link CallerTimes}, which threads share. */
 export interface CallerTimesMemory {
   readonly words: SharedArrayBuffer;
-  /** The secret that decides the places of callers in the memory: without it nobody can choose names that share a place. */
+  /**
+   * The secret that decides the places of callers in the memory. Nobody who lacks the secret can choose names that share a
+   * place.
+   */
   readonly secret: Uint8Array;
 }
 
-/** The number of callers of a bucket. */
+/** The number of callers in a bucket. */
 const WAYS = 8;
-/** A name's hash, and its time. */
+/** The words of a caller: the hash of its name, and its time. */
 const WORDS_PER_CALLER = 2;
-/** The number of callers. A caller at rest has its whole allowance, so forgetting idle callers loses nothing. */
+/** The number of callers. Idle callers can be forgotten without a loss, because an idle caller has its whole allowance. */
 const CALLERS_MAX = 131_072;
 const BUCKETS = CALLERS_MAX / WAYS;
-/** The number of names whose hash a thread remembers: a hash takes 20 % of a request. */
+/** The number of names whose hash a thread remembers, because a hash takes 20 % of a request. */
 const HASHES_MAX = 10_000;
 
 export function createCallerTimes(): CallerTimesMemory {
@@ -23,8 +26,8 @@ export function createCallerTimes(): CallerTimesMemory {
 }
 
 /**
- * A time for each caller, in memory that threads share: the end of its busy time. When too many callers are busy, the one of a
- * bucket that is free first is forgotten.
+ * A time for each caller, in memory that threads share. The time is the end of the caller's busy time. If too many callers are
+ * busy, the caller of a bucket whose busy time ends first is forgotten.
  */
 export class CallerTimes {
   readonly #words: BigInt64Array;
@@ -36,15 +39,15 @@ export class CallerTimes {
     this.#secret = secret;
   }
 
-  /** Returns the end of the caller's busy time; 0 if unknown. */
+  /** Returns the end of the caller's busy time; 0 if the caller is unknown. */
   read(caller: string): bigint {
     const place = this.#find(this.#hashed(caller));
     return place === undefined ? 0n : Atomics.load(this.#words, place + 1);
   }
 
   /**
-   * Changes the time of a caller, whatever other threads do at the same time.
-   * @param next returns the new time, from the present one
+   * Changes the time of a caller atomically, even while other threads change it.
+   * @param next returns the new time, from the present time
    */
   update(caller: string, next: (beforeNs: bigint) => bigint): void {
     const name = this.#hashed(caller);
@@ -64,7 +67,7 @@ export class CallerTimes {
     return undefined;
   }
 
-  /** @returns `undefined` when another thread was faster: the caller tries again */
+  /** @returns `undefined` when another thread was faster. The caller then tries again. */
   #add(name: HashedName): number | undefined {
     const { hash, first } = name;
     let free = first;
@@ -73,11 +76,11 @@ export class CallerTimes {
       if (Atomics.load(this.#words, place + 1) < Atomics.load(this.#words, free + 1)) free = place;
     }
     const forgotten = Atomics.load(this.#words, free);
-    // Another thread has added the caller meanwhile.
+    // Another thread has already added the caller.
     if (forgotten === hash) return free;
     const forgottenNs = Atomics.load(this.#words, free + 1);
     if (Atomics.compareExchange(this.#words, free, forgotten, hash) !== forgotten) return undefined;
-    // Another thread has found the caller here already, and moved its time on.
+    // Another thread has already found the caller here, and has changed its time.
     Atomics.compareExchange(this.#words, free + 1, forgottenNs, 0n);
     return this.#find(name);
   }
@@ -96,7 +99,7 @@ export class CallerTimes {
 
 interface HashedName {
   readonly hash: bigint;
-  /** The first place of its bucket. */
+  /** The first place of the name's bucket. */
   readonly first: number;
 }
 

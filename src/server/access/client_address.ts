@@ -7,12 +7,12 @@ import {
 } from '../../model/address.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 
-/** The longest chain of proxies that is followed. */
+/** The longest chain of proxies that the service reads. */
 const PROXIES_MAX = 32;
 
 /**
  * @param trusted the proxies whose `X-Forwarded-For` is accepted: `listen.trusted_proxies`
- * @returns a function that returns the client to which limits per client address count a request
+ * @returns a function that returns the client of a request; limits per client address count the request for this client
  */
 export function clientAddressReader(
   trusted: readonly AddressBlock[],
@@ -22,12 +22,12 @@ export function clientAddressReader(
     const peer = parseAddress(peerText);
     if (peer === undefined) return peerText;
     if (forwardedFor.length === 0 || !isTrusted(peer)) return addressGroup(peer);
-    // Each proxy adds at the end the address that called it.
+    // Each proxy appends the address that called it.
     const claimed = forwardedFor.join().split(',').slice(-PROXIES_MAX).reverse();
     let client = peer;
     for (const text of claimed) {
       const next = parseClaimed(text.trim());
-      // An entry that no proxy of ours would write came from further away.
+      // A trusted proxy writes only valid addresses, so an invalid entry came from further away.
       if (next === undefined) break;
       client = next;
       if (!isTrusted(client)) break;
@@ -36,7 +36,7 @@ export function clientAddressReader(
   };
 }
 
-/** Reads an address; some proxies write the port behind it, as `1.2.3.4:5678` and `[2001:db8::1]:5678`. */
+/** Reads an address. Some proxies write the port after the address, as `1.2.3.4:5678` and `[2001:db8::1]:5678`. */
 function parseClaimed(text: string): Address | undefined {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d{1,5})?$/.exec(text) ?? [];
   return parseAddress(bracketed ?? plain ?? text);

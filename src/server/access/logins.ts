@@ -11,7 +11,7 @@ import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js'
 import type { TicketIssuer } from './ticket_issuer.js';
 import { hashOf, readTokenText, Token, type TokenDirectory } from './tokens.js';
 
-/** A caller that may be let in: the holder of a token, or a publisher that logged in with a signature. */
+/** A caller that may be admitted: the holder of a token, or a publisher that logged in with a signature. */
 export type Caller = Token | PublisherLogin;
 
 export interface LoginOptions {
@@ -21,15 +21,15 @@ export interface LoginOptions {
   /** The web pages that may open streams with tickets. */
   readonly origins: Origins;
   readonly clock: Clock;
-  /** Returns the client to which limits per client address count a request. */
+  /** Returns the client of a request. Limits per client address count the request for this client. */
   readonly clientOf: (request: RestRequest) => string;
-  /** The number of failed logins that a client address may make in a minute, also at once. */
+  /** The number of failed logins that a client address may make in a minute. All of them may come at once. */
   readonly failuresPerMinute: number;
   /** Counts failed logins. */
   readonly failures: RateLimiter;
-  /** The times at which a token or publisher key was last used from a client address; shared by all threads. */
+  /** The times at which a token or publisher key was last used from a client address. All threads share these times. */
   readonly familiar: CallerTimes;
-  /** The time, in one word shared by all threads, until which there may be a client address past its limit. */
+  /** The time until which a client address may be above its limit. All threads share the word of this time. */
   readonly limitedUntilNs: BigInt64Array;
   /** Called when a login was refused. */
   readonly onRefused: (reason: RefusedLogin) => void;
@@ -38,8 +38,10 @@ export interface LoginOptions {
 }
 
 /**
- * `limited`: the client address had made too many failed logins, and the token or signature was not checked. `ticket`: there is
- * no such ticket, or no longer. `origin`: the web page may not open streams.
+ * The reason for a refused login.
+ * - `limited`: the client address had made too many failed logins, so the token or signature was not checked.
+ * - `ticket`: the ticket does not exist, or no longer exists.
+ * - `origin`: the web page may not open streams.
  */
 export type RefusedLogin = LoginFault | 'limited' | 'ticket' | 'origin';
 
@@ -47,14 +49,17 @@ const MINUTE_NS = 60n * NS_PER_SECOND;
 const REPORT_INTERVAL_NS = 10n * NS_PER_SECOND;
 
 /**
- * Decides which callers are let in, and limits failed logins per client address. Past the limit no token from the address is
- * looked up, except those that were used from there before: a guesser learns nothing more, and others with the same address are
- * not locked out.
+ * Decides which callers are admitted, and limits failed logins per client address. Above the limit, only tokens that were used
+ * from the address before are looked up. So a guesser learns nothing more, and other callers at the same address can still log
+ * in.
  */
 export class Logins {
   readonly #options: LoginOptions;
   readonly #failures: RateLimiter;
-  /** The second in which a use was last remembered: reading an address takes 20 % of a request. */
+  /**
+   * The second in which a use was last remembered. Uses are remembered once a second, because reading an address takes 20 %
+   * of a request.
+   */
   readonly #rememberedAtS = new WeakMap<Caller, bigint>();
   #reportedNs = 0n;
 
@@ -82,7 +87,7 @@ export class Logins {
 
   /**
    * Checks a login by signature.
-   * @param pathType the signature type that the path takes, if only one
+   * @param pathType the only signature type that the path accepts; `undefined` if it accepts all
    * @returns the publisher, or the response that refuses the request: 400, 401, 403 or 429
    */
   authorizePublisher(request: RestRequest, pathType?: SignatureType): PublisherLogin | RestResponse {
@@ -103,9 +108,9 @@ export class Logins {
   }
 
   /**
-   * Checks a login to a stream by ticket. A ticket cannot be guessed, so a right one is let in even past the limit of failed
-   * logins.
-   * @returns the token that the ticket stands for, or the response that refuses the request: 400, 401, 403 or 429
+   * Checks a login to a stream by ticket. A correct ticket is accepted even above the limit of failed logins, because a
+   * ticket cannot be guessed.
+   * @returns the token of the ticket, or the response that refuses the request: 400, 401, 403 or 429
    */
   authorizeTicket(request: RestRequest): Token | RestResponse {
     const { tokens, tickets, origins } = this.#options;
@@ -119,7 +124,7 @@ export class Logins {
     return withScope(token, 'stream');
   }
 
-  /** Tells whether a reload has left the caller its right. */
+  /** Tells whether the caller still has its right after a reload. */
   isValid(caller: Caller, scope: Scope): boolean {
     const { tokens, publishers } = this.#options;
     return caller instanceof Token ? tokens.isValid(caller, scope) : publishers.isValid(caller);
@@ -131,7 +136,8 @@ export class Logins {
 
   /**
    * @param name the hash of a token, or a publisher's name
-   * @returns the allowance of the client address if it is used up, unless the name is familiar there
+   * @returns the allowance of the client address if it is used up; `undefined` if it is not, or if this name was used from
+   * the address before
    */
   #limitOf(request: RestRequest, name: string): Allowance | undefined {
     const client = this.#options.clientOf(request);
@@ -158,7 +164,7 @@ export class Logins {
     if (!allowance.allowed) return this.#refuseLimited(request, allowance);
     onRefused(reason);
     if (allowance.remaining === 0) this.#watch(allowance);
-    // After `Basic` a browser would ask its user for a name and a password, which do not help a page with a ticket.
+    // After `Basic`, a browser would ask its user for a name and a password, but these do not help a page with a ticket.
     const scheme = reason === 'ticket' ? 'Ticket' : 'Basic';
     return failure(status, error, status === 401 ? [['WWW-Authenticate', `${scheme} realm="tickseal"`]] : []);
   }
@@ -175,7 +181,7 @@ export class Logins {
     return failure(429, 'too many failed logins from this address', limitHeaders(allowance));
   }
 
-  /** Checks client addresses until this one has its whole allowance again. */
+  /** Checks client addresses until the address of this allowance has its whole allowance again. */
   #watch({ resetS }: Allowance): void {
     const untilNs = this.#options.clock.nowNs() + BigInt(resetS) * NS_PER_SECOND;
     if (untilNs > this.#limitedUntilNs) Atomics.store(this.#options.limitedUntilNs, 0, untilNs);

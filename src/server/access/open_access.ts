@@ -31,17 +31,17 @@ export interface AccessOptions {
   };
 }
 
-/** Decides on one thread who may come in, and counts what each caller uses. */
+/** The part of a thread that decides which callers are admitted, and counts the use of each caller. */
 export interface Access {
   readonly logins: Logins;
   readonly origins: Origins;
-  /** Gives the client address that limits count a request to. */
+  /** Returns the client of a request. Limits per client address count the request for this client. */
   readonly clientOf: (request: RestRequest) => string;
   /** Limits requests. */
   readonly limiter: RateLimiter;
   readonly callers: CallerCounts;
   readonly budgets: BudgetDirectory;
-  /** Puts changed tokens and publishers in force. */
+  /** Applies changed tokens and publishers. */
   reload(tokens: Config['tokens']): void;
 }
 

@@ -9,7 +9,7 @@ export interface OriginsConfig {
   readonly listen: Pick<Config['listen'], 'host' | 'tls' | 'allowedOrigins'>;
 }
 
-/** The web pages that may use the service: those of `listen.allowed_origins` and its own. */
+/** The web pages that may use the service: pages of the origins in `listen.allowed_origins`, and the service's own pages. */
 export class Origins {
   readonly #allowed: ReadonlySet<string>;
   readonly #scheme: 'http' | 'https';
@@ -20,7 +20,7 @@ export class Origins {
     this.#allowed = new Set(listen.allowedOrigins);
     this.#scheme = listen.tls === undefined ? 'http' : 'https';
     this.#listenHost = listen.host;
-    // The schemes of WebSockets correspond to those of HTTP: wss stands for https.
+    // The scheme of a WebSocket corresponds to a scheme of HTTP: wss to https.
     this.#publicOrigin = service.publicUrl && new URL(service.publicUrl.replace(/^ws/, 'http')).origin;
   }
 
@@ -36,16 +36,16 @@ export class Origins {
     return this.#allowed.has(origin) ? origin : undefined;
   }
 
-  /** Tells whether the page that asks may open a stream. A request without `Origin` does not come from a page. */
+  /** Tells whether the requesting page may open a stream. A request without `Origin` does not come from a page. */
   mayOpenStream({ origin, host }: Pick<RestRequest, 'origin' | 'host'>): boolean {
     return origin === undefined || this.allowedAs(origin) !== undefined || this.#isOwn(origin, host);
   }
 
   /**
    * Recognises the service's own pages. Such a page has the origin of `service.public_url`, or of the host that the request
-   * names. The host of a request counts only if nobody else can direct it here: an IP address, `localhost`, or `listen.host`.
-   * Otherwise the owner of any other name could let it resolve to this machine, and pages of that name would count as the
-   * service's own (DNS rebinding).
+   * names. The host of a request counts only if nobody else can direct this host name to this machine: an IP address,
+   * `localhost`, or `listen.host`. Otherwise the owner of another name could let it resolve to this machine, and pages of
+   * that name would count as the service's own pages (DNS rebinding).
    */
   #isOwn(origin: string, host: string | undefined): boolean {
     if (origin === this.#publicOrigin) return true;

@@ -1,6 +1,9 @@
 import type { Caller } from './logins.js';
 
-/** A value for each caller, made again when a reload has renamed the caller: the old name may then belong to another caller. */
+/**
+ * A value for each caller. After a reload renamed the caller, the value is made again, because the old name may now belong to
+ * another caller.
+ */
 export class PerCaller<Value> {
   readonly #make: (caller: Caller) => Value;
   readonly #known = new WeakMap<Caller, { readonly identity: string; readonly value: Value }>();

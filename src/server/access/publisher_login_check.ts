@@ -13,17 +13,17 @@ import { toHex } from '../../model/hex.js';
 import type { Clock } from '../../model/time.js';
 
 export interface PublisherLoginsOptions {
-  /** Searches the allow-list of the configuration in force. */
+  /** Searches the allow-list of the present configuration. */
   readonly findPublisher: FindPublisher;
   readonly clock: Clock;
   readonly window: LoginWindow;
-  /** Does the curve arithmetic at once. */
+  /** Does the curve arithmetic synchronously. */
   readonly isSigned: (claim: LoginClaim) => boolean;
 }
 
 /**
- * A publisher that logged in with a signature of its key; the same object for all of its logins. The publisher may publish only
- * as that key.
+ * A publisher that logged in with a signature of its key. All logins of a publisher share the same object. The publisher may
+ * publish only as that key.
  */
 export class PublisherLogin implements PublishRights {
   readonly signatureType: SignatureType;
@@ -37,12 +37,12 @@ export class PublisherLogin implements PublishRights {
     this.name = loginName({ signatureType, key });
   }
 
-  /** No token's name has a control character. */
+  /** The identity begins with a control character, which no token's name contains. */
   get identity(): string {
     return `\n${this.name}`;
   }
 
-  /** Returns true: the allow-list decides which assets the key may publish. */
+  /** Returns true, because the allow-list decides which assets the key may publish. */
   maySee(): boolean {
     return true;
   }
@@ -52,7 +52,7 @@ export class PublisherLogin implements PublishRights {
   }
 }
 
-/** Logins by signature, of the publishers on the allow-list. */
+/** Checks logins by signature of the publishers on the allow-list. */
 export class PublisherLoginCheck {
   readonly #options: PublisherLoginsOptions;
   /** The logins by {@link PublisherLogin.name}; at most one for each listed publisher. */
@@ -62,13 +62,16 @@ export class PublisherLoginCheck {
     this.#options = options;
   }
 
-  /** Makes the checks that cost no curve arithmetic. @param pathType the signature type that the path takes, if only one */
+  /**
+   * Makes the checks that need no curve arithmetic. @param pathType the only signature type that the path accepts;
+   * `undefined` if it accepts all
+   */
   read(headers: LoginHeaders, pathType: SignatureType | undefined): LoginClaim | LoginRefusal {
     const { clock, window, findPublisher } = this.#options;
     return readLogin(headers, pathType, clock.nowNs(), window, findPublisher);
   }
 
-  /** Makes the last check. */
+  /** Makes the last check, of the signature. */
   verify(claim: LoginClaim): PublisherLogin | LoginRefusal {
     if (!this.#options.isSigned(claim)) return LOGIN_NOT_SIGNED;
     const name = loginName(claim.publisher);

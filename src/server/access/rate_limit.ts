@@ -1,7 +1,7 @@
 import { type Clock, NS_PER_SECOND } from '../../model/time.js';
 import { CallerTimes } from './caller_times.js';
 
-/** The state of a caller's allowance after one more request. */
+/** The state of a caller's allowance after a request. */
 export interface Allowance {
   readonly allowed: boolean;
   readonly limit: number;
@@ -9,11 +9,11 @@ export interface Allowance {
   readonly remaining: number;
   /** Seconds until the whole burst is available again, rounded up. */
   readonly resetS: number;
-  /** Seconds until one request is allowed again, rounded up; 0 if this one was allowed. */
+  /** Seconds until a request is allowed again, rounded up; 0 if this request was allowed. */
   readonly retryAfterS: number;
 }
 
-/** Returns the headers of a response; with `Retry-After` if the request is not allowed. */
+/** Returns the headers of a response. The headers include `Retry-After` if the request is not allowed. */
 export function limitHeaders(allowance: Allowance): [name: string, value: string][] {
   const { allowed, limit, remaining, resetS, retryAfterS } = allowance;
   const headers: [string, string][] = [
@@ -26,14 +26,14 @@ export function limitHeaders(allowance: Allowance): [name: string, value: string
 }
 
 /**
- * A token bucket per caller on exact integers: each request moves the caller's time on by a share of the period, and is allowed
- * while that time is at most a full burst ahead of the clock (the generic cell rate algorithm). In memory that threads share the
- * count is exact over all of them.
+ * A token bucket for each caller, with exact integers (the generic cell rate algorithm). Each request adds a share of the period
+ * to the caller's time. A request is allowed if that time is then at most a full burst ahead of the clock. In memory that
+ * threads share, the limit holds exactly for all threads together.
  */
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #times: CallerTimes;
-  /** The rate that was used last: most callers have the same. */
+  /** The rate that was used last. Most callers have the same rate. */
   #rate: Rate = rateOf(1, NS_PER_SECOND);
 
   constructor(clock: Clock, times = new CallerTimes()) {
@@ -41,7 +41,7 @@ export class RateLimiter {
     this.#times = times;
   }
 
-  /** @param limit the number of requests in a period, also the burst */
+  /** @param limit the number of requests in a period, and also the burst */
   take(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
     const nowNs = this.#clock.nowNs();
     const rate = this.#rateOf(limit, periodNs);
@@ -54,7 +54,7 @@ export class RateLimiter {
     return allowance!;
   }
 
-  /** Returns the answer that {@link take} would give; the caller's allowance stays as it is. */
+  /** Returns the answer that {@link take} would give, without changing the caller's allowance. */
   peek(caller: string, limit: number, periodNs = NS_PER_SECOND): Allowance {
     const rate = this.#rateOf(limit, periodNs);
     return nextAllowance(this.#times.read(caller), rate, this.#clock.nowNs()).allowance;
@@ -69,7 +69,7 @@ export class RateLimiter {
 interface Rate {
   readonly limit: number;
   readonly periodNs: bigint;
-  /** The time that one request takes. */
+  /** The part of the period that a request uses up. */
   readonly intervalNs: bigint;
   readonly burstNs: bigint;
 }
@@ -80,8 +80,8 @@ function rateOf(limit: number, periodNs: bigint): Rate {
 }
 
 /**
- * The clocks of threads differ by less than this; a time that is further ahead than a burst is from before the clock was stepped
- * back.
+ * An upper bound of the difference between the clocks of threads. A time that is ahead by a burst and more than this bound was
+ * stored before the clock was stepped back.
  */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 

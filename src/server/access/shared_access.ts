@@ -3,42 +3,42 @@ import { budgetWords } from '../../fair/budget.js';
 import { type CallerTimesMemory, createCallerTimes } from './caller_times.js';
 import { createTicketMemory } from './ticket_issuer.js';
 
-/** The counts that the edges of a process share, and the tickets that they issue, in shared memory. */
+/** The counts that the edges of a process share, and the tickets that the edges issue, in shared memory. */
 export interface SharedAccess {
-  /** Times of requests: by token, key, and client address on open routes. */
+  /** Times of requests by token, by key, and by client address on open routes. */
   readonly requests: CallerTimesMemory;
   /** Times of failed logins by client address. */
   readonly failures: CallerTimesMemory;
   /** Times at which tokens and keys were last used from a client address. */
   readonly familiar: CallerTimesMemory;
-  /** The time, in one 64-bit word, until which there may be a client address with too many failed logins. */
+  /** The time, in a 64-bit word, until which a client address may have too many failed logins. */
   readonly limitedUntilNs: SharedArrayBuffer;
   readonly callers: CallersMemory;
   readonly tickets: SharedArrayBuffer;
 }
 
 export interface CallersMemory {
-  /** The hash of each caller's identity; 0 for none. */
+  /** The hash of each caller's identity; 0 for a free place. */
   readonly hashes: SharedArrayBuffer;
   /** The number of open connections of each caller on each thread. */
   readonly connections: SharedArrayBuffer;
-  /** The number of those publishing connections that may hold an unfinished message. */
+  /** The number of publishing connections of each caller on each thread that may hold an unfinished message. */
   readonly silent: SharedArrayBuffer;
   /** The number of open streaming connections of each thread. */
   readonly streams: SharedArrayBuffer;
-  /** {@link BUDGETS_PER_CALLER} words for each caller. */
+  /** The budgets: {@link BUDGETS_PER_CALLER} words for each caller. */
   readonly budgets: SharedArrayBuffer;
 }
 
 /**
- * The number of tokens, and of keys that log in by signature, since the start of the process. Memory that is never used costs
- * nothing.
+ * The number of different callers since the start of the process: tokens, and keys that log in by signature. Memory that is
+ * never used costs nothing.
  */
 const CALLERS_MAX = 32_768;
 /** The number of budgets that a caller can have. */
 export const BUDGETS_PER_CALLER = 8;
 
-/** @param threads the number of edges that share it */
+/** @param threads the number of edges that share the memory */
 export function createSharedAccess(threads: number): SharedAccess {
   return {
     requests: createCallerTimes(),
@@ -68,19 +68,19 @@ export function forgetThread({ callers }: SharedAccess, thread: number): void {
   }
 }
 
-/** The counts of each caller over all threads: its open connections, and its budgets. */
+/** The open connections and the budgets of each caller, for all threads together. */
 export class CallerCounts {
   readonly #hashes: BigInt64Array;
   readonly #connections: Int32Array;
   readonly #silent: Int32Array;
   readonly #streams: Int32Array;
-  /** The budgets of all callers; those of one caller begin at {@link placeOfBudgets}. */
+  /** The budgets of all callers. The budgets of a caller begin at {@link placeOfBudgets}. */
   readonly budgets: BigInt64Array;
   readonly #thread: number;
-  /** The places of callers known to this thread: a caller's place never changes. */
+  /** The places of callers that this thread knows. A caller's place never changes. */
   readonly #places = new Map<string, number>();
 
-  /** @param thread the thread that has these connections */
+  /** @param thread the thread whose connections are counted */
   constructor({ hashes, connections, silent, streams, budgets }: CallersMemory, thread: number) {
     this.#hashes = new BigInt64Array(hashes);
     this.#connections = new Int32Array(connections);
@@ -91,8 +91,8 @@ export class CallerCounts {
   }
 
   /**
-   * Returns the place of a caller, the same for all threads. Without a free place, a caller shares the place of another caller
-   * and its limits.
+   * Returns the place of a caller. The place is the same for all threads. If no place is free, the caller shares the place and
+   * the limits of another caller.
    */
   placeOf(identity: string): number {
     let place = this.#places.get(identity);
@@ -118,7 +118,10 @@ export class CallerCounts {
     return place * BUDGETS_PER_CALLER;
   }
 
-  /** Counts a connection of the caller, unless it has so many already. @returns whether it was counted */
+  /**
+   * Counts a connection of the caller, unless the caller already has `connectionsMax`. @returns true if the connection was
+   * counted
+   */
   open(place: number, connectionsMax: number): boolean {
     return this.#add(this.#connections, place, connectionsMax);
   }
@@ -127,7 +130,10 @@ export class CallerCounts {
     this.#takeOff(this.#connections, place);
   }
 
-  /** Does the same for connections that are silent. */
+  /**
+   * Counts a silent connection of the caller, unless the caller already has `silentMax`. @returns true if the connection was
+   * counted
+   */
   openSilent(place: number, silentMax: number): boolean {
     return this.#add(this.#silent, place, silentMax);
   }
@@ -136,7 +142,10 @@ export class CallerCounts {
     this.#takeOff(this.#silent, place);
   }
 
-  /** Does the same for the streaming connections of all callers. */
+  /**
+   * Counts a streaming connection of any caller, unless there are already `streamsMax`. @returns true if the connection was
+   * counted
+   */
   openStream(streamsMax: number): boolean {
     return this.#add(this.#streams, ALL_CALLERS, streamsMax);
   }

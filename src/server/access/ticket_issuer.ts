@@ -2,16 +2,16 @@ import { hash, randomBytes } from 'node:crypto';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
 import { TICKET_LIFETIME_S } from '../../wire/stream_ticket.js';
 
-/** The ticket for a web page of a token's holder: it opens one stream. */
+/** A ticket for a web page of a token's holder. A ticket opens a single stream. */
 export interface Ticket {
   readonly text: string;
-  /** The end of its validity, in UNIX milliseconds. */
+  /** The end of the ticket's validity, in UNIX milliseconds. */
   readonly expiresMs: number;
 }
 
 /** The number of unused tickets of all tokens together. */
 export const TICKETS_MAX = 8192;
-/** The number of unused tickets of one token; one more replaces its oldest. */
+/** The number of unused tickets of a token. A further ticket replaces the oldest ticket of the token. */
 export const TICKETS_PER_TOKEN_MAX = 128;
 
 const TICKET_BYTES = 32;
@@ -25,9 +25,9 @@ export function createTicketMemory(): SharedArrayBuffer {
 }
 
 /**
- * The unused tickets, in memory that several threads share: a ticket from one thread opens a stream on any thread, once. Each
- * ticket has a slot, with the hash of its text and that of its token. A thread locks a slot while it reads or writes more than
- * the state. No thread waits for a lock: a locked slot is skipped.
+ * The unused tickets, in memory that several threads share. A ticket from any thread opens a stream once, on any thread. Each
+ * ticket has a slot with the hash of its text and the hash of its token. A thread locks a slot while it reads or writes more
+ * than the state. No thread waits for a lock, because locked slots are skipped.
  */
 export class TicketIssuer {
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class TicketIssuer {
   readonly #tickets: HashColumn;
   readonly #tokens: HashColumn;
 
-  /** @param memory from {@link createTicketMemory} */
+  /** @param memory the result of {@link createTicketMemory} */
   constructor(memory: SharedArrayBuffer, clock: Clock) {
     this.#clock = clock;
     this.#expiresMs = new Float64Array(memory, 0, TICKETS_MAX);
@@ -48,7 +48,7 @@ export class TicketIssuer {
 
   /**
    * @param tokenHash the SHA-256 of the token's text
-   * @returns a new ticket for the token, or `undefined` when there are already {@link TICKETS_MAX}
+   * @returns a new ticket for the token, or `undefined` when there are already {@link TICKETS_MAX} tickets
    */
   issue(tokenHash: Buffer): Ticket | undefined {
     const text = randomBytes(TICKET_BYTES).toString('base64url');
@@ -83,7 +83,10 @@ export class TicketIssuer {
     return undefined;
   }
 
-  /** Returns the slot of the token's oldest ticket if the token has as many as allowed, otherwise one without a valid ticket. */
+  /**
+   * Returns the slot of the token's oldest ticket if the token has the most tickets that are allowed. Otherwise returns a slot
+   * without a valid ticket.
+   */
   #slotFor(token: Int32Array, nowMs: number): SeenSlot | undefined {
     let free: SeenSlot | undefined;
     let oldest: SeenSlot | undefined;
@@ -101,7 +104,7 @@ export class TicketIssuer {
     return own < TICKETS_PER_TOKEN_MAX ? free : oldest;
   }
 
-  /** Locks a slot, unless another thread has changed it since it was read. */
+  /** Locks a slot, unless another thread has changed the slot since it was read. */
   #lock({ place, state, expiresMs }: SeenSlot): boolean {
     if (Atomics.compareExchange(this.#states, place, state, LOCKED) !== state) return false;
     if (state === FREE || this.#expiresMs[place] === expiresMs) return true;
@@ -114,29 +117,35 @@ export class TicketIssuer {
   }
 }
 
-/** A slot as it was when it was read. */
+/** A slot as it was when a thread read it. */
 interface SeenSlot {
   readonly place: number;
   readonly state: number;
   readonly expiresMs: number;
 }
 
-/** The states of a slot. A slot is lost if its thread ended with the lock. */
+/** The states of a slot. If a thread ends while it holds the lock of a slot, the slot is lost. */
 const FREE = 0;
 const LOCKED = 1;
 const HELD = 2;
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT + 2 * HASH_BYTES;
 
-/** The number of attempts, far more than there are threads; each thread can take a slot away once. */
+/** The number of attempts. Each other thread can take away a slot once, and there are far fewer threads than attempts. */
 const ATTEMPTS_MAX = 1000;
 
-/** Checks the time of a ticket; one from further ahead is from before the clock was stepped back. */
+/**
+ * Checks the time of a ticket. A ticket whose time is too far ahead was issued before the clock was stepped back, and is
+ * invalid.
+ */
 function isGoodAt(nowMs: number, expiresMs: number): boolean {
   return expiresMs > nowMs && expiresMs <= nowMs + LIFETIME_MS;
 }
 
-/** A hash for each slot. Comparing all of them takes 20 µs; with a call of `Buffer.equals` for each it would take a millisecond. */
+/**
+ * A hash for each slot. Comparing all of them takes 20 µs. With a call of `Buffer.equals` for each hash it would take a
+ * millisecond.
+ */
 class HashColumn {
   readonly #words: Int32Array;
 
@@ -144,7 +153,7 @@ class HashColumn {
     this.#words = new Int32Array(memory, offset, TICKETS_MAX * HASH_WORDS);
   }
 
-  /** Compares in variable time, because no caller can choose a hash. */
+  /** Compares in variable time. This is safe because no caller can choose a hash. */
   holds(place: number, hash: Int32Array): boolean {
     for (let i = 0; i < HASH_WORDS; i++) if (this.#words[place * HASH_WORDS + i] !== hash[i]) return false;
     return true;

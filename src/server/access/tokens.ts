@@ -5,7 +5,10 @@ import type { PublishRights } from '../../ingest/gate.js';
 
 /** A known access token and its rights. */
 export class Token implements PublishRights {
-  /** The configuration; replaced when a reload changed the token's rights, which open sockets see at once. */
+  /**
+   * The configuration. A reload that changes the token's rights replaces this object, so open sockets have the new rights at
+   * once.
+   */
   constructor(public config: TokenConfig) {}
 
   get name(): string {
@@ -32,7 +35,7 @@ export class Token implements PublishRights {
 /** The access tokens in force. */
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
-  /** The hash of the text that a request sent, while it is compared. */
+  /** The buffer for the hash of the text that a request sent, used during the comparison. */
   readonly #sent = Buffer.alloc(SHA256_BYTES);
 
   constructor(configs: readonly TokenConfig[]) {
@@ -40,8 +43,8 @@ export class TokenDirectory {
   }
 
   /**
-   * Applies changed tokens. Tokens that stay are the same objects with new rights; removed tokens lose all rights, so their
-   * waiting messages are refused.
+   * Applies changed tokens. A token that stays is the same object with new rights. A removed token loses all rights, so that
+   * its waiting messages are refused.
    */
   reload(configs: readonly TokenConfig[]): void {
     const before = new Map(this.#tokens);
@@ -62,8 +65,8 @@ export class TokenDirectory {
   }
 
   /**
-   * Finds a token. The look-up is by the hash of the sent text, and its sender cannot choose a hash, so the time reveals nothing
-   * of a token; the comparison that decides takes constant time.
+   * Finds a token by the hash of the sent text. The sender cannot choose a hash, so the time of the look-up reveals nothing
+   * about a token. The final comparison takes constant time.
    * @param hash from {@link hashOf}
    */
   find(hash: string): Token | undefined {
@@ -74,7 +77,7 @@ export class TokenDirectory {
   }
 }
 
-/** Returns the hex of the SHA-256 of a token's text, by which a configuration names it. */
+/** Returns the hex of the SHA-256 of a token's text. The configuration names a token by this hash. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
@@ -84,7 +87,7 @@ export type TokenText =
   | { readonly text: string }
   | { readonly reason: 'missing' | 'repeated' | 'malformed'; readonly error: string };
 
-/** @param authorization all `Authorization` headers of a request, as they came */
+/** @param authorization all `Authorization` headers of a request, as received */
 export function readTokenText(authorization: readonly string[]): TokenText {
   const [header] = authorization;
   if (header === undefined) return { reason: 'missing', error: 'the Authorization header is missing' };
@@ -97,5 +100,8 @@ export function readTokenText(authorization: readonly string[]): TokenText {
 
 const SHA256_BYTES = 32;
 
-/** The scheme in any case, then the token: visible characters without spaces. */
+/**
+ * The pattern of the header: the scheme in upper or lower case, then the token, which has only visible characters without
+ * spaces.
+ */
 const BASIC = /^basic +([\x21-\x7e]+) *$/i;

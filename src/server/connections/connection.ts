@@ -4,63 +4,74 @@ import type { StreamConnection } from '../../stream/reader_session.js';
 import type { Caller } from '../access/logins.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
-/** An open WebSocket, for the service. After it is closed, calls do nothing. */
+/** An open WebSocket, as the service uses it. After the WebSocket is closed, calls do nothing. */
 export interface Connection extends StreamConnection {
   owner: ConnectionOwner | undefined;
   /** The socket's place among its owner's sockets. */
   ownerPlace: number;
 }
 
-/** Owner of the connections of one caller, which counts them; `closed` subtracts one. */
+/** Owner of the connections of a caller. The owner counts the connections, and `closed` subtracts a connection. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
 }
 
-/** The handlers of the events of one socket. */
+/** The handlers of the events of a socket. */
 export interface ConnectionEvents {
   text(text: string): void;
   /** Called with the length of a text message longer than {@link ConnectionPath.messageBytesMax}. */
   oversize(messageBytes: number): void;
   /**
-   * Called when the socket held bytes while a frame was published on its topic: it did not receive the frame and has left the
-   * topic.
-   * @param sequence the price sequence up to which it received frames
+   * Called when the socket still held bytes while a frame was published on its topic. The socket did not receive the frame,
+   * and has left the topic.
+   * @param sequence the price sequence up to which the socket received frames
    */
   lagged(sequence: number): void;
-  /** Called when the socket has sent bytes; `bufferedBytes` still wait. */
+  /** Called when the socket has sent bytes. `bufferedBytes` bytes still wait. */
   drained(bufferedBytes: number): void;
-  /** Called when a message was not sent because {@link ConnectionPath.bufferedBytesMax} bytes wait. */
+  /** Called when a message was not sent because too many bytes wait ({@link ConnectionPath.bufferedBytesMax}). */
   dropped(): void;
-  /** Called when nothing came for a while, not even the answer to a ping. Only with {@link ConnectionPath.reportsSilence}. */
+  /**
+   * Called when nothing arrived for some time, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}.
+   */
   silent(): void;
-  /** Called when something whole came after a silence. */
+  /** Called when a whole message or an answer to a ping arrived after a silence. */
   heard(): void;
-  /** Called when the socket is closed; no further event follows. */
+  /** Called when the socket is closed. No further event follows. */
   closed(): void;
 }
 
 /** The settings of the sockets of one path. */
 export interface ConnectionPath {
   readonly path: string;
-  /** Longer messages become {@link ConnectionEvents.oversize}, without their bytes. */
+  /**
+   * The most bytes of a message. A longer message is only reported by {@link ConnectionEvents.oversize}, without its bytes.
+   */
   readonly messageBytesMax: number;
   /**
-   * Longer messages end the connection without a close frame, by uWebSockets.js. So this bound is above {@link messageBytesMax};
-   * a message between the two is answered. A connection can hold as many bytes of an unfinished message.
+   * The most bytes that the parser of uWebSockets.js accepts. The parser ends the connection without a close frame after a
+   * longer message. So this bound is above {@link messageBytesMax}, and a message between the two bounds receives an answer. A
+   * connection can hold this number of bytes of an unfinished message.
    */
   readonly parserBytesMax: number;
-  /** When this many bytes wait for a socket, further messages are dropped. */
+  /** The most bytes that may wait for a socket. Above this number further messages are dropped. */
   readonly bufferedBytesMax: number;
   readonly idleTimeoutSeconds: number;
   readonly sendsPings: boolean;
-  /** True when connections are pinged after some seconds without a whole message, and those that do not answer are reported. */
+  /**
+   * True when connections are pinged after some seconds without a whole message, and connections that do not answer are
+   * reported.
+   */
   readonly reportsSilence: boolean;
 }
 
 /** The ratio of {@link ConnectionPath.parserBytesMax} to {@link ConnectionPath.messageBytesMax}. */
 export const PARSER_HEADROOM = 2;
 
-/** Bytes that may wait for a reader before further messages are dropped. Slow readers leave their topic long before. */
+/**
+ * The number of bytes that may wait for a reader before further messages are dropped. Slow readers leave their topic long
+ * before that.
+ */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
 /** The configured limits of the connections of readers. */
@@ -69,7 +80,7 @@ export interface ReaderLimits {
   readonly idleTimeoutSeconds: number;
 }
 
-/** Returns the settings for connections of readers: they are pinged, and little waits for them. */
+/** Returns the settings for connections of readers. These connections are pinged, and only few bytes may wait for them. */
 export function readerPath(
   path: string,
   { messageBytesMax, idleTimeoutSeconds }: ReaderLimits,
@@ -89,9 +100,12 @@ export function readerPath(
 export interface Endpoint {
   readonly path: ConnectionPath;
   readonly scope: Scope;
-  /** The type of the keys that may log in by signature here, instead of with a token. */
+  /** The type of the keys that may log in by signature on this path, instead of with a token. */
   readonly loginType?: SignatureType;
-  /** Reads the query of an upgrade request. @returns the function that opens the socket, or a response that refuses it */
+  /**
+   * Reads the query of an upgrade request. @returns the function that opens the socket, or a response that refuses the
+   * request
+   */
   accept(query: ReadonlyMap<string, string>, caller: Caller): UpgradeDecision;
 }
 

@@ -26,9 +26,9 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
   readonly receiver: PublishReceiver;
   readonly counts: CallerCounts;
   readonly updatesPerMessageMax: number;
-  /** Called when a message has come that may hold prices. */
+  /** Called when a message arrived that may contain prices. */
   readonly onMessage: () => void;
-  /** Called for each message that is refused as a whole, with one of few texts. */
+  /** Called for each message that is refused as a whole. The reason is one of a few fixed texts. */
   readonly onRefused: (reason: string) => void;
   /** Called when a reply was dropped because the publisher does not read its socket. */
   readonly onReplyDropped: () => void;
@@ -36,9 +36,9 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
 }
 
 /**
- * Many publishers never read their socket. Replies wait for them up to this bound; further ones are dropped. A publisher that
- * does not read is not closed for it, so the idle timeout is the longest possible, and only {@link SilentPublishers} requires
- * answers to pings.
+ * The most bytes of replies that wait for a publisher; further replies are dropped. Many publishers never read their socket,
+ * and the service does not close their connections for that. So the idle timeout is the longest possible, and only {@link
+ * SilentPublishers} requires answers to pings.
  */
 const REPLY_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 960;
@@ -55,7 +55,7 @@ export function publishEndpoints(options: PublishEndpointOptions): readonly Endp
   return SIGNATURE_TYPES.map((type) => publishEndpoint(type, options, bounds, silent, reading));
 }
 
-/** The bytes of messages that wait to be read, of all callers. */
+/** The number of bytes of messages that may wait to be read, for all callers together. */
 const UNREAD_BYTES_MAX = 32 * 1024 * 1024;
 
 function publishEndpoint(
@@ -97,13 +97,13 @@ function publishEndpoint(
   };
 }
 
-/** The {@link SilentPublishers} of one caller. */
+/** The {@link SilentPublishers} of a single caller. */
 interface SilentOfCaller {
   add(socket: Connection): void;
   delete(socket: Connection): void;
 }
 
-/** The queues and bounds that the messages of one caller pass. */
+/** The queues and bounds that each message of a caller passes. */
 interface PublishGates {
   readonly bounds: PublisherBounds;
   /** The messages that wait to be read. */
@@ -183,7 +183,7 @@ function openPublisher(
       heard: () => silent.delete(socket),
       closed() {
         silent.delete(socket);
-        // Messages that the socket sent last may still wait to be read.
+        // The last messages of the socket may still wait to be read.
         reading.run(owner, 0, () => receiver.closed?.(session));
       },
     };
@@ -192,7 +192,7 @@ function openPublisher(
 
 const TOO_MANY_UNREAD = 'overloaded: too many messages wait to be read';
 
-/** A longer text is read as a publish message: for most of them this comparison is the only cost. */
+/** The longest ping. A longer text is read as a publish message, so this comparison is the only cost for most messages. */
 const PING_LENGTH_MAX = 512;
 
 /** Reads a ping. Publishers send pings like readers, to check the connection. */
@@ -206,7 +206,7 @@ function isAck(text: string): text is Ack {
   return (ACKS as readonly string[]).includes(text);
 }
 
-/** Sends a reply. A socket that is closed by now takes none. */
+/** Sends a reply. If the socket is already closed, the reply is dropped. */
 function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void {
   const text = replyText(outcome, ack);
   if (text !== undefined) socket.send(text);

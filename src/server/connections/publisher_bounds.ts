@@ -14,22 +14,22 @@ export interface PublisherBoundsOptions {
   readonly messageBytesMax: number;
 }
 
-/** A bad message counts once for each started part of this size, because receiving it takes time as well. */
+/** The size of a part. A bad message counts once for each started part, because receiving it also takes time. */
 const BAD_MESSAGE_BYTES = 64 * 1024;
 
-/** A longer message is not read while its signatures would not be verified. The updates of a shorter one are refused one by one. */
+/** The longest message that is read while signatures are not verified. The updates of such a message are refused one by one. */
 const READ_UNVERIFIED_BYTES_MAX = 64 * 1024;
 
 /** The reason for not reading a message. */
 export interface Unread {
-  /** The reason for the metrics, one of few texts. */
+  /** The reason for the metrics: one of a few fixed texts. */
   readonly reason: string;
   /** The text for the publisher. */
   readonly error: string;
   readonly isBad: boolean;
 }
 
-/** The {@link PublisherBounds} of all callers, on one thread. */
+/** The {@link PublisherBounds} of all callers on a thread. */
 export class PublisherBoundsDirectory {
   readonly #bounds: PerCaller<PublisherBounds>;
 
@@ -46,7 +46,7 @@ export class PublisherBoundsDirectory {
 export class PublisherBounds {
   readonly #budgets: CallerBudgets;
   readonly #options: PublisherBoundsOptions;
-  /** The UNIX second from which on the caller's signatures are verified again. */
+  /** The UNIX second in which the caller's signatures are verified again. */
   #verifiedFromS = 0n;
 
   constructor(budgets: CallerBudgets, options: PublisherBoundsOptions) {
@@ -55,9 +55,9 @@ export class PublisherBounds {
   }
 
   /**
-   * Tells whether the caller may connect. While it has less than half of its bad messages left, each connection pays for the
-   * longest one beforehand. Otherwise a caller that was closed for its messages would return with all of its connections, and
-   * send a message on each.
+   * Tells whether the caller may connect. While the caller has less than half of its budget of bad messages, each connection
+   * pays for the longest message in advance. Otherwise a caller whose connections were closed could open all of them again,
+   * and send a bad message on each.
    */
   admitConnection(): boolean {
     const { clock, badMessagesPerSecondMax, messageBytesMax } = this.#options;
@@ -72,7 +72,7 @@ export class PublisherBounds {
     return false;
   }
 
-  /** Takes a message from the caller's budget. @returns the reason for not reading it, or `undefined` */
+  /** Takes a message from the caller's budget. @returns the reason for not reading the message, or `undefined` */
   take(text: string): Unread | undefined {
     const { clock, publishBytesPerSecondMax } = this.#options;
     const { publishBytes } = this.#budgets;
@@ -82,19 +82,19 @@ export class PublisherBounds {
       const error = `the token has sent more than publish_bytes_per_second (${publishBytesPerSecondMax}): not read`;
       return { reason: 'past publish_bytes_per_second', error, isBad: true };
     }
-    // A second other than the next one is from before the clock was stepped back.
+    // A value other than the next second was stored before the clock was stepped back.
     const isUnverified = secondOf(nowNs) + 1n === this.#verifiedFromS;
     if (isUnverified && text.length > READ_UNVERIFIED_BYTES_MAX)
       return { reason: UNVERIFIED, error: UNVERIFIED, isBad: false };
     return undefined;
   }
 
-  /** Reads from an outcome when the caller's signatures are verified again. */
+  /** Notes the second in which the caller's signatures are verified again, if the outcome contains one. */
   note(outcome: PublishOutcome): void {
     if (outcome.ok && outcome.verifiedFromS !== undefined) this.#verifiedFromS = outcome.verifiedFromS;
   }
 
-  /** Closes a connection that sends a refused message when its caller has sent too many of them. */
+  /** Counts a refused message, and closes its connection when the caller has sent too many of them. */
   countBad(socket: Connection, messageBytes: number): void {
     const { badMessages } = this.#budgets;
     const cost = costOf(messageBytes);

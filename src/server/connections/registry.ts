@@ -10,19 +10,19 @@ import { failure, type RestRequest, type RestResponse } from '../http/rest_excha
 import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
 
 export interface ConnectionLimits {
-  /** Connections of all kinds per token, and per key that logged in by signature. */
+  /** The most connections of all kinds for each token, and for each key that logged in by signature. */
   readonly connectionsPerTokenMax: number;
   readonly streamConnectionsMax: number;
 }
 
-/** The sockets that one caller opened for one scope under one name; a reload may rename a token. */
+/** The sockets that a caller opened with the same scope under the same name. A reload may rename a token. */
 class RegisteredConnection implements ConnectionOwner {
   readonly sockets = new Roster<'ownerPlace', Connection>('ownerPlace');
 
   constructor(
     readonly caller: Caller,
     readonly scope: Scope,
-    /** The place where the sockets of the caller are counted. */
+    /** The place at which the caller's sockets are counted. */
     readonly place: number,
     readonly onClosed: (entry: RegisteredConnection) => void,
   ) {}
@@ -38,7 +38,10 @@ class RegisteredConnection implements ConnectionOwner {
   }
 }
 
-/** The open WebSockets of a thread: permission to open, numbers, and closing them all or by caller. */
+/**
+ * The open WebSockets of a thread. The registry decides which sockets may open, counts them, and closes all of them or those
+ * of a caller.
+ */
 export class ConnectionRegistry {
   readonly #entries = new Map<Caller, RegisteredConnection[]>();
   readonly #logins: Logins;
@@ -63,7 +66,7 @@ export class ConnectionRegistry {
     return this.#streams;
   }
 
-  /** Decides an upgrade before it happens. The function that it returns to open the socket must be called at once. */
+  /** Decides about an upgrade request. If the socket may open, the caller must call the returned function at once. */
   decide({ scope, loginType, accept }: Endpoint, request: RestRequest): UpgradeDecision {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
@@ -93,7 +96,7 @@ export class ConnectionRegistry {
     };
   }
 
-  /** Authorizes by signature on publisher paths, by ticket for streams, or by token. */
+  /** Authorizes a request by signature on publisher paths, by ticket for streams, or otherwise by token. */
   #authorize(request: RestRequest, scope: Scope, loginType: Endpoint['loginType']): Caller | RestResponse {
     if (loginType !== undefined && request.login.length > 0)
       return this.#logins.authorizePublisher(request, loginType);
@@ -130,7 +133,7 @@ export class ConnectionRegistry {
     for (const entries of this.#entries.values()) yield* entries;
   }
 
-  /** Closes the sockets whose token or key a reload has removed, or whose scope a reload has removed from it. */
+  /** Closes sockets after a reload removed their token or key, or the scope that they need. */
   closeRevoked(): void {
     for (const { caller, scope, sockets } of [...this.#all()]) {
       if (this.#logins.isValid(caller, scope)) continue;
@@ -140,8 +143,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Refuses new sockets from now on and closes the open ones: a few at once, many spread over a time, so that not all of their
-   * clients connect to another instance in the same moment.
+   * Refuses new sockets from now on, and closes the open sockets. Many sockets are closed in batches over a time, so that
+   * their clients do not all connect to another instance at the same moment.
    */
   async drain(drainMs: number): Promise<void> {
     this.draining = true;
@@ -149,7 +152,7 @@ export class ConnectionRegistry {
     const batchSize = Math.max(BATCH_MIN, Math.ceil((sockets.length * BATCH_INTERVAL_MS) / (drainMs + 1)));
     for (let at = 0; at < sockets.length; at += batchSize) {
       if (at > 0) await new Promise((resolve) => setTimeout(resolve, BATCH_INTERVAL_MS));
-      // A socket that has closed by itself ignores a close.
+      // Closing a socket that is already closed does nothing.
       for (const socket of sockets.slice(at, at + batchSize)) close(socket, CLOSES.shuttingDown);
     }
   }

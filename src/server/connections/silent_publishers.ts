@@ -3,13 +3,14 @@ import type { Caller } from '../access/logins.js';
 import type { CallerCounts } from '../access/shared_access.js';
 import type { Connection } from './connection.js';
 
-/** The bytes of unfinished messages that the silent connections of one caller may hold. */
+/** The number of bytes of unfinished messages that the silent connections of a caller may hold. */
 const SILENT_BYTES_PER_CALLER = 16 * 1024 * 1024;
 
 /**
- * Publishing connections that do not answer a ping and on which nothing was accepted yet. Each may hold an unfinished message:
- * uWebSockets.js does not report which do, and a peer in the middle of a frame cannot answer. A caller may have a few of them,
- * because many publishers never read their socket; one more is closed.
+ * Publishing connections that do not answer a ping and on which nothing was accepted yet. Each of them may hold an unfinished
+ * message, because a peer cannot answer in the middle of a frame. uWebSockets.js does not report which connections hold one. A
+ * caller may have a few silent connections, because many publishers never read their socket. A further silent connection is
+ * closed.
  */
 export class SilentPublishers {
   readonly #byCaller = new Map<Caller, SilentOnes>();
@@ -18,7 +19,7 @@ export class SilentPublishers {
   /** Counts over all threads. */
   readonly #counts: CallerCounts;
 
-  /** @param unfinishedBytesMax the bytes of an unfinished message that one connection may hold */
+  /** @param unfinishedBytesMax the number of bytes of an unfinished message that a connection may hold */
   constructor(unfinishedBytesMax: number, counts: CallerCounts) {
     this.#counts = counts;
     this.#perCallerMax = Math.max(1, Math.floor(SILENT_BYTES_PER_CALLER / unfinishedBytesMax));
@@ -47,9 +48,9 @@ export class SilentPublishers {
   }
 }
 
-/** The silent connections of one caller. */
+/** The silent connections of a single caller. */
 interface SilentOnes {
-  /** The place where the sockets are counted; a reload may rename a token meanwhile. */
+  /** The place at which the sockets are counted. The place is stored, because a reload may rename the token. */
   readonly place: number;
   readonly sockets: Set<Connection>;
 }

@@ -1,7 +1,7 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import { STREAM_PROTOCOL, TICKET_LIFETIME_S, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 
-// Descriptions of the service for both documents, written for their `description` fields in CommonMark.
+// Descriptions of the service in CommonMark, for the `description` fields of both documents.
 
 /** The version of the interface description. */
 export const API_VERSION = '1.0';
@@ -12,7 +12,7 @@ of nanoseconds, which a double does not hold: read them with a parser that keeps
 const loginHeader = (name: string, description: string) =>
   ({ type: 'apiKey', in: 'header', name, description }) as const;
 
-/** The headers of a login by signature; a request carries all four. */
+/** The headers of a login by signature. A request must have all four headers. */
 export const LOGIN_SCHEMES = {
   loginKey: loginHeader(
     'X-Public-Key',
@@ -27,7 +27,7 @@ asset `STORKAUTH`.',
   loginType: loginHeader('X-Signature-Type', '`evm` or `stark`.'),
 } as const;
 
-/** The login of a web page that opens a stream; it cannot set an `Authorization` header. */
+/** The login of a web page that opens a stream. A web page cannot set an `Authorization` header. */
 export const TICKET_SCHEME = {
   in: 'header',
   name: 'Sec-WebSocket-Protocol',

@@ -13,7 +13,7 @@ export const ASYNCAPI_VERSION = '3.0.0';
 export type AsyncApiDocument = ReturnType<typeof asyncApiDocument>;
 
 /**
- * Makes the AsyncAPI 3 document of the WebSockets, from the messages that the code works with.
+ * Makes the AsyncAPI 3 document of the WebSockets from the messages that the code uses.
  * @param serviceName the configuration's `service.name`
  */
 export function asyncApiDocument(serviceName: string) {

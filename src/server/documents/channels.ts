@@ -4,7 +4,7 @@ import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js
 import { aggregateQuery, publishQuery, streamQuery } from '../schemas/message_schemas.js';
 import type { MessageName } from './message_catalogue.js';
 
-/** An exchange on a channel, seen from the service. */
+/** An exchange on a channel. The direction is the service's. */
 export interface OperationDefinition {
   readonly action: 'send' | 'receive';
   readonly summary: string;

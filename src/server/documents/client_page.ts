@@ -17,7 +17,7 @@ const PARTS: readonly (readonly [title: string, kinds: readonly EntryKind[]])[] 
   ['Types', ['type']],
 ];
 
-/** Renders the reference of the client as a page that needs no script and loads nothing. */
+/** Renders the reference of the client as a page that needs no script and loads no other file. */
 export function renderClientPage({ entries }: ClientReference): string {
   const names = new Set(entries.map(({ name }) => name));
   const parts = PARTS.map(
@@ -80,7 +80,7 @@ function memberTable(members: readonly ReferenceMember[], names: ExportNames): H
   return tableOf(['Member', 'Type', 'Meaning'], rows);
 }
 
-/** Renders the whole docstring of a member in one cell. */
+/** Renders the whole docstring of a member in a single cell. */
 function renderNotes({ text, fallback, parameters, returns, throws }: Docstring, names: ExportNames): Html {
   const sentences = [
     text,
@@ -104,7 +104,7 @@ function renderCode(code: string, names: ExportNames, own?: string): Html {
   );
 }
 
-/** Renders a text. Code that is an exported name becomes a link, and so do the names of errors. */
+/** Renders a text. Exported names in code and the names of errors become links. */
 function renderText(text: string, names: ExportNames): Html {
   const parts = text.split('`').map((part, i) => {
     if (i % 2 === 0)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The reference of the public API of the client; `scripts/build_reference.ts` reads it from the docstrings. */
+/** The reference of the public API of the client. `scripts/build_reference.ts` makes it from the docstrings. */
 export interface ClientReference {
   /** The entries in the order of their names. */
   readonly entries: readonly ReferenceEntry[];
@@ -13,7 +13,7 @@ export interface ReferenceEntry {
   /** The declaration in TypeScript, without its body and its members. */
   readonly signature: string;
   readonly docstring: Docstring;
-  /** The docstring of the same name in the Node version of the client, if different. */
+  /** The docstring of the same name in the Node version of the client, if it differs. */
   readonly inNode?: Docstring;
   /** The public members of a class, or the properties of an interface or of an object type. */
   readonly members: readonly ReferenceMember[];
@@ -27,12 +27,12 @@ export interface ReferenceMember {
   /** The type of a property, or the parameters and the result of a method. */
   readonly signature: string;
   readonly isOptional: boolean;
-  /** The class or interface that declares an inherited member. */
+  /** The class or interface that declares this member, if the member is inherited. */
   readonly inheritedFrom?: string;
   readonly docstring: Docstring;
 }
 
-/** A doc comment by its parts; texts hold code between backticks. */
+/** A doc comment in parts. The texts contain code between backticks. */
 export interface Docstring {
   /** The text; empty if absent. */
   readonly text: string;
@@ -40,7 +40,7 @@ export interface Docstring {
   readonly fallback?: string;
   readonly parameters: readonly { readonly name: string; readonly text: string }[];
   readonly returns?: string;
-  /** The texts of the `@throws`, one for each. */
+  /** The texts of the `@throws` tags. */
   readonly throws: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export const REFERENCE_FILE = new URL('../../../reference/client.json', import.m
 
 /**
  * Reads the built reference.
- * @returns the reference; without a build it has no entries.
+ * @returns the reference; without a build it has no entries
  */
 export function readClientReference(file = REFERENCE_FILE): ClientReference {
   try {

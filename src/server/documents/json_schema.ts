@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
 
-/** The part of JSON Schema 2020-12 that our schemas need; OpenAPI 3.1 uses this dialect. */
+/** The part of JSON Schema 2020-12 that our schemas need. OpenAPI 3.1 uses this dialect. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -22,23 +22,23 @@ export interface JsonSchema {
 }
 
 export interface DocumentSchemas {
-  /** The component of every schema that has an ID, by that ID. */
+  /** The component of every schema with an ID. The key is the ID. */
   readonly components: Readonly<Record<string, JsonSchema>>;
-  /** Writes a schema: a reference to its component, or the schema itself if it has no ID. */
+  /** Returns a reference to the component of a schema, or the schema itself if it has no ID. */
   of(schema: z.ZodType): JsonSchema;
 }
 
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Makes the JSON Schemas of a document, from the zod schemas that the code works with. The document describes the text on the
- * wire, so parameters appear as they are written, before they are read.
+ * Makes the JSON Schemas of a document from the zod schemas that the code uses. The document describes the text on the wire,
+ * so a parameter has the schema of its text and not of the value that is read from it.
  */
 export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
   const places = new Map([...new Set(schemas)].map((schema, i) => [schema, String(i)]));
   const whole = z.strictObject(Object.fromEntries([...places].map(([schema, place]) => [place, schema])));
   const converted = z.toJSONSchema(whole, { io: 'input', unrepresentable: 'any', override: writeIntegers });
-  // The converter puts schemas with an ID under `$defs`; documents have their own place for them.
+  // The converter puts schemas with an ID under `$defs`, but documents keep them in another place.
   const { properties = {}, $defs = {} } = JSON.parse(
     JSON.stringify(converted).replaceAll('"#/$defs/', `"${COMPONENTS}`),
   ) as { properties?: Record<string, JsonSchema>; $defs?: Record<string, JsonSchema & { id?: string }> };
@@ -67,9 +67,9 @@ function writeIntegers(context: {
   // Timestamps are the only bigints on the wire.
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' });
   if (jsonSchema.type !== 'integer') return;
-  // A parameter that is read as a number has a pattern for its text.
+  // The text of a parameter has a pattern. The number that is read from the text has none.
   delete jsonSchema.pattern;
-  // The converter writes the bounds of exact doubles to every integer.
+  // The converter adds the bounds of exact doubles to every integer without bounds.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }

@@ -24,7 +24,7 @@ import {
 } from '../schemas/message_schemas.js';
 import { describePayload } from './payload_layout.js';
 
-/** A message of a WebSocket: its purpose and its schema. */
+/** A message of a WebSocket with its purpose and its schema. */
 export interface MessageDefinition {
   readonly title: string;
   readonly summary: string;
@@ -76,7 +76,7 @@ const UPDATE_OF_STARK = {
   },
 };
 
-/** @param serviceName the word in `service_signed_price` */
+/** @param serviceName the first word of the field `service_signed_price` */
 export function oraclePricesMessage(serviceName: string): MessageDefinition {
   return {
     title: 'Signed aggregates',
@@ -172,7 +172,7 @@ export const MESSAGES = {
     title: 'Unsigned frame',
     summary: 'Prices in readable form, which nothing proves',
     schema: unsignedFrame,
-    // The examples' timestamps are values that a double can hold.
+    // The timestamps in the examples are values that a double can hold.
     example: {
       type: 'unsigned',
       tax: 1,

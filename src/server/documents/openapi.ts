@@ -9,7 +9,7 @@ export const OPENAPI_VERSION = '3.1.0';
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 export type OpenApiOperation = ReturnType<typeof operation>;
 
-/** The operation of a path; each path has one method. */
+/** The operation of a path. Each path has a single method. */
 export interface PathItem {
   readonly get?: OpenApiOperation;
   readonly post?: OpenApiOperation;
@@ -104,7 +104,10 @@ interface FailureAnswer {
   readonly headers: readonly HeaderName[];
 }
 
-/** Answers other than 200. All except 404 and 405 come from every route, or from every one that takes a token. */
+/**
+ * Answers other than 200. `EVERY_ROUTE` lists the answers that every route can give, and `EVERY_TOKEN_ROUTE` lists those of
+ * routes that take a token.
+ */
 const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string }>> = {
   400: {
     name: 'BadRequest',

@@ -6,7 +6,7 @@ import { PAGE_STYLE } from './reference_style.js';
 const STYLE_HTML = new Html(PAGE_STYLE);
 const STYLE_SHA256 = createHash('sha256').update(PAGE_STYLE).digest('base64');
 
-/** Headers that allow a page its own style and nothing else: no script, no frame around it, nothing loaded from anywhere. */
+/** Headers that allow a page only its own style: no script, no frame around the page, and no loading from anywhere. */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_SHA256}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'X-Content-Type-Options': 'nosniff',
@@ -14,7 +14,7 @@ export const PAGE_HEADERS = {
 } as const;
 
 /**
- * Puts a document into a page that needs no script and loads nothing.
+ * Puts a document into a page that needs no script and loads no other file.
  * @param contents lists of links to the parts of `main`
  */
 export function framePage(main: Html, contents: Html): string {

@@ -7,7 +7,7 @@ import { type OpenApiDocument, type OpenApiOperation, operationsOf } from './ope
 import { framePage } from './page_frame.js';
 import { renderFields, renderNotes, renderType } from './schema_html.js';
 
-/** Renders both documents as one page that needs no script and loads nothing. */
+/** Renders both documents as a single page that needs no script and loads no other file. */
 export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): string {
   const schemas = { ...rest.components.schemas, ...sockets.components.schemas };
   const operations = operationsOf(rest);
@@ -51,7 +51,7 @@ ${renderBody(responses)}
 `;
 }
 
-/** Renders the mark beside the paths that take a token. */
+/** Renders the mark next to the paths that take a token. */
 function accessTag(security: OpenApiOperation['security']): Html | undefined {
   if (security === undefined) return undefined;
   const text = security.length === 0 ? 'no token' : 'login by signature';

@@ -1,4 +1,4 @@
-/** The colours by day and night, and the typefaces, of the documents and of the live page. */
+/** The typefaces, and the colours by day and night, of the documents and of the live page. */
 export const PALETTE = `
 :root {
   color-scheme: light dark;
@@ -27,7 +27,7 @@ a:hover { text-decoration: underline }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: .2rem }
 `;
 
-/** The style of the documents: two columns on a wide screen; on a phone the contents come first. */
+/** The style of the documents. A wide screen shows two columns; a phone shows the contents first. */
 export const PAGE_STYLE = `${PALETTE}
 body { font-size: .9375rem; line-height: 1.6; display: grid; grid-template-columns: 16.5rem minmax(0, 1fr) }
 .bar { grid-column: 1 / -1; position: sticky; top: 0; z-index: 1; display: flex; align-items: center; gap: 1.25rem; height: 3.25rem; padding: 0 1.25rem; background: var(--panel); border-bottom: 1px solid var(--line) }

@@ -2,7 +2,7 @@ import { Html, html, joinHtml } from './html.js';
 import { componentName, type JsonSchema } from './json_schema.js';
 import { renderInline, tableOf } from './markdown.js';
 
-/** Renders the values that a schema accepts, in a line. References are links to their place on the page. */
+/** Renders the values that a schema accepts in a single line. References are links to their place on the page. */
 export function renderType(schema: JsonSchema): Html {
   const name = componentName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
@@ -20,7 +20,7 @@ export function renderType(schema: JsonSchema): Html {
   return html`${schema.type ?? 'anything'}${rangeOf(schema)}`;
 }
 
-/** Renders the description and everything that the type does not say. */
+/** Renders the description and everything that the type does not show. */
 export function renderNotes({ description, default: fallback, pattern }: JsonSchema): Html {
   const notes = [
     ...(description === undefined ? [] : [renderInline(description)]),
@@ -30,7 +30,7 @@ export function renderNotes({ description, default: fallback, pattern }: JsonSch
   return joinHtml(notes, '; ');
 }
 
-/** Renders the fields of an object, and below them the fields of objects within it. Empty for anything else. */
+/** Renders the fields of an object, and below them the fields of objects within it. Returns nothing for other schemas. */
 export function renderFields(schema: JsonSchema): Html {
   const [object, prefix] = innerObject(schema);
   const rows = object ? fieldRows(object, prefix === '' ? '' : `${prefix}.`) : [];
@@ -48,7 +48,10 @@ function fieldRows({ properties = {}, required = [] }: JsonSchema, prefix: strin
   });
 }
 
-/** Finds the object that a field holds once, many times or under keys, and the notation of the object's own fields below it. */
+/**
+ * Finds the object that a field contains: directly, in an array, or under keys. Returns the object with the notation of its
+ * fields.
+ */
 function innerObject(field: JsonSchema): [JsonSchema | undefined, string] {
   if (hasFields(field)) return [field, ''];
   if (field.items && hasFields(field.items)) return [field.items, '[]'];

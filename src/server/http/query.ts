@@ -1,6 +1,6 @@
 /**
- * Reads a raw query string. The decoder of uWebSockets.js makes mistakes.
- * @returns the parameters, or the error that names the invalid one: bad escapes, or a name that comes twice.
+ * Reads a raw query string. The decoder of uWebSockets.js is not used, because this decoder makes mistakes.
+ * @returns the parameters, or the error that names an invalid parameter: a parameter with bad escapes, or a repeated name
  */
 export function parseQuery(raw: string): ReadonlyMap<string, string> | string {
   const parameters = new Map<string, string>();

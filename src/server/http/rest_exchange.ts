@@ -1,36 +1,36 @@
 import type { LoginHeaders } from '../../ingest/publisher_login.js';
 
-/** A request in the form for routes; its bytes are no longer there. */
+/** A request in the form for routes. The received bytes are no longer available. */
 export interface RestRequest {
-  /** The method as it came, in any case. */
+  /** The method as received, in upper or lower case. */
   readonly method: string;
   readonly path: string;
-  /** The text behind `?`, undecoded. */
+  /** The text after `?`, not decoded. */
   readonly query: string;
   /** All `Authorization` headers. */
   readonly authorization: readonly string[];
-  /** All headers of a login by signature. */
+  /** All headers of the login by signature. */
   readonly login: LoginHeaders;
-  /** The address of the caller, a client or a proxy; must be read at once. */
+  /** The address of the caller, which is a client or a proxy. The address must be read at once. */
   readonly address: string;
   /** All `X-Forwarded-For` headers, in order. */
   readonly forwardedFor: readonly string[];
-  /** The origin of the requesting web page; only browsers send an origin. */
+  /** The origin of the requesting web page. Only browsers send an origin. */
   readonly origin?: string | undefined;
   /** The host and port of the request. */
   readonly host?: string | undefined;
-  /** The method of the request for which a browser asks permission: `Access-Control-Request-Method`. */
+  /** The method for which a browser asks permission: `Access-Control-Request-Method`. */
   readonly preflightMethod?: string | undefined;
   /** The subprotocols that a request for a WebSocket offers. */
   readonly protocols?: readonly string[] | undefined;
-  /** `Accept-Encoding` and `If-None-Match`, the last one of each. */
+  /** The last `Accept-Encoding` header. `ifNoneMatch` is the last `If-None-Match` header. */
   readonly acceptEncoding?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
   /** True when the request announces a body. */
   readonly hasBody: boolean;
   /** The body, if the path takes one. */
   readonly body?: string;
-  /** The fault of its headers. */
+  /** The fault of the request's headers. */
   readonly fault?: string | undefined;
   /** The answer to an upgrade request that lacks a required header. */
   readonly upgradeFault?: RestResponse | undefined;
@@ -40,7 +40,7 @@ export interface RestResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string | Uint8Array;
-  /** The content type; default `application/json`. */
+  /** The content type. Default: `application/json`. */
   readonly contentType?: string;
   readonly closeConnection?: boolean;
 }

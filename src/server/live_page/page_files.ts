@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
 
-/** A file of the live page, made by `scripts/build_page.ts`. */
+/** A file of the live page. `scripts/build_page.ts` makes these files. */
 export interface PageFile {
   readonly contentType: string;
   /** The ETag in quotes, as HTTP writes it. */
   readonly etag: string;
-  /** True when the file's path has a hash of its contents in it. */
+  /** True when the file's path contains a hash of its contents. */
   readonly isImmutable: boolean;
-  /** The contents by `Content-Encoding`; `identity` is always present. */
+  /** The contents by `Content-Encoding`. `identity` is always present. */
   readonly bodies: Readonly<Partial<Record<Encoding, Uint8Array>>> & { readonly identity: Uint8Array };
 }
 
-/** The encodings, the preferred one first. */
+/** The encodings, in the order of preference. */
 export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
 /** The endings of the names of encoded files. */
 export const ENCODED_ENDINGS: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz', identity: '' };
 
-/** The name of the list that the build writes beside the files. */
+/** The name of the list that the build writes into the folder of the files. */
 export const MANIFEST_NAME = 'manifest.json';
 
 /** The path and the storage of each file. */
@@ -39,7 +39,7 @@ export const PAGE_FOLDER = new URL('../../../page/', import.meta.url);
 
 /**
  * Reads the built page into memory.
- * @returns its files by path; without a build the map is empty.
+ * @returns its files by path; without a build the map is empty
  */
 export function loadPage(folder = PAGE_FOLDER): ReadonlyMap<string, PageFile> {
   const manifest = readManifest(folder);

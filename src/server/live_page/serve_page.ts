@@ -4,8 +4,9 @@ import { failure, type RestRequest, type RestResponse } from '../http/rest_excha
 import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
 
 /**
- * The headers of the page. It loads scripts, styles and its icon from its own origin, and connects to nothing else. No page may
- * frame it, and a form sends nothing: its script reads the fields.
+ * The headers of the page. The headers allow the page to load scripts, styles and its icon from its own origin, and to connect
+ * only there. No other page may show this page in a frame. Forms send nothing, because the page's script reads the fields of
+ * forms.
  */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': [
@@ -25,7 +26,7 @@ export const PAGE_HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** Requests per second and client address: the page itself takes five. */
+/** The requests per second for each client address. The page itself makes five. */
 const REQUESTS_PER_SECOND = 20;
 const METHODS = ['GET', 'HEAD'];
 
@@ -35,14 +36,17 @@ export interface PageOptions {
   readonly limiter: RateLimiter;
 }
 
-/** Returns a function that answers requests for the live page or a file of it, and returns `undefined` for every other path. */
+/**
+ * Returns a function that answers requests for the live page and its files. The function returns `undefined` for every other
+ * path.
+ */
 export function createPage(options: PageOptions): (request: RestRequest) => RestResponse | undefined {
   const { files, clientOf, limiter } = options;
   return (request) => {
     const { path, hasBody, fault } = request;
     if (path !== PAGE_PATHS.home && !path.startsWith(PAGE_PATHS.files)) return undefined;
     const file = files.get(path);
-    // The REST API answers such a request with the fault.
+    // The REST API answers this request with an error that names the fault.
     if (file === undefined || hasBody || fault !== undefined) return undefined;
     if (!METHODS.includes(request.method.toUpperCase())) {
       const allowed = METHODS.join(', ');
@@ -69,7 +73,7 @@ function answer(file: PageFile, { ifNoneMatch = '', acceptEncoding = '' }: RestR
   return { status: 200, headers, body: bodies[encoding]!, contentType };
 }
 
-/** Tells whether an `Accept-Encoding` header names the encoding, and not with the weight 0. Plain contents are always accepted. */
+/** Tells whether an `Accept-Encoding` header names the encoding with a weight other than 0. Plain contents are always accepted. */
 function accepts(header: string, encoding: Encoding): boolean {
   if (encoding === 'identity') return true;
   return header.split(',').some((entry) => {

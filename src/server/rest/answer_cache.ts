@@ -1,19 +1,22 @@
-/** The largest size of all kept answers together, for all callers. */
+/** The largest size of all kept answers together. */
 export const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
-/** A longer answer is not kept: it would displace too many others. */
+/** The longest answer that is kept. A longer answer would displace too many others. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-/** The approximate size of an entry without its texts: mostly the values that {@link Kept.isCurrent} compares for 100 assets. */
+/**
+ * The approximate size of an entry without its texts. Most of it are the values that {@link Kept.isCurrent} compares for 100
+ * assets.
+ */
 const ENTRY_BYTES = 4 * 1024;
 
 /**
- * Answers that stay true for a while, encoded once: readers ask for the same assets many times between two signatures. For 100
- * assets the bytes are sent 9 times as fast as they are assembled.
+ * Answers that are encoded once and stay true for a while. Readers request the same assets many times between two signatures.
+ * For 100 assets, sending the kept bytes is 9 times as fast as assembling them.
  *
- * An answer has a key, shared by all requests with the same answer. A caller that asks again mostly sends the same words, so the
- * last request of each answer finds the answer without being read.
+ * All requests with the same answer share its key. A caller mostly repeats exactly the same text, so the cache finds the answer
+ * by the text of its last request, without reading the request.
  */
 export class AnswerCache {
-  /** Answers by key; the least recently used comes first. */
+  /** Answers by key. The least recently used answer comes first. */
   readonly #kept = new Map<string, Kept>();
   readonly #byAsked = new Map<string, Kept>();
   #newest: Kept | undefined;
@@ -25,7 +28,7 @@ export class AnswerCache {
   }
 
   /**
-   * Returns the body of the answer to a request in the same words, if the answer would be the same now.
+   * Returns the body of the answer that was kept for the same text, if the answer would be the same now.
    * @param asked the caller and the request as received
    */
   findAsked(asked: string): Uint8Array | undefined {
@@ -33,7 +36,7 @@ export class AnswerCache {
     return kept && this.#use(kept);
   }
 
-  /** Returns the body of the answer kept under the key, if the answer would be the same now. */
+  /** Returns the body of the answer that was kept under the key, if the answer would be the same now. */
   find(key: string, asked: string): Uint8Array | undefined {
     const kept = this.#kept.get(key);
     const body = kept && this.#use(kept);
@@ -42,7 +45,7 @@ export class AnswerCache {
   }
 
   /**
-   * Keeps an answer, and removes the least recently used ones if space is short.
+   * Keeps an answer, and removes the least recently used answers if space is short.
    * @param key the meaning of the request: its caller, the path and the parameters
    * @param asked as in {@link findAsked}
    * @returns the body in bytes

@@ -2,8 +2,8 @@ import type { Origins } from '../access/origins.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /**
- * Allows pages of allowed origins to read the answers of REST, including errors (the CORS protocol of the Fetch standard). Other
- * pages receive no such header, so their browser withholds every answer from them.
+ * Allows pages of allowed origins to read the answers of REST, including errors (the CORS protocol of the Fetch standard).
+ * Answers to other pages have no such header, so the browser withholds every answer from these pages.
  */
 export function withCrossOrigin(
   origins: Origins,
@@ -21,18 +21,24 @@ export function withCrossOrigin(
   };
 }
 
-/** Browsers let a page read no other headers, except those on the Fetch standard's own list. */
+/** The headers that a page may read. In addition, browsers let a page read the headers on the Fetch standard's own list. */
 const EXPOSED = 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow';
 
-/** The methods and headers that a page may send. They are equal for every path, so that a page can read the 404 of an unknown path. */
+/**
+ * The methods and headers that a page may send. The values are equal for every path, so that a page can read the 404 of an unknown
+ * path.
+ */
 const PREFLIGHT_HEADERS: RestResponse['headers'] = [
   ['Access-Control-Allow-Methods', 'GET'],
   ['Access-Control-Allow-Headers', 'Authorization'],
-  // Two hours, the longest time that Chromium keeps it.
+  // The browser keeps the permission for two hours, because Chromium keeps it no longer.
   ['Access-Control-Max-Age', '7200'],
 ];
 
-/** Caches must not give the answer for one origin to another, so all answers declare that they depend on the origin. */
+/**
+ * The header with which all answers declare that they depend on the origin. Otherwise a cache could give the answer for an
+ * origin to another origin.
+ */
 const VARY = ['Vary', 'Origin'] as const;
 
 function answerHeaders(allowed: string | undefined): RestResponse['headers'] {

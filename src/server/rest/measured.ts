@@ -4,7 +4,7 @@ import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 /** The label of all unknown paths, so that requests for them cannot add series to the metrics. */
 const OTHER_PATHS = 'other';
 
-/** Counts and times every request. Both together take 0.2 µs; a whole request takes about 6 µs. */
+/** Counts and times every request. Counting and timing take 0.2 µs together; a whole request takes about 6 µs. */
 export function measureRequests(
   rest: (request: RestRequest) => RestResponse,
   isRoute: (path: string) => boolean,

@@ -10,18 +10,21 @@ import type { Route } from './route.js';
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
   readonly logins: Logins;
-  /** Returns the client to which limits per client address count a request. */
+  /** Returns the client of a request. Limits per client address count the request for this client. */
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
-  /** The cache of answers. Clear it when the routes or tokens change. */
+  /** The cache of answers. Its owner must clear it when the routes or tokens change. */
   readonly answers: AnswerCache;
-  /** The limit for client addresses on routes without a token, and for publishers that log in by signature. */
+  /**
+   * The limit of requests per second for client addresses on routes without a token, and for publishers that log in by
+   * signature.
+   */
   readonly requestsPerSecond: number;
-  /** Called with a bug in a route; the client receives no detail of it. */
+  /** Called with an error in the code of a route. The client receives no detail of the error. */
   readonly onFault: (path: string, error: unknown) => void;
 }
 
-/** Makes the REST API without its sockets: a function from a request to a response. */
+/** Makes the REST API without sockets: a function from a request to a response. */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
   const { routes, logins, clientOf, limiter, answers, requestsPerSecond, onFault } = options;
   return (request) => {
@@ -76,7 +79,9 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
   }
 }
 
-/** Returns a key that is the same for all requests with the same answer. Parameters unknown to the route make no difference. */
+/**
+ * Returns a key that is the same for all requests with the same answer. Parameters that the route does not know are left out.
+ */
 function answerKey(
   caller: Caller | undefined,
   path: string,
@@ -86,7 +91,7 @@ function answerKey(
   return JSON.stringify([caller?.name, path, ...Object.keys(parameters).map((name) => query.get(name))]);
 }
 
-/** Returns the content type. JSON is UTF-8 by its standard, text only if the header says so. */
+/** Returns the content type. JSON is always UTF-8 by its standard, but for text the header must name UTF-8. */
 function contentType(raw: NonNullable<Route['raw']>): string {
   return raw.startsWith('text/') ? `${raw}; charset=utf-8` : raw;
 }

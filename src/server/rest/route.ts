@@ -7,7 +7,7 @@ import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_login_check.js';
 import type { Token } from '../access/tokens.js';
 
-/** A query parameter: its documentation, and the schema that reads its text. */
+/** A query parameter, with its documentation and the schema that reads its text. */
 export interface Parameter<T = unknown> {
   readonly description: string;
   readonly required: boolean;
@@ -28,14 +28,14 @@ type Values<P extends ParameterTable> = {
       : never;
 };
 
-/** The result of a route: the JSON text of `data` (or the whole body of a raw route), or an error. */
+/** The result of a route: the JSON text of `data`, the whole body of a raw route, or an error. */
 export type RouteResult = RouteAnswer | RouteError;
 
 export interface RouteAnswer {
   readonly data: string;
   /**
-   * Returns true while the same request would have the same answer. An answer with this function is kept for later requests,
-   * together with the function, so the function should hold no more than it compares.
+   * Returns true while the same request would have the same answer. An answer with this function is kept for later requests
+   * together with the function. So the function should hold only the values that the function compares.
    */
   readonly isCurrent?: () => boolean;
 }
@@ -45,7 +45,7 @@ export interface RouteError {
   readonly error: string;
 }
 
-/** A path of the REST API, with all facts that its documentation shows. */
+/** A path of the REST API, with all facts that the documentation shows. */
 export interface Route {
   readonly summary: string;
   readonly method: 'GET' | 'POST';
@@ -57,7 +57,7 @@ export interface Route {
   readonly response: z.ZodType;
   /** The type of a body that is not wrapped in `data`. */
   readonly raw: 'application/json' | 'text/plain' | 'text/html' | undefined;
-  /** Statuses of this route besides 200 and those of every route. */
+  /** The statuses of this route in addition to 200 and the statuses of every route. */
   readonly errors: readonly RouteError['status'][];
   /** Headers of an answer with 200. */
   readonly headers: Readonly<Record<string, string>>;
@@ -66,8 +66,10 @@ export interface Route {
 }
 
 /**
- * The callers that a route admits. `open`: everyone, counted per client address. `token`: holders of a token. `login`: publishers
- * that log in by signature.
+ * The callers that a route admits.
+ * - `open`: everyone; requests are counted per client address.
+ * - `token`: holders of a token.
+ * - `login`: publishers that log in by signature.
  */
 export type RouteAccess = 'open' | 'token' | 'login';
 
@@ -80,7 +82,7 @@ interface RouteDefinition<P extends ParameterTable> {
   readonly headers?: Route['headers'];
 }
 
-/** Makes a route for callers with a token. The token needs the scope `rest` if the route names no other. */
+/** Makes a route for callers with a token. The token needs the scope `rest` if the route names no other scope. */
 export function tokenRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & {
     readonly scope?: Scope;
@@ -143,7 +145,7 @@ function build<P extends ParameterTable>(
   };
 }
 
-/** The largest number with 15 digits: a double holds it, also times 10. */
+/** The largest number with 15 digits. A double holds this number exactly, and also ten times this number. */
 const SECONDS_MAX = 10 ** 15 - 1;
 
 /** Whole UNIX seconds. */
@@ -162,20 +164,20 @@ export const count = z
   .transform(Number)
   .meta({ type: 'integer', minimum: 0, maximum: COUNT_MAX });
 
-/** Symbols separated by commas. They are trimmed, and repetitions count once. */
+/** Symbols separated by commas. Spaces around symbols are removed, and repetitions count once. */
 export const assetList = z
   .string()
   .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
   .refine((symbols) => !symbols.includes(''), 'has an empty element')
   .meta({ pattern: `^\\s*${SYMBOL_PATTERN}\\s*(?:,\\s*${SYMBOL_PATTERN}\\s*)*$` });
 
-/** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark one if no EVM asset exists. */
+/** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark asset if no EVM asset exists. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
 /** The assets that a request names. */
 export interface AssetSelection {
   readonly symbols: readonly string[];
-  /** The type of all assets, if the request names one. */
+  /** The type of all assets, if the request names a type. */
   readonly signatureType: SignatureType | undefined;
 }
 
@@ -184,11 +186,11 @@ export interface WantedAsset {
   /** The name of the parameter with the symbol. */
   readonly parameter: string;
   readonly symbol: string;
-  /** The signature type, if the request names one. */
+  /** The signature type, if the request names a type. */
   readonly signatureType: SignatureType | undefined;
 }
 
-/** Finds the assets that a request names and its token may see. An error names every wrong symbol. */
+/** Finds the assets that a request names, if the token may see them. An error names every wrong symbol. */
 export function findAssets(
   { symbols, signatureType }: AssetSelection,
   token: Token,
@@ -230,11 +232,12 @@ function typeMissing(signatureType: SignatureType, symbols: readonly string[]): 
   };
 }
 
-/** A parameter that names one asset. */
+/** A parameter that names an asset. */
 export const assetParameter = {
   description: 'Symbol of the asset',
   required: true,
-  // An invalid symbol belongs to no asset: the error for an unknown symbol is clearer.
+  // The pattern is only documented, because the error for an unknown symbol is clearer. An invalid symbol belongs to no
+  // asset.
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$` }),
 } as const;
 

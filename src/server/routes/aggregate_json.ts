@@ -4,8 +4,8 @@ import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.j
 import { signedPriceField } from '../../wire/service_name.js';
 
 /**
- * Makes the function that writes aggregates for REST and streams. An aggregate is requested many times between two signatures;
- * its text is made once.
+ * Makes the function that writes aggregates for REST and streams. Each text is made only once, because an aggregate is
+ * requested many times between two signatures.
  * @param serviceName as in the configuration
  * @param encodedAssetId writes `encoded_asset_id`
  */
@@ -25,10 +25,10 @@ export function aggregateWriter(
 }
 
 /**
- * Writes an aggregate for REST. The text is assembled by hand: timestamps are integers that a
- * `number` cannot hold, and publishers' strings stay exactly as received. The service's own hex has all of its digits, because
- * some clients reject an odd number of them.
- * @param serviceName the configuration's `service.name`, the word in `service_signed_price`
+ * Writes an aggregate for REST. The text is not made by `JSON.stringify`, because timestamps are integers that a `number`
+ * cannot hold, and because publishers' strings must stay exactly as received. The service's own hex keeps leading zeros,
+ * because some clients reject an odd number of digits.
+ * @param serviceName the configuration's `service.name`, the first word of `service_signed_price`
  */
 export function aggregateJson(
   aggregate: SignedAggregate,

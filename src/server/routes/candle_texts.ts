@@ -4,7 +4,7 @@ import type { Days } from '../../store/housekeeping.js';
 import { DAY_S } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
 
-/** Reads the candles that begin in `fromS` <= t < `toS`; returns `too many` above the limit. */
+/** Reads the candles that begin in `fromS` <= t < `toS`. Returns `too many` above the limit. */
 export type ReadCandles = (
   asset: Asset,
   resolution: Resolution,
@@ -14,14 +14,17 @@ export type ReadCandles = (
 
 export interface CandleTextsOptions {
   readonly readCandles: ReadCandles;
-  /** Returns the days whose candles of an asset no longer change. */
+  /** Returns the days on which the candles of an asset no longer change. */
   readonly sealedDays: (asset: Asset) => Days;
   readonly candlesPerRequestMax: number;
 }
 
-/** The resolutions whose days are kept: a whole number of candles makes a day, and a day's text is short enough to be worth keeping. */
+/**
+ * The resolutions whose days are kept. A day has a whole number of candles in each of them, and texts of longer candles are too short
+ * to be worth keeping.
+ */
 const KEPT_MINUTES = [1, 2, 5, 15];
-/** The characters of all kept texts. A day of minutes has about 130,000. */
+/** The largest number of characters of all kept texts. A day of minutes has about 130,000 characters. */
 const CHARACTERS_MAX = 32 * 1024 * 1024;
 const NO_DAYS: Days = { first: 0, end: 0 };
 const COLUMNS = ['t', 'o', 'h', 'l', 'c'] as const;
@@ -33,12 +36,12 @@ interface Texts {
 }
 
 /**
- * The JSON of candles. Writing a double takes 70 ns: for a request of 10,080 candles that is 4 ms in which nothing else is
- * served. So a sealed day is written once, and kept until more recently requested days displace it.
+ * The JSON of candles. Writing a double takes 70 ns, so a request of 10,080 candles takes 4 ms, and nothing else is served
+ * during that time. So a sealed day is written once, and its text is kept until more recently requested days displace it.
  */
 export class CandleTexts {
   readonly #options: CandleTextsOptions;
-  /** Texts by day; the least recently used comes first. */
+  /** Texts by day. The least recently used text comes first. */
   readonly #kept = new Map<string, Texts>();
   #characters = 0;
 
@@ -46,7 +49,7 @@ export class CandleTexts {
     this.#options = options;
   }
 
-  /** Writes the candles in `fromS` <= t < `toS`, with the same result as `JSON.stringify`. */
+  /** Writes the candles in `fromS` <= t < `toS`. The result is the same as of `JSON.stringify`. */
   json(asset: Asset, resolution: Resolution, fromS: number, toS: number): string | 'too many' {
     const { readCandles, sealedDays, candlesPerRequestMax } = this.#options;
     const sealed = KEPT_MINUTES.includes(Number(resolution)) ? sealedDays(asset) : NO_DAYS;
@@ -68,7 +71,9 @@ export class CandleTexts {
     return `{${arrays.join()}}`;
   }
 
-  /** Yields the part before the whole days, each whole day, and the part after them. Each part is read when the caller takes it. */
+  /**
+   * Yields the part before the whole days, each whole day, and the part after them. Each part is read when the caller requests it.
+   */
   *#parts(
     asset: Asset,
     resolution: Resolution,
@@ -91,7 +96,8 @@ export class CandleTexts {
       return known;
     }
     const texts = textsOf(this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S));
-    // A day without candles may still receive some from another node, and costs nothing to read.
+    // A day without candles is not kept, because it may still receive candles from another node, and because reading it costs
+    // nothing.
     if (texts === 'too many' || texts.length === 0) return texts;
     this.#kept.set(key, texts);
     this.#characters += charactersOf(texts);

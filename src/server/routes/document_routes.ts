@@ -9,7 +9,7 @@ import { renderPage } from '../documents/reference_page.js';
 import { openRoute, type Route } from '../rest/route.js';
 
 /**
- * Makes the routes of the API's documents, for programs and for readers. The documents describe these routes as well.
+ * Makes the routes of the API's documents, for programs and for readers. The documents also describe these routes.
  * @param described all other routes
  * @param serviceName the configuration's `service.name`
  */
@@ -58,7 +58,8 @@ export function documentRoutes(
     ],
   ];
   let texts: Documents | undefined;
-  // The documents take a tenth of a second to make. They are not made at a start, where readers wait for prices.
+  // Making the documents takes a tenth of a second. So they are not made during the start, because readers wait for prices
+  // then.
   function documents(): Documents {
     texts ??= writeDocuments(new Map([...described, ...routes]), serviceName);
     return texts;

@@ -29,7 +29,7 @@ export function marketStatusRoutes(options: MarketStatusRouteOptions): [string, 
   const { clock, calendarOf, serviceName, encodedAssetId } = options;
   const signedPrice = signedPriceField(serviceName);
 
-  /** A value in the shape of an aggregate without signature material. */
+  /** Writes a value in the shape of an aggregate, without its signatures and keys. */
   function valueJson({ signatureType }: Asset, syntheticId: string, value: number, nowNs: TimeNs): string {
     const id = JSON.stringify(syntheticId);
     return (

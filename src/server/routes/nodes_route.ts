@@ -9,7 +9,7 @@ export interface NodeRouteOptions {
   readonly nodes: () => NodeList;
 }
 
-/** Makes the route that lists the processes that serve these prices, and the keys that they sign with. */
+/** Makes the route that lists the processes that serve these prices, and the keys with which they sign. */
 export function nodeRoutes({ nodes }: NodeRouteOptions): [string, Route][] {
   return [
     [

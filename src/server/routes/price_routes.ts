@@ -21,21 +21,21 @@ import { aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
 export interface PriceSource {
   /** Returns the newest aggregate; `undefined` while the asset has no live price. */
   latest(asset: Asset): SignedAggregate | undefined;
-  /** Returns a number that changes whenever the newest aggregate of any asset changes. */
+  /** Returns a number that changes whenever the newest aggregate of an asset changes. */
   latestVersion(): number;
   /** Returns the aggregate in force at the end of a UNIX second. */
   recent(asset: Asset, second: number): SignedAggregate | undefined;
 }
 
 export interface PriceRouteOptions {
-  /** Symbols in the order of the configuration, each once. */
+  /** Symbols in the order of the configuration. Each symbol occurs once. */
   readonly symbols: readonly string[];
   readonly findAsset: FindAsset;
   readonly prices: PriceSource;
   readonly clock: Clock;
   /** The configuration's `service.name`. */
   readonly serviceName: string;
-  /** Returns the text of an aggregate; each text is made once. */
+  /** Returns the text of an aggregate. Each text is made only once. */
   readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
 }
@@ -75,7 +75,8 @@ export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
         handle({ assets: symbols, signature_type: signatureType }, token) {
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
-          // The times are kept, not the aggregates, so that replaced aggregates are freed. An asset's times only grow.
+          // The closure keeps the times and not the aggregates, so that replaced aggregates are freed. The times of an asset
+          // only grow.
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
           let version = prices.latestVersion();
           return {

@@ -20,13 +20,13 @@ export interface PublisherMetadata {
   readonly publisher: string;
   /** The length of the metadata in UTF-16 code units. */
   readonly length: number;
-  /** The beginning of the metadata; a question mark replaces anything but printable ASCII. */
+  /** The beginning of the metadata. A question mark replaces every character that is not printable ASCII. */
   readonly excerpt: string;
 }
 
 const EXCERPT_LENGTH_MAX = 256;
 
-/** Makes the routes that publisher agents request besides their sockets. The agents expect these answers without the usual wrapper. */
+/** Makes the routes that publisher agents request, except their sockets. The agents expect these answers without the usual wrapper. */
 export function publisherRoutes(options: PublisherRouteOptions): [string, Route][] {
   const { listed, publisherByKey, publicUrl, onPublisherMetadata } = options;
   return [
@@ -75,7 +75,7 @@ export function publisherRoutes(options: PublisherRouteOptions): [string, Route]
   ];
 }
 
-/** Compares keys as numbers: agents drop leading zeros, and write either case. */
+/** Compares keys as numbers, because agents omit leading zeros and write hex in upper or lower case. */
 function isKeyOf({ key }: PublisherLogin, text: string): boolean {
   return parseHex(text, key.length)?.equals(key) ?? false;
 }

@@ -27,9 +27,9 @@ export interface ReferenceRouteOptions {
   /** The configuration's `service.oracle_id`. */
   readonly oracleId: string;
   readonly nodes: () => NodeList;
-  /** True when the prices are simulated; shown in every list of assets. */
+  /** True when the prices are simulated. Every list of assets shows this. */
   readonly simulation: boolean;
-  /** The configuration's `service.name`, the word in `service_pushed_assets`. */
+  /** The configuration's `service.name`, the first word of `service_pushed_assets`. */
   readonly serviceName: string;
   readonly deployments: Config['deployments'];
   readonly pushedAssets: Config['pushedAssets'];
@@ -85,7 +85,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
   ];
 }
 
-/** Returns the pushed assets that a token may see, without the chains and environments in which it may see nothing. */
+/** Returns the pushed assets that a token may see. Chains and environments without such an asset are left out. */
 function visible(pushed: PushedAssets, token: Token): PushedAssets {
   return mapNonEmpty(pushed, (environments) =>
     mapNonEmpty(environments, (assets) =>
@@ -94,7 +94,7 @@ function visible(pushed: PushedAssets, token: Token): PushedAssets {
   );
 }
 
-/** @returns the changed records by their keys, without those that the change emptied. */
+/** @returns the changed records by their keys; records that are empty after the change are left out */
 function mapNonEmpty<T extends object>(
   record: Readonly<Record<string, T>>,
   change: (value: T) => T,

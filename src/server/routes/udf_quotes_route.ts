@@ -22,10 +22,10 @@ export interface UdfQuoteRouteOptions {
   readonly assetsPerRequestMax: number;
 }
 
-/** The number of days in which the last close before today is searched: markets rest over holidays. */
+/** The number of days in which the last close before today is searched: a week, because markets rest over holidays. */
 const CLOSE_DAYS_MAX = 7;
 
-/** The data feed's quotes: today's prices of several assets, and the close from which their change counts. */
+/** The form of a symbol in a request for quotes. */
 const SYMBOL = new RegExp(`^${SYMBOL_PATTERN}$`, 'u');
 
 export function udfQuoteRoute(options: UdfQuoteRouteOptions): [string, Route] {
@@ -67,12 +67,12 @@ export function udfQuoteRoute(options: UdfQuoteRouteOptions): [string, Route] {
   ];
 }
 
-/** Makes the quote of an asset. Without a close before today, the change counts from the first price of today. */
+/** Makes the quote of an asset. Without a close before today, the change is counted from the first price of today. */
 function quoteOf(asset: Asset, readCandles: ReadCandles, todayS: number): z.infer<typeof udfQuote> {
   const { symbol } = asset;
   const read = (daysBack: number) => readCandles(asset, '1D', todayS - daysBack * DAY_S, todayS + DAY_S);
   let days = read(1);
-  // Most days follow a day with prices, so the whole week is rarely read.
+  // The whole week is rarely read, because most days follow a day with prices.
   if (days !== 'too many' && (days.t[0] ?? todayS) === todayS) days = read(CLOSE_DAYS_MAX);
   if (days === 'too many' || days.t.length === 0) return { s: 'error', n: symbol, v: {} };
   const last = days.t.length - 1;

@@ -19,12 +19,12 @@ import { resolution } from './history_route.js';
 import { type UdfQuoteRouteOptions, udfQuoteRoute } from './udf_quotes_route.js';
 
 export interface UdfRouteOptions extends UdfQuoteRouteOptions {
-  /** Symbols in the order of the configuration, each once. */
+  /** Symbols in the order of the configuration. Each symbol occurs once. */
   readonly symbols: readonly string[];
   readonly candlesPerRequestMax: number;
 }
 
-/** The values of `resolution` for which the charting library has a name: thirteen of the sixteen. */
+/** The thirteen of the sixteen values of `resolution` for which the charting library has a name. */
 const CHART_RESOLUTIONS = RESOLUTIONS.filter((name) => !['D', 'W', 'M'].includes(name));
 const INTRADAY_RESOLUTIONS = CHART_RESOLUTIONS.filter((name) => /^\d+$/.test(name));
 const SEARCH_RESULTS_MAX = 50;
@@ -32,8 +32,8 @@ const FUTURE_S_MAX = 366 * 86_400;
 const EXCHANGE = 'tickseal';
 
 /**
- * TradingView's "Universal Data Feed" (charting library documentation, "UDF"): the routes that a chart requests when it is
- * pointed at `/udf`. Bodies are raw, and errors of a query are answers with `s: error`.
+ * TradingView's "Universal Data Feed" (charting library documentation, "UDF"): the routes below `/udf` that a chart requests.
+ * Bodies have no wrapper, and errors of a query are answers with `s: error`.
  */
 export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
   const { clock } = options;
@@ -143,8 +143,8 @@ function historyRoute(options: UdfRouteOptions): [string, Route] {
         const step = resolution.safeParse(values.resolution);
         if (!step.success)
           return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
-        // A chart asks for the far future when it wants all candles, and any client may ask for the far past; intervals are
-        // defined only near the present.
+        // The times are bounded, because intervals are defined only near the present. A chart that wants all candles names a
+        // time in the far future, and any client may name a time in the far past.
         const toS = Math.max(0, Math.min(values.to, Number(secondOf(options.clock.nowNs())) + FUTURE_S_MAX));
         const { from: fromS, countback } = values;
         const answer = udfCandles(options, { asset, step: step.data, fromS, toS, countback });
@@ -159,7 +159,7 @@ interface ChartQuery {
   readonly step: Resolution;
   readonly fromS: number;
   readonly toS: number;
-  /** The number of candles wanted before `toS`; takes precedence over `fromS`. */
+  /** The number of wanted candles before `toS`. If present, `fromS` is ignored. */
   readonly countback: number | undefined;
 }
 
@@ -173,12 +173,16 @@ function udfCandles({ readCandles, candlesPerRequestMax }: UdfRouteOptions, quer
   return { s: 'no_data', ...(nextTime !== undefined && { nextTime }) };
 }
 
-/** Finds the start of the range, or of the last `countback` candles before `toS`; earlier when there are fewer. */
+/**
+ * Finds the start of the range, or the start of the last `countback` candles before `toS`. Returns an earlier time when there
+ * are fewer candles.
+ */
 function startOf(readCandles: ReadCandles, { asset, step, fromS, toS, countback }: ChartQuery): number {
   if (countback === undefined) return fromS;
   const { startS, endS } = intervalAt(step, toS);
   const lengthS = endS - startS;
-  // Markets rest: search further back, twice as far each time, until there are enough candles or the first one is reached.
+  // The loop searches further back because markets rest. The loop doubles the range until the range has enough candles or
+  // contains the first candle.
   for (let intervals = Math.max(countback, 1); ; intervals *= 2) {
     const backS = toS - intervals * lengthS;
     const candles = readCandles(asset, step, backS, toS);
@@ -214,8 +218,8 @@ const CONFIG_JSON = JSON.stringify({
 } satisfies z.infer<typeof udfConfig>);
 
 /**
- * Describes a symbol to the chart. Candles are made from aggregates at any hour, so the chart's session is the whole day, for
- * every calendar.
+ * Describes a symbol to the chart. The chart's session is the whole day for every calendar, because candles are made from
+ * aggregates at any hour.
  */
 function symbolInfo({ symbol, calendar }: Asset): z.infer<typeof udfSymbol> {
   return {

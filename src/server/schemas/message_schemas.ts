@@ -34,8 +34,8 @@ import {
   timestampNs,
 } from './value_schemas.js';
 
-// The messages of the WebSockets, each once; the published AsyncAPI document is derived from them. Objects that clients send may
-// hold more fields than the schema names; objects that the service sends hold no others.
+// The messages of the WebSockets. Each message is defined once, and the published AsyncAPI document is derived from these
+// schemas. Objects from clients may have more fields than the schema names, but objects from the service have no other fields.
 
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
@@ -166,9 +166,9 @@ const publishedTimestamp = z
     z.string().regex(/^(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})$/),
   ])
   .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
-/** Patterns cannot express 2^127-1; these digits are always below it. */
+/** The patterns of prices. A pattern cannot express 2^127-1, so they allow at most 38 digits. */
 const PRICE_PATTERNS = { evm: /^(?:0|-?[1-9][0-9]{0,37})$/, stark: /^(?:0|[1-9][0-9]{0,37})$/ };
-/** A number of up to 32 bytes; leading zeros may be omitted. */
+/** A number of up to 32 bytes. Leading zeros may be omitted. */
 const word = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
 const address = z.string().regex(/^0x[0-9a-fA-F]{1,40}$/);
 const recovery = z
@@ -236,7 +236,7 @@ export const publishError = z
   })
   .meta({ id: 'PublishError' });
 
-/** The query of `/evm/subscribe` and `/stark/subscribe`: empty. */
+/** The query of `/evm/subscribe` and `/stark/subscribe`, which has no parameters. */
 export const aggregateQuery = z.object({});
 
 const symbols = z.array(assetId);
@@ -273,7 +273,7 @@ export const aggregateError = z
   })
   .meta({ id: 'AggregateError' });
 
-/** @param serviceName the word in `service_signed_price` */
+/** @param serviceName the first word of the field `service_signed_price` */
 export function oraclePrices(serviceName: string) {
   return z
     .strictObject({

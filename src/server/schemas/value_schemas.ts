@@ -11,8 +11,9 @@ import { PRICE_PATTERN } from '../../wire/quantized_price.js';
 import { signedPriceField } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
 
-// The resources of REST and the streams in their form on the wire, each once. Handlers take their types from here, and the
-// OpenAPI and AsyncAPI documents are derived from here. A schema with an `id` is a component of that name in them.
+// The values of REST and of the streams in their form on the wire. Each value is defined once. Handlers take their types from
+// these schemas, and the OpenAPI and AsyncAPI documents are derived from them. A schema with an `id` becomes a component of
+// that name in the documents.
 
 /** Makes the schema of a text of at most `charactersMax` characters. */
 export function textUpTo(charactersMax: number) {
@@ -100,7 +101,7 @@ const trigger = z
   .enum(TRIGGERS)
   .describe('Why it was signed: its period came round, or the price moved far enough');
 
-/** @param serviceName the configuration's `service.name`, the word in `service_signed_price` */
+/** @param serviceName the configuration's `service.name`, the first word of `service_signed_price` */
 export function aggregatedSignedPrice(serviceName: string) {
   const serviceSignedPrice = z
     .strictObject({

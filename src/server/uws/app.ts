@@ -7,7 +7,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 export interface ListenOptions {
   readonly host: string;
-  /** 0 picks a free port. */
+  /** The port; 0 selects a free port. */
   readonly port: number;
   readonly tls?: TlsFiles;
 }
@@ -19,13 +19,13 @@ export interface TlsFiles {
 
 export interface OpenPort {
   readonly port: number;
-  /** Stops or resumes accepting new connections; open ones stay. Has no effect after {@link close}. */
+  /** Stops or resumes accepting new connections. Open connections stay. Has no effect after {@link close}. */
   setAccepting(accepting: boolean): void;
-  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn; resolves when those are closed too. */
+  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those are closed too. */
   close(): Promise<void>;
 }
 
-/** @throws Error when the TLS files cannot be used. */
+/** @throws Error when the TLS files cannot be used */
 export function createApp(ws: typeof uWS, { tls }: ListenOptions): TemplatedApp {
   if (tls === undefined) return ws.App();
   try {
@@ -37,7 +37,7 @@ export function createApp(ws: typeof uWS, { tls }: ListenOptions): TemplatedApp 
   }
 }
 
-/** Returns an identifier of the state of the files. A file that cannot be read is a state as well. */
+/** Returns an identifier of the state of the files. An unreadable file also counts as a state. */
 export function certificateId({ certFile, keyFile }: TlsFiles): string {
   const hash = createHash('sha256');
   for (const file of [certFile, keyFile]) {
@@ -51,10 +51,11 @@ export function certificateId({ certFile, keyFile }: TlsFiles): string {
 }
 
 /**
- * Checks that no other process listens there. uWebSockets.js either silently shares a port, also with another service, or takes
- * it without SO_REUSEADDR, so a restart would have to wait a minute for the connections of the former service.
- * @returns the port; a free one for 0.
- * @throws Error when the address is in use or not of this machine.
+ * Checks that no other process listens on the address. This check is needed because uWebSockets.js either silently shares a
+ * port, also with another service, or listens without SO_REUSEADDR. In the latter case a restart would have to wait a minute
+ * for the connections of the former service.
+ * @returns the port; a free port for 0
+ * @throws Error when the address is in use or does not belong to this machine
  */
 export function claimPort({ host, port }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -68,23 +69,23 @@ export function claimPort({ host, port }: ListenOptions): Promise<number> {
 }
 
 /**
- * The number of waiting handshakes that each turn of the event loop takes. uWebSockets.js puts aside all but a few connections
- * that begin a TLS handshake in the same turn. It takes this many of them back in each turn, and only then does `app.close()`
- * close them.
+ * The number of waiting handshakes that uWebSockets.js continues in each turn of the event loop. If many connections begin a
+ * TLS handshake in the same turn, uWebSockets.js lets all but a few of them wait. `app.close()` closes a waiting handshake
+ * only after it was continued.
  */
 const HANDSHAKES_PER_TURN = 5;
-/** The number of waiting handshakes: with about 50 kB each they take 1 GB. An empty turn takes 2 µs. */
+/** The largest number of waiting handshakes. Each takes about 50 kB, so all of them take 1 GB. An empty turn takes 2 µs. */
 const HANDSHAKES_WAITING_MAX = 20_000;
 
 /**
- * Listens on a claimed port; other apps of this process may listen on it as well. The port is open when this function returns,
+ * Listens on a claimed port. Other apps of this process may also listen on it. The port is open when this function returns,
  * and the caller can close it from then on.
- * @throws Error when the address is not of this machine; the app is then closed.
+ * @throws Error when the address does not belong to this machine; the app is then closed
  */
 export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: ListenOptions): OpenPort {
   let socket: us_listen_socket | false = false;
   let isClosed = false;
-  // uWebSockets.js calls back at once.
+  // uWebSockets.js calls back before `listen` returns.
   const open = (at: number) =>
     app.listen(host, at, (opened) => {
       socket = opened;

@@ -5,9 +5,10 @@ import type { TlsFiles } from './app.js';
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
- * Returns the time at which the first certificate of a chain ends, in UNIX seconds: clients refuse the whole chain from then on.
- * @param tls its `certFile` holds the certificate of the service and those above it, as PEM
- * @returns `undefined` without TLS, and when the file cannot be read or holds no certificate
+ * Returns the time at which the first certificate of a chain expires, in UNIX seconds. Clients refuse the whole chain from then
+ * on.
+ * @param tls its `certFile` contains the certificate of the service and the certificates above it, as PEM
+ * @returns `undefined` without TLS, and when the file cannot be read or contains no certificate
  */
 export function certificateEndSeconds(tls: TlsFiles | undefined): number | undefined {
   if (tls === undefined) return undefined;

@@ -11,14 +11,14 @@ export const STARTING: RestResponse = {
 };
 
 /**
- * The port of a service that starts. Until the service itself listens there, each request is answered with 503: such a client
- * asks again, while a client whose connection is refused may give up. While another service has the port and will hand it over,
- * the other service answers until this one does.
+ * The port of a service that starts. Until the service itself listens there, each request is answered with 503, because a
+ * client that receives 503 tries again, but a client whose connection is refused may not. If another service has the port and
+ * will hand it over, that service answers until this service listens.
  */
 export class StartingPort {
   readonly at: ListenOptions;
   readonly #ws: typeof uWS;
-  /** The reason why the port could not be claimed: it is in use. */
+  /** The reason why the port could not be claimed: the port is in use. */
   readonly #fault: unknown;
   #listener: OpenPort | undefined;
 
@@ -29,8 +29,8 @@ export class StartingPort {
   }
 
   /**
-   * @param takeOver true: the port may belong to another service, which will hand it over
-   * @throws Error when the address is in use or not of this machine, or TLS cannot start.
+   * @param takeOver true if the port may belong to another service, which will hand it over
+   * @throws Error when the address is in use or does not belong to this machine, or TLS cannot start
    */
   static async claim(ws: typeof uWS, at: ListenOptions, takeOver: boolean): Promise<StartingPort> {
     try {
@@ -43,12 +43,12 @@ export class StartingPort {
     }
   }
 
-  /** @throws Error when another process has the port and did not hand it over. */
+  /** @throws Error when another process has the port and did not hand it over */
   check(isHandedOver: boolean): void {
     if (this.#fault !== undefined && !isHandedOver) throw this.#fault;
   }
 
-  /** Ends the early listener: the service itself listens, or has failed to start. */
+  /** Ends the early listener, because the service itself listens or has failed to start. */
   close(): void {
     void this.#listener?.close();
   }

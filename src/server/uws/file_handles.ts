@@ -2,29 +2,32 @@ import { closeSync, openSync } from 'node:fs';
 import { availableParallelism, devNull } from 'node:os';
 
 /**
- * The number of file handles that clients cannot use, released when no others are left: the disk, new threads and the admin
- * listener need some.
+ * The number of file handles that clients cannot use. These handles are released when no other handles are left, because the
+ * disk, new threads and the admin listener need some.
  */
 const RESERVED_HANDLES = 16;
-/** The number of those that the admin listener cannot use either. */
+/** The number of reserved handles that the admin listener cannot use either. */
 const LAST_HANDLES = 4;
-/** The factor by which more handles must be free again, so that a listener does not open and close with each connection. */
+/**
+ * The factor by which more handles must be free before a listener opens again. Without this factor, a listener could open and
+ * close with each connection.
+ */
 const SLACK = 2;
-/** The interval of checks: a check takes 10 µs, in an idle process 0.2 ms with the wake-up. */
+/** The interval of checks. A check takes 10 µs; in an idle process it takes 0.2 ms with the wake-up. */
 const LOOK_MS = 500;
 
 /**
- * The number of handles that a start opens beside its threads: many modules are read at once, then come the data folder, the
- * ports and some clients.
+ * The number of handles that a start opens in addition to those of its threads. Many modules are read at once, and then come
+ * the data folder, the ports and some clients.
  */
 const START_HANDLES = 96;
-/** The number of handles for a thread: 10 were measured. */
+/** The number of handles for a thread. A measurement found 10. */
 const HANDLES_PER_THREAD = 12;
 
 /**
  * Returns the reason why there are too few file handles to start, in one sentence.
- * @param threads the number of threads to start.
- * @returns `undefined` when there are enough.
+ * @param threads the number of threads to start
+ * @returns `undefined` when there are enough
  */
 export function fileHandleProblem(threads: number): string | undefined {
   const count = START_HANDLES + HANDLES_PER_THREAD * threads;
@@ -34,7 +37,8 @@ export function fileHandleProblem(threads: number): string | undefined {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number } } };
   const soft = Number(userLimits?.open_files?.soft);
   const limit = Number.isFinite(soft) ? soft : opened.length;
-  // The user of a command that needs few handles probably runs the service next.
+  // The advice names the handles that the service needs, because the user of a command that needs few handles probably runs
+  // the service next.
   const missing =
     START_HANDLES + HANDLES_PER_THREAD * Math.max(threads, availableParallelism()) - opened.length;
   return `too few file handles: the limit is ${limit}, and at least ${limit + missing} are needed to start, with one more for each connection (ulimit -n, or LimitNOFILE of systemd)`;
@@ -46,14 +50,14 @@ export interface HandlesFor {
   readonly admin: boolean;
 }
 
-/** The listeners of a process, and the log for times without new connections. */
+/** The listeners of a process, and the log that reports times without new connections. */
 export interface GuardedListeners {
   readonly clients: { setAccepting(accepting: boolean): void };
   readonly admin: { setAccepting(accepting: boolean): void };
   readonly logger: { warn(message: string): void };
 }
 
-/** Closes the listeners of a process while it runs out of file handles, those of clients first. */
+/** Closes the listeners of a process while it runs out of file handles. The listeners of clients are closed first. */
 export function guardFileHandles({ clients, admin, logger }: GuardedListeners): FileHandleWatch {
   let accepting = true;
   return new FileHandleWatch((handlesFor) => {
@@ -67,8 +71,8 @@ export function guardFileHandles({ clients, admin, logger }: GuardedListeners): 
 }
 
 /**
- * Watches whether the process runs out of file handles. Without a free handle, a connection that cannot be accepted keeps its
- * listener ready forever, and the event loop uses a whole core.
+ * Watches whether the process runs out of file handles. Without a free handle the listener cannot accept a waiting
+ * connection. The listener then stays ready forever, and the event loop uses a whole core.
  */
 export class FileHandleWatch {
   readonly #onLook: (handlesFor: HandlesFor) => void;
@@ -76,7 +80,7 @@ export class FileHandleWatch {
   #reserve = openHandles(RESERVED_HANDLES);
   #handlesFor: HandlesFor = { clients: true, admin: true };
 
-  /** @param onLook called after each check, also without a change: the caller may have missed the one before. */
+  /** @param onLook called after each check, even if nothing changed, because the caller may have missed the previous call */
   constructor(onLook: (handlesFor: HandlesFor) => void) {
     this.#onLook = onLook;
     this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
@@ -117,13 +121,13 @@ function canOpen(count: number): boolean {
   return opened.length === count;
 }
 
-/** Opens `count` handles, or as many as there are. */
+/** Opens `count` handles, or fewer if no more are available. */
 function openHandles(count: number): number[] {
   const opened: number[] = [];
   try {
     while (opened.length < count) opened.push(openSync(devNull, 'r'));
   } catch {
-    // No more handles.
+    // No more handles are available.
   }
   return opened;
 }

@@ -6,7 +6,7 @@ import type { TurnBudget } from './turn_budget.js';
 
 export type AnswerRest = (request: RestRequest) => RestResponse;
 
-/** Serves all paths except those of WebSockets. @param turns shared by all requests of the thread */
+/** Serves all paths except those of WebSockets. @param turns the budget that all requests of the thread share */
 export function serveRest(app: TemplatedApp, turns: TurnBudget, rest: AnswerRest): void {
   app.any('/*', (res, req) => {
     const request = new ReceivedRequest(res, req);
@@ -17,7 +17,7 @@ export function serveRest(app: TemplatedApp, turns: TurnBudget, rest: AnswerRest
     answerInTurn(res, request, turns, (received) => writeResponse(res, received.method, rest(received)));
   });
   for (const path of SOCKET_PATHS) {
-    // An upgrade request that lacks a header of RFC 6455 comes here.
+    // uWebSockets.js passes an upgrade request to this handler if the request lacks a header of RFC 6455.
     app.any(path, (res, req) => {
       answerInTurn(res, readRequest(res, req), turns, ({ method, hasBody }) =>
         writeResponse(res, method, { ...NO_UPGRADE, closeConnection: hasBody }),
@@ -26,7 +26,7 @@ export function serveRest(app: TemplatedApp, turns: TurnBudget, rest: AnswerRest
   }
 }
 
-/** Answers a request now, or in a later turn of the event loop when this one has no room for it. */
+/** Answers a request now, or in a later turn of the event loop when the budget of this turn is used up. */
 export function answerInTurn(
   res: HttpResponse,
   request: RestRequest,
@@ -37,7 +37,7 @@ export function answerInTurn(
     answer(request);
     return;
   }
-  // The address can be read only now.
+  // The address is read now, because it cannot be read later.
   const received = { ...request, address: request.address };
   let isOpen = true;
   res.onAborted(() => {
@@ -48,15 +48,17 @@ export function answerInTurn(
   });
 }
 
-/** Recognises the only path that takes a body, a small one, for publishers that log in. */
+/** Recognises the only path that accepts a body. The body is small, and comes from publishers that log in. */
 function takesBody({ method, path }: RestRequest): boolean {
   return path === REST_PATHS.publisherMetadata && method.toUpperCase() === 'POST';
 }
 
-/** The largest body. */
+/** The largest size of a body. */
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** Answers after the body has arrived, and closes the connection. uWebSockets.js itself ends a connection whose body comes too slowly. */
+/**
+ * Answers after the body has arrived, and closes the connection. uWebSockets.js itself ends a connection whose body arrives too slowly.
+ */
 function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: AnswerRest): void {
   const { method, bodyBytes } = request;
   if (bodyBytes === undefined || bodyBytes > BODY_BYTES_MAX) {
@@ -71,7 +73,7 @@ function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: Answe
   const parts: Buffer[] = [];
   const whole = new Promise<string>((resolve) => {
     res.onData((part, isLast) => {
-      // The bytes are only valid during the call.
+      // The bytes must be copied, because they are only valid during the call.
       parts.push(Buffer.from(Buffer.from(part)));
       if (isLast) resolve(Buffer.concat(parts).toString());
     });
@@ -82,7 +84,7 @@ function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: Answe
   writeLater(res, method, response);
 }
 
-/** @returns the answer to an upgrade request that uWebSockets.js would accept although it violates RFC 6455, section 4.2.1. */
+/** @returns the answer to an upgrade request that violates RFC 6455, section 4.2.1, although uWebSockets.js would accept it */
 export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
   if (req.getHeader('upgrade').toLowerCase() !== 'websocket') return NO_UPGRADE;
   return req.getHeader('sec-websocket-version') === '13'
@@ -92,7 +94,7 @@ export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
 
 const NO_UPGRADE = failure(426, 'this path takes WebSocket connections', [['Upgrade', 'websocket']]);
 
-/** Sends a later response, unless the client has gone by then. */
+/** Sends a later response, unless the client has disconnected before. */
 export function writeLater(res: HttpResponse, method: string, response: Promise<RestResponse>): void {
   let isOpen = true;
   res.onAborted(() => {
@@ -104,11 +106,11 @@ export function writeLater(res: HttpResponse, method: string, response: Promise<
 }
 
 /**
- * Sends a whole response, within the handler or a cork; a response that closes the connection is sent after the handler.
+ * Sends a whole response, within the handler or a cork. A response that closes the connection is sent after the handler.
  *
- * uWebSockets.js continues to parse the same bytes when a handler has answered, and the bytes after a refused request may be a
- * smuggled one: two `Content-Length` headers are enough. While an answer is due it parses nothing and ends a connection that
- * sends more, so such an answer waits until these bytes are processed.
+ * uWebSockets.js continues to parse the same bytes after a handler has answered. The bytes after a refused request may be a
+ * smuggled request, for which two `Content-Length` headers are enough. While an answer is due, uWebSockets.js parses nothing,
+ * and ends a connection that sends more. So such an answer waits until these bytes are processed.
  */
 export function writeResponse(res: HttpResponse, method: string, response: RestResponse): void {
   if (!response.closeConnection) {
@@ -126,15 +128,15 @@ export function writeResponse(res: HttpResponse, method: string, response: RestR
 
 function writeNow(res: HttpResponse, method: string, response: RestResponse): void {
   const { status, headers, contentType = 'application/json', closeConnection = false } = response;
-  // uWebSockets.js writes 200 by itself.
+  // uWebSockets.js writes the status 200 without a call.
   if (status !== 200) res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
   if (BODILESS.has(status)) {
     for (const [name, value] of headers) res.writeHeader(name, value);
     res.endWithoutBody();
     return;
   }
-  // All lines in one call, which takes half the time. No part of a request stands in a header, unless the configuration names it
-  // as well.
+  // A single call writes all lines, because that takes half the time. No part of a request is written into a header, unless the
+  // configuration contains the same text.
   let lines = contentType;
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
   res.writeHeader('Content-Type', lines);
@@ -142,7 +144,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse): vo
   res.end(method === 'HEAD' ? '' : response.body, closeConnection);
 }
 
-/** No Content, and Not Modified. */
+/** The statuses without a body: No Content, and Not Modified. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 const REASON_BY_STATUS: Readonly<Record<number, string>> = {

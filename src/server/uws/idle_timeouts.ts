@@ -2,35 +2,39 @@ import { Roster } from '../../fair/roster.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { ConnectionPath } from '../connections/connection.js';
 
-/** The methods of a socket for idle timeouts, and the fields that they store there. */
+/** The methods of a socket for idle timeouts, and the fields in which the timeouts store their state. */
 export interface IdleTimed {
   readonly path: Pick<ConnectionPath, 'idleTimeoutSeconds' | 'sendsPings' | 'reportsSilence'>;
   idlePlace: number;
-  /** The time at which the last whole message, ping or pong came, in seconds of the clock of the timeouts. */
+  /** The time at which the last whole message, ping or pong arrived, in seconds of the clock of the timeouts. */
   seenAtS: number;
-  /** The number of checks since a ping that was sent after that; 0 without such a ping. */
+  /** The number of checks since a ping that was sent after {@link seenAtS}; 0 without such a ping. */
   checksSincePing: number;
   ping(): void;
-  /** Called when no answer came to the ping. */
+  /** Called when the ping received no answer. */
   silent(): void;
-  /** Called when something came after all. */
+  /** Called when a whole message, ping or pong arrived after {@link silent} was called. */
   heard(): void;
   close(code: number, reason: string): void;
 }
 
-/** The interval of checks, short enough for an idle timeout of 8 s, the shortest that the configuration allows. */
+/**
+ * The interval of checks. The interval is short enough for an idle timeout of 8 s, which is the shortest in the
+ * configuration.
+ */
 const CHECK_MS = 2_000;
 /**
- * The silence before a ping if silence is reported: that happens after 10 to 12 s, after a ping at 4 s and three checks without
- * an answer.
+ * The silence before a ping if silence is reported. The report follows after 10 to 12 s, because the ping is sent at 4 s and
+ * three checks without an answer must follow.
  */
 const REPORT_PING_AFTER_S = 4;
 const UNANSWERED_CHECKS = 4;
 
 /**
- * Closes connections that sent no whole message, ping or pong within the idle timeout. uWebSockets.js closes those that send no
- * bytes at all, but one byte a second of a message that never ends keeps a connection open. Readers are pinged after half of the
- * time. A connection in the middle of a message cannot answer a ping; if silence is reported, it is pinged early.
+ * Closes connections that sent no whole message, ping or pong within the idle timeout. uWebSockets.js closes only connections
+ * that send no bytes at all, so a message that never ends could keep a connection open with a byte a second. Readers are pinged
+ * after half of the idle timeout. If silence is reported, connections are pinged earlier, because a connection in the middle of
+ * a message cannot answer.
  */
 export class IdleTimeouts<C extends IdleTimed> {
   readonly #connections = new Roster<'idlePlace', C>('idlePlace');
@@ -45,7 +49,7 @@ export class IdleTimeouts<C extends IdleTimed> {
     return this.#connections.size;
   }
 
-  /** Starts to call {@link check}; does not keep the thread alive. */
+  /** Starts to call {@link check}. The timer does not keep the thread alive. */
   start(): void {
     this.#timer = setInterval(() => this.check(), CHECK_MS).unref();
   }
@@ -59,9 +63,9 @@ export class IdleTimeouts<C extends IdleTimed> {
     this.received(connection);
   }
 
-  /** Records that a whole message, ping or pong came. */
+  /** Records that a whole message, ping or pong arrived. */
   received(connection: C): void {
-    // Whole seconds take no memory of their own; they are rounded so that no connection ends early.
+    // The time in whole seconds needs no separate memory. The time is rounded up, so that no connection ends early.
     connection.seenAtS = Math.ceil(this.#nowMs() / 1_000);
     if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS) connection.heard();
     connection.checksSincePing = 0;

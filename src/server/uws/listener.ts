@@ -8,26 +8,26 @@ import { serveRest } from './http.js';
 import { TurnBudget } from './turn_budget.js';
 import { WebSockets } from './websockets.js';
 
-/** The listener for REST and the sockets of one thread. */
+/** The listener of a thread for REST and the sockets. */
 export interface Listener {
   readonly port: number;
   /** The number of open WebSockets. */
   readonly sockets: number;
-  /** Stops or resumes accepting new connections; open ones stay. */
+  /** Stops or resumes accepting new connections. Open connections stay. */
   setAccepting(accepting: boolean): void;
-  /** Ends each HTTP connection with its next answer, which announces that; WebSockets stay. */
+  /** Ends each HTTP connection with its next answer, and announces the end in this answer. WebSockets stay. */
   retire(): void;
-  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn; resolves when those are closed too. */
+  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those are closed too. */
   close(): Promise<void>;
 }
 
 /**
- * Makes a listener accept no new connections without losing any: the system resets waiting connections when the listener closes,
- * so it closes right after a turn of the event loop in which it accepted all of them. Connections that come in between can still
- * be reset, unless `net.ipv4.tcp_migrate_req` is 1 and another process listens there.
+ * Stops a listener from accepting connections without losing any. The system resets waiting connections when the listener
+ * closes, so the listener closes right after a turn of the event loop in which it accepted all of them. A connection that
+ * arrives between the two can still be reset, unless `net.ipv4.tcp_migrate_req` is 1 and another process listens on the port.
  */
 export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): Promise<void> {
-  // The first turn is the present one, the second looks for connections.
+  // The first wait ends the present turn. In the second turn the listener accepts the waiting connections.
   await endOfTurn();
   await endOfTurn();
   listener.setAccepting(false);
@@ -35,14 +35,14 @@ export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): P
 
 /** The parts of the service that a listener uses. */
 export interface ListenerHost {
-  /** The place at which senders of frames register. */
+  /** The fan-out with which the listener registers as a sender of frames. */
   readonly fanOut: FanOut;
   readonly endpoints: readonly Endpoint[];
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
   rest(request: RestRequest): RestResponse;
 }
 
-/** @throws Error when the address is in use or TLS cannot start. */
+/** @throws Error when the address is in use or TLS cannot start */
 export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
   const endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path, endpoint]));

@@ -16,7 +16,10 @@ export interface NodeLine {
   readonly major: number;
   /** The first release of the line on which all packages run. */
   readonly minorMin: number;
-  /** The newest glibc that an add-on requires: lmdb 3.5 is built for 2.34, uWebSockets.js for Node 22 and 24 for 2.38. */
+  /**
+   * The oldest glibc on which all add-ons load. lmdb 3.5 is built for 2.34, and uWebSockets.js for Node 22 and 24 is built
+   * for 2.38.
+   */
   readonly glibcMin: string;
 }
 
@@ -32,8 +35,8 @@ const ARCHITECTURES: readonly string[] = ['x64', 'arm64'];
 
 /**
  * Returns the reason why the service cannot run on a machine, in one sentence that names the requirement.
- * @param hasOwnBuild the operator trusts another build of uWebSockets.js, with unknown requirements.
- * @returns `undefined` when the service can run.
+ * @param hasOwnBuild true if the operator trusts another build of uWebSockets.js, whose requirements are unknown
+ * @returns `undefined` when the service can run
  */
 export function machineProblem(machine: Machine, hasOwnBuild: boolean): string | undefined {
   const { nodeVersion, platform, arch } = machine;
@@ -85,7 +88,10 @@ export function thisMachine(): Machine {
   return { nodeVersion: versions.node, platform, arch, glibcVersion: knownGlibc.version };
 }
 
-/** The version does not change while the process runs, and a report takes 5 ms. */
+/**
+ * The version of glibc. The version is stored because it does not change while the process runs, and because a report takes 5
+ * ms.
+ */
 let knownGlibc: { readonly version: string | undefined } | undefined;
 
 function readGlibcVersion(): string | undefined {

@@ -1,32 +1,33 @@
 import { type Listener, stopAccepting } from './listener.js';
 
-/** Opens a listener; each next one on the same port, while the former one still listens. */
+/** Opens a listener. Each further call opens another listener on the same port, while the former listener still listens. */
 export type OpenListener = () => Listener;
 
 /** The interval at which a replaced listener is checked for open WebSockets. */
 const RETIRED_CHECK_MS = 500;
 /**
- * The time after which no HTTP connection is left: uWebSockets.js ends those that are idle, after 8 to 12 s, and others end with
- * an answer.
+ * The time after which no HTTP connection is left. uWebSockets.js ends idle connections after 8 to 12 s, and the other
+ * connections end with an answer.
  */
 const HTTP_MS_MAX = 16_000;
 
 /**
- * The listener for REST and the sockets, and the listeners that it replaced: a new certificate needs a new listener. WebSockets
- * of an old listener go on until they end by themselves, HTTP connections until they have their next answer.
+ * The listener for REST and the sockets, with the listeners that it replaced. A listener is replaced because a new certificate
+ * needs a new listener. WebSockets of an old listener stay until they end for another reason, and HTTP connections stay until
+ * their next answer.
  */
 export class ReplaceableListener implements Omit<Listener, 'retire'> {
   readonly #open: OpenListener;
   #current: Listener;
   readonly #retired = new Set<Listener>();
 
-  /** @throws Error when the address is in use or TLS cannot start. */
+  /** @throws Error when the address is in use or TLS cannot start */
   constructor(open: OpenListener) {
     this.#open = open;
     this.#current = open();
   }
 
-  /** Replaces the listener. The port is never free in between. */
+  /** Replaces the listener. The port is never free during the replacement. */
   async replace(): Promise<void> {
     const old = this.#current;
     this.#current = this.#open();

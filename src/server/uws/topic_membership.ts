@@ -1,19 +1,22 @@
 import { Roster } from '../../fair/roster.js';
 
-/** The fields that a socket stores about the one topic that it can be in, so that membership takes no memory beside it. */
+/**
+ * The fields in which a socket stores the only topic that it can be in. The socket has these fields itself, so that
+ * membership needs no additional memory.
+ */
 export interface TopicMember {
-  /** Its place among the members of its topic. */
+  /** The socket's place among the members of its topic. */
   topicPlace: number;
   /** The price sequence that the socket had received when it joined. */
   joinedAtSequence: number;
 }
 
-/** The sockets of one topic. */
+/** The sockets of a topic. */
 export interface Topic<S extends TopicMember> {
   readonly sockets: Roster<'topicPlace', S>;
   /** The price sequence of the last frame. */
   sequence: number;
-  /** The members before this place are checked next, from the last to the first; see {@link lookInTurn}. */
+  /** The place before which the next check begins. Checks go from the last member to the first; see {@link lookInTurn}. */
   nextLook: number;
   lookedAtMs: number;
 }
@@ -38,7 +41,7 @@ export class TopicMembership<S extends TopicMember> {
     entry.sockets.add(socket);
   }
 
-  /** @param socket must be in that topic */
+  /** @param socket must be in this topic */
   leave(topic: number, socket: S): void {
     const { sockets } = this.#topics.get(topic)!;
     sockets.delete(socket);
@@ -46,23 +49,29 @@ export class TopicMembership<S extends TopicMember> {
   }
 }
 
-/** Returns the price sequence that a member has received: that of the last frame, unless the member joined later. */
+/**
+ * Returns the price sequence that a member has received: the sequence of the last frame, or the member's own sequence if the
+ * member joined later.
+ */
 export function sequenceOf<S extends TopicMember>({ sequence }: Topic<S>, { joinedAtSequence }: S): number {
   return Math.max(joinedAtSequence, sequence);
 }
 
-/** Checks all members; they may leave meanwhile. */
+/** Checks all members. A member may leave during its check. */
 export function lookAtAll<S extends TopicMember>({ sockets }: Topic<S>, look: (member: S) => void): void {
   for (let i = sockets.members.length - 1; i >= 0; i--) look(sockets.members[i]!);
 }
 
-/** The bytes of frames after which a member is checked again, or the milliseconds if they pass first. */
+/**
+ * The number of bytes of frames after which a member is checked again, and the number of milliseconds. A check follows when
+ * either is reached.
+ */
 const BYTES_BETWEEN_LOOKS = 16 * 1024;
 const MS_BETWEEN_LOOKS = 400;
 
 /**
- * Checks the members whose turn it is before a frame is published; they may leave meanwhile. Checking each of 5,000 members for
- * each frame took 5 % of the time of sending it.
+ * Checks the members whose turn it is, before a frame is published. Members may leave during the check. Only some members are
+ * checked, because checking each of 5,000 members for each frame took 5 % of the time of sending the frame.
  * @param nowMs the time of a clock that does not go back
  */
 export function lookInTurn<S extends TopicMember>(

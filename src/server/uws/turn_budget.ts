@@ -1,14 +1,14 @@
 /**
- * The number of requests that a thread answers in one turn of its event loop. A read of one connection may hold thousands of
- * pipelined requests, and uWebSockets.js passes them on without a turn between them: ticks, other readers and the watchdog would
- * wait for all of them.
+ * The number of requests that a thread answers in a turn of its event loop. A read from a connection may contain thousands of
+ * pipelined requests, and uWebSockets.js passes them on without a turn between them. Without this limit, ticks, other readers
+ * and the watchdog would wait for all of them.
  */
 export const REQUESTS_PER_TURN = 128;
 
 /**
- * Spreads requests over the turns of the event loop. While an answer is due, uWebSockets.js parses nothing more of its
- * connection, and ends the connection when more requests arrive. So a client that pipelines past the budget loses its connection,
- * and one that waits for its answer receives it a turn later.
+ * Spreads requests over the turns of the event loop. While an answer is due, uWebSockets.js parses nothing more from the
+ * connection, and ends the connection when more requests arrive. So a client that pipelines more requests than the budget allows
+ * loses its connection. A client that waits for its answer receives the answer a turn later.
  */
 export class TurnBudget {
   readonly #endOfTurn: (callback: () => void) => void;
@@ -16,12 +16,18 @@ export class TurnBudget {
   #left = REQUESTS_PER_TURN;
   #isScheduled = false;
 
-  /** @param endOfTurn calls back once, after the event loop has handled the data read in this turn; for example `setImmediate` */
+  /**
+   * @param endOfTurn calls back once, after the event loop has handled the data that was read in this turn; for example
+   * `setImmediate`
+   */
   constructor(endOfTurn: (callback: () => void) => void) {
     this.#endOfTurn = endOfTurn;
   }
 
-  /** Takes a request. @returns `false` when it has to wait for {@link later}, because this turn has no room or others wait */
+  /**
+   * Takes a request. @returns `false` when the request must wait for {@link later}, because the budget of this turn is used
+   * up or other requests wait
+   */
   take(): boolean {
     this.#schedule();
     if (this.#left === 0 || this.#late.length > 0) return false;
@@ -29,7 +35,10 @@ export class TurnBudget {
     return true;
   }
 
-  /** Answers a request in a later turn. Each connection has at most one, so the queue holds at most one entry for each connection. */
+  /**
+   * Answers a request in a later turn. Each connection has at most one waiting request, so the queue has at most one entry for each
+   * connection.
+   */
   later(answer: () => void): void {
     this.#late.push(answer);
     this.#schedule();

@@ -20,11 +20,11 @@ import type { TurnBudget } from './turn_budget.js';
 
 interface Data {
   readonly socket: UwsSocket;
-  /** The opening of the endpoint; `undefined` once the socket is open. */
+  /** The function that opens the endpoint; `undefined` after the socket is open. */
   open: OpenEndpoint | undefined;
 }
 
-/** The WebSockets of one uWebSockets.js app, which belongs to one thread. */
+/** The WebSockets of a uWebSockets.js app, which belongs to a single thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #turns: TurnBudget;
@@ -50,7 +50,7 @@ export class WebSockets {
 
   /**
    * Sends a text frame to all members of a topic. A member whose socket holds unsent bytes leaves the topic instead
-   * (back-pressure): the frame would only wait behind older ones.
+   * (back-pressure), because the frame would only wait behind older frames.
    * @param sequence the price sequence of the frame
    */
   publish(topic: number, frame: Uint8Array, sequence: number): void {
@@ -132,13 +132,17 @@ function upgrade(
       writeResponse(res, request.method, decision);
       return;
     }
-    // Without this, uWebSockets.js selects the first protocol that the client offers, and sends a ticket back.
+    // The protocol is chosen here, because otherwise uWebSockets.js selects the first protocol that the client offers, and so
+    // sends a ticket back.
     const protocol = request.protocols?.includes(STREAM_PROTOCOL) ? STREAM_PROTOCOL : '';
     res.upgrade(dataOf(decision), key, protocol, extensions, context);
   });
 }
 
-/** All data of a connection in one object, because there may be tens of thousands. */
+/**
+ * All data of a connection. The data are in a single object to save memory, because there may be tens of thousands of
+ * connections.
+ */
 class UwsSocket implements Connection, IdleTimed, TopicMember {
   ws: WebSocket<Data> | undefined;
   events!: ConnectionEvents;
@@ -206,8 +210,8 @@ class UwsSocket implements Connection, IdleTimed, TopicMember {
 }
 
 /**
- * The number of members up to which a frame is written at once, by a call for each: a publish of uWebSockets.js looks the topic
- * up, copies the frame, and writes it at the end of the turn of the event loop.
+ * The number of members up to which a frame is sent by a call for each member. For few members `publish` of uWebSockets.js is
+ * slower, because it searches the topic, copies the frame, and writes the frame only at the end of the turn of the event loop.
  */
 const SENT_SINGLY_MAX = 32;
 

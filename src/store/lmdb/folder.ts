@@ -11,28 +11,34 @@ import { findPageDamage } from './page_tree.js';
 /** An open data folder that belongs to this process. */
 export interface Folder {
   readonly root: RootDatabase;
-  /** Opens the table, or creates it. @throws Error when it cannot be made. */
+  /** Opens the table, or creates it. @throws Error when the table cannot be made */
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
   /** Returns the size of the data file. */
   fileBytes(): number;
   /** Returns the free space of the file system for this process. */
   freeBytes(): number;
-  /** Takes the room on the disk for a commit. @throws Error when there is none for this many pages of tables. */
+  /** Takes the room on the disk for a commit. @throws Error when there is none for this number of pages of tables */
   claimRoom(pages: number): void;
-  /** True when another process handed the folder over after writing all its records: there is nothing to check. */
+  /** True when another process wrote all its records and handed the folder over, so that no check is needed. */
   readonly isHandedOver: boolean;
   /**
-   * Sets the callback, called once, for when another process asks for the folder; {@link handOver} or {@link close} then gives it
-   * to that process.
+   * Sets the callback for the first request of another process for the folder. After this call, {@link handOver} or {@link close}
+   * gives the folder to that process.
    */
   onTakeOver(callback: () => void): void;
-  /** Gives the folder to another process, which may write to it from now on; this process only reads it. All records must be on disk. */
+  /**
+   * Gives the folder to another process, which may write to it from now on. This process then only reads it. All records must be on
+   * disk.
+   */
   handOver(): Promise<void>;
-  /** Resolves when the process that took the folder serves, has ended, or takes too long; at once when none took it. */
+  /**
+   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves at once when no process
+   * took the folder.
+   */
   successorServes(): Promise<void>;
-  /** Tells the process that handed the folder over, if one did, that this one serves. */
+  /** Tells the process that handed the folder over, if any, that this process serves. */
   tellServing(): void;
-  /** @param isClean are all records of this process on disk */
+  /** @param isClean true if all records of this process are on disk */
   close(isClean: boolean): Promise<void>;
 }
 
@@ -52,15 +58,14 @@ export interface FolderOptions {
 }
 
 /**
- * Opens a data folder; creates it if it is missing.
+ * Opens a data folder, and creates it if it is missing.
  *
- * lmdb runs without `overlappingSync`: a commit then resolves only after fdatasync of the data and of the page that makes it
- * valid. So an acknowledgement is durable, and after power loss the file is at its last commit.
- * `eventTurnBatching` is off as well: the journal batches, and lmdb's own batching leaves a promise that no code can catch, whose
- * rejection would end the process when the disk is full.
+ * lmdb runs without `overlappingSync`, so a commit resolves only after fdatasync of the data and of the page that makes the data
+ * valid. An acknowledgement is therefore durable, and after power loss the file is at its last commit. `eventTurnBatching` is
+ * also off, because the journal makes the batches. lmdb's own batching leaves a promise that no code can catch, and its rejection
+ * would end the process when the disk is full.
  * @throws Error of one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another
- * process
- *   has it, it has another format version, or it is damaged.
+ * process has it, it has another format version, or it is damaged
  */
 export async function openFolder(options: FolderOptions): Promise<Folder> {
   const { dir, takeOver = false, onProgress = () => {} } = options;
@@ -90,8 +95,8 @@ export async function openFolder(options: FolderOptions): Promise<Folder> {
   let checkedMs = performance.now();
 
   /**
-   * Forgets readers that are dead. A process that was killed while it read, such as a backup, would prevent each page since then
-   * from being used again.
+   * Forgets readers that are dead. A process that was killed while it read, such as a backup, would otherwise prevent lmdb from
+   * using free pages again.
    */
   function forgetDeadReaders(): void {
     if (performance.now() - checkedMs < READERS_CHECK_MS) return;
@@ -133,17 +138,17 @@ export async function openFolder(options: FolderOptions): Promise<Folder> {
 
 /** A data folder that another thread or process may have open for writing. */
 export interface ReadFolder extends Pick<Folder, 'openTable'> {
-  /** Keeps all pages of the newest state as they are. @returns a function that releases them */
+  /** Keeps all pages of the newest state unchanged. @returns a function that releases the pages */
   holdState(): () => void;
-  /** Writes the newest state to `data.mdb` of another folder, without the pages that are free. */
+  /** Writes the newest state to `data.mdb` of another folder, without the free pages. */
   copyTo(dir: string): Promise<void>;
-  /** Makes reads see the newest commit from now on, also in a turn that has read before. */
+  /** Makes reads see the newest commit from now on, even in a turn that has already read. */
   refresh(): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens a folder that has all of its tables, without claiming it. All reads of a turn see the newest commit at the time of the
+ * Opens a folder that has all of its tables, without claiming it. All reads of a turn see the commit that was newest at the
  * first read.
  */
 export function openFolderToRead(dir: string): ReadFolder {
@@ -182,9 +187,9 @@ function unopened(dir: string, cause: Error): Error {
   return new Error(`storage.dir: the data folder ${dir} cannot be opened: ${systemReason(cause)}`, { cause });
 }
 
-/** Checks the file first, because on a damaged page lmdb ends the process or continues to read. */
+/** Checks the file before lmdb opens it, because on a damaged page lmdb ends the process or returns wrong data. */
 function refuseDamagedFile(path: string, onProgress: OnProgress): void {
-  // A new file is for this user alone.
+  // Only this user has rights to a new file.
   closeSync(openSync(path, 'a', 0o600));
   const damage = findPageDamage(path, (done, total) => onProgress('checking pages', done, total));
   if (damage !== undefined)

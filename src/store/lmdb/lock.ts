@@ -5,22 +5,22 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 const LOCK_NAME = 'owner.sock';
 
 /**
- * The number of times that a dead owner's socket is removed and the claim tried again. More rounds mean that other processes
- * start too.
+ * The number of attempts to claim the folder after removing a dead owner's socket. If that is not enough, other processes
+ * also start.
  */
 const TAKEOVERS_MAX = 3;
 
-/** The longest time in which a living owner must hand the folder over. */
+/** The longest time that a living owner may take to hand the folder over. */
 const HAND_OVER_MS_MAX = 30_000;
-/** The longest time for which a process that handed the folder over waits until the next one serves. */
+/** The longest time for which a process that handed the folder over waits until the next process serves. */
 const SUCCESSION_MS_MAX = 10_000;
 const RETRY_MS = 5;
-/** The longest time from finding a dead owner to removing its socket; both are done in one go. */
+/** The longest time between finding a dead owner and removing its socket. Both happen in immediate succession. */
 const REMOVAL_MS_MAX = 50;
 
 /**
- * The messages of the two processes on the socket. After them the old process ends its side, and the new process ends its own
- * when it serves.
+ * The messages of the two processes on the socket. After these messages, the old process ends its side, and the new process
+ * ends its side when it serves.
  */
 const TAKE_OVER = 'take over\n';
 const RELEASED = 'released\n';
@@ -28,21 +28,26 @@ const RELEASED = 'released\n';
 export interface FolderLock {
   /** True when another process had the folder, wrote all its records, and handed the folder over. */
   readonly isHandedOver: boolean;
-  /** Sets the callback, called once, for when another process asks for the folder. Until then such a process is refused. */
+  /** Sets the callback for the first request of another process for the folder. Until this call such a process is refused. */
   onTakeOver(callback: () => void): void;
-  /** Releases the folder, once, however often it is called. @param isClean are all records of this process on disk */
+  /**
+   * Releases the folder. Only the first call has an effect. @param isClean true if all records of this process are on disk
+   */
   release(isClean: boolean): Promise<void>;
-  /** Resolves when the process that took the folder serves, has ended, or takes too long; at once when none took it. */
+  /**
+   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves at once when no process
+   * took the folder.
+   */
   successorServes(): Promise<void>;
-  /** Tells the process that handed the folder over, if one did, that this one serves. */
+  /** Tells the process that handed the folder over, if any, that this process serves. */
   tellServing(): void;
 }
 
 /**
- * Claims a folder for this process by listening on a socket inside it. The kernel ends the claim with the process, also
- * after `kill -9`, so no process number can become stale, and the claim holds across containers that share the folder.
- * @param takeOver asks a living owner to hand the folder over
- * @throws Error when a living process has it.
+ * Claims a folder for this process by listening on a socket inside it. The kernel ends the claim with the process, even after
+ * `kill -9`, so the claim can never be stale. The claim also holds across containers that share the folder.
+ * @param takeOver true to ask a living owner to hand the folder over
+ * @throws Error when a living process has the folder
  */
 export async function lockFolder(dir: string, takeOver = false): Promise<FolderLock> {
   const descriptor = openSync(dir, 'r');
@@ -56,10 +61,10 @@ export async function lockFolder(dir: string, takeOver = false): Promise<FolderL
         if (await clearIfDead(path)) continue;
         break;
       }
-      // After the removal of a dead socket another process may have removed this one's instead.
+      // After this process removed a dead socket, another process may have removed this process's socket by mistake.
       if (takeover === 0 || (await owner.isStillAt(path)))
         return new HeldFolder(owner, descriptor, predecessor);
-      // The socket is not closed: that would remove the present file.
+      // The socket is not closed, because closing it would remove the file that is there now.
       break;
     }
   } catch (error) {
@@ -82,12 +87,15 @@ export function isFolderInUse(dir: string): Promise<boolean> {
       resolve(isInUse);
     };
     socket.once('connect', () => answer(true));
-    // Without the right to connect, a service of another user may have the folder.
+    // If this process may not connect, a service of another user may have the folder.
     socket.once('error', ({ code }: NodeJS.ErrnoException) => answer(code === 'EACCES'));
   }).finally(() => closeSync(descriptor));
 }
 
-/** Returns a short path: a socket's path has about 100 bytes at most. The path through the folder's descriptor is always short. */
+/**
+ * Returns a short path, because a socket's path can have about 100 bytes at most. The path through the folder's descriptor is
+ * always short.
+ */
 function pathIn(dir: string, descriptor: number): string {
   const folder = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : dir;
   return `${folder}/${LOCK_NAME}`;
@@ -135,7 +143,7 @@ class Owner {
   readonly #server: Server;
   /** The connection of the process that will have the folder next. */
   #next: Socket | undefined;
-  /** The file of its socket in the folder. */
+  /** The file of the owner's socket in the folder. */
   #file: BigIntStats | undefined;
 
   private constructor() {
@@ -152,7 +160,7 @@ class Owner {
     });
   }
 
-  /** @returns `undefined` when another process listens already */
+  /** @returns `undefined` when another process already listens */
   static listen(path: string): Promise<Owner | undefined> {
     return new Promise((resolve, reject) => {
       const owner = new Owner();
@@ -164,12 +172,15 @@ class Owner {
         owner.#server.unref();
         resolve(owner);
       });
-      // The file exists by now, or the error comes.
+      // Either the file exists now, or an error event follows.
       owner.#file = fileAt(path);
     });
   }
 
-  /** Tells whether the path still leads to this socket after the time that others have for removing a dead owner's. */
+  /**
+   * Tells whether the path still leads to this socket. The function first waits for the time in which another process may
+   * still remove a dead owner's socket.
+   */
   async isStillAt(path: string): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, REMOVAL_MS_MAX));
     return isSame(fileAt(path), this.#file);
@@ -179,8 +190,8 @@ class Owner {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const next = this.#next;
     if (next === undefined) return closed;
-    // No process listens from here on, so the next owner can. The server counts as open while the connection to the next owner is
-    // open.
+    // From here on no process listens, so the next owner can listen. The server counts as open while the connection to the next
+    // owner is open.
     if (isClean) return new Promise((resolve) => next.end(RELEASED, resolve));
     next.destroy();
     return closed;
@@ -197,7 +208,7 @@ class Owner {
 }
 
 /**
- * Asks for the folder; resolves when no living process has it, or its owner refuses.
+ * Requests the folder. Resolves when no living process has it, or when its owner refuses.
  * @returns the open connection to a process that had the folder and wrote all its records
  */
 async function askForFolder(path: string): Promise<Socket | undefined> {
@@ -218,12 +229,12 @@ async function askForFolder(path: string): Promise<Socket | undefined> {
     return undefined;
   }
   socket.setTimeout(0);
-  // The kernel may show the old listener a moment longer.
+  // The kernel may show the old listener for a moment longer.
   await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   return socket;
 }
 
-/** Removes the socket when no process listens on it, unless another one has taken its place meanwhile. */
+/** Removes the socket when no process listens on it, unless another socket has already taken its place. */
 function clearIfDead(path: string): Promise<boolean> {
   const found = fileAt(path);
   return new Promise((resolve) => {
@@ -244,7 +255,7 @@ function fileAt(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Compares files. The number of a removed file may be given to a later file. */
+/** Compares files. The inode number alone is not enough, because a later file may have the number of a removed file. */
 function isSame(one: BigIntStats | undefined, other: BigIntStats | undefined): boolean {
   return one !== undefined && one.ino === other?.ino && one.ctimeNs === other.ctimeNs;
 }

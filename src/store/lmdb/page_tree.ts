@@ -1,19 +1,23 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** The version of lmdb whose `mdb.c` the layout below was read from. A test fails when another one is installed. */
+/** The version of lmdb whose `mdb.c` defines the layout below. A test fails when another version is installed. */
 export const LMDB_VERSION = '3.5.6';
 
 /**
- * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in it unchecked: a damaged one ends the
- * process, or leads to other records. So before lmdb opens a file, this function reads the newest state from the root to the last
- * record and checks what lmdb assumes: each page exists, has its own number, is used once, and holds its entries inside and in
- * order, and the counts of pages and entries are right. Checksums protect the contents of records. Only the first page of a value
- * of several pages is read. 437 MB took 1.5 s on two shared cores.
+ * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in it without checks, so a damaged number
+ * ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from the
+ * root to the last record, and checks what lmdb assumes:
+ * - each page exists, has its own number, and is used once,
+ * - each page holds its entries inside and in order,
+ * - the counts of pages and entries are right.
+ *
+ * Checksums protect the contents of records. Only the first page of a value of several pages is read. 437 MB took 1.5 s on two
+ * shared cores.
  *
  * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit
  * machine.
- * @param onPage called from time to time with the number of pages read and of all pages
- * @returns the damage, or `undefined`; an empty file is a new database.
+ * @param onPage called from time to time with the number of pages read and the number of all pages
+ * @returns the damage; `undefined` if there is none. An empty file is a new database.
  */
 export function findPageDamage(
   path: string,
@@ -25,8 +29,8 @@ export function findPageDamage(
     if (pages.isEmpty()) return undefined;
     const first = readMeta(pages.readFirst(), 0);
     const second = readMeta(pages.read(1), 1);
-    // Commits alternate between the two pages, so their numbers differ by one, unless there was no commit yet. A copy without
-    // free pages has its state in the second page and none in the first.
+    // Commits alternate between the two pages, so their numbers differ by one unless there was no commit yet. A copy without
+    // free pages has its state in the second page and no state in the first page.
     const gap = first.transaction - second.transaction;
     const isCopy = first.transaction === 0n && first.main.root === NO_ROOT && first.free.root === NO_ROOT;
     if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n && !isCopy)
@@ -46,7 +50,7 @@ const BRANCH = 0x01;
 const LEAF = 0x02;
 const OVERFLOW = 0x04;
 const META = 0x08;
-/** The flags that name the kind of a page; lmdb uses the others only in memory. */
+/** The flags that name the kind of a page. lmdb uses the other flags only in memory. */
 const KIND_MASK = 0x6f;
 const MAGIC = 0xbeefc0de;
 const NODE_BYTES = 8;
@@ -56,14 +60,14 @@ const TREE_BYTES = 48;
 const NO_ROOT = 2n ** 64n - 1n;
 const PAGE_BYTES_MAX = 65_536;
 const PAGES_MAX = 2 ** 28;
-/** The largest depth, far more than that of any tree whose pages have dozens of entries. */
+/** The largest depth. No real tree reaches it, because pages have dozens of entries. */
 const DEPTH_MAX = 32;
 /** The interval of progress reports, in reads of pages. */
 const TELL_READS = 1_000;
 
 class Damage extends Error {}
 
-/** `MDB_db`: a tree, with the numbers of its pages of each kind and of its entries. */
+/** `MDB_db`: a tree with the numbers of its pages of each kind and of its entries. */
 interface Tree {
   readonly branchPages: number;
   readonly leafPages: number;
@@ -80,7 +84,7 @@ interface Meta {
 }
 
 class Pages {
-  /** The size assumed until the first page has the real one. */
+  /** The size of a page. This value is assumed until the first page gives the real size. */
   #pageBytes = 4096;
 
   constructor(readonly file: number) {}
@@ -106,7 +110,7 @@ class Pages {
     return page;
   }
 
-  /** Reads a value of several pages, which begins after the header of the first. */
+  /** Reads a value of several pages. The value begins after the header of the first page. */
   readValue(pointer: Buffer, valueBytes: number): Buffer {
     const value = Buffer.allocUnsafe(valueBytes);
     const at = Number(pointer.readBigUInt64LE(0)) * this.#pageBytes + HEADER_BYTES;
@@ -167,10 +171,10 @@ class TreeWalk {
       if (this.#used[page] === 1) throw new Damage(`page ${page} is in use and counts as free`);
   }
 
-  /** Reads a list of free pages: their count, then their numbers, where a negative one is a length. */
+  /** Reads a list of free pages. The list is the count, followed by the page numbers; a negative entry is a length. */
   #noteFree(list: Buffer): void {
     const count = list.length < 8 ? -1 : Number(list.readBigInt64LE(0));
-    // lmdb reserves more room than it needs.
+    // A list may have more room than its entries need, because lmdb reserves more.
     if (count < 0 || 8 * (count + 1) > list.length) throw new Damage('a list of free pages is damaged');
     for (let at = 8; at <= 8 * count; at += 8) {
       const page = Number(list.readBigInt64LE(at));
@@ -214,7 +218,7 @@ class TreeWalk {
         throw new Damage(`it has ${count} ${what} where ${tree[what as keyof typeof found]} were counted`);
   }
 
-  /** Checks a value of several pages; only the first has a header. */
+  /** Checks a value of several pages. Only the first page has a header. */
   #checkOverflow(data: Buffer, valueBytes: number): number {
     const number = data.readBigUInt64LE(0);
     const count = Number(data.readBigUInt64LE(16));

@@ -15,7 +15,7 @@ import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model
 const PERCENT = BigInt(PERCENT_SCALE);
 const MAX_AGE_NS = 100n;
 const MAX_FUTURE_NS = 20n;
-// The keys descend where the indexes ascend, so that the order of inputs is not that of publishers by chance.
+// The keys descend while the indexes ascend, so that inputs and publishers do not have the same order by chance.
 const publishers = Array.from({ length: 7 }, (_, index) =>
   samplePublisher({ index, key: Buffer.alloc(20, 0xf0 - index), weight: BigInt(index + 1) * 300_000n }),
 );
@@ -25,7 +25,7 @@ function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowN
   book.put(by, sampleInput(book.asset, by, price, nowNs - ageNs), nowNs as TimeNs);
 }
 
-/** The aggregate by its definition: all inputs sorted and summed up again. */
+/** The aggregate by its definition. This book sorts and sums up all inputs again for each price. */
 class SlowBook {
   readonly #inputs = new Map<ListedPublisher, PublisherPrice>();
 
@@ -44,7 +44,7 @@ class SlowBook {
     const middle = median(fresh.map(([, { price }]) => price));
     const counted = fresh.filter(([, { price }]) => {
       if (maxDeviation === undefined || middle === undefined) return true;
-      // distance / |median| <= percent / 100
+      // The condition is distance / |median| <= percent / 100.
       const distance = magnitude(price - middle) * 100n * PERCENT;
       return distance <= magnitude(middle) * maxDeviation;
     });

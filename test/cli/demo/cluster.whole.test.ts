@@ -46,7 +46,7 @@ function parentOf(pid: string): number | undefined {
   try {
     return Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   } catch {
-    // The process has ended meanwhile.
+    // The process has already ended.
     return undefined;
   }
 }
@@ -60,7 +60,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** Tells whether a process has ended, or only waits until its parent reads its exit status. */
+/** Tells whether a process has ended. A process that only waits for its parent to read its exit status counts as ended. */
 function hasEnded(pid: number): boolean {
   try {
     return /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -69,7 +69,7 @@ function hasEnded(pid: number): boolean {
   }
 }
 
-/** Returns the time at which the newest price of BTCUSD was signed; `undefined` without one. */
+/** Returns the time at which the newest price of BTCUSD was signed; `undefined` without a price. */
 async function signedNs(url: string, token: string): Promise<bigint | undefined> {
   const response = await fetch(`${url}/v1/prices/latest?assets=BTCUSD`, {
     headers: { Authorization: `Basic ${token}` },
@@ -78,14 +78,14 @@ async function signedNs(url: string, token: string): Promise<bigint | undefined>
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-/** Returns the leading node, asked from an edge. */
+/** Returns the leading node. The request goes to an edge. */
 async function leadingNode(url: string, token: string): Promise<string | undefined> {
   const response = await fetch(`${url}/v1/nodes`, { headers: { Authorization: `Basic ${token}` } });
   const { data } = (await response.json()) as { data: { nodes: { node: number; role: string }[] } };
   return data.nodes.find(({ role }) => role === 'leader')?.node.toString();
 }
 
-/** Waits for a price that was signed after `afterNs`. Stays below the requests a second of a token. */
+/** Waits for a price that was signed after `afterNs`. Makes fewer requests a second than a token may make. */
 async function untilSigned(url: string, token: string, afterNs: bigint): Promise<bigint> {
   return eventually(async () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -114,8 +114,8 @@ test('the demo of a cluster goes on without its leader', needsNatsServer(), asyn
   let leader = '';
   const kill = async () => {
     const nowNs = BigInt(Date.now()) * 1_000_000n;
-    // On a busy machine the leader may have changed since the banner was printed, or since an edge reported it: then the loop
-    // tries again.
+    // The loop tries again, because on a busy machine the leader may have changed since the banner was printed or since an
+    // edge reported the leader.
     for (;;) {
       leader = await eventually(() => leadingNode(edges[0]!, token));
       const next = leader === '1' ? '2' : '1';

@@ -10,7 +10,7 @@ import { parseExactJson } from '../../../src/client/verify/exact_json.js';
 import { verifySignedPrice } from '../../../src/client/verify/verify_signed_price.js';
 import { startContractServer, TOKEN } from '../../client/contract_server.js';
 
-/** Each of the six publishers sends all its assets in its first message. */
+/** The number of publishers. Each of them sends all its assets in its first message. */
 const PUBLISHERS = 6;
 
 test('simulated publishers sign for real, say that they are simulated, and end when told', async (t) => {

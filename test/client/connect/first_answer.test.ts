@@ -13,7 +13,7 @@ const LATE_MS = 10_000;
 /** A service that answers, refuses, fails, or accepts a request without answering. */
 interface FakeService {
   readonly url: string;
-  /** The status of its answers; 0 for no answer. */
+  /** The status of the service's answers; 0 for no answer. */
   status: number;
   asked: number;
   /** Requests without an answer. */

@@ -8,7 +8,7 @@ import { NODE } from '../../../src/client/connect/node_platform.js';
 import { type Down, ReconnectingSocket } from '../../../src/client/connect/reconnecting_socket.js';
 import { FakeSchedule } from '../fake_schedule.js';
 
-/** Answers each upgrade with these bytes. @returns the base address */
+/** Answers each upgrade with the given function. @returns the base address */
 async function refuseWith(t: Test, answer: (socket: Duplex) => void): Promise<string> {
   const server = createServer().on('upgrade', (_request, socket) => {
     socket.on('error', () => {});

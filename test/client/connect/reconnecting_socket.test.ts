@@ -22,12 +22,12 @@ function connect(options: ConnectionOptions, onText: (text: string) => void = ()
   return new ReconnectingSocket('/ws', QUIET_MS, options, { onOpen: () => {}, onText });
 }
 
-/** Waits for the socket. The credentials of an attempt come first, at once if known. */
+/** Waits until the socket is made. Each attempt first requests credentials; if they are known, this takes a single turn. */
 function socketMade(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Resolves with the next report that the connection is down. */
+/** Returns a listener, and a function that resolves with the next report that the connection is down. */
 function nextDown(): { onDown: (down: Down) => void; next: () => Promise<Down> } {
   let resolve: (down: Down) => void = () => {};
   return {
@@ -63,7 +63,7 @@ test('a lost connection comes back, with growing and bounded delays', async (t) 
     const limitMs = Math.min(250 * 2 ** i, 10_000);
     t.ok(delayMs >= limitMs / 2 && delayMs <= limitMs, `${delayMs} of ${limitMs}`);
   }
-  // A connection that has been up for this time is stable: the next loss starts from the minimum.
+  // A connection that has been up for this time is stable. The delays after its loss start from the minimum.
   fake.run(5_000);
   const down = next();
   for (const client of server.sockets) client.close(1001);
@@ -151,7 +151,7 @@ function idleReasons(): string[] {
 test('silence is probed; without an answer it is stale, down, and up again, in this order', async (t) => {
   const server = await startContractServer();
   t.teardown(() => server.close());
-  // This service answers nothing.
+  // This service never answers.
   server.onSocket = (socket) => {
     socket.removeAllListeners('message');
     socket.on('message', (data) => server.received.push(String(data)));
@@ -298,7 +298,7 @@ test('without openSocket the global WebSocket is used, which sends no token', as
   scope.WebSocket = undefined;
   const without = connect({ url: server.url });
   await t.rejects(without.opened(), { message: 'openSocket is required: there is no global WebSocket' });
-  // Acts as the proxy of the browser's own site, which adds the header.
+  // This class acts like the proxy of a browser's own site, which adds the header.
   scope.WebSocket = class extends WebSocket {
     constructor(url: string) {
       super(url, { headers: { Authorization: `Basic ${TOKEN}` } });

@@ -4,19 +4,20 @@ import type { Test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { type TestService, TOKEN } from '../../service/harness.js';
 
-// The programs of `src/client/examples` run as a user runs them: in a process of their own, against a service in this one.
+// Runs the programs of `src/client/examples` like a user does. Each program is a separate process, and the service runs in
+// this process.
 
-/** An example that runs. */
+/** A running example. */
 export interface Example {
-  /** All that it has printed, its errors too. */
+  /** Returns everything that the example has printed, including errors. */
   readonly output: () => string;
-  /** Resolves once it has printed what matches. */
+  /** Resolves when the output matches the pattern. */
   printed(pattern: RegExp): Promise<void>;
-  /** Resolves with its exit code. */
+  /** Resolves with the exit code of the example. */
   readonly ended: Promise<number | null>;
 }
 
-/** Starts an example; it ends with the test at the latest. */
+/** Starts an example. The example ends with the test at the latest. */
 export function startExample(
   t: Test,
   service: TestService,
@@ -53,7 +54,7 @@ export function startExample(
   };
 }
 
-/** Runs an example to its end. @returns its exit code and all that it printed */
+/** Runs an example to its end. @returns its exit code and everything that it printed */
 export async function runExample(
   ...parameters: Parameters<typeof startExample>
 ): Promise<{ readonly status: number | null; readonly output: string }> {

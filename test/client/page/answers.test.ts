@@ -5,7 +5,7 @@ import { sortChecks } from '../../../src/client/page/proof_checks.js';
 import { RESOLUTIONS } from '../../../src/wire/rest_values.js';
 
 const MINUTE_S = 60;
-/** 2026-11-22, a Sunday. */
+/** The start of 2026-11-22, a Sunday. */
 const SUNDAY_S = Date.UTC(2026, 10, 22) / 1000;
 
 test('candles and quotes', async (t) => {

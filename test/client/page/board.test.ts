@@ -9,7 +9,7 @@ function asset(id: number, symbol = `A${id}`): TaxonomyAsset {
   return { id, symbol, signatureType: 'evm', aggregation: 'median', calendar: 'none' };
 }
 
-/** Gives a board the frame of a time that passed its checks. */
+/** Gives a board the values of a frame that passed its checks. */
 function take(board: Board, ms: number, prices: Readonly<Record<string, bigint>>, nowMs = ms): void {
   board.pass(ns(ms), nowMs);
   for (const [symbol, price] of Object.entries(prices))
@@ -74,7 +74,7 @@ test('a frame that fails takes every value away, and the next good one brings it
   const board = new Board();
   take(board, NOW_MS, { A1: 5n, A2: 6n });
   board.blank({ seal: 'failed', reason: 'low s' });
-  // As of a frame that passed before that one, and whose values come after it.
+  // These values come late, from a frame that passed before the failed frame.
   board.apply({ symbol: 'evm A1', price: 5n, timestampNs: ns(NOW_MS), status: undefined });
   for (const asset of [A1, A2]) {
     t.equal(board.seal(asset, NOW_MS), 'failed');

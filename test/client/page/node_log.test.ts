@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { NodeLog } from '../../../src/client/page/node_log.js';
 
-/** Returns the answer of node 3; the roles are those of nodes 1, 2 and 3. */
+/** Returns the answer of node 3. The arguments are the roles of nodes 1, 2 and 3. */
 function answer(...roles: readonly string[]) {
   return { self: 3, nodes: roles.map((role, i) => ({ node: i + 1, name: `host-${i + 1}`, role })) };
 }

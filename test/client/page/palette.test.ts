@@ -1,10 +1,10 @@
 import { test } from 'tap';
 import { PALETTE } from '../../../src/server/documents/reference_style.js';
 
-/** The contrast of WCAG 2.2, level AA, for text. */
+/** The smallest contrast of text by WCAG 2.2, level AA. */
 const CONTRAST_MIN = 4.5;
 const TEXTS = ['text', 'soft', 'faint', 'accent', 'up', 'down', 'warn', 'bad'];
-/** The panel, and chosen rows. */
+/** The grounds behind texts: the panel, and chosen rows. */
 const GROUNDS = ['panel', 'raised'];
 
 test('every colour of texts can be read by day and night', async (t) => {
@@ -20,7 +20,7 @@ test('every colour of texts can be read by day and night', async (t) => {
       }
 });
 
-/** Returns the relative luminance of WCAG. */
+/** Returns the relative luminance of a colour by WCAG. */
 function luminance(name: string, mode: 0 | 1): number {
   const [, ...colours] = new RegExp(`--${name}: light-dark\\((#\\w+), (#\\w+)\\)`).exec(PALETTE) ?? [];
   const digits = colours[mode]!.slice(1).replace(/^(.)(.)(.)$/, '$1$1$2$2$3$3');

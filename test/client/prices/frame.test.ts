@@ -25,7 +25,7 @@ test('signed frames, replies and errors are told apart', async (t) => {
     assets: [1, 2],
     invalid: [9],
   });
-  // Text that looks like a timestamp inside a string is left alone.
+  // Text inside a string that looks like a timestamp must not change.
   const error = String.raw`{"type":"error","error":"bad \"ts\": 12","id":null}`;
   t.same(parseFrame(error), { type: 'error', error: 'bad "ts": 12', id: null });
 });

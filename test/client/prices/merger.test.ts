@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { Merger, type SourcedPrice } from '../../../src/client/prices/merger.js';
 
-// A merged sequence of prices from several services, with any delays, losses and clocks.
+// Tests of a merged sequence of prices from several services, with any delays, losses and clocks.
 
 const START_NS = 1_757_543_080_000_000_000n;
 const NS_PER_MS = 1_000_000n;
 const SOURCES = 3;
-/** A distance larger than delays and clock differences together. */
+/** A time that is longer than delays and clock differences together. */
 const APART_MS = 100;
 
 interface Change {
@@ -15,14 +15,14 @@ interface Change {
   readonly price: bigint;
   /** The delay of the change at each service. */
   readonly delaysMs: readonly number[];
-  /** The services that skip the change, as they may when changes come fast. */
+  /** The services that skip the change. A service may skip changes that come fast. */
   readonly skips: readonly boolean[];
 }
 
 const perSource = <T>(value: fc.Arbitrary<T>) => fc.array(value, { minLength: SOURCES, maxLength: SOURCES });
 const change: fc.Arbitrary<Change> = fc.record({
   afterMs: fc.integer({ min: 1, max: 300 }),
-  // Few prices, so that they repeat often.
+  // The range has only few prices, so that prices repeat often.
   price: fc.bigInt({ min: 1n, max: 4n }),
   delaysMs: perSource(fc.integer({ min: 0, max: 60 })),
   skips: perSource(fc.boolean()),
@@ -114,15 +114,15 @@ function withoutSkips(changes: readonly Change[]): Change[] {
   return changes.map((one) => ({ ...one, skips: [] }));
 }
 
-/** Returns the changes that are left on `real_time` of all that the services send. */
+/** Returns the changes that the merger admits on `real_time`, from everything that the services send. */
 function merged(changes: readonly Change[], aheadMs: readonly number[]): SourcedPrice[] {
   const merger = new Merger(undefined);
   return arrivals(changes, aheadMs).filter((price) => merger.admit(price));
 }
 
 /**
- * Returns the messages of the services in the order of arrival: each service sends its changes in order, at most one in a
- * millisecond.
+ * Returns the messages of the services in the order of their arrival. Each service sends its changes in order, and at most
+ * one change in a millisecond.
  */
 function arrivals(changes: readonly Change[], clocksAheadMs: readonly number[]): SourcedPrice[] {
   const sent: { readonly atMs: number; readonly price: SourcedPrice }[] = [];

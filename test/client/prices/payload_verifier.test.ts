@@ -11,7 +11,7 @@ const SIGNER = '0xC4A02e7D370402F4afC36032076B05e74FF81786';
 const PAYLOAD =
   '0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000';
 
-/** A worker that answers when the test calls. */
+/** A worker that answers only when the test calls a method. */
 class FakeWorker implements WorkerLike {
   onmessage: ((event: never) => void) | null = null;
   onerror: ((event: never) => void) | null = null;

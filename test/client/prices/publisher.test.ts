@@ -83,7 +83,8 @@ test('a message that is not answered fails: by time, by loss, by a bad message',
     { status: 'failed', reason: /not answered yet/ },
     'one trace_id once',
   );
-  // Messages that are not replies, and a rejection that an answer follows, settle nothing.
+  // Messages that are not replies do not settle a message. A rejection that an answer follows does not settle a message
+  // either.
   for (const text of ['junk', 'null', '{"type":"other"}', '{"type":"error"}']) server.broadcast(text);
   server.broadcast('{"type":"error","trace_id":"bad","error":"x","rejected":{"BTCUSD":"y"}}');
   server.broadcast('{"type":"error","trace_id":"bad","error":"not JSON"}');

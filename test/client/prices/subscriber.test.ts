@@ -69,7 +69,7 @@ test('after a loss the set is subscribed again', async (t) => {
     down = resolve;
   });
   server.onSocket = (socket) => socket.send(FRAME);
-  // A request that is under way when the connection is lost is answered too.
+  // A request that is still open when the connection is lost is answered too.
   const pending = subscriber.unsubscribe([1]);
   for (const socket of server.sockets) socket.terminate();
   await lost;

@@ -7,11 +7,11 @@ import { toHex } from '../../../src/model/hex.js';
 
 const SOURCES = new URL('../../../../src/client/solidity/', import.meta.url);
 const FILES = ['TicksealPayload.sol', 'TicksealVerifier.sol'];
-/** All present chains know the instructions of this version. */
+/** The version of the EVM. All present chains know the instructions of this version. */
 const EVM_VERSION = 'paris';
-/** The gas limit, above that of all calls of these tests. */
+/** The gas limit, which is above the gas of all calls of these tests. */
 const GAS_LIMIT = 30_000_000n;
-/** The cost of a transaction beside its execution. */
+/** The cost of a transaction, in addition to its execution. */
 const TRANSACTION_GAS = 21_000;
 const ZERO_BYTE_GAS = 4;
 const BYTE_GAS = 16;
@@ -37,10 +37,10 @@ export function compile(contract: string): string {
 
 export type Outcome =
   | { readonly ok: true; readonly words: readonly bigint[]; readonly transactionGas: number }
-  /** The first four bytes of the error with which it reverted, in hex. */
+  /** The first four bytes of the error with which the call reverted, in hex. */
   | { readonly ok: false; readonly error: string };
 
-/** A contract on an EVM of its own. */
+/** A contract on a separate EVM. */
 export class Contract {
   readonly #evm: EVM;
   readonly #address: Address;
@@ -65,7 +65,11 @@ export class Contract {
       : toHex(execResult.returnValue.subarray(0, 4));
   }
 
-  /** Calls a function. @param signature as in `verify(bytes)` @param argumentsHex ABI-encoded, without 0x */
+  /**
+   * Calls a function.
+   * @param signature the signature, such as `verify(bytes)`
+   * @param argumentsHex the ABI-encoded arguments, without 0x
+   */
   async call(signature: string, argumentsHex: string, caller = OWNER): Promise<Outcome> {
     const data = hexToBytes(`${selector(signature)}${argumentsHex}` as `0x${string}`);
     const { execResult } = await this.#evm.runCall({
@@ -95,7 +99,7 @@ export function word(value: bigint | number): string {
   return BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0');
 }
 
-/** Returns the ABI encoding of a `bytes` argument, which starts at a multiple of words behind the other arguments. */
+/** Returns the ABI encoding of a `bytes` argument. The encoding begins after the other arguments, at a multiple of words. */
 export function bytesTail(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return word(bytes.length) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');

@@ -15,12 +15,12 @@ const ASSETS = Array.from({ length: 100 }, (_, i) => ({
   symbol: `ASSET${i}`,
   ...(i % 3 === 0 && { calendar: 'forex' }),
 }));
-/** The prices: of each sign, and both ends of the range of 16 bytes. */
+/** The prices, with both signs and both ends of the range of 16 bytes. */
 const PRICES = ASSETS.map((_, i) => (i % 2 === 0 ? 1n : -1n) * BigInt(i + 1) * 10n ** 18n);
 PRICES[0] = 2n ** 127n - 1n;
 PRICES[1] = -(2n ** 127n);
 
-/** Gas for each asset of the contract in use today for the simplified layout, by the number of assets. */
+/** The gas for each asset in the contract that is used today for the simplified layout, by the number of assets. */
 const GAS_TODAY: ReadonlyMap<number, number> = new Map([
   [1, 42_035],
   [10, 5_916],
@@ -56,7 +56,7 @@ function decoded(outcome: Outcome) {
   return { timestampNs: timestampNs!, entries };
 }
 
-/** Records payloads of a running service, by the number of assets; all prices are as in PRICES. */
+/** Records payloads of a running service, by the number of assets. All prices are as in PRICES. */
 async function recordPayloads(t: Test, attributes: string): Promise<{ signer: string; payloads: Buffer[] }> {
   const service = await startTestService({
     service: { taxonomy_id: TAXONOMY_ID },
@@ -116,7 +116,7 @@ for (const [layout, attributes] of [
     }
     t.same(payloads.length, 5);
 
-    // Recovering a key takes 5 ms on this EVM: so only each third or seventh byte of the longer payloads is tested.
+    // Recovering a key takes 5 ms on this EVM, so only each third or seventh byte of the longer payloads is tested.
     for (const [payload, step] of [
       [payloads[0]!, 1],
       [payloads[2]!, 3],
@@ -143,7 +143,7 @@ for (const [layout, attributes] of [
   });
 }
 
-/** The payload of the golden vector: one asset, ID 1, 100 units, taxonomy 1. */
+/** The payload of the golden vector, with a single asset: ID 1, 100 units, taxonomy 1. */
 const GOLDEN = Buffer.from(
   '690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a1' +
     '2938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b' +
@@ -210,7 +210,7 @@ test('one asset of a payload', async (t) => {
     t.same(await priceOf(id), { ok: false, error: selector('AssetMissing(uint16)') }, `${id}`);
 });
 
-/** A payload of taxonomy 1 with these entries, signed by key 1. */
+/** Returns a payload of taxonomy 1 with these entries, signed by key 1. */
 function signedPayload(entries: readonly (readonly [id: number, value: bigint])[]): Buffer {
   const body = Buffer.alloc(10 + 18 * entries.length);
   body.writeUInt16BE(1, 0);

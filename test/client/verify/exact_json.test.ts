@@ -3,7 +3,7 @@ import { parse, stringify } from 'lossless-json';
 import { test } from 'tap';
 import { ExactNumber, parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
 
-// The reader and writer of exact JSON, against JSON.parse, JSON.stringify and lossless-json.
+// Tests of the reader and writer of exact JSON. JSON.parse, JSON.stringify and lossless-json are the reference.
 
 test('integers are bigints, other numbers keep their text', async (t) => {
   t.same(parseExactJson('{"a":[1757543080505451010,-0,0.10,1E2,"5"],"7":null}'), {
@@ -44,7 +44,8 @@ test('what is no JSON is no value', async (t) => {
 });
 
 test('long texts are read, whatever quotes and backslashes they have', async (t) => {
-  // Time that grew with the square of the length would be days: 80 kB of the first took half a minute.
+  // If the time grew with the square of the length, it would be days. In an earlier version 80 kB of the first text took half
+  // a minute.
   const hostile: readonly (readonly [name: string, text: (length: number) => string])[] = [
     ['escaped quotes outside of a string', (length) => '\\"'.repeat(length / 2)],
     ['quotes', (length) => '"'.repeat(length)],

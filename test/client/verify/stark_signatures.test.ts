@@ -6,7 +6,7 @@ import { pedersenHash } from '../../../src/client/verify/stark_pedersen.js';
 import { FIELD_PRIME, GROUP_ORDER, inverse } from '../../../src/client/verify/stark_points.js';
 import { starkPublicX, starkSign, starkVerify } from '../../../src/client/verify/stark_signatures.js';
 
-// The client's Stark curve against @scure/starknet.
+// Tests of the client's Stark curve. @scure/starknet is the reference.
 
 const RUNS = 40;
 const LIMIT = 2n ** 251n;
@@ -22,7 +22,7 @@ const element = fc.oneof(
   fc.constantFrom(0n, 1n, 2n ** 248n, FIELD_PRIME - 1n),
 );
 
-/** Verifies with @scure/starknet under both points with this x. */
+/** Verifies a signature with @scure/starknet for both points that have this x. */
 function verifiedByScure({ r, s }: { r: bigint; s: bigint }, msgHash: bigint, x: bigint): boolean {
   const point = x.toString(16).padStart(64, '0');
   try {

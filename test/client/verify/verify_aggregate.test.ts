@@ -37,7 +37,7 @@ interface Draft {
   price: bigint;
 }
 
-/** Makes an aggregate like a service, step by step by the signing rules. */
+/** Makes an aggregate like a service does, step by step from the signing rules. */
 function aggregateOf({ type = 'evm', algorithm = 'median', prices, price }: Draft) {
   const asset_id = 'BTCUSD';
   const signed_prices: SignedPrice[] = prices.map((input, i) => {
@@ -317,7 +317,7 @@ test('numbers in reasons have the digits that tools write', async (t) => {
   t.equal(hashText(0xabcn, !isEvm), '0xabc');
   t.equal(keyText(0xabcn, isEvm).toLowerCase(), `0x${'abc'.padStart(40, '0')}`, 'all 20 bytes of an address');
   t.equal(keyText(0xabcn, !isEvm), '0xabc');
-  // This price makes a hash that begins with a zero byte.
+  // This price has a hash that begins with a zero byte.
   const signer = createPriceSigner({
     signatureType: 'evm',
     secretKey: new Uint8Array(32).fill(5),

@@ -45,7 +45,7 @@ test('the golden payload, field by field', async (t) => {
 
 test('both layouts come back as they were encoded', async (t) => {
   const content = fc.record({
-    // All taxonomy IDs, and often those that begin with the magic byte of the other layout.
+    // All taxonomy IDs occur. IDs that begin with the magic byte of the other layout occur often.
     taxonomyId: fc.oneof(
       fc.integer({ min: 0, max: 0xffff }),
       fc.constantFrom(0xff00, 0xff01, 0xff02, 0xff03, 0xffff),
@@ -147,7 +147,7 @@ test('signatures that no key could have made, and second forms, are refused', as
   ] as const) {
     t.same(failures(sealed(badR, badS, recovery) + tail, { signers: [SIGNER] }), ['signature range']);
   }
-  // 5 is the x coordinate of no point of the curve.
+  // No point of the curve has the x coordinate 5.
   t.same(failures(sealed(5n, s, 0) + tail), ['recovery']);
 });
 
@@ -170,7 +170,7 @@ test('a payload is verified only against signers that were named', async (t) => 
   const recovered = verifyPayload(hex, { signers: 'unchecked' });
   t.match(recovered, { verdict: 'recovered', signer: SIGNER });
   t.match(recovered.checks.at(-1), { name: 'signer', status: 'skipped' });
-  // Values that the types refuse must be refused at run time too.
+  // Values that the types refuse must also be refused at run time.
   for (const signers of [undefined, null, SIGNER, [], ['no address'], [undefined], 'Unchecked'])
     t.throws(() => verifyPayload(hex, { signers: signers as string[] }), /signers/);
 });

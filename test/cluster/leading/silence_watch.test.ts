@@ -8,11 +8,11 @@ const STEP_MS = 100;
 interface Way {
   readonly reports?: boolean;
   readonly records?: boolean;
-  /** The ticks. `false`: none come. `undefined`: this node leads. */
+  /** The ticks. `false`: no ticks arrive. `undefined`: this node leads. */
   readonly ticks?: boolean | undefined;
 }
 
-/** Lets reports and records come to a node for a time. @returns the times at which the node goes to another server, in ms */
+/** Sends reports and records to a node for some time. @returns the times in ms at which the node changes to another server */
 function movesOf(ms: number, { reports = true, records = true, ticks }: Way): number[] {
   let nowMs = 0;
   let appliedMs = 0;

@@ -150,13 +150,14 @@ test('a log that two wrote, or another log, is broken', async (t) => {
 });
 
 /**
+ * Sets up a follower of a log.
  * @param count the number of records of the log
  * @param meanwhile called while records are being read
  */
 function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () => {}) {
   const log = records(1, count);
   const applied: number[] = [];
-  /** The last record that was applied at each time of catching up. */
+  /** The last applied record at each time at which the follower had caught up. */
   const caughtUp: (number | undefined)[] = [];
   const missing: number[] = [];
   const broken: string[] = [];
@@ -207,7 +208,7 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
   };
 }
 
-/** Returns the records of an epoch that began with the first one. */
+/** Returns the records of an epoch. The record `first` began the epoch. */
 function records(first: number, last: number, name = 'r'): LogRecord[] {
   return Array.from({ length: last - first + 1 }, (_, i) => {
     const sequence = first + i;

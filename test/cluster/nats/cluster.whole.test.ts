@@ -24,7 +24,7 @@ test('of six writers that follow the same record exactly one wins', needsNatsSer
         try {
           return { sequence: await writer.append(end, id, bytes), id };
         } catch (error) {
-          // A record refused with "another record is being appended" may not be lost, but it is not the one that won.
+          // A record that was refused with "another record is being appended" may still be in the log, but it did not win.
           return error instanceof WrongEnd ? 'refused' : `unknown: ${(error as Error).message}`;
         }
       }),
@@ -55,7 +55,7 @@ test('the log is led away from the own server', needsNatsServer(), async (t) => 
   const led = buses.find(({ server }) => server === report.logLeader)!;
   const asked = await eventually(() => led.serverReport(Date.now).catch(() => undefined));
   t.notOk(asked.moved, 'who only asks moves nothing');
-  // The answer may be lost in the servers' election, and another server may lead meanwhile.
+  // The answer may be lost while the servers elect a leader, and another server may lead after that.
   const reportOf = () => led.keepLogLeaderApart(Date.now).catch(() => undefined);
   const other = await eventually(async () => {
     const found = await reportOf();
@@ -84,7 +84,8 @@ test(
       if (from === 2 || to === 2) ofThird.push(proxy);
       return proxy.port;
     });
-    // A bus with one address has one copy of the log by default, which may be on the server that is cut off.
+    // This bus has 3 copies of the log. A bus with a single address has only one copy by default, which may be on the server
+    // that is cut off.
     const third = await natsBus(t, [servers.urls[2]!], { replicas: 3 });
     const first = await natsBus(t, [servers.urls[0]!], { replicas: 3 });
     await eventually(() => first.append(LOG_START, 'a-1', bytes).catch(() => undefined));
@@ -100,7 +101,7 @@ test(
         .append({ sequence: 1, id: 'a-1' }, 'c-2', bytes)
         .catch((error: Error) => error instanceof WrongEnd);
     t.equal(await eventually(late), true, 'what it tried is refused now');
-    // Any server may answer a read, also one that is behind.
+    // Any server may answer a read, even a server that is behind.
     const records = await eventually(async () => {
       const found = await first.read(0);
       return found.length > 1 && found;

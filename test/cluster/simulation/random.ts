@@ -4,11 +4,11 @@ export class Random {
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
-    // Similar seeds begin with similar numbers.
+    // These calls mix the state, because similar seeds begin with similar numbers.
     for (let i = 0; i < 3; i++) this.next();
   }
 
-  /** Returns a number of 0 or above, below 1. */
+  /** Returns a number from 0 up to 1, without 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;

@@ -3,10 +3,10 @@ import { IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { Price } from '../../../src/model/price.js';
 
-/** Numbers of the assets of the simulation. */
+/** The numbers of the assets in the simulation. */
 export const ASSETS = [1, 2, 3] as const;
 
-/** An update of a publisher. No two have the same value. */
+/** An update of a publisher. Each update has a different value. */
 export interface Update {
   readonly asset: number;
   readonly value: number;
@@ -14,11 +14,11 @@ export interface Update {
 
 /** An aggregate that the leading node signed. */
 export interface Aggregate extends Update {
-  /** The time of the signature on that node's clock, in µs. */
+  /** The time of the signature in µs, on the clock of the leading node. */
   readonly signedAtUs: number;
 }
 
-/** The meanings of streaming IDs before and after a reload, which gives them to other assets. */
+/** The meanings of streaming IDs before and after a reload. The reload gives the IDs to other assets. */
 export const TAXONOMIES = [0, 1].map(
   (shift) => new IdMapping(ASSETS.map((asset) => ({ id: 1 + ((asset + shift) % 3), ...nameOf(asset) }))),
 );
@@ -37,7 +37,7 @@ export function priceOf(value: number): Price {
   return BigInt(value) as Price;
 }
 
-/** @param before earlier updates in the input, as hashes */
+/** Makes the entry of an input. @param before earlier updates in the input, as hashes */
 export function inputEntry({ asset, value }: Update, before: readonly number[] = []): LogEntry {
   return { ...nameOf(asset), publisherKey: KEY, bytes: numbers(value, ...before) };
 }
@@ -46,7 +46,7 @@ export function aggregateEntry({ asset, value, signedAtUs }: Aggregate): LogEntr
   return { ...nameOf(asset), bytes: numbers(value, signedAtUs) };
 }
 
-/** Reads an entry of either kind; only an aggregate has a time, and only an input has updates before it. */
+/** Reads an entry of either kind. Only an aggregate has a time, and only an input has earlier updates. */
 export function readEntry({ symbol, signatureType, publisherKey, bytes }: LogEntry): Aggregate & {
   readonly isInput: boolean;
   readonly before: readonly number[];

@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { simulate } from './simulation.js';
 
-// Runs many schedules on a thread of its own: tap follows every promise of its thread, which takes four times as long.
+// Runs many schedules on a separate thread, because tap follows every promise of its own thread. That takes four times as
+// long.
 
 export interface Schedules {
   readonly first: number;
@@ -11,7 +12,7 @@ export interface Schedules {
 export interface Summary {
   readonly epochs: number;
   readonly acknowledged: number;
-  /** The seeds that failed first, with their faults. */
+  /** The first seeds that failed, with their faults. */
   readonly failures: readonly string[];
 }
 

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CLAIMS_AT_THE_END, NO_ID, SKIPS_LEASE, TWO_IN_FLIGHT, TWO_IN_FLIGHT_NO_ID } from './mutants.js';
 import { simulate } from './simulation.js';
 
-// Looks for a schedule that breaks a rule, on a thread of its own like `schedules.ts`.
+// Searches for a schedule that breaks a rule, on a separate thread like `schedules.ts`.
 
 const MUTANTS = { CLAIMS_AT_THE_END, NO_ID, SKIPS_LEASE, TWO_IN_FLIGHT, TWO_IN_FLIGHT_NO_ID };
 

@@ -8,9 +8,9 @@ const APPEND_MS_MAX = 500;
 export interface BusOptions {
   readonly agenda: Agenda;
   readonly servers: MessageServers;
-  /** The buses of all nodes, also dead ones. */
+  /** Returns the buses of all nodes, even of dead nodes. */
   readonly others: () => Iterable<SimulatedBus>;
-  /** Runs a function on the node: later while the node is paused, never when it is dead. */
+  /** Runs a function on the node. While the node is paused, the function runs later; on a dead node it never runs. */
   readonly onNode: (run: () => void) => void;
   /** Returns true while the node cannot reach its server. */
   readonly isCut: () => boolean;
@@ -18,7 +18,7 @@ export interface BusOptions {
 
 type Topics<T> = Map<string, Set<T>>;
 
-/** The simulated servers from the view of one process of a node. */
+/** The simulated servers, as a process of a node sees them. */
 export class SimulatedBus implements Bus {
   readonly #options: BusOptions;
   readonly #client: Client;
@@ -100,7 +100,7 @@ export class SimulatedBus implements Bus {
     this.#client.server = (this.#client.server + 1) % SERVERS;
   }
 
-  /** Ends the bus: the process is dead. */
+  /** Ends the bus, because the process is dead. */
   end(): void {
     this.#options.servers.clients.delete(this.#client);
     this.#committed.clear();
@@ -117,7 +117,7 @@ export class SimulatedBus implements Bus {
     for (const listener of this.#listeners.get(topic) ?? []) listener(bytes);
   }
 
-  /** Delivers a message to another node, or not. */
+  /** Delivers a message to another node, or loses it. */
   #deliver(other: SimulatedBus, run: () => void): void {
     const { agenda, servers, isCut } = this.#options;
     const delayMs = isCut() ? undefined : servers.delayMs();
@@ -127,7 +127,7 @@ export class SimulatedBus implements Bus {
     });
   }
 
-  /** Sends a request to the server and back; the way there, the way back, or both may fail. */
+  /** Sends a request to the server and the answer back. The request and the answer may both be lost. */
   #request<T>(
     timeoutMs: number,
     serve: (answer: (result: T) => void, refuse: (error: Error) => void) => void,

@@ -20,14 +20,14 @@ import {
 } from './sample.js';
 import { SimulatedBus } from './simulated_bus.js';
 
-/** The longest interval of ticks, as from the service's ticker. */
+/** The longest interval of ticks. The service's ticker has the same interval. */
 const TICK_MS_MAX = 250;
 
-/** A mutation of the code under test. */
+/** A mutation of the tested code. */
 export interface Mutant {
   /** Wraps the bus of a node. */
   readonly bus?: (bus: Bus, node: SimulatedNode) => Bus;
-  /** True: ticks are sent without checking the lease. */
+  /** True if ticks are sent without checking the lease. */
   readonly skipsLease?: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface NodeOptions {
   readonly mutant: Mutant;
 }
 
-/** The data that the store of a node kept; the newest records may be missing. */
+/** The data that the store of a node kept. The newest records may be missing. */
 interface Kept {
   readonly position: LogPosition;
   readonly prices: ReadonlyMap<number, number>;
@@ -52,20 +52,20 @@ interface Kept {
   readonly signedAtUs: number;
 }
 
-/** A node and its processes, one after the other: a small service around the real {@link ClusterMember}. */
+/** A node with its processes, of which only one runs at a time. The node is a small service around the real {@link ClusterMember}. */
 export class SimulatedNode {
   readonly #options: NodeOptions;
   readonly name: string;
-  /** The difference of the wall clock of this machine. */
+  /** The error of the wall clock of the node's machine. */
   readonly #skewUs: number;
-  /** The rate of the machine's monotonic clock, a little more or less than 1. */
+  /** The rate of the machine's monotonic clock, which is a little more or less than 1. */
   readonly #rate: number;
   #kept: Kept = { position: LOG_START, prices: new Map(), signed: new Map(), signedAtUs: 0 };
   #runs = 0;
   #process: Process | undefined;
   isCut = false;
   isHealthy = true;
-  /** The verdict about the wall clock; `undefined` before the first. */
+  /** True if the wall clock counts as right; `undefined` before the first verdict. */
   hasRightClock: boolean | undefined = true;
   taxonomy = TAXONOMIES[0]!;
 
@@ -95,7 +95,7 @@ export class SimulatedNode {
     this.#process = undefined;
   }
 
-  /** The data with which its next process starts. */
+  /** The data with which the node's next process starts. */
   get kept(): Kept {
     return this.#kept;
   }
@@ -104,12 +104,12 @@ export class SimulatedNode {
     this.#kept = kept;
   }
 
-  /** Returns the time of its monotonic clock. */
+  /** Returns the time of the node's monotonic clock. */
   nowMs(): number {
     return this.#options.agenda.nowMs * this.#rate + 5_000;
   }
 
-  /** Returns the time of its wall clock. */
+  /** Returns the time of the node's wall clock. */
   nowUs(): number {
     return Math.floor(this.#options.agenda.nowMs * 1_000) + this.#skewUs + 10_000_000;
   }
@@ -121,19 +121,19 @@ export class Process {
   readonly #options: NodeOptions;
   readonly #bus: SimulatedBus;
   readonly member: ClusterMember;
-  /** The work that came while the process was paused. */
+  /** The work that arrived while the process was paused. */
   #backlog: (() => void)[] | undefined;
   #isDead = false;
   #term: Term | undefined;
   readonly #prices: Map<number, number>;
   readonly #signed: Map<number, number>;
-  /** The updates of each asset that came in this term. */
+  /** The updates of each asset that arrived in this term. */
   readonly #accepted = new Map<number, number[]>();
   #position: LogPosition;
   #signedAtUs: number;
-  /** The ticks that its readers see, by asset. */
+  /** The ticks that readers of the process see, by asset. */
   readonly table = new Map<number, bigint>();
-  /** The time of the signature of each asset's aggregate that its readers see; `undefined` before they see any. */
+  /** The time of the signature of each asset's aggregate that readers of the process see; `undefined` before they see any. */
   latest: ReadonlyMap<number, number> | undefined;
 
   constructor(node: SimulatedNode, options: NodeOptions, kept: Kept, run: string) {
@@ -208,14 +208,14 @@ export class Process {
     for (const work of backlog) this.#options.agenda.after(0, () => this.run(work));
   }
 
-  /** Does work at once, when the process goes on, or never. */
+  /** Does work now, or when the process continues, or never if the process is dead. */
   run(work: () => void): void {
     if (this.#isDead) return;
     if (this.#backlog !== undefined) this.#backlog.push(work);
     else work();
   }
 
-  /** Receives a publisher's update; only a leading node takes it. */
+  /** Receives a publisher's update. Only a leading node accepts the update. */
   publish({ asset, value }: Update, durable: boolean): void {
     const term = this.#term;
     if (term === undefined) return;
@@ -294,7 +294,7 @@ export class Process {
     term.priced(nameOf(asset), priceOf(value));
   }
 
-  /** Shows the node's messages to the invariants. */
+  /** Wraps a bus so that the invariants see the node's messages. */
   #observed(bus: SimulatedBus): Bus {
     const { invariants } = this.#options;
     return {

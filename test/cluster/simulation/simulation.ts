@@ -20,13 +20,13 @@ export const TIMING: ClusterTiming = {
   regressedMs: 30_000,
 };
 
-/** The time after the last fault within which a node must lead and all nodes know all. */
+/** The time after the last fault within which a node must lead and all nodes must know all updates. */
 const SETTLE_MS_MAX = 12_000;
 const SETTLE_STEP_MS = 250;
 
 export interface ScheduleOptions {
   readonly mutant?: Mutant;
-  /** True: the servers may lose acknowledged records, which is a violation. */
+  /** True if the servers may lose acknowledged records. Such a loss is a violation. */
   readonly losesRecords?: boolean;
 }
 
@@ -105,7 +105,9 @@ class Simulation {
     return this.#nodes.flatMap(({ process }) => process ?? []);
   }
 
-  /** Sends an update to all nodes, because the leader is not known yet; several leaders all take it. */
+  /**
+   * Sends an update to all nodes, because the leader is not known yet. If several nodes lead, all of them accept the update.
+   */
   #publish(durable: boolean): void {
     const asset = this.#random.pick(ASSETS);
     if (this.#random.chance(0.05))
@@ -116,13 +118,13 @@ class Simulation {
     }
   }
 
-  /** The node for a fault: half of the faults hit the leader. */
+  /** The node that a fault hits. Half of the faults hit the leader. */
   get #victim(): SimulatedNode {
     const leader = this.#nodes.find(({ process }) => process?.member.role === 'leader');
     return leader !== undefined && this.#random.chance(0.5) ? leader : this.#random.pick(this.#nodes);
   }
 
-  /** Begins a fault, which ends some time later. */
+  /** Begins a fault. The fault ends some time later. */
   #fault(): void {
     const random = this.#random;
     const { servers } = this;
@@ -214,7 +216,7 @@ class Simulation {
   async #settle(fromMs: number): Promise<void> {
     let reason: string | undefined = 'nothing was tried';
     for (let ms = 0; ms < SETTLE_MS_MAX && reason !== undefined; ms += SETTLE_STEP_MS) {
-      // Messages that were on their way when the faults ended may still do harm.
+      // Updates begin later, because messages that were on their way when the faults ended may still cause harm.
       if (ms >= 1_500) this.#publish(true);
       await this.#agenda.runUntil(fromMs + ms);
       reason = ms < 2_000 ? 'too early' : this.#disagreement();

@@ -190,7 +190,7 @@ test('while nobody says what IDs mean, a node shows what it had, and that not fo
     clock.nowMs += 100;
     receive({ number, full: true, prices: [[1, 99]], taxonomy: SWAPPED });
     receiver.tick(clock.nowMs);
-    // The node was reloaded meanwhile: these names are not those of its ticks.
+    // The node was reloaded before this answer, so these names do not belong to its ticks.
     await answerBytes(encodeNames({ assets: SAME.assets, isLast: true }));
   }
   t.same(told, ['1=10']);
@@ -260,7 +260,7 @@ function batchOf({
   };
 }
 
-/** Returns symbols by streaming ID, which are the same number in the first taxonomy. */
+/** Returns symbols by streaming ID. Each symbol is the same number in the first taxonomy. */
 function taxonomyOf(symbols: Readonly<Record<number, number>>): IdMapping {
   return new IdMapping(
     Object.entries(symbols).map(([id, symbol]) => ({

@@ -7,7 +7,7 @@ const bytes = (size: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLen
 const list = <T>(item: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(item, { maxLength: 40 });
 const recovery = fc.constantFrom<0 | 1>(0, 1);
 
-/** The message that a worker receives: after a structured clone, in memory of its own. */
+/** Returns the message that a worker receives: a structured clone in separate memory. */
 const sent = (message: Uint8Array): Uint8Array => structuredClone(message);
 
 function roundTrips<T>(name: string, value: fc.Arbitrary<T>, trip: (value: T) => T): void {

@@ -21,7 +21,7 @@ const messages = Array.from(
 const STARK_KEY = Buffer.alloc(32, 1);
 const STARK_PUBLIC_KEY = starkPublicKey(fieldNumber(STARK_KEY));
 
-/** On a busy machine a thread may get no core for longer than a task may take. */
+/** Options without a deadline, because a thread on a busy machine may get no core for longer than a task may take. */
 const NO_DEADLINE = { repeat: () => () => {} };
 
 test('the expected verdicts are right', async (t) => {
@@ -56,7 +56,8 @@ test('two threads, one or none give the same results for few and for many', asyn
         ...signatures[i]!,
         publicKey: STARK_PUBLIC_KEY,
       }));
-      // The verdicts must come back in order, so each message is claimed once for itself and once for its neighbour.
+      // The verdicts must come back in order. So each message is claimed once with its own signature, and once with its
+      // neighbour's.
       const shifted = claims.map((claim, i) => ({ ...claim, ...some[(i + 1) % count]! }));
       const expected = claims.map(() => 'valid');
       t.same(await pool.verifyStark([...claims, ...shifted]), [
@@ -165,7 +166,7 @@ test('an invalid key is an error on every thread', async (t) => {
   await pool.close();
 });
 
-/** Returns bytes as text, to compare them whatever their buffer. */
+/** Returns bytes as text, so that they can be compared whatever their buffer is. */
 function plain(results: readonly object[]): string[] {
   return results.map((result) =>
     Object.entries(result)

@@ -29,7 +29,8 @@ for (const [crashes, threads] of [
   test(`${threads} threads that crash ${crashes} times lose no job`, async (t) => {
     const { pool, crash, crashesLeft } = await createFaultyPool(threads);
     crash(crashes);
-    // While the threads start anew, the calling thread does what waits, so one burst may meet few crashes.
+    // The test may need several bursts of jobs, because the calling thread does waiting work while the threads start again.
+    // So a burst may meet only few crashes.
     while (crashesLeft() > 0) {
       const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
       const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
@@ -53,7 +54,7 @@ for (const threads of [1, 2]) {
     const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
     const verdicts = Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));
     await hanging(0);
-    // All but what that thread has is done by the other, and by the calling thread.
+    // The other thread and the calling thread do all work except the piece of the hanging thread.
     await eventually(() => pool.queued === (threads === 1 ? 120 : 60));
     expire();
     for (const [i, ofBatch] of (await verdicts).entries()) t.same(ofBatch, evmVerdicts.slice(i, i + 120));

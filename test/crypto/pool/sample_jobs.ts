@@ -9,7 +9,7 @@ export const KEY = Buffer.alloc(32, 3);
 const ADDRESS = evmAddress(secp256k1.publicKey(KEY));
 export const inline = createCryptoJobs();
 
-/** Every third one is damaged. */
+/** Jobs of which every third is damaged. */
 export const evmJobs: EvmVerifyJob[] = Array.from({ length: 200 }, (_, i) => {
   const msgHash = evmPriceHash(ADDRESS, 'BTCUSD', BigInt(i * 1e9) as TimeNs, 10n as Price);
   const { signature, recovery } = secp256k1.sign(eip191(msgHash), KEY);

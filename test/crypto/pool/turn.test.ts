@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { arrayForm, type Kind, QueuedWork } from '../../../src/crypto/pool/queued_work.js';
 import { Turn } from '../../../src/crypto/pool/turn.js';
 
-/** A job of 100 µs. */
+/** A kind of work with jobs of 100 µs. */
 const KIND: Kind<number[], number[]> = {
   name: 'some',
   jobMicros: 100,

@@ -20,7 +20,7 @@ const CASES = cases(1_000);
 
 const word = (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 
-/** Numbers at which something changes: around 0, half the order, the order, the field and the end of 32 bytes. */
+/** Numbers at which something changes: around 0, half the order, the order, the field's prime and the end of 32 bytes. */
 const edge = fc.constantFrom(
   0n,
   1n,
@@ -42,7 +42,7 @@ const recovery = fc.constantFrom<0 | 1>(0, 1);
 const native = loadNativeSecp256k1();
 const system = systemSecp256k1.curve;
 const built = loadBuilt();
-/** The curves that this machine has, beside noble, which is the reference. */
+/** The curves that this machine has. noble is the reference for them. */
 const CURVES = Object.entries({ native, system, built }).flatMap(([name, curve]) =>
   curve ? [{ name, curve }] : [],
 );
@@ -69,7 +69,8 @@ for (const { name, curve } of CURVES) {
         const room = new Uint8Array(64);
         assert.equal(curve.sign(digest32, key32, room).signature, room);
         assert.deepEqual([...room], [...ours.signature]);
-        // Above n libsecp256k1 takes the digest into the nonce as it is, noble modulo n; both signatures are valid.
+        // Above n, libsecp256k1 uses the digest itself for the nonce, but noble uses the digest modulo n. Both signatures are
+        // valid.
         if (digestNumber < N)
           assert.deepEqual(
             { ...ours, signature: [...ours.signature] },
@@ -186,7 +187,7 @@ function loadBuilt(): Secp256k1 | undefined {
   return curve;
 }
 
-/** Signs with the key 1 in place of an invalid one. */
+/** Returns a function that signs with the key 1 if the given key is invalid. */
 function acceptAnyKey(sign: Secp256k1['sign']): Secp256k1['sign'] {
   return (digest32, key32) => {
     try {

@@ -41,7 +41,7 @@ test('a library that cannot be used is named, and the service does without', asy
   const { implementation, problem } = chosenWith({ [VARIABLE]: missing });
   t.not(implementation, 'system');
   t.match(problem, missing);
-  // The C library is there, but it has no curve.
+  // The C library exists, but it has no curve.
   const other = process.platform === 'darwin' ? 'libSystem.B.dylib' : 'libc.so.6';
   t.match(loadSystemSecp256k1(other), { problem: `${other} cannot be used: `, curve: undefined });
 });
@@ -149,7 +149,7 @@ test('several threads sign at once, each with its own library', needsLibrary, as
   }
 });
 
-/** Returns the implementation that a process with this environment uses. */
+/** Returns the implementation that a process with this environment chooses. */
 function chosenWith(env: Record<string, string>): {
   implementation: string;
   library?: string;

@@ -39,7 +39,7 @@ function claimOf(message: StarkMessage, key: bigint): StarkClaim {
   return { ...message, ...starkSignMessage(hasher, message, key), publicKey: starkPublicKey(key) };
 }
 
-/** Returns the verdict of the plain library, for either of the two points with the key's x. */
+/** Returns the verdict of the plain library. The claim is valid if either of the two points with the key's x signed it. */
 function plainVerdict(claim: StarkClaim): boolean {
   const hash = fieldNumber(claim.msgHash);
   if (BigInt(pedersen(claim.x, claim.y)) !== hash) return false;
@@ -65,7 +65,7 @@ test('public key, hash and signature of a real vector', async (t) => {
 test('signs the same as the plain library, for any hash and key', async (t) => {
   const hash = fc.oneof(
     { weight: 9, arbitrary: fc.bigInt({ min: 0n, max: LIMIT - 1n }) },
-    // Truncations differ for short hashes and for those with an odd number of digits.
+    // Truncation is different for short hashes, and for hashes with an odd number of digits.
     { weight: 3, arbitrary: fc.bigInt({ min: 0n, max: 2n ** 248n }) },
     { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 2n ** 247n, 2n ** 248n, LIMIT - 1n) },
   );
@@ -101,7 +101,7 @@ test('keys and hashes out of range are refused', async (t) => {
 });
 
 test('agrees with the plain verifier, for good and damaged signatures', async (t) => {
-  // Keys of 1 and n-1 make the public key the generator, so that equal points are added.
+  // The private keys 1 and n-1 have the x of the generator as their public key, so that equal points are added.
   const keys = [1n, 2n, 256n, GROUP_ORDER - 1n, GROUP_ORDER - 2n, KEY, 5n ** 100n, 7n ** 89n];
   const damages: Record<string, (claim: StarkClaim) => Partial<StarkClaim>> = {
     'other s': ({ s }) => ({ s: fieldBytes(GROUP_ORDER - fieldNumber(s)) }),
@@ -145,7 +145,8 @@ test('agrees with the plain verifier, for good and damaged signatures', async (t
 });
 
 test('the nonce point has r itself as its x, not r plus n', async (t) => {
-  // A signature whose nonce point has an x just past n: made from the point, by choosing the public key last.
+  // This signature has a nonce point whose x is slightly above n. The signature is made from this point, and the public key
+  // is chosen last.
   let r = 1n;
   while (!isOnCurve(GROUP_ORDER + r)) r += 1n;
   const nonce = Point.fromHex(`02${text(GROUP_ORDER + r)}`);
@@ -176,7 +177,7 @@ test('keys past the limit are verified without a table until one falls idle', as
     for (const claim of claims) t.equal(small.verify(claim), 'valid');
     t.equal(small.verify(wrong), 'invalid signature');
   }
-  // The second key makes the first one idle, and the third gets its place.
+  // The second key makes the first key idle, and the third key gets the first key's place.
   for (let i = 0; i < 1000; i++) small.verify(claims[1]!);
   t.equal(small.verify(claims[2]!), 'valid');
   const start = process.hrtime.bigint();

@@ -19,7 +19,7 @@ import {
 } from '../batch_of_keys.js';
 import { doPointsMeet, inverse, modulo, word } from '../crafted_signatures.js';
 
-/** Numbers at which something changes, and which can be r or s. */
+/** Numbers at which something changes, and which are possible values of r or s. */
 const edge = fc.constantFrom(
   ...[1n, 2n, 3n, 127n, 128n, 255n, 256n, 2n ** 255n, P - N - 1n, P - N, P - N + 1n],
   ...[N / 2n, N / 2n + 1n, N - 2n, N - 1n],
@@ -77,7 +77,7 @@ test('says what a recovery says, of signatures of which something is wrong or no
   t.ok(seen.valid > 500 && seen.invalid > 500, JSON.stringify(seen));
 });
 
-/** Tells whether two equal or opposite points are added in its sum. */
+/** Tells whether two equal or opposite points are added in the signature's sum. */
 function doMeet({ key, digest, rs }: Signed): boolean {
   const [z, r, s] = [digest, rs.subarray(0, 32), rs.subarray(32)].map((bytes) =>
     BigInt(`0x${Buffer.from(bytes).toString('hex')}`),
@@ -147,7 +147,7 @@ test('a key is not learned instead of one under which a signature waits', async 
 
 test('a key with two multiples whose x have the same lowest limb', async (t) => {
   const one = new EcdsaBatch(1);
-  // The smallest key with two such multiples.
+  // This is the smallest key with two such multiples.
   const key = word(41_119n);
   one.learn(0, secp256k1.publicKey(key));
   for (let i = 0; i < BATCH_MAX; i++) {

@@ -22,7 +22,7 @@ const number = fc.oneof(
 );
 const modulus = fc.constantFrom(FIELD_PRIME, GROUP_ORDER);
 
-/** Returns limbs with others before and after them, which must stay. */
+/** Returns limbs with other limbs before and after them. The other limbs must stay unchanged. */
 function limbsWith(value: bigint): Int32Array {
   return Int32Array.from([-1, -2, -3, ...limbsOf(value).map(Number), -4]);
 }

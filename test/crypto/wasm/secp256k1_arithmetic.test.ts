@@ -23,7 +23,7 @@ function read(at: number): bigint {
   return limbs.reduce((sum, limb, i) => sum + BigInt(limb) * 2n ** BigInt(LIMB_BITS * i), 0n);
 }
 
-/** Writes a multiple of the generator. */
+/** Writes the point that is a multiple of the generator. */
 function writePoint(at: number, multiple: bigint): void {
   const { x, y } = pointOf(multiple);
   arithmetic.write(at, x);
@@ -79,7 +79,7 @@ test('adds pairs of points, also beside two with the same x', async (t) => {
   for (const [i, [left, right]] of pairs.entries()) {
     for (const [n, multiple] of [left, right].entries()) {
       const at = POINTS + (2 * i + n) * POINT_BYTES;
-      // Written as a negative if the multiple is above half of the order.
+      // If the multiple is above half of the order, the point is written as the negative of another point.
       writePoint(at, multiple > N / 2n ? N - multiple : multiple);
       arithmetic.limbs[REFERENCES / 4 + 2 * i + n] = at | (multiple > N / 2n ? 1 : 0);
     }

@@ -26,16 +26,19 @@ const wasm = openSecp256k1Module(1);
 const memory = new Int32Array(wasm.memory.buffer);
 const [A, B, OUT] = [0, NUMBER_BYTES, 2 * NUMBER_BYTES];
 
-/** The largest distance of the third limb of a reduced number outside its range. */
+/** The largest distance by which the third limb of a reduced number may be outside its range. */
 const THIRD_MORE = 2 ** 12 - 1;
 const TOP_MAX = 2 ** TOP_LIMB_BITS - 1;
 
-/** The limbs of a number, which may be outside their range. */
+/** The limbs of a number. A limb may be outside its range. */
 type Limbs = readonly number[];
 
 const limb = (min: number, max: number) =>
   fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, min + 1, max - 1, max));
-/** Numbers in the form of the reductions of the field, at the ends of the ranges as often as between. */
+/**
+ * Numbers in the form that the reductions of the field return. The ends of the ranges are as frequent as all numbers between
+ * them.
+ */
 const reduced: fc.Arbitrary<Limbs> = fc.oneof(
   fc.tuple(
     ...Array.from({ length: LIMBS }, (_, i) =>
@@ -69,12 +72,12 @@ function isReduced(limbs: Limbs): boolean {
   return limbs.every((each, i) => each >= LEAST[i]! && each <= MOST[i]!);
 }
 
-/** Throws an error that names the numbers unless the condition holds. */
+/** Throws an error that names the numbers, unless `isSo` is true. */
 function mustBe(isSo: boolean, ...numbers: readonly unknown[]): void {
   if (!isSo) throw new Error(JSON.stringify(numbers));
 }
 
-/** Sums and differences of reduced numbers, if they are multiplied: 3 a, 2 a, a - b, a + b, a - 2 b and so on. */
+/** The factors of sums and differences of reduced numbers that are multiplied: 3 a, 2 a, a - b, a + b, a - 2 b and so on. */
 const FACTORS: readonly (readonly [number, number])[] = [
   ...([
     [3, 0],
@@ -94,7 +97,7 @@ test('multiply: numbers of the field, and sums of them with a reduced one', asyn
   const factors = fc.constantFrom(...FACTORS);
   const check = (a: Limbs, b: Limbs, c: Limbs, [timesA, timesB]: readonly [number, number]): void => {
     const sum = a.map((each, i) => timesA * each + timesB * b[i]!);
-    // A number times 3, or plus twice another one, is only multiplied by 1.
+    // A number times 3, or plus twice another number, is only multiplied by 1.
     const other = Math.abs(timesA) + Math.abs(timesB) > 2 ? limbsOf(1n).map(Number) : c;
     put(A, sum);
     put(B, other);
@@ -134,7 +137,7 @@ const scalar = fc.oneof(
   fc.constantFrom(0n, 1n, N - 1n, N, N + 1n, 2n ** 256n - 1n, SCALAR_MAX, SCALAR_FACTOR % N),
 );
 
-/** A number below 2^261 as limbs below 2^29. */
+/** Returns a number below 2^261 as limbs below 2^29. */
 const limbsOfScalar = (value: bigint): Limbs => limbsOf(value).map(Number);
 
 function isScalar(limbs: Limbs, wanted: bigint): boolean {
@@ -166,7 +169,7 @@ interface Point {
   readonly isNegative: boolean;
 }
 
-// The points of some pairs, then the memory that the functions need.
+// The memory begins with the points of some pairs. The other memory of the functions follows.
 const PAIRS_MAX = 8;
 const POINTS = 0;
 const REFERENCES = POINTS + 2 * PAIRS_MAX * POINT_BYTES;
@@ -181,7 +184,7 @@ test('pairs of points: the sum of each with another x, and the others are counte
     ...[LEAST, MOST].flatMap((x) => [LEAST, MOST].map((y) => ({ x, y, isNegative: x === y }))),
   );
   const low = fc.bigInt({ min: 0n, max: 2n ** 32n + 976n }).map((x) => [x, x + P]);
-  /** The same x, as the same number or as one that differs by p. */
+  /** Pairs with the same x. The two numbers of an x are equal or differ by p. */
   const same = fc.tuple(low, fc.nat(1), fc.nat(1), point, point).map(([x, one, two, left, right]) => {
     const xOf = (which: number) => limbsOf(x[which]!).map(Number);
     return [
@@ -222,7 +225,7 @@ test('pairs of points: the sum of each with another x, and the others are counte
   t.ok(right > 1_000, `${right} sums`);
 });
 
-/** Adds pairs. @returns the pairs whose x do not differ in the lowest two limbs */
+/** Adds pairs of points. @returns the pairs whose x are equal in the lowest two limbs */
 function add(pairs: readonly (readonly [Point, Point])[]): boolean[] {
   for (const [i, { x, y, isNegative }] of pairs.flat().entries()) {
     put(POINTS + i * POINT_BYTES, x);
@@ -249,7 +252,7 @@ function add(pairs: readonly (readonly [Point, Point])[]): boolean[] {
   return areSame;
 }
 
-/** Computes the sum by the formula of the chord; the points may be outside the curve. */
+/** Computes the sum by the formula of the chord. The points may be outside the curve. */
 function sumOf(left: Point, right: Point): { x: bigint; y: bigint } {
   const [x1, x2] = [numberOf(left.x), numberOf(right.x)];
   const [y1, y2] = [left, right].map(({ y, isNegative }) => (isNegative ? -numberOf(y) : numberOf(y))) as [

@@ -1,15 +1,18 @@
 import { BroadcastChannel, getEnvironmentData, isMainThread } from 'node:worker_threads';
 
 /**
- * The fault of one thread, the first to receive it: the thread crashes, loops forever, or stops until it is woken and has the
- * fault some turns of its event loop later.
+ * The fault of a single thread, which is the first to receive it. The thread crashes, or loops forever. With `when woken` it
+ * first stops until it is woken, and has the fault some turns of its event loop later.
  */
 export type Fault = 'crash' | 'loop' | 'crash when woken' | 'loop when woken';
 
-/** The channel under {@link FAULTS} in the environment data of a test's threads. */
+/** The name of the channel for faults. The environment data of a test's threads has this name under {@link FAULTS}. */
 export interface FaultChannel {
   readonly channel: string;
-  /** Three numbers: the threads that must still take a fault, those that must stop when they start, and those that must be woken. */
+  /**
+   * Three numbers of threads: those that must still take a fault, those that must stop when they start, and those that must be
+   * woken.
+   */
   readonly due: Int32Array;
 }
 
@@ -19,8 +22,8 @@ export const DUE_AT_START = 1;
 export const ASLEEP = 2;
 
 /**
- * The number of turns after which a thread has accepted all connections that came meanwhile, but has not finished their TLS
- * handshakes.
+ * The number of turns after which a woken thread has the fault. By then it has accepted all connections that arrived while it
+ * was stopped, but has not finished their TLS handshakes.
  */
 const TURNS_AWAKE = 5;
 

@@ -13,13 +13,13 @@ import { makeCertificate } from '../../certificate.js';
 import { publisherSigner, TestSocket } from '../../service/harness.js';
 import { type EdgesHarness, startEdges } from '../harness.js';
 
-/** The number of connections, so large that both threads almost certainly have some. */
+/** The number of connections. With this number, both threads almost certainly have some of the connections. */
 const CONNECTIONS = 16;
-/** The number of handshakes, more than both threads finish in some turns of their event loops. */
+/** The number of handshakes. Both threads cannot finish them in some turns of their event loops. */
 const HANDSHAKES = 200;
 /**
- * The longest silence, so long that a healthy thread of a busy machine does not count as hung. A starting thread has twelve times
- * as long.
+ * The longest silence. The time is so long that a healthy thread of a busy machine does not count as hung. A starting thread has
+ * twelve times this time.
  */
 const SILENCE_MS_MAX = 4_000;
 
@@ -30,7 +30,7 @@ async function openStreams({ url }: EdgesHarness, count = CONNECTIONS): Promise<
   return streams;
 }
 
-/** Waits until each of these streams, if open, has received this price. */
+/** Waits until each of these streams that is open has received this price. */
 async function receive(streams: readonly TestSocket[], price: bigint): Promise<void> {
   for (const stream of streams) while (!(await stream.next()).includes(`"v":"${price}"`));
 }
@@ -42,7 +42,7 @@ async function oneCloses(streams: readonly TestSocket[]): Promise<void> {
   if (code !== 1006) throw new Error(`closed with ${code}`);
 }
 
-/** Waits until a thread has ended and another one serves in its place. */
+/** Waits until a thread has ended and another thread serves in its place. */
 async function replaced({ edges }: EdgesHarness): Promise<void> {
   await eventually(() => edges.count === 1);
   await eventually(() => edges.count === 2);
@@ -72,7 +72,7 @@ for (const fault of ['crash', 'loop'] as const) {
     const open = streams.filter(isOpen);
     t.ok(open.length > 0 && open.length < CONNECTIONS, `${open.length} of ${CONNECTIONS} go on`);
     await receive(open, 2n);
-    // The connections of the thread are no longer counted: there is room for as many as it had, and no more.
+    // The connections of the ended thread no longer count, so there is room for exactly as many connections as it had.
     const again = await openStreams(harness, CONNECTIONS - open.length);
     await receive(again, 2n);
     await t.rejects(TestSocket.open(`ws://${harness.url}/ws`), /^429/);
@@ -109,7 +109,7 @@ test('a thread that crashes while TLS handshakes wait for their turn takes its o
       () => {},
     ),
   );
-  // The kernel connects them also to the stopped thread.
+  // The kernel also connects clients to the stopped thread.
   await Promise.all(clients.map((client) => once(client, 'connect')));
   harness.wake();
   await replaced(harness);
@@ -152,7 +152,7 @@ test('a thread that hangs does not keep the end, and the port is free then', asy
   const harness = await startEdges(t, { limits: { drain: '100ms' } });
   const streams = await openStreams(harness);
   harness.inject('loop');
-  // The thread enters the loop before it takes the command to drain.
+  // The thread enters the loop before it receives the command to drain.
   await harness.edges.drain();
   const codes = new Set<number>();
   await harness.edges.close();
@@ -221,7 +221,10 @@ async function receivesPrices(t: Test, harness: EdgesHarness): Promise<void> {
   t.ok(streams.every(isOpen));
 }
 
-/** Checks that no process listens there any more; a listener that closes at this moment resets the connection instead. */
+/**
+ * Tells whether no process listens on the port any more. A listener that closes at this moment resets the connection instead
+ * of refusing it.
+ */
 function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connectTcp(port, '127.0.0.1');

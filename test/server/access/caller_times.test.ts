@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { CallerTimes, createCallerTimes } from '../../../src/server/access/caller_times.js';
 
-/** The number of callers, more than fit. */
+/** The number of callers, which is larger than the memory's number of places. */
 const STRANGERS = 300_000;
 const BUSY = 100;
 

@@ -2,14 +2,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CallerTimes, type CallerTimesMemory } from '../../../src/server/access/caller_times.js';
 import { CallerCounts, type CallersMemory } from '../../../src/server/access/shared_access.js';
 
-/** The number of threads that count together, all the same callers at the same time. */
+/** The number of threads that count together. All threads count the same callers at the same time. */
 export const COUNTING_THREADS = 2;
 
 export interface CountingThreadStart {
   readonly thread: number;
   readonly callers: CallersMemory;
   readonly times: CallerTimesMemory;
-  /** An `Int32` that counts the times that a thread was ready for the next caller. */
+  /** An `Int32` that counts how often a thread was ready for the next caller. */
   readonly ready: SharedArrayBuffer;
   readonly rounds: number;
   readonly triesPerRound: number;

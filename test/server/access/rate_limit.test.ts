@@ -40,7 +40,7 @@ test('exactly at the limit for a minute nothing is refused, and a minute of hamm
     let refused = 0;
     const startNs = clock.timeNs;
     for (let i = 1n; i <= BigInt(rate) * 60n; i++) {
-      // A steady rate by exact division.
+      // The rate is steady, because the times are computed by exact division.
       clock.timeNs = startNs + (i * SECOND) / BigInt(rate);
       if (!limiter.take('a', rate).allowed) refused++;
     }
@@ -72,7 +72,7 @@ test('no window of 60 s allows more than its share and one burst, and refusals c
           clock.advance(gap);
           if (limiter.take('a', rate).allowed) allowedAt.push(clock.timeNs);
         }
-        // Between a request and the one a full minute's allowance later, more than a minute must have passed.
+        // More than a minute must pass between a request and the request that is a full minute's allowance later.
         const most = rate * 60 + rate;
         return allowedAt.every(
           (timeNs, i) => (allowedAt[i + most] ?? timeNs + 61n * SECOND) - timeNs > 60n * SECOND,

@@ -21,7 +21,7 @@ export function sampleToken(text: string, overrides: Partial<TokenConfig> = {}):
   };
 }
 
-/** Returns logins that allow more failures than a test makes, and pages of `https://app.example`. */
+/** Returns logins that allow more failures than a test makes, and allow pages of `https://app.example`. */
 export function sampleLogins(tokens: TokenDirectory, overrides: Partial<LoginOptions> = {}): Logins {
   const { clock = new FakeClock() } = overrides;
   return new Logins({

@@ -12,10 +12,12 @@ import {
 
 const ROUNDS = 3_000;
 const TRIES = 20;
-/** The limit, above the attempts of one thread and below those of both. */
+/** The limit, which is above the attempts of a single thread and below the attempts of both threads. */
 const CONNECTIONS_MAX = 30;
 
-/** Lets both threads count {@link ROUNDS} callers, one after the other, each at the same time. */
+/**
+ * Lets both threads count {@link ROUNDS} callers one after the other. Both threads count the same caller at the same time.
+ */
 async function race() {
   const access = createSharedAccess(COUNTING_THREADS);
   const ready = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);

@@ -2,21 +2,21 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { TicketIssuer } from '../../../src/server/access/ticket_issuer.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 
-/** The number of threads that work together. All take the same tickets at the same time, and issue some. */
+/** The number of threads that work together. All threads take the same tickets at the same time, and issue some tickets. */
 export const TICKET_THREADS = 2;
 
 export interface TicketThreadStart {
   readonly memory: SharedArrayBuffer;
   /** The tickets that all threads try to take. */
   readonly texts: readonly string[];
-  /** An `Int32` that counts the times that a thread was ready for the next ticket. */
+  /** An `Int32` that counts how often a thread was ready for the next ticket. */
   readonly ready: SharedArrayBuffer;
-  /** The token for which it issues as many tickets. */
+  /** The token for which the thread issues the same number of tickets. */
   readonly tokenHash: Uint8Array;
 }
 
 export interface TicketThreadReport {
-  /** The hashes of the tokens whose tickets it took. */
+  /** The hashes of the tokens whose tickets the thread took. */
   readonly taken: readonly string[];
   readonly issued: readonly string[];
 }

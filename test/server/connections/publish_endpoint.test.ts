@@ -13,7 +13,7 @@ test('what a connection sent before it closed is read, and only then it is told 
   const receiver: PublishReceiver = {
     receive(_session, { traceId }): PublishOutcome {
       seen.push(traceId!);
-      // The first one uses up the time of the turn, so the others wait to be read.
+      // The first message uses up the time of the turn, so the other messages wait to be read.
       const untilMs = performance.now() + (seen.length === 1 ? 5 : 0);
       while (performance.now() < untilMs);
       return { ok: true, traceId, accepted: [], rejected: new Map() };

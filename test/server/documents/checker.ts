@@ -3,7 +3,7 @@ import ajvFormats from 'ajv-formats';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import type { JsonSchema } from '../../../src/server/documents/json_schema.js';
 
-/** Checks a value against a schema of a document and returns the faults; empty without faults. */
+/** Checks a value against a schema of a document. Returns the faults; empty without faults. */
 export type Check = (schema: object, value: unknown) => string;
 
 /** Makes a checker. @param document the document whose components the schemas refer to */
@@ -18,7 +18,7 @@ export function checkerOf({ components }: { readonly components: object }): Chec
   };
 }
 
-/** Finds the message of one side that a text on a channel fits; there must be exactly one. */
+/** Finds the message that a text on a channel fits. Exactly one message of the given side must fit. */
 export type MessageFinder = (channel: string, from: 'client' | 'service', text: string) => string;
 
 export function messageFinder(document: AsyncApiDocument): MessageFinder {
@@ -35,7 +35,7 @@ export function messageFinder(document: AsyncApiDocument): MessageFinder {
   };
 }
 
-/** Returns the messages that one side of a channel sends. */
+/** Returns the messages that a side of a channel sends. */
 export function messageNames(
   { operations }: AsyncApiDocument,
   channelName: string,
@@ -51,7 +51,7 @@ export function messageNames(
   return [...new Set(references.map(({ $ref }) => $ref.split('/').at(-1)!))];
 }
 
-/** Finds each `$ref` of a document without a target. */
+/** Finds each `$ref` of a document that has no target. */
 export function danglingReferences(document: object): string[] {
   const dangling: string[] = [];
   const visit = (value: unknown): void => {

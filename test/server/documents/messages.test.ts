@@ -11,7 +11,7 @@ import { sampleAsset } from '../../model/sample.js';
 import { bodyOf, routesOf } from './routes.js';
 import { valuesOf } from './schema_values.js';
 
-// The service finds no fault of form in messages that the served AsyncAPI document allows to a client.
+// Tests that the service finds no fault of form in the messages that the served AsyncAPI document allows to a client.
 
 const document = JSON.parse(bodyOf(routesOf('service'), '/asyncapi.json')) as AsyncApiDocument;
 
@@ -19,7 +19,10 @@ function messages(name: string): fc.Arbitrary<string> {
   return valuesOf(document.components.messages[name]!.payload, document).map((value) => stringify(value)!);
 }
 
-/** @param fault returns the fault of a message, if any; not used as an assertion's name, because it may contain any text */
+/**
+ * @param fault returns the fault of a message, if any. The fault is not the name of an assertion, because it may contain any
+ * text.
+ */
 function expectNoFault(name: string, fault: (text: string) => string | undefined): void {
   fc.assert(
     fc.property(messages(name), (text) => {
@@ -42,7 +45,7 @@ for (const name of ['subscribe', 'unsubscribe', 'ping']) {
 const ANY_TIME = { maxPastNs: 2n ** 64n, maxFutureNs: 2n ** 64n, maxBackwardNs: 2n ** 64n };
 const ANYTHING = { identity: 'anybody', maySee: () => true, mayPublishAs: () => true };
 
-/** Opens a gate that accepts all keys and symbols, so that the later checks run. */
+/** Opens a gate that accepts all keys and symbols, so that the later checks also run. */
 function openGate(signatureType: SignatureType): Gate {
   const asset = sampleAsset({ signatureType });
   const publisher = { index: 0, signatureType, assets: new Set(['*']) } as unknown as ListedPublisher;
@@ -61,7 +64,7 @@ for (const [name, type] of [
       if (!read.ok) return read.error;
       if (read.malformed.size > 0) return [...read.malformed].join();
       for (const update of read.updates) {
-        // Two rules that JSON Schema cannot express: the names agree.
+        // JSON Schema cannot express two rules that require equal names, so the update is changed to follow them.
         const { symbol } = update;
         const externalAssetId = type === 'evm' ? symbol : update.externalAssetId;
         const admitted = openGate(type).admit(

@@ -31,7 +31,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
   });
 }
 
-/** Returns the answer of a route without a token. */
+/** Returns the answer of a route that needs no token. */
 export function bodyOf(routes: ReadonlyMap<string, Route>, path: string): string {
   const result = routes.get(path)!.handle(new Map(), undefined);
   if ('error' in result) throw new Error(result.error);

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../../src/server/documents/json_schema.js';
 import { follow } from './checker.js';
 
 /**
- * Generates values that a schema of a document allows. An integer that no double can represent is a bigint.
+ * Generates values that a schema of a document allows. An integer becomes a bigint if no double can represent it.
  * @param document the document whose components the schema refers to
  */
 export function valuesOf(

@@ -78,7 +78,7 @@ test('a very long answer is not kept', async (t) => {
 test('short or long, the answers hold what the limit says', async (t) => {
   const collect = createHeldBytes();
   const heldBytes = async () => {
-    // Another thread frees memory beside the heap, after the collection that found it.
+    // The test waits, because another thread frees memory outside the heap after the collection.
     for (let i = 0; i < 3; i++) {
       collect();
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -90,7 +90,7 @@ test('short or long, the answers hold what the limit says', async (t) => {
     const answers = new AnswerCache();
     const count = Math.ceil((1.5 * ANSWERS_BYTES_MAX) / (length + 4_000));
     for (let i = 0; i < count; i++) {
-      // The times that a route compares for 100 assets.
+      // These are the times that a route compares for 100 assets.
       const times = Array.from({ length: 100 }, (_, n) => BigInt(i) * 1_000_000_000_000n + BigInt(n));
       answers.keep(`${i}`, `asks ${i}`, 'x'.repeat(length), () => times.length > 0);
     }

@@ -12,7 +12,7 @@ const DAYS = 6;
 const LIMIT = 1_000;
 const asset = sampleAsset({});
 
-/** Returns a reader of candles in every third quarter hour or so of six days, the third of which is empty. */
+/** Returns a reader of candles over six days. About every third quarter hour has candles, and the third day is empty. */
 function readerOf(candlesMax: number) {
   const reads: string[] = [];
   const readCandles: ReadCandles = (_asset, resolution, fromS, toS) => {
@@ -100,7 +100,7 @@ test('two assets of one symbol have texts of their own', async (t) => {
 
 test('what is kept is bounded: days that were not asked for lately make room', async (t) => {
   const reads: number[] = [];
-  // 1,440 candles of 18 characters a number: 130,000 of the 32 million characters that are kept.
+  // 1,440 candles of 18 characters for each number are 130,000 of the 32 million characters that are kept.
   const column = Array.from({ length: 1_440 }, (_, i) => 100_000.12345678901 + i * 1e-6);
   const readCandles: ReadCandles = (_asset, _resolution, fromS, toS) => {
     if (fromS < toS) reads.push(fromS / DAY_S);

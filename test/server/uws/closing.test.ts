@@ -13,7 +13,8 @@ import { ReplaceableListener } from '../../../src/server/uws/replaceable_listene
 import { FanOut } from '../../../src/stream/fan_out.js';
 import { makeCertificate } from '../../certificate.js';
 
-// Node aborts the process when a thread ends with a socket of uWebSockets.js open, so closing must leave none.
+// Tests that closing leaves no open socket of uWebSockets.js, because Node aborts the process when a thread ends with an open
+// one.
 
 const CLIENTS = 100;
 
@@ -73,7 +74,7 @@ test('a replaced listener answers on the connections that it has, and ends them 
     );
   const { from } = await get();
   await listener.replace();
-  // Longer than the time until the first check.
+  // This pause is longer than the time until the first check.
   await pause(800);
   t.equal(openSockets(), 2, 'the listener that replaced it, and the connection');
   t.same(await get(), { from, status: 404, connection: 'close' }, 'over the same connection');
@@ -96,7 +97,7 @@ test('TLS handshakes that wait for their turn are closed too', async (t) => {
     const client = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false });
     client.on('error', () => {}).once('close', () => ended++);
   }
-  // All of them are accepted in one turn, and send their first message in the turn after it.
+  // All connections are accepted in the same turn, and send their first message in the next turn.
   while (openSockets() < CLIENTS) await new Promise(setImmediate);
   await new Promise(setImmediate);
   await new Promise(setImmediate);

@@ -6,8 +6,8 @@ import { test } from 'tap';
 import { ServeProcess, writeConfig } from '../../service/child.js';
 import { THREAD_COUNTS } from '../../tier.js';
 
-// The binary of uWebSockets.js comes from a third party. Each test runs the service from a copy of this installation, in which
-// all packages are the real ones except that.
+// Tests with other binaries of uWebSockets.js, because that binary comes from a third party. Each test runs the service from a
+// copy of this installation. All other packages of the copy are real.
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const PACKAGE = join(ROOT, 'node_modules/uWebSockets.js');
@@ -22,7 +22,9 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Installs a copy. @param binary the content in place of the binary for this platform; no file if absent */
+/**
+ * Installs a copy. @param binary the content that replaces the binary for this platform; if absent, the copy has no such file
+ */
 function installWith(dir: string, binary: Buffer | undefined): string {
   cpSync(join(ROOT, 'dist/src'), join(dir, 'dist/src'), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(dir, 'package.json'));

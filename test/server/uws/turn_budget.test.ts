@@ -1,12 +1,12 @@
 import { test } from 'tap';
 import { REQUESTS_PER_TURN, TurnBudget } from '../../../src/server/uws/turn_budget.js';
 
-/** An event loop whose turns the test ends. */
+/** An event loop. The test ends its turns. */
 function fakeLoop() {
   let callbacks: (() => void)[] = [];
   return {
     endOfTurn: (callback: () => void) => void callbacks.push(callback),
-    /** @returns how many callbacks were due */
+    /** @returns the number of callbacks that were due */
     endTurn(): number {
       const due = callbacks;
       callbacks = [];

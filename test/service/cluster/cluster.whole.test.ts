@@ -59,7 +59,7 @@ test('an edge serves what the leader makes, and a standby goes on', needsNatsSer
   }
   for (const node of [leader, standby, edge]) await eventually(async () => (await latestPrice(node)) === '7');
 
-  // Publishers see no difference between nodes.
+  // Publishers receive the same answers from each node.
   let price = 7n;
   for (const node of [edge, standby]) {
     const other = await TestSocket.open(`${node.socketUrl}/evm/publish?ack=durable`);
@@ -114,18 +114,18 @@ test(
     const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
     publisher.send(priceMessage(4n));
     t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
-    // The clocks of the test and the service may differ by some milliseconds.
+    // The test waits longer, because the clocks of the test and of the service may differ by some milliseconds.
     const second = Math.floor(Date.now() / 1000) + 1;
     await eventually(() => Date.now() > (second + 1) * 1000 + 50);
     publisher.send(priceMessage(5n));
     t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
 
-    // The node's threads read the store, and did not receive each record that the node had missed.
+    // The node's threads read the store. The threads did not receive the records that the node had missed.
     const again = await cluster.node(3, 'edge', { listen: { port: 0, threads: 2 } }, { dir });
     await untilReady(again);
     await eventually(async () => (await latestPrice(again)) === '5');
     await eventually(async () => (await recentPrice(again, second)) === '4');
-    // The claim of the leader is behind the part of the log that this node reads now.
+    // The leader's claim is in a later part of the log than the part that this node reads now.
     const late = await TestSocket.open(`${again.socketUrl}/evm/publish?ack=durable`);
     late.send(priceMessage(6n));
     t.match(await late.nextJson(), { type: 'ack', accepted: ['BTCUSD'] });
@@ -166,7 +166,7 @@ test('a new node has the candles of the others', needsNatsServer(), async (t) =>
       )
     ).json();
   t.ok(((await historyOf(leader)) as { data: { t: number[] } }).data.t.length > 400);
-  // The candles of the leader are on their way to the place where new nodes find them.
+  // The test repeats this, because the leader's candles need some time to reach the place where new nodes find them.
   let count = 0;
   await eventually(async () => {
     const node = await cluster.node(10 + count++, 'edge');

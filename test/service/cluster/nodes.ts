@@ -8,7 +8,7 @@ import { get, SERVICE_KEYS, type Sections, startTestService, type TestService } 
 /** The key with which an edge signs streaming payloads. */
 export const STREAM_KEYS: PrivateKeys = { stream: Buffer.alloc(32, 0x22) };
 
-/** Starts nodes of one cluster in this process, on real servers; all end with the test. */
+/** Starts nodes of a cluster in this process, on real servers. All of them end with the test. */
 export class TestCluster {
   readonly #t: Test;
   /** The addresses of the servers. */
@@ -24,7 +24,7 @@ export class TestCluster {
     return new TestCluster(t, (await natsServers(t, count)).urls);
   }
 
-  /** @param keys default: those of an aggregator */
+  /** @param keys the private keys of the node; default: those of an aggregator */
   async node(
     node: number,
     role: 'aggregator' | 'edge',
@@ -55,7 +55,7 @@ export async function untilReady(service: TestService): Promise<void> {
   await eventually(async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
 }
 
-/** Returns the present nodes, as reported by one of them. */
+/** Returns the present nodes as one of them lists them. */
 export async function nodesOf(service: TestService): Promise<NodeEntry[]> {
   const body = (await (await get(`${service.url}/v1/nodes`)).json()) as {
     data: { nodes: NodeEntry[] };

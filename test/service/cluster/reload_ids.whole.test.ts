@@ -24,10 +24,12 @@ const SWAPPED: Sections = {
     { id: 3, symbol: 'C' },
   ],
 };
-/** Prices of each symbol are far apart, so that a price under another symbol is noticed. */
+/**
+ * The first price of each symbol. The prices of two symbols are far apart, so that a price under another symbol is noticed.
+ */
 const FIRST_PRICE: Readonly<Record<string, bigint>> = { A: 1_000n, B: 2_000n, C: 3_000n };
 
-/** Publishes prices of all symbols, each one greater than before. */
+/** Publishes prices of all symbols. Each price is greater than the price before. */
 class Publisher {
   readonly #socket: TestSocket;
   readonly #symbols: readonly string[];
@@ -53,7 +55,7 @@ class Publisher {
   }
 }
 
-/** A reader of both assets, by the IDs that its node had when it subscribed. */
+/** A reader of both assets. The reader uses the IDs that its node had when the reader subscribed. */
 class Reader {
   readonly #newest = new Map<string, bigint>();
   readonly wrong: string[] = [];

@@ -75,8 +75,8 @@ test('a node that cannot continue says why, and still serves the aggregates that
 });
 
 /**
- * Starts a node with the disk of a killed process: it has one of the two aggregates of the log, unless it has all. The log is
- * read when the test releases it.
+ * Starts a node with the disk of a killed process. The disk has one of the two aggregates of the log, or both with `hasAll`.
+ * The node can read the log when the test allows this.
  */
 async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
@@ -166,14 +166,14 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     /** Returns the time of the signature of the aggregate that readers receive. */
     servedNs: (): bigint | undefined => source.snapshot().live[0]?.holding?.aggregate?.signedAtNs,
     answer: () => bus.answerReads(),
-    /** Adds an aggregate to the log, as the leader. */
+    /** Adds an aggregate to the log, like the leader. */
     record: (signedAtNs: bigint) => bus.committed(append(signedAtNs)),
     /** Adds a record that follows the record with this ID. */
     recordAfter: (after: string) => bus.committed(append(lastServedNs + 1n, after)),
   };
 }
 
-/** A log whose records are read when a test releases them; there are no other nodes. */
+/** A log whose records can be read only when a test allows this. There are no other nodes. */
 class HeldBus implements Bus {
   readonly #log: readonly LogRecord[];
   committed: (record: LogRecord) => void = () => {};

@@ -57,7 +57,7 @@ interface Key {
   readonly address: string;
 }
 
-/** Returns the keys; none while the limit of a path without a token is reached. */
+/** Returns the keys; empty while the limit of a path without a token is reached. */
 async function keysOf(service: TestService): Promise<Key[]> {
   const { data = [] } = (await (await get(`${service.url}/v1/signers`)).json()) as { data?: Key[] };
   return data;

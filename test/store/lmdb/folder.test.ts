@@ -8,9 +8,9 @@ import { lockFolder } from '../../../src/store/lmdb/lock.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from '../sample.js';
 
-/** Leaves a killed owner. @returns the signal that killed the owner */
+/** Leaves the socket of a killed owner. @returns the signal that killed the owner */
 function leaveKilledOwner(dir: string): string | null {
-  // Listens from inside the folder, because a socket's path is short and this folder's may not be.
+  // The script listens from inside the folder, because a socket's path must be short and the path of this folder may be long.
   const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
   return spawnSync(process.execPath, ['-e', script], { cwd: dir }).signal;
 }
@@ -68,7 +68,8 @@ test('a folder in which no table can be made is released', async (t) => {
     import { openStore } from '${store}';
     import { storeOptions } from '${sample}';
     for (let n = 0; n < 2; n++) await openStore(storeOptions('.')).catch(({ message }) => console.log(message));`;
-  // No file may grow beyond 16 KiB, at which the first table begins; the test runner's own files would.
+  // No file may grow beyond 16 KiB, where the first table begins. The loaders of the test runner are removed, because they
+  // would write larger files.
   const command = `unset NODE_OPTIONS NODE_V8_COVERAGE; ulimit -f 32; exec "$0" "$@"`;
   const args = ['-c', command, process.execPath, '--input-type=module', '-e', attempts];
   const { stdout } = spawnSync('sh', args, { cwd: t.testdir(), encoding: 'utf8' });
@@ -85,7 +86,7 @@ test('a flipped bit is detected and no wrong record is served', async (t) => {
   const options = storeOptions(dir);
   const asset = options.assets[0]!;
   const store = await openStore(options);
-  // Each record has 32 equal bytes that occur nowhere else in the file.
+  // Each record has 32 equal bytes that no other part of the file contains.
   const marked = (s: number, mark: number) => ({
     ...sampleAggregate(asset, [], units(s + 1), atSecond(START_S + s)),
     merkleRoot: new Uint8Array(32).fill(mark),
@@ -149,7 +150,7 @@ function double(value: number): Buffer {
   return Buffer.from(new Float64Array([value]).buffer);
 }
 
-/** Flips a bit in every copy of these bytes: some are in pages that are no longer in use. */
+/** Flips a bit in every copy of these bytes. Some copies are in pages that are no longer in use. */
 function flip(dir: string, mark: Buffer): void {
   const path = join(dir, 'data.mdb');
   const bytes = readFileSync(path);

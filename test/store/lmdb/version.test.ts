@@ -6,7 +6,10 @@ import { LMDB_VERSION } from '../../../src/store/lmdb/page_tree.js';
 
 const require = createRequire(import.meta.url);
 
-/** Reads the version. lmdb exports no package.json, so the file is searched beside its entry. */
+/**
+ * Reads the version of lmdb. lmdb exports no package.json, so the function searches this file from the folder of lmdb's entry
+ * upwards.
+ */
 function installedVersion(): string {
   let folder = dirname(require.resolve('lmdb'));
   for (;;) {
@@ -14,7 +17,7 @@ function installedVersion(): string {
       const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
       if (name === 'lmdb') return version;
     } catch {
-      // The search goes on in the folder above.
+      // The search continues in the folder above.
     }
     if (folder === dirname(folder)) throw new Error('lmdb is not installed');
     folder = dirname(folder);
