@@ -47,7 +47,10 @@ function packClient(dir: string): string {
         node: './client/node_index.js',
         default: './client/index.js',
       },
-      './worker': './client/verify/verify_worker.js',
+      './worker': {
+        types: './client/verify/verify_worker.d.ts',
+        default: './client/verify/verify_worker.js',
+      },
     },
     engines: root.engines,
     files: ['**/*.js', '**/*.d.ts'],

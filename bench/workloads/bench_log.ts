@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { LOG_START } from '../../src/cluster/bus.js';
-import { encodeLogBatch, type LogEntry } from '../../src/cluster/log/log_batch.js';
+import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { LogFollower } from '../../src/cluster/log/log_follower.js';
 import { LogWriter } from '../../src/cluster/log/log_writer.js';
+import { chainedRecord } from '../../src/cluster/log/record_chain.js';
 import { type NatsBus, openNatsBus } from '../../src/cluster/nats/nats_bus.js';
 import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 
@@ -39,6 +40,7 @@ export class BenchLog {
       caughtUp: () => {},
       missing: fail('records of the log were deleted'),
       broken: (reason) => fail(reason)(),
+      skipped: (reason) => fail(reason)(),
       timing: TIMING,
       nowMs,
     });
@@ -46,7 +48,6 @@ export class BenchLog {
       bus,
       follower: this.#follower,
       epoch,
-      newId,
       claimedMs,
       timing: TIMING,
       nowMs,
@@ -58,14 +59,17 @@ export class BenchLog {
   }
 
   static async begin(bus: NatsBus): Promise<BenchLog> {
-    const id = newId();
     const claimedMs = nowMs();
-    const claim = { node: 63, name: 'bench', run: id, configHash: new Uint8Array(32), resign: false };
-    const epoch = await bus.append(
-      LOG_START,
-      id,
-      encodeLogBatch({ epoch: 1, after: '', claim, entries: [] }),
-    );
+    const claim = {
+      node: 63,
+      name: 'bench',
+      run: randomBytes(8).toString('hex'),
+      attempt: 1,
+      configHash: new Uint8Array(32),
+      resign: false,
+    };
+    const { id, bytes } = chainedRecord({ epoch: 1, sequence: 1, after: '', claim, entries: [] });
+    const epoch = await bus.append(LOG_START, id, bytes);
     return new BenchLog(bus, epoch, id, claimedMs);
   }
 
@@ -106,10 +110,6 @@ export class BenchLog {
     this.#follower.stop();
     this.#writer.stop();
   }
-}
-
-function newId(): string {
-  return randomBytes(12).toString('hex');
 }
 
 function fail(reason: string): () => never {

@@ -8,10 +8,10 @@ export interface Bus {
    * Appends a record to the log directly after `after`, which must be the log's end when the servers commit the record. Settles within
    * seconds.
    * @param after an empty `id` in it is not compared
-   * @param id the record's ID: printable ASCII without spaces. No two records have the same ID. A record that may be lost is appended
-   * again with the same bytes after the same record
-   * @returns the record's sequence, when so many servers have the record that it cannot be lost
-   * @throws WrongEnd when the log has a different last record, so that the record was not appended
+   * @param id the record's ID: printable ASCII without spaces. No two records have the same ID; a record that may be lost is
+   * appended again with the same bytes
+   * @returns the record's sequence, when enough servers have the record that none can lose it
+   * @throws WrongEnd when the log's last record is another one: the record was not appended
    * @throws Error when the outcome is unknown: the record may be appended, now or later
    */
   append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number>;
@@ -21,9 +21,10 @@ export interface Bus {
    */
   extent(): Promise<LogExtent>;
   /**
-   * Returns records of the log in order and without gaps, from the record after `afterSequence` on. The result ends at the log's end
-   * as the answering server knows it, or after a large number of records.
-   * @throws Error when no server answers, or when the record after `afterSequence` has been deleted
+   * Returns records of the log in order, without gaps, from the first one after the sequence on. They end at the log's end as the
+   * server that answers knows it, or after many records.
+   * @throws RecordsMissing when the first of the records is missing
+   * @throws Error when no server answers
    */
   read(afterSequence: number): Promise<readonly LogRecord[]>;
   /**
@@ -72,7 +73,12 @@ export interface LogRecord extends LogPosition {
 /** The position before the first record. */
 export const LOG_START: LogPosition = { sequence: 0, id: '' };
 
-/** Thrown when the log's end differs from the end that the writer expects. */
+/** Thrown when the server has later records than the requested one, and not that record: it is too old, lost or damaged. */
+export class RecordsMissing extends Error {
+  override readonly name = 'RecordsMissing';
+}
+
+/** Thrown when the log has another end than the writer expects. */
 export class WrongEnd extends Error {
   override readonly name = 'WrongEnd';
 }

@@ -27,7 +27,7 @@ export class ClusterMember {
   #claimed: Claim | undefined;
   #epoch = 0;
   #isLed = false;
-  #writeCount = 0;
+  #claimCount = 0;
   #isLeaving = false;
   #isStopped = false;
 
@@ -53,6 +53,8 @@ export class ClusterMember {
       caughtUp: () => host.caughtUp(),
       missing: (firstSequence) => host.missing(firstSequence),
       broken: (reason) => this.#fail(reason),
+      skipped: (reason) => host.skipped(reason),
+      restored: options.role === 'edge' ? undefined : (count) => host.restored(count),
     });
     this.#receiver = new TickReceiver({
       bus,
@@ -68,7 +70,6 @@ export class ClusterMember {
       timing,
       nowMs,
       follower: this.#follower,
-      newId: this.#newId,
       claim: () => this.#claim(false),
       rank: () => this.nodes.rank(),
       tickMs: () => this.#receiver.tickMs,
@@ -81,7 +82,6 @@ export class ClusterMember {
       taxonomy,
       host: this.#leaderHost,
       follower: this.#follower,
-      newId: this.#newId,
       resignation: () => this.#claim(true),
       shown: this.#receiver,
     });
@@ -137,7 +137,7 @@ export class ClusterMember {
   }
 
   /** The progress in applying the log. */
-  get log(): Pick<LogFollower, 'lag' | 'appliedMs'> {
+  get log(): Pick<LogFollower, 'lag' | 'appliedMs' | 'skippedCount'> {
     return this.#follower;
   }
 
@@ -219,11 +219,9 @@ export class ClusterMember {
     };
   }
 
-  readonly #newId = (): string => `${this.#options.run}-${++this.#writeCount}`;
-
   #claim(resign: boolean): Claim {
     const { node, name, run, configHash } = this.#options;
-    return { node, name, run, configHash: configHash(), resign };
+    return { node, name, run, attempt: ++this.#claimCount, configHash: configHash(), resign };
   }
 
   /** Applies a record. The node that made the last applied claim leads. */

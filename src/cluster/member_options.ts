@@ -31,7 +31,11 @@ export interface MemberHost extends LeaderHost {
   clockIsRight(): boolean | undefined;
   /** The listener to the leader's live prices, while another node leads. */
   readonly prices: PriceListener;
-  /** Called when the node cannot continue. The node must end and report this reason. */
+  /** Called when a record of the log has no effect, because no leader wrote it or it is damaged. */
+  skipped(reason: string): void;
+  /** Called when this node has appended records again that the log had lost. */
+  restored(count: number): void;
+  /** Called when the node cannot continue: it must end and report this reason. */
   fatal(reason: string): void;
 }
 

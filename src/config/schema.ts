@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
-import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset_id.js';
+import { SYMBOL_LENGTH_MAX, UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
@@ -32,7 +32,7 @@ const signatureType = z.enum(SIGNATURE_TYPES);
 const symbol = z
   .string()
   .regex(
-    new RegExp(`^(?!\\*$|__proto__$)${SYMBOL_PATTERN}$`, 'u'),
+    new RegExp(`^(?!\\*$|__proto__$)[^\\s\\p{C},"\\\\]{1,${SYMBOL_LENGTH_MAX}}$`, 'u'),
     'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
   );
 const symbolList = z

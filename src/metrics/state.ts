@@ -65,7 +65,9 @@ export interface ClusterState {
   readonly ticksSilentSeconds: number;
   readonly tickGaps: number;
   readonly refusedWrites: number;
-  /** The number of standbys that send reports, including this node. */
+  /** Records of the log without effect: no leader wrote them, or they are damaged. */
+  readonly skippedRecords: number;
+  /** Standbys that report themselves, including this node. */
   readonly standbys: number;
   /** The number of nodes that send reports, including this node. */
   readonly nodes: number;

@@ -242,6 +242,9 @@ class ClusterNode implements PriceMaker {
       },
       caughtUp: () => this.#records.caughtUp(),
       missing: (firstSequence) => void this.#candles.missing(firstSequence),
+      skipped: (reason) => logger.error({ reason }, 'a record of the log has no effect'),
+      restored: (records) =>
+        logger.warn({ records }, 'the log had lost records, which this node appended again'),
       prices: this.#leaderPrices,
       fatal: (reason) => {
         this.#fatal = reason;

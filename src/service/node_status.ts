@@ -44,6 +44,7 @@ export class NodeStatus {
       ticksSilentSeconds: this.#silentMs() / 1000,
       tickGaps: ticks.gaps,
       refusedWrites,
+      skippedRecords: log.skippedCount,
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
       logCopies: servers.logCopies,

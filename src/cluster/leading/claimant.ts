@@ -1,5 +1,6 @@
 import type { Bus, LogPosition, LogRecord } from '../bus.js';
-import { type Claim, encodeLogBatch } from '../log/log_batch.js';
+import type { Claim } from '../log/log_batch.js';
+import { chainedRecord } from '../log/record_chain.js';
 import { type ClusterTiming, LEASE_MARGIN, RANK_DELAY_MS } from '../timing.js';
 
 /** The highest rank that adds waiting time. Standbys with a higher rank wait as long as this rank. */
@@ -11,11 +12,11 @@ export interface ClaimantOptions {
   readonly bus: Pick<Bus, 'append'>;
   readonly follower: {
     readonly position: LogPosition;
+    readonly lastId: string;
     readonly appliedMs: number;
     offer(record: LogRecord): void;
     catchUp(): Promise<void>;
   };
-  readonly newId: () => string;
   readonly claim: () => Claim;
   /** Returns the number of standbys that claim before this standby. */
   readonly rank: () => number;
@@ -78,17 +79,22 @@ export class Claimant {
   }
 
   #claim(nowMs: number): void {
-    const { bus, follower, newId, claim } = this.#options;
+    const { bus, follower, claim } = this.#options;
     const after = follower.position;
     const sequence = after.sequence + 1;
-    const id = newId();
-    const bytes = encodeLogBatch({ epoch: sequence, after: after.id, claim: claim(), entries: [] });
+    const record = chainedRecord({
+      epoch: sequence,
+      sequence,
+      after: follower.lastId,
+      claim: claim(),
+      entries: [],
+    });
     this.#isClaiming = true;
-    this.#sent = { id, atMs: nowMs };
+    this.#sent = { id: record.id, atMs: nowMs };
     bus
-      .append(after, id, bytes)
+      .append(after, record.id, record.bytes)
       .then((appended) => {
-        if (appended === sequence) follower.offer({ sequence, id, bytes });
+        if (appended === sequence) follower.offer(record);
       })
       // Another node claimed first, or the outcome is unknown. The log shows which node leads.
       .catch(() => follower.catchUp())

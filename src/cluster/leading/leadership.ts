@@ -56,11 +56,10 @@ export class Leadership {
 
   /** @param claimedMs the time at which the applied claim was sent */
   begin(epoch: number, claimedMs: number): void {
-    const { host, bus, follower, newId, taxonomy, shown, timing, nowMs, defer } = this.#options;
+    const { host, bus, follower, taxonomy, shown, timing, nowMs, defer } = this.#options;
     const term = new Term({
       bus,
       follower,
-      newId,
       taxonomy,
       shown,
       timing,

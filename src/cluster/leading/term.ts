@@ -30,7 +30,7 @@ export class Term {
   #isOver = false;
 
   constructor(options: TermOptions) {
-    const { bus, follower, epoch, newId, claimedMs, taxonomy, timing, nowMs, defer } = options;
+    const { bus, follower, epoch, claimedMs, taxonomy, timing, nowMs, defer } = options;
     this.epoch = epoch;
     this.#shown = options.shown;
     this.#tickLeaseMs = timing.tickLeaseMs;
@@ -40,7 +40,6 @@ export class Term {
       bus,
       follower,
       epoch,
-      newId,
       claimedMs,
       timing,
       nowMs,

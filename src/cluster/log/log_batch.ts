@@ -4,8 +4,8 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** The version of all data that nodes write and send. A node that finds a higher version in the log stops. */
-export const WIRE_VERSION = 2;
+/** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
+export const WIRE_VERSION = 3;
 
 /**
  * The size up to which entries are collected in one record. A larger record is not written faster, and it delays all records
@@ -25,7 +25,9 @@ export const ENTRY_OVERHEAD_BYTES = 64;
 export interface LogBatch {
   /** The sequence of the claim that began the epoch. */
   readonly epoch: number;
-  /** The ID of the previous record; empty if the writer did not know the ID. */
+  /** The place of the record in the log. */
+  readonly sequence: number;
+  /** The ID of the record before; empty if its writer did not know it. */
   readonly after: string;
   readonly claim?: Claim | undefined;
   /** The entries, in order. */
@@ -45,9 +47,14 @@ export interface Claim {
   readonly name: string;
   /** The ID of the process. No other process has the same ID. */
   readonly run: string;
+  /** The number of this claim among those of its process: two claims after the same record are two records. */
+  readonly attempt: number;
   readonly configHash: Uint8Array;
   readonly resign: boolean;
 }
+
+/** Thrown when a newer release wrote the message. */
+export class NewerVersion extends UnreadableMessage {}
 
 /** Returns the largest number of bytes that an entry adds to a record. */
 export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
@@ -57,7 +64,7 @@ export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
 /** The builder of all messages. The builder is empty between calls. */
 const builder = new Builder(16 * 1024);
 
-export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint8Array {
+export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBatch): Uint8Array {
   builder.clear();
   const entriesAt = entries.length === 0 ? 0 : buildEntries(entries);
   const claimAt = claim === undefined ? 0 : buildClaim(claim);
@@ -65,6 +72,7 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
   LogBatchTable.startLogBatch(builder);
   LogBatchTable.addWireVersion(builder, WIRE_VERSION);
   LogBatchTable.addEpoch(builder, BigInt(epoch));
+  LogBatchTable.addSequence(builder, BigInt(sequence));
   if (afterAt !== 0) LogBatchTable.addAfter(builder, afterAt);
   if (claimAt !== 0) LogBatchTable.addClaim(builder, claimAt);
   if (entriesAt !== 0) LogBatchTable.addEntries(builder, entriesAt);
@@ -73,8 +81,9 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
 }
 
 /**
- * Reads a batch that {@link encodeLogBatch} wrote. The bytes of its entries are views.
- * @throws UnreadableMessage when the bytes are damaged, or when a newer version wrote the batch
+ * Reads a batch that {@link encodeLogBatch} wrote; the bytes of its entries are views.
+ * @throws UnreadableMessage
+ * @throws NewerVersion when a newer release wrote the batch
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
   return readMessage('record of the log', bytes, (buffer) => {
@@ -84,6 +93,7 @@ export function decodeLogBatch(bytes: Uint8Array): LogBatch {
     const count = countInside(buffer, table.entriesLength(), 4);
     return {
       epoch: exactNumber(table.epoch()),
+      sequence: exactNumber(table.sequence()),
       after: table.after() ?? '',
       claim: claim === null ? undefined : readClaim(buffer, claim),
       entries: Array.from({ length: count }, (_, i) => readEntry(buffer, table.entries(i)!)),
@@ -92,12 +102,12 @@ export function decodeLogBatch(bytes: Uint8Array): LogBatch {
 }
 
 function checkVersion(version: number): void {
-  if (version === WIRE_VERSION) return;
-  throw new UnreadableMessage(
-    version > WIRE_VERSION
-      ? `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`
-      : `a record of the log has version ${version}, which this node does not read`,
-  );
+  if (version > WIRE_VERSION)
+    throw new NewerVersion(
+      `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`,
+    );
+  if (version < WIRE_VERSION)
+    throw new UnreadableMessage(`a record of the log has version ${version}, which this node does not read`);
 }
 
 function buildEntries(entries: readonly LogEntry[]): Offset {
@@ -128,11 +138,11 @@ function readEntry(buffer: ByteBuffer, entry: Entry): LogEntry {
   };
 }
 
-function buildClaim({ node, name, run, configHash, resign }: Claim): Offset {
+function buildClaim({ node, name, run, attempt, configHash, resign }: Claim): Offset {
   const nameAt = builder.createString(name);
   const runAt = builder.createString(run);
   const hashAt = builder.createByteVector(configHash);
-  return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign);
+  return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign, attempt);
 }
 
 function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
@@ -140,6 +150,7 @@ function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
     node: claim.node(),
     name: claim.name() ?? '',
     run: claim.run() ?? '',
+    attempt: claim.attempt(),
     configHash: fieldInside(buffer, claim.configHashArray()),
     resign: claim.resign(),
   };

@@ -1,13 +1,7 @@
 import type { Bus, LogPosition, LogRecord } from '../bus.js';
 import { BEATS_PER_LEASE, type ClusterTiming } from '../timing.js';
-import {
-  BATCH_BYTES_MAX,
-  type Claim,
-  ENTRY_BYTES_MAX,
-  encodeLogBatch,
-  entryBytes,
-  type LogEntry,
-} from './log_batch.js';
+import { BATCH_BYTES_MAX, type Claim, ENTRY_BYTES_MAX, entryBytes, type LogEntry } from './log_batch.js';
+import { chainedRecord } from './record_chain.js';
 
 /**
  * The largest size of entries that wait to be written. If the log accepts nothing for so long, another node that can reach the log
@@ -20,12 +14,12 @@ export interface LogWriterOptions {
   /** The follower of the log. Everything that this node writes takes effect when the follower applies it. */
   readonly follower: {
     readonly position: LogPosition;
+    /** The ID of the last record that has an effect. */
+    readonly lastId: string;
     offer(record: LogRecord): void;
     catchUp(): Promise<void>;
   };
   readonly epoch: number;
-  /** Returns a new ID that no other record has. */
-  readonly newId: () => string;
   /** The time at which the claim of this epoch was sent. */
   readonly claimedMs: number;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs'>;
@@ -38,8 +32,10 @@ export interface LogWriterOptions {
   readonly overflowed: () => void;
 }
 
-interface Write extends LogRecord {
-  readonly after: LogPosition;
+interface Write {
+  readonly record: LogRecord;
+  readonly entries: readonly LogEntry[];
+  readonly claim: Claim | undefined;
   readonly sentMs: number;
   /** The number of entries of this epoch up to the end of this write. */
   readonly entryCount: number;
@@ -57,9 +53,10 @@ export class LeadershipLost extends Error {
 }
 
 /**
- * Writes one epoch of the log. Only one write is in progress at a time, and new entries are collected during the write. With two
- * writes in progress, the first write could be lost and the second could be accepted after the claim of another node. A write that
- * may be lost is sent again unchanged until the log shows this write or a record of another node.
+ * Writes one epoch of the log. One write is under way at a time, and entries gather meanwhile: with two writes, the first could
+ * be lost and the second be accepted after the claim of another node. A write that may be lost is sent again unchanged, until the
+ * log shows the write or another record in its place. After the claim of another node, writing ends; after a record that all nodes
+ * skip, the write goes to the next place.
  */
 export class LogWriter {
   readonly #options: LogWriterOptions;
@@ -146,7 +143,7 @@ export class LogWriter {
   /** Notes that a record of this epoch has been applied. */
   applied({ id }: LogPosition): void {
     const write = this.#write;
-    if (write === undefined || write.id !== id) return;
+    if (write === undefined || write.record.id !== id) return;
     this.#write = undefined;
     this.#retryMs = undefined;
     this.#acknowledgedSentMs = write.sentMs;
@@ -193,22 +190,25 @@ export class LogWriter {
   }
 
   #writeNext(): void {
-    const { follower, epoch, newId, nowMs } = this.#options;
-    const after = follower.position;
     const entries = this.#take();
     const claim = this.#waiting.length === 0 ? this.#last : undefined;
     this.#write = {
-      after,
-      sequence: after.sequence + 1,
-      id: newId(),
-      bytes: encodeLogBatch({ epoch, after: after.id, claim, entries }),
-      sentMs: nowMs(),
+      record: this.#recordOf(entries, claim),
+      entries,
+      claim,
+      sentMs: this.#options.nowMs(),
       entryCount: this.#entryCount - this.#waiting.length,
     };
     this.#send();
   }
 
-  /** Takes the next entries that fit in one record. Takes at least one entry if any entries wait. */
+  #recordOf(entries: readonly LogEntry[], claim: Claim | undefined): LogRecord {
+    const { follower, epoch } = this.#options;
+    const sequence = follower.position.sequence + 1;
+    return chainedRecord({ epoch, sequence, after: follower.lastId, claim, entries });
+  }
+
+  /** Takes the next entries that fit in one record; at least one when any wait. */
   #take(): LogEntry[] {
     let bytes = 0;
     let count = 0;
@@ -228,12 +228,18 @@ export class LogWriter {
   }
 
   #send(): void {
-    const write = this.#write!;
+    const { bus, follower, nowMs } = this.#options;
+    const after = follower.position;
+    let write = this.#write!;
+    // A record that all nodes skip may have taken the place of the write, so the write cannot be accepted there any more.
+    if (write.record.sequence !== after.sequence + 1)
+      this.#write = write = { ...write, record: this.#recordOf(write.entries, write.claim) };
+    const { record } = write;
     this.#retryMs = undefined;
-    this.#sentMs = this.#options.nowMs();
-    this.#options.bus.append(write.after, write.id, write.bytes).then(
+    this.#sentMs = nowMs();
+    bus.append(after, record.id, record.bytes).then(
       (sequence) => {
-        if (sequence === write.sequence) this.#options.follower.offer(write);
+        if (sequence === record.sequence) follower.offer(record);
         else this.#resolveDoubt(write);
       },
       () => this.#resolveDoubt(write),

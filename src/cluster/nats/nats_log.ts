@@ -1,6 +1,6 @@
 import { JetStreamApiError, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import { headers, type Msg } from '@nats-io/transport-node';
-import { type LogExtent, type LogPosition, type LogRecord, WrongEnd } from '../bus.js';
+import { type LogExtent, type LogPosition, type LogRecord, RecordsMissing, WrongEnd } from '../bus.js';
 import { readBatch } from './nats_batch.js';
 import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
@@ -56,7 +56,7 @@ export class Log {
     );
     const first = records[0]?.sequence ?? afterSequence + 1;
     if (first !== afterSequence + 1)
-      throw new Error(`the records ${afterSequence + 1} to ${first - 1} of the log have been deleted`);
+      throw new RecordsMissing(`the log lacks the records ${afterSequence + 1} to ${first - 1}`);
     const gap = records.findIndex(({ sequence }, index) => sequence !== first + index);
     return gap === -1 ? records : records.slice(0, gap);
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import type { Bus, LogPosition, LogRecord } from '../../../src/cluster/bus.js';
-import { encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
 import { parseConfig } from '../../../src/config/load.js';
 import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
@@ -67,7 +67,9 @@ test('a node that cannot continue says why, and still serves the aggregates that
   const servedNs = node.lastServedNs + 1n;
   node.record(servedNs);
   node.recordAfter('a record of another log');
-  t.match(node.maker.troubles(), [/^record 4 of the log follows record a record of another log/]);
+  t.match(node.maker.troubles(), [
+    /^record 4 of the log cannot be applied: it follows record a record of another log/,
+  ]);
   const nowNs = node.clock.nowNs();
   node.maker.tick(nowNs);
   t.equal(node.maker.nextDueNs?.(nowNs), undefined, 'nothing is due any more, and the process goes on');
@@ -100,12 +102,12 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     };
     const sequence = log.length + 1;
     const { symbol, signatureType } = asset;
-    const bytes = encodeLogBatch({
+    const record = chainedRecord({
       epoch: 1,
+      sequence,
       after,
       entries: [{ symbol, signatureType, bytes: holdingBytes(holding) }],
     });
-    const record = { sequence, id: `r${sequence}`, bytes };
     log.push(record);
     return record;
   };
