@@ -15,6 +15,11 @@ export interface LightTests {
 /** Packages for threads, processes, sockets and databases. A test that loads one of these packages needs a separate process. */
 const HEAVY_PACKAGES =
   /^(?:node:(?:child_process|worker_threads|https?|tls|net|inspector)|ws|uWebSockets\.js|lmdb|piscina|koffi|playwright-core|@nats-io\/.+|typescript|esbuild|solc|@ethereumjs\/.+)$/;
+/** Modules with which a test opens a listener of the service, starts a process that opens one, or checks that the machine can. */
+const LISTENS =
+  /^(?:src\/server\/uws\/native|src\/cli\/start_checks|scripts\/load\/server_process|test\/service\/child|test\/run_shell)\.js$/;
+/** The text of a test that starts the program itself. */
+const STARTS_PROGRAM = /cli\/main\.js/;
 /** Built-in modules that `src` uses without a socket, only to read addresses and certificates. */
 const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
 /** Code that changes state which all tests of a process share. */
@@ -72,21 +77,31 @@ export function sharesService(file: string): boolean {
 export function isLight(file: string): boolean {
   if (!isOfTier(file, 'fast') || file.split('/').length < 3) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
+  const isHeavy = (specifier: string, by: string) =>
+    HEAVY_PACKAGES.test(specifier) && !(by.startsWith('src/') && PURE_BUILTINS_OF_SRC.test(specifier));
+  return !loads(file, isHeavy);
+}
+
+/** Decides whether a compiled test may open a listener: it loads uWebSockets.js, or starts the program, which does so. */
+export function mayListen(file: string): boolean {
+  return STARTS_PROGRAM.test(readFileSync(DIST + file, 'utf8')) || loads(file, (name) => LISTENS.test(name));
+}
+
+/** Tells whether a module loads such a package or module, also through others. @param isOne decides about its name and the module that names it */
+function loads(file: string, isOne: (name: string, by: string) => boolean): boolean {
   const seen = new Set<string>();
   const waiting = [file];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);
     for (const specifier of importsOf(next)) {
-      if (specifier.startsWith('.')) waiting.push(posix.join(dirname(next), specifier));
-      else if (
-        HEAVY_PACKAGES.test(specifier) &&
-        !(next.startsWith('src/') && PURE_BUILTINS_OF_SRC.test(specifier))
-      )
-        return false;
+      const isModule = specifier.startsWith('.');
+      const name = isModule ? posix.join(dirname(next), specifier) : specifier;
+      if (isOne(name, next)) return true;
+      if (isModule) waiting.push(name);
     }
   }
-  return true;
+  return false;
 }
 
 const known = new Map<string, readonly string[]>();

@@ -5,16 +5,17 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DIST, isOfTier, ROOT, type Tier, testFiles } from './files.js';
-import { writeLightTests } from './light_tests.js';
+import { mayListen, writeLightTests } from './light_tests.js';
 import { removeStaleOutputs } from './stale_outputs.js';
 import { overBudget, readTimes, slowestTable } from './times.js';
 
 /**
  * Runs the compiled tests of a tier with tap, and then prints the files that took the most CPU time. The arguments are `fast`,
  * `whole` or `long`, or `room NAME` for the fast and whole tests of one folder of `test`. `--changed` leaves out files that have
- * not changed since their last run. `--seeds N` and `--rounds N` set the sizes of `long`.
+ * not changed since their last run, `--without-listener` those that need uWebSockets.js. `--seeds N` and `--rounds N` set the
+ * sizes of `long`.
  */
-const HELP = 'one of: fast, whole, long, room NAME [--changed] [--seeds N] [--rounds N]';
+const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listener] [--seeds N] [--rounds N]';
 
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     changed: { type: 'boolean', default: false },
+    'without-listener': { type: 'boolean', default: false },
     seeds: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '3' },
   },
@@ -43,10 +45,11 @@ process.exitCode = await run(what === 'room' ? 'whole' : (what as Tier));
 
 async function run(tier: Tier): Promise<number> {
   removeStaleOutputs();
+  const all = testFiles().filter((file) => !values['without-listener'] || !mayListen(file));
   // All bundles are written in each run, so that no bundle of a removed room remains.
-  const bundles = writeLightTests(testFiles());
+  const bundles = writeLightTests(all);
   const bundled = new Set(bundles.flatMap(({ files }) => files));
-  const files = [...testFiles().filter((file) => !bundled.has(file)), ...bundles.map(({ bundle }) => bundle)]
+  const files = [...all.filter((file) => !bundled.has(file)), ...bundles.map(({ bundle }) => bundle)]
     .filter((file) => isOfTier(file, tier))
     .filter((file) => room === '' || isOfRoom(file, room));
   if (files.length === 0) {

@@ -9,11 +9,17 @@ export interface Check {
   readonly title: string;
   /**
    * Runs the check.
-   * @param threads the number of threads that serve the sockets, for checks that can run with any number of
-   * threads
    * @throws Error when no measurement is possible
    */
-  readonly run: (scale: Scale, threads: number) => Promise<readonly Finding[] | Skipped>;
+  readonly run: (scale: Scale, sizes: Sizes) => Promise<readonly Finding[] | Skipped>;
+}
+
+/** The sizes that arguments change. */
+export interface Sizes {
+  /** The number of threads that serve the sockets, for checks that can run with any number of threads. */
+  readonly threads: number;
+  /** The number of signatures, or of crashes of threads, in a full run of a check that counts them; `undefined` for its default. */
+  readonly count: number | undefined;
 }
 
 /** A figure and its limit. */

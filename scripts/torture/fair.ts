@@ -9,7 +9,7 @@ import { openStreams, type Streams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { measureUsage } from '../load/usage.js';
 import { pause } from '../load/wait.js';
-import type { Check, Finding, Scale } from './check.js';
+import type { Check, Finding, Scale, Sizes } from './check.js';
 import { HOSTILE_ASSETS, type HostileKind } from './hostile.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
@@ -59,7 +59,7 @@ interface Seen {
   readonly waitShare: number;
 }
 
-async function measure(scale: Scale, threads: number): Promise<Finding[]> {
+async function measure(scale: Scale, { threads }: Sizes): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const kind of Object.keys(TITLES) as HostileKind[])
     findings.push(...(await measureBeside(kind, scale, threads)));

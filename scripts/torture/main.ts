@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
-import { type Check, isReached, type Scale } from './check.js';
+import { batch } from './batch.js';
+import { type Check, isReached, type Scale, type Sizes } from './check.js';
 import { clock } from './clock.js';
 import { cluster } from './cluster/cluster.js';
+import { crashes } from './crashes.js';
 import { disk } from './disk.js';
 import { fair } from './fair.js';
 import { flood } from './flood.js';
@@ -19,8 +21,8 @@ import { worker } from './worker.js';
 
 /**
  * `npm run torture`: runs one check after the other, each against a service in a separate process, and then prints a table of all
- * figures. The arguments are names of checks, `--smoke`, and `--threads N`, the number of threads of the service in `fair`. The
- * exit status is 1 when a figure misses its limit.
+ * figures. The arguments are names of checks, `--smoke`, `--threads N`, the number of threads of the service in `fair` and
+ * `crashes`, and `--count N`, the size of `crashes` and `batch`. The exit status is 1 when a figure misses its limit.
  */
 const CHECKS: readonly Check[] = [
   stalled,
@@ -30,7 +32,9 @@ const CHECKS: readonly Check[] = [
   unread,
   handles,
   worker,
+  batch,
   serving,
+  crashes,
   clock,
   cluster,
   disk,
@@ -45,10 +49,17 @@ const SMOKE_CHECKS_AT_ONCE = 4;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { smoke: { type: 'boolean' }, threads: { type: 'string', default: '1' } },
+  options: {
+    smoke: { type: 'boolean' },
+    threads: { type: 'string', default: '1' },
+    count: { type: 'string' },
+  },
 });
 const scale: Scale = values.smoke ? 'smoke' : 'full';
-const threads = Number(values.threads);
+const sizes: Sizes = {
+  threads: Number(values.threads),
+  count: values.count === undefined ? undefined : Number(values.count),
+};
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
 const outcomes: Outcome[] = [];
 const queue = checks.entries();
@@ -70,7 +81,7 @@ async function run(check: Check): Promise<Outcome> {
   const startMs = performance.now();
   const seconds = () => (performance.now() - startMs) / 1000;
   try {
-    const result = await Promise.race([check.run(scale, threads), tooLate()]);
+    const result = await Promise.race([check.run(scale, sizes), tooLate()]);
     const took = seconds();
     process.stderr.write(`${check.name}: ${took.toFixed(1)} s\n`);
     if ('skipped' in result)

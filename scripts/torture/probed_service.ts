@@ -12,6 +12,8 @@ export interface ProbeAnswers {
    * Makes a serving thread enter an endless loop. The answer is the number of threads that have not entered the loop yet.
    */
   readonly hangServer: number;
+  /** A serving thread throws an exception. The answer is the number of threads that have still to do so. */
+  readonly crashServer: number;
 }
 
 /** A service with `probe.ts` in all its threads, for data that the service's endpoints do not offer. */

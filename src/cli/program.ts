@@ -6,6 +6,7 @@ import { registerKeygen } from './keygen_command.js';
 import { programVersion } from './program_version.js';
 import { registerPublish } from './publish_command.js';
 import { registerServe } from './serve_command.js';
+import { registerSources } from './sources_command.js';
 import { registerStore } from './store_command.js';
 import { registerSubscribe } from './subscribe_command.js';
 import { registerToken } from './token_command.js';
@@ -28,6 +29,7 @@ export function createProgram(): Command {
   registerKeygen(program);
   registerToken(program);
   registerPublish(program);
+  registerSources(program);
   registerSubscribe(program);
   registerVerify(program);
   return program;

@@ -5,17 +5,21 @@ import type { PriceSigner } from '../client/sign/sign_price.js';
 import { systemClock } from '../clock/clock.js';
 import { parseDurationNs } from '../config/quantity.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { PUBLISH_PATHS } from '../wire/paths.js';
 import { ACKS, DEFAULT_ACK } from '../wire/publish_message.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { type CommandStreams, withConnectionOptions } from './client_command.js';
 import { readSecretKey, withKeyOption } from './key_option.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
 import { PublishSession, type SessionOptions } from './publish_session.js';
+import { SourcesChild } from './sources_child.js';
+import { readSources } from './sources_command.js';
 
 interface PublishFlags extends SessionOptions {
   readonly key?: string;
   readonly oracleId: string;
   readonly scaled: boolean;
+  readonly from?: string;
 }
 
 const EVERY_NS_MAX = 86_400n * NS_PER_SECOND;
@@ -43,9 +47,14 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
         .default('true'),
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)
+    .option('--from <file>', 'publish the prices of real markets that a file of sources names')
     .option('--every <duration>', 'sign the last prices again at this interval, such as 500ms', parseInterval)
     .action(async (prices: string[], options: PublishFlags) => {
-      const isOk = await publish(prices, options, streams);
+      const isDefaultUrl = command.getOptionValueSource('url') === 'default';
+      const isOk =
+        options.from === undefined
+          ? await publish(prices, options, streams)
+          : await publishFrom(options.from, prices, options, isDefaultUrl, streams);
       if (!isOk) process.exitCode = 1;
     });
 }
@@ -71,13 +80,22 @@ async function publish(
   const clock = systemClock();
   const session = new PublishSession(options, signer, streams, clock);
   const lineOptions = { scaled: options.scaled, oracleId: options.oracleId, clock };
-  session.stopped.addEventListener('abort', () => input.close());
+  const markets = options.from === undefined ? undefined : new SourcesChild(options.from);
+  session.stopped.addEventListener('abort', () => {
+    input.close();
+    markets?.stop();
+  });
   const stop = () => session.stop();
-  if (options.every !== undefined) for (const signal of STOP_SIGNALS) process.once(signal, stop);
+  if (options.every !== undefined || markets !== undefined)
+    for (const signal of STOP_SIGNALS) process.once(signal, stop);
   try {
     const lines =
-      prices.length > 0 ? argumentLines(prices, lineOptions, session) : pricesOf(input, lineOptions);
-    return await session.run(lines);
+      prices.length > 0
+        ? argumentLines(prices, lineOptions, session)
+        : pricesOf(markets ?? input, lineOptions);
+    const isOk = await session.run(lines);
+    if (markets?.failure !== undefined) streams.stderr.write(`publish: ${markets.failure}\n`);
+    return isOk && markets?.failure === undefined;
   } catch (error) {
     // No error is needed in two cases: the connection is down and its reason was printed, or the command was stopped
     // while there was no connection.
@@ -86,6 +104,7 @@ async function publish(
   } finally {
     for (const signal of STOP_SIGNALS) process.off(signal, stop);
     input.close();
+    markets?.stop();
     await session.close();
   }
 }
@@ -108,9 +127,43 @@ async function* argumentLines(
   await session.signedAgain();
 }
 
-async function* pricesOf(input: InputLines, options: PriceLineOptions): AsyncGenerator<PriceLine> {
+async function* pricesOf(
+  input: Pick<InputLines, 'next' | 'lineNumber'>,
+  options: PriceLineOptions,
+): AsyncGenerator<PriceLine> {
   for (let line = await input.next(); line !== undefined; line = await input.next())
     if (line.trim() !== '') yield parsePriceLine(line, input.lineNumber, options);
+}
+
+/** Starts `tickseal sources` and publishes its prices until a signal. The file's address counts if none was given. */
+async function publishFrom(
+  file: string,
+  prices: readonly string[],
+  options: PublishFlags,
+  isDefaultUrl: boolean,
+  streams: CommandStreams,
+): Promise<boolean> {
+  const result = readSources(file);
+  const problem = !result.ok
+    ? result.errors.join('\n')
+    : prices.length > 0 || options.every !== undefined || options.scaled
+      ? 'publish: --from takes no prices, no --scaled and no --every; the file has publish.every'
+      : options.key === undefined
+        ? 'publish: --from needs --key'
+        : undefined;
+  if (!result.ok || problem !== undefined) {
+    streams.stderr.write(`${problem}\n`);
+    return false;
+  }
+  const { url } = result.plan.publish;
+  const address = isDefaultUrl && url !== undefined ? { url: baseOf(url) } : {};
+  return await publish([], { ...options, ...address }, streams);
+}
+
+/** Removes the path of publishers from an address. */
+function baseOf(url: string): string {
+  const path = Object.values(PUBLISH_PATHS).find((path) => url.endsWith(path));
+  return path === undefined ? url : url.slice(0, -path.length);
 }
 
 /** The lines of standard input. The input is opened when its first line is requested. */

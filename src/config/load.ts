@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Config, toConfig } from './config.js';
-import { type ConfigDocument, type Path, type Problem, readDocument } from './document.js';
-import { describeIssue } from './issue_text.js';
+import { type ConfigDocument, type Problem, readDocument } from './document.js';
 import { namedFileProblems, withAbsolutePaths } from './named_files.js';
 import { type Environment, loadKeys } from './private_keys.js';
 import type { ReadableFile } from './readable_file.js';
 import { referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
+import { schemaProblems, unlessKnown } from './schema_problems.js';
 import { configWarnings } from './warnings.js';
 
 export type LoadResult =
@@ -62,45 +62,6 @@ function checkDocument(document: ConfigDocument, text: string): LoadResult {
   const warnings = document.describe(configWarnings(parsed.data));
   const fileSha256 = createHash('sha256').update(text).digest('hex');
   return { ok: true, config: toConfig(parsed.data, fileSha256), warnings, describe: document.describe };
-}
-
-/**
- * Removes problems that follow from a known problem. Such a problem is at the same place, below that place, or above it if the file has
- * no value at that place.
- */
-function unlessKnown(
-  problems: Iterable<Problem>,
-  known: readonly Problem[],
-  document: ConfigDocument,
-): Problem[] {
-  return [...problems].filter(
-    ({ path }) =>
-      !known.some(
-        (earlier) => isWithin(earlier.path, path) || (isWithin(path, earlier.path) && !document.has(path)),
-      ),
-  );
-}
-
-function isWithin(inner: Path, outer: Path): boolean {
-  return outer.every((step, depth) => inner[depth] === step);
-}
-
-function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDocument): Problem[] {
-  return issues.flatMap((issue): Problem[] => {
-    const path = issue.path as Path;
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown key' }));
-    }
-    if (issue.code === 'invalid_key') {
-      return issue.issues.map((inner) => ({ path, message: inner.message }));
-    }
-    return [{ path, message: describeIssue(issue, valueAt(document.value, path)) }];
-  });
-}
-
-/** Returns the value at a path. Returns `undefined` only when the path does not exist, because a file contains no `undefined`. */
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((inside, step) => asRecord(inside)[step], value);
 }
 
 /** Returns the keys that fit the schema, in a file that does not fit as a whole. So all errors are found at once. */

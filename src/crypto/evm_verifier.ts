@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { isCanonicalSignature, isHashSignedBy, writtenEip191 } from './evm.js';
 import { type EvmSigner, evmSigner } from './evm_signers.js';
 import { secp256k1 } from './secp256k1/secp256k1.js';
@@ -17,6 +18,8 @@ export interface EvmVerifyJob {
 
 /** The largest number of signers with a table. The tables take 19 MB. */
 const KEYS_MAX = 64;
+// So a message with a signature of each signer that has a table is one batch, and each place of a batch can have a signer of its own.
+assert.equal(KEYS_MAX, BATCH_MAX);
 
 /**
  * The number of single signatures after which a signer gets a table. Making a table takes 3 ms. Without a native library a single

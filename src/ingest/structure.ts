@@ -45,6 +45,21 @@ export function mayRepeatKeys(text: string, keys: number): boolean {
   return countUpTo(text, ':', keys) !== keys && countKeyEnds(text, keys) !== keys;
 }
 
+/**
+ * Tells whether a key of a JSON text is written with an escape. `JSON.parse` of Node 24 and 26 may read such a key as the key of an
+ * earlier text: after the key `\\`, the key `\"` is read as `\\` too (https://github.com/nodejs/node/issues/63785).
+ */
+export function hasEscapedKey(text: string): boolean {
+  const colon = /\s*:/y;
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
+    // An escape is inside a string: look behind the end of that string.
+    while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+    colon.lastIndex = at + 1;
+    if (colon.test(text)) return true;
+  }
+  return false;
+}
+
 function countKeyEnds(text: string, max: number): number {
   // Matches the end of a key. In a string it also matches an escaped quotation mark before a colon, which is rare.
   const keyEnd = /"\s*:/g;

@@ -118,6 +118,12 @@ test('metadata keeps every digit and its own timestamps', async (t) => {
     t.equal(metadataOf(json), 'metadata is not an object', json);
 });
 
+test('metadata keeps its keys, whatever keys came before', async (t) => {
+  // JSON.parse of Node 24 takes the second text's key for that of the first.
+  t.equal(metadataOf('{"h":[],"\\\\":"0"}'), '{"h":[],"\\\\":"0"}');
+  t.equal(metadataOf('{"h":"1","\\"":"2"}'), '{"h":"1","\\"":"2"}');
+});
+
 test('metadata may nest so deep and no deeper', async (t) => {
   const nested = (depth: number, leaf: string) => '{"a":'.repeat(depth) + leaf + '}'.repeat(depth);
   for (const leaf of ['1', '"x"']) {

@@ -31,6 +31,8 @@ const TOP_BYTE_BIT = 0x80;
 /** The largest number of sums that are made at once. Each sum has two multiples. */
 export const SUMS_MAX = 64;
 const SUM_POINTS = 2 * PLACES;
+// The last step of `fill` adds half of a table's points at once, with the memory of the sums.
+assert(ODD_MULTIPLES / 2 <= SUMS_MAX);
 
 /** A level of a sum. The points of a sum are added in pairs, then the sums of the pairs are added in pairs, and so on. */
 interface Level {
