@@ -40,7 +40,7 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
     publisher: candidate!.publisher,
     input: toPublisherPrice(candidate!, toHex(candidate!.publisher.key)),
   }));
-  const book = new AssetBook(catalogue.assets[0]!);
+  const book = new AssetBook(catalogue.assets[0]!, DAY_NS);
   for (const { publisher, input } of inputs) book.put(publisher, input, STAGE_TIME_NS);
   const signer = createAggregateSigner({ evm: SERVICE_KEY }, ORACLE_ID, pool);
   const counted = book.counted();

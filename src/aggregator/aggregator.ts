@@ -81,6 +81,7 @@ export class Aggregator implements PublishReceiver {
   #catalogue: Catalogue;
   #triggers: SigningTriggers;
   #nextExpiryNs: bigint | undefined;
+  #tickedNs = 0n;
 
   constructor(options: AggregatorOptions) {
     const { catalogue, ingest, clock, times, signer, counters, defer, onSigningFailed } = options;
@@ -92,7 +93,7 @@ export class Aggregator implements PublishReceiver {
       gate: this.#gate,
       onAccepted: (...update) => this.#put(...update),
     });
-    this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
+    this.#books = catalogue.assets.map((asset) => new AssetBook(asset, ingest.maxFutureNs));
     this.#triggers = new SigningTriggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
       times,
@@ -135,15 +136,19 @@ export class Aggregator implements PublishReceiver {
     };
   }
 
-  /** Restores the inputs from the input store. Inputs that are not too old make prices again, as if there had been no restart. */
+  /**
+   * Restores the inputs from the input store. Inputs that are not too old make prices again, as if there had been no restart. Inputs
+   * whose time is more than `max_future` after the clock do not count, because the clock of an earlier process was ahead.
+   */
   restore(): void {
-    const { inputs, clock } = this.#options;
+    const { inputs, clock, ingest } = this.#options;
     const nowNs = clock.nowNs();
     for (const { asset: name, key, input, seen } of inputs.inputs()) {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
       if (asset === undefined || publisher === undefined) continue;
       this.#gate.restore(asset, publisher, input, seen);
+      if (input.timestampNs > nowNs + ingest.maxFutureNs) continue;
       this.#books[asset.index]!.put(publisher, input, nowNs);
       this.#lastUpdates.restored(asset, publisher, input.timestampNs);
     }
@@ -163,7 +168,7 @@ export class Aggregator implements PublishReceiver {
     for (const asset of catalogue.assets) {
       const book = this.#books[asset.index];
       if (book === undefined) {
-        this.#books.push(new AssetBook(asset));
+        this.#books.push(new AssetBook(asset, this.#options.ingest.maxFutureNs));
         continue;
       }
       const isListed = catalogue.isListed(asset);
@@ -197,9 +202,13 @@ export class Aggregator implements PublishReceiver {
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
-  /** Removes the inputs that are too old, and signs the prices that are due by the clock. */
+  /** Removes the inputs that count no more, and signs the prices that are due by the clock. */
   tick(nowNs: TimeNs): void {
-    if (this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs) this.#expire(nowNs);
+    const isSteppedBack = nowNs < this.#tickedNs;
+    this.#tickedNs = nowNs;
+    if (isSteppedBack) this.#gate.steppedBack(nowNs);
+    const isDue = this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs;
+    if (isDue || isSteppedBack) this.#expire(nowNs, isSteppedBack);
     for (const { index } of this.#triggers.due(nowNs)) {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
@@ -220,10 +229,10 @@ export class Aggregator implements PublishReceiver {
     this.#tellPrice(book, nowNs);
   }
 
-  #expire(nowNs: TimeNs): void {
+  #expire(nowNs: TimeNs, isSteppedBack: boolean): void {
     this.#nextExpiryNs = undefined;
     for (const book of this.#books) {
-      if (book.expiresAtNs !== undefined && nowNs >= book.expiresAtNs) {
+      if (isSteppedBack || (book.expiresAtNs !== undefined && nowNs >= book.expiresAtNs)) {
         book.expire(nowNs);
         this.#tellPrice(book, nowNs);
       }

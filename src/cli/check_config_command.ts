@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { hostProblems, readForStart, startProblem } from './start_checks.js';
+import { DATA_FILE } from '../store/data_folder.js';
+import { damageOf, hostProblems, readForStart, startProblem } from './start_checks.js';
 
 /**
- * Adds `check-config FILE`, which makes the checks of `serve` without serving. The exit status is 2 when the file has
- * errors, and 1 when the service cannot run on this machine. Warnings do not change the exit status.
+ * Adds `check-config FILE`, which makes the checks of `serve` without serving, and checks every record of the data folder. The exit
+ * status is 2 when the file has errors or the data folder is damaged, and 1 when the service cannot run on this machine. Warnings do
+ * not change the exit status.
  */
 export function registerCheckConfig(program: Command): void {
   const command = program
@@ -26,9 +30,12 @@ export function registerCheckConfig(program: Command): void {
       return;
     }
     for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
+    const hasData = existsSync(join(result.config.storage.dir, DATA_FILE));
+    const damage = hasData && problem === undefined ? await damageOf(file, result.config) : [];
     const unusable = result.describe(await hostProblems(result.config));
-    for (const line of unusable) writeErr?.(`${line}\n`);
-    if (unusable.length > 0) process.exitCode = 1;
+    for (const line of [...damage, ...unusable]) writeErr?.(`${line}\n`);
+    if (damage.length > 0) process.exitCode = 2;
+    else if (unusable.length > 0) process.exitCode = 1;
     else writeOut?.(`${file}: ok\n`);
   });
 }

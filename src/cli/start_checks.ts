@@ -39,6 +39,16 @@ export function readForStart(file: string): Configured {
   return withKeys(file, loaded);
 }
 
+/** Returns the errors of a damaged data folder. A start checks its records only when it opens the folder. */
+export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
+  // Loaded only now, because it loads a native add-on.
+  const { findFolderDamage } = await import('../store/contents.js');
+  const message = await findFolderDamage(storage.dir);
+  const loaded = loadConfig(file);
+  if (message === undefined || !loaded.ok) return [];
+  return loaded.describe([{ path: ['storage', 'dir'], message }]);
+}
+
 /**
  * Returns the reason why the service cannot run on this machine, in one sentence. The check runs before any native add-on is
  * loaded.

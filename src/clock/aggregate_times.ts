@@ -1,4 +1,4 @@
-import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { type Clock, earlierOf, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
 /** The longest wait for the disk that is not reported as a fault. */
@@ -12,14 +12,24 @@ const HELD_NS_MAX = NS_PER_SECOND;
 export class AggregateTimes {
   readonly #clock: Clock;
   readonly #mark: WrittenMark;
+  readonly #latestNs: () => bigint | undefined;
   #lastNs: bigint;
   #heldSinceNs: bigint | undefined;
   #isClosed = false;
 
-  /** @param startAfterNs the end of the times that may have been used before the first mark existed */
-  constructor(clock: Clock, place: MarkPlace, startAfterNs: bigint) {
+  /**
+   * @param startAfterNs the end of the times that may have been used before the first mark existed
+   * @param latestNs returns the latest time that the clock may have, if another clock is known. Times are not ahead of it
+   */
+  constructor(
+    clock: Clock,
+    place: MarkPlace,
+    startAfterNs: bigint,
+    latestNs: () => bigint | undefined = () => undefined,
+  ) {
     const nowNs = clock.nowNs();
     this.#clock = clock;
+    this.#latestNs = latestNs;
     this.#mark = new WrittenMark(place, nowNs);
     this.#lastNs = this.#mark.reachNs > startAfterNs ? this.#mark.reachNs : startAfterNs;
     this.#mark.covers(this.#lastNs, nowNs);
@@ -36,7 +46,8 @@ export class AggregateTimes {
    */
   next(): TimeNs | undefined {
     const nowNs = this.#clock.nowNs();
-    const timeNs = nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n;
+    const latestNs = earlierOf(nowNs, this.#latestNs())!;
+    const timeNs = latestNs > this.#lastNs ? latestNs : this.#lastNs + 1n;
     if (this.#isClosed || !this.#mark.covers(timeNs, nowNs)) {
       this.#heldSinceNs ??= nowNs;
       return undefined;

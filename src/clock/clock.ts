@@ -1,4 +1,4 @@
-import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { type Clock, type JumpWitness, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
 /** The two clocks of the system that give the time. */
 export interface ClockSources {
@@ -21,8 +21,9 @@ const COMPARE_INTERVAL_NS = NS_PER_MS;
 /**
  * Creates a clock that runs on the monotonic clock and follows the wall clock. The clock corrects a difference of up to {@link
  * JUMP_NS} in small steps, and never goes back for such a difference. The clock follows a jump all at once after {@link
- * BELIEVED_AFTER_NS}, unless the wall clock has returned by then. Only such a jump can set the clock back. Two of these clocks,
- * also on different threads, agree within a few milliseconds, except around the moment at which a jump is accepted.
+ * BELIEVED_AFTER_NS}, unless the wall clock has returned by then, and only if the witness agrees, if there is one. Only such a jump
+ * can set the clock back. Two of these clocks, also on different threads, agree within a few milliseconds, except around the moment
+ * at which a jump is accepted.
  */
 export function systemClock(sources: ClockSources = SYSTEM): Clock {
   return new FollowingClock(sources);
@@ -44,6 +45,8 @@ class FollowingClock implements Clock {
   #comparedNs: bigint;
   #lastNs = 0n;
   #jump: Jump | undefined;
+  #jumps = 0;
+  #witness: JumpWitness = () => true;
 
   constructor(sources: ClockSources) {
     this.#sources = sources;
@@ -63,6 +66,14 @@ class FollowingClock implements Clock {
     return this.#jump === undefined ? 0n : this.#jump.offsetNs - this.#offsetNs;
   }
 
+  get jumps(): number {
+    return this.#jumps;
+  }
+
+  heed(witness: JumpWitness): void {
+    this.#witness = witness;
+  }
+
   #compare(beforeNs: bigint): void {
     const wallNs = BigInt(this.#sources.wallMs()) * NS_PER_MS;
     const afterNs = this.#sources.monotonicNs();
@@ -75,9 +86,11 @@ class FollowingClock implements Clock {
       return;
     }
     const offsetNs = wallNs - afterNs;
-    if (this.#jump === undefined || absolute(offsetNs - this.#jump.offsetNs) > JUMP_NS)
+    if (this.#jump === undefined || absolute(offsetNs - this.#jump.offsetNs) > JUMP_NS) {
       this.#jump = { offsetNs, sinceNs: beforeNs };
-    if (beforeNs - this.#jump.sinceNs < BELIEVED_AFTER_NS) return;
+      this.#jumps++;
+    }
+    if (beforeNs - this.#jump.sinceNs < BELIEVED_AFTER_NS || !this.#witness(this.jumpNs)) return;
     this.#jump = undefined;
     this.#offsetNs = offsetAtMillisecond(this.#sources);
     this.#lastNs = 0n;

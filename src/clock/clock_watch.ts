@@ -27,7 +27,7 @@ export function clockTrouble(clock: Clock): Trouble {
     reason: () =>
       clockJumpSeconds(clock) === 0
         ? undefined
-        : `the wall clock jumped by ${secondsText(clockJumpSeconds(clock))}; that is believed when it has lasted 10 s`,
+        : `the wall clock jumped by ${secondsText(clockJumpSeconds(clock))}; it is believed when it has lasted 10 s, in a cluster when the NATS servers agree`,
     over: 'the wall clock and the clock of the service agree again',
   };
 }
@@ -39,7 +39,7 @@ export function aggregateTroubles(clock: Clock, times: AggregateTimes): readonly
     {
       reason: () =>
         times.aheadNs > AHEAD_NS_MAX
-          ? `aggregates are signed with times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock`
+          ? `aggregates are signed with times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock, because the clock was ahead before and signed times only grow`
           : undefined,
       over: 'aggregates are signed with the time of the clock again',
     },

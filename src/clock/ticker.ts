@@ -36,6 +36,7 @@ export class Ticker {
   #parts: readonly Ticked[] = [];
   #timer: TickTimer | undefined;
   #nextNs = 0n;
+  #tickedNs = 0n;
   #stopped: Promise<void> | undefined;
 
   constructor(clock: Clock) {
@@ -55,12 +56,12 @@ export class Ticker {
   }
 
   /**
-   * Ticks if a part is due. Called before each message. The event loop handles all messages that arrived together in one turn. A
-   * tick that becomes due during the turn must not wait until the end of the turn.
+   * Ticks if a part is due, or if the clock was stepped back. Called before each message. The event loop handles all messages that
+   * arrived together in one turn. A tick that becomes due during the turn must not wait until the end of the turn.
    */
   runIfDue(): void {
     const nowNs = this.#clock.nowNs();
-    if (nowNs >= this.#nextNs) this.#run(nowNs);
+    if (nowNs >= this.#nextNs || nowNs < this.#tickedNs) this.#run(nowNs);
   }
 
   /**
@@ -79,6 +80,7 @@ export class Ticker {
   #run(nowNs: TimeNs): void {
     // A part that requests a time during its tick requests that time again after the tick.
     this.#nextNs = nowNs;
+    this.#tickedNs = nowNs;
     for (const part of this.#parts) part.tick(nowNs);
     let nextNs = nowNs + TICK_NS_MAX;
     for (const part of this.#parts) {

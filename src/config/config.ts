@@ -59,7 +59,12 @@ export interface Config {
     /** The largest distance of the time of a login by signature ahead of the service's clock. */
     readonly loginMaxFutureNs: bigint;
   };
-  readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
+  readonly storage: {
+    readonly dir: string;
+    readonly candleRetentionNs: bigint;
+    /** The free space that commits leave to the file system. */
+    readonly reserveBytes: number;
+  };
   /** The deployments, with the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
   /** Pushed assets by chain, environment and symbol, in the form in which `/v0/deployments/service_pushed_assets` lists them. */
@@ -178,7 +183,11 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       loginMaxPastNs: file.ingest.login_max_past,
       loginMaxFutureNs: file.ingest.login_max_future,
     },
-    storage: { dir: file.storage.dir, candleRetentionNs: file.storage.candle_retention },
+    storage: {
+      dir: file.storage.dir,
+      candleRetentionNs: file.storage.candle_retention,
+      reserveBytes: file.storage.reserve,
+    },
     deployments: file.deployments,
     pushedAssets: file.pushed_assets,
     calendars: file.calendars,

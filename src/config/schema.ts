@@ -142,9 +142,13 @@ const ingest = z.strictObject({
   login_max_future: durationNs({ minNs: 0n }).prefault('2s'),
 });
 
+/** The largest reserve, far more than the data of a service. */
+const RESERVE_BYTES_MAX = 1024 ** 4;
+
 const storage = z.strictObject({
   dir: line.prefault('./data'),
   candle_retention: durationNs({ minNs: NS_PER_SECOND }).prefault('3650d'),
+  reserve: sizeBytes('16 MiB', RESERVE_BYTES_MAX),
 });
 
 const deployment = z.strictObject({

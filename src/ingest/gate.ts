@@ -3,7 +3,7 @@ import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
-import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf } from '../model/time.js';
+import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
@@ -92,13 +92,18 @@ export class Gate {
     this.#allowList = allowList;
     this.#clock = clock;
     this.#window = window;
-    this.#replay = new ReplayWindow(window.maxBackwardNs);
+    this.#replay = new ReplayWindow(window.maxBackwardNs, clock.nowNs());
   }
 
   /** Applies a changed allow-list. Accepted updates stay remembered. */
   reload(allowList: AllowList): void {
     this.#allowList = allowList;
     for (const keys of Object.values(this.#knownKeys)) keys.clear();
+  }
+
+  /** Notes that the clock was stepped back to this time. Updates of later times count no more. */
+  steppedBack(nowNs: TimeNs): void {
+    this.#replay.steppedBack(nowNs);
   }
 
   /**
@@ -184,7 +189,7 @@ export class Gate {
       isOver: false,
     };
     if (this.#isRepeated(candidate)) return { ...candidate, verified: true };
-    const refused = this.#replay.check(candidate);
+    const refused = this.#replay.check(candidate, nowNs + maxFutureNs);
     if (refused !== undefined) {
       candidate.isOver = again && this.#replay.isOver(candidate);
       return candidate.isOver ? candidate : refused;
@@ -223,9 +228,10 @@ export class Gate {
     if (!mayPublish(key.publisher, asset)) return 'publisher_key is not allowed for this asset';
     const input = toPublisherPrice(candidate, key.text);
     if (candidate.isOver || this.#isRepeated(candidate)) return input;
-    const refused = this.#replay.check(candidate);
+    const latestNs = this.#clock.nowNs() + this.#window.maxFutureNs;
+    const refused = this.#replay.check(candidate, latestNs);
     if (refused !== undefined) return refused;
-    this.#replay.record(candidate);
+    this.#replay.record(candidate, latestNs);
     this.#last.put(asset, publisher, input);
     return input;
   }

@@ -51,21 +51,36 @@ export function hashKeyOf(msgHash: Buffer): number {
  * Any other update may be up to `max_backward` older than the newest update; refreshes do not count as newest. The window begins at that
  * time. An older update is refused, because its hash is no longer known. With a `max_backward` of 0 only the newest update can be
  * refreshed, so an earlier value of its second never returns.
+ *
+ * A window that begins after the latest time that counts is from a wrong clock, and does not count. Then every update is accepted
+ * whose time is after the start, or after the last step back of the clock. The first such update replaces the window.
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
   readonly #pairs = new PairMap<Pair>();
+  /** The start, or the last step back of the clock. */
+  #beginsNs: TimeNs;
 
   /** @param maxBackwardNs with 0, an update is accepted only if it is newer than all earlier updates. */
-  constructor(maxBackwardNs: bigint) {
+  constructor(maxBackwardNs: bigint, nowNs: TimeNs) {
     this.#maxBackwardNs = maxBackwardNs;
+    this.#beginsNs = nowNs;
   }
 
-  /** @returns the reason why the update is refused now; `undefined` if it is not refused. */
-  check(update: SignedUpdate): string | undefined {
+  /** Notes that the clock was stepped back to this time. */
+  steppedBack(nowNs: TimeNs): void {
+    this.#beginsNs = nowNs;
+  }
+
+  /**
+   * @param latestNs the latest time that counts now
+   * @returns the reason why the update is refused now; `undefined` if it is not refused.
+   */
+  check(update: SignedUpdate, latestNs: bigint): string | undefined {
     const pair = this.#pairs.get(update.asset, update.publisher);
     if (pair === undefined) return undefined;
     const { timestampNs, nanos, sender } = update;
+    if (isAhead(pair, latestNs)) return timestampNs < this.#beginsNs ? NOT_NEWER : undefined;
     if (timestampNs < pair.floorNs) return this.#maxBackwardNs === 0n ? NOT_NEWER : TOO_FAR_BACK;
     const at = find(pair, update);
     if (at < 0) return this.#hasRoom(pair, timestampNs) ? undefined : WINDOW_FULL;
@@ -95,12 +110,13 @@ export class ReplayWindow {
     return last !== undefined && isSame(last, update);
   }
 
-  /** Remembers an accepted update. */
-  record(update: SignedUpdate): void {
+  /** Remembers an accepted update. @param latestNs the latest time that counts now */
+  record(update: SignedUpdate, latestNs: bigint): void {
     const { timestampNs, second, nanos, hashKey, sender } = update;
     let pair = this.#pairs.get(update.asset, update.publisher);
-    if (pair === undefined) {
-      pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, last: undefined };
+    if (pair === undefined || isAhead(pair, latestNs)) {
+      const floorNs = pair === undefined ? (0n as TimeNs) : this.#beginsNs;
+      pair = { floorNs, senders: [], updates: [], placeByKey: undefined, last: undefined };
       this.#pairs.set(update.asset, update.publisher, pair);
     }
     if (pair.last === undefined) pair.last = { hashKey, second };
@@ -164,6 +180,11 @@ export class ReplayWindow {
   #floorAfter(timestampNs: TimeNs): TimeNs {
     return (this.#maxBackwardNs === 0n ? timestampNs + 1n : timestampNs - this.#maxBackwardNs) as TimeNs;
   }
+}
+
+/** Tells whether the window begins after every time that counts. With a `max_backward` of 0 it begins 1 ns after its last update. */
+function isAhead({ floorNs }: Pair, latestNs: bigint): boolean {
+  return floorNs > latestNs + 1n;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface Measured {
   readonly state: () => ServiceState;
   /** Returns the number of assets in the catalogue, and the number of assets with a live price. */
   assets(): { readonly listed: number; readonly live: number };
-  clock(): { readonly jumpSeconds: number; readonly aggregatesAheadSeconds: number };
+  clock(): { readonly jumps: number; readonly jumpSeconds: number; readonly aggregatesAheadSeconds: number };
   edges(): {
     /** The number of threads that serve REST and the sockets. */
     readonly threads: number;
@@ -142,6 +142,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ assets }) => assets.live },
   { name: 'tickseal_assets_stale', type: 'gauge', help: 'Assets of the catalogue without a live price.',
     read: ({ assets }) => assets.listed - assets.live },
+  { name: 'tickseal_clock_jumps_total', type: 'counter',
+    help: 'Jumps of the wall clock by more than 1 s, also those that were taken back.',
+    read: ({ clock }) => clock.jumps },
   { name: 'tickseal_clock_jump_seconds', type: 'gauge',
     help: 'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
     read: ({ clock }) => clock.jumpSeconds },

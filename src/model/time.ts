@@ -17,7 +17,14 @@ export interface Clock {
    * 0 or absent.
    */
   readonly jumpNs?: bigint;
+  /** The number of jumps of the wall clock that this clock has noticed. */
+  readonly jumps?: number;
+  /** Sets a witness, without whose agreement no jump of the wall clock is accepted. */
+  heed?(witness: JumpWitness): void;
 }
+
+/** Tells whether the wall clock is right after a jump by `jumpNs`. */
+export type JumpWitness = (jumpNs: bigint) => boolean;
 
 /**
  * Reads a nanosecond timestamp from its decimal digits.
@@ -35,8 +42,12 @@ export function earlierOf(oneNs: bigint | undefined, otherNs: bigint | undefined
   return oneNs < otherNs ? oneNs : otherNs;
 }
 
-/** Returns the time `ms` milliseconds after `timeNs`, rounded up. Returns `timeNs` itself if `ms` is negative. */
-export function laterByMs(timeNs: bigint, ms: number): bigint {
+/**
+ * Returns the time `ms` milliseconds after `timeNs`, rounded up. Returns `timeNs` itself if `ms` is negative, and `undefined` if `ms`
+ * is infinite.
+ */
+export function laterByMs(timeNs: bigint, ms: number): bigint | undefined {
+  if (ms === Number.POSITIVE_INFINITY) return undefined;
   return timeNs + BigInt(Math.max(0, Math.ceil(ms * Number(NS_PER_MS))));
 }
 

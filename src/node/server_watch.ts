@@ -1,6 +1,6 @@
 import type { Trouble } from '../clock/clock_watch.js';
 import { LogGone, type LogServers, type ServerReport } from '../cluster/log/log_servers.js';
-import { type Clock, NS_PER_MS } from '../model/time.js';
+import { type Clock, type JumpWitness, NS_PER_MS } from '../model/time.js';
 
 export interface ServerWatchOptions {
   readonly servers: LogServers;
@@ -11,7 +11,10 @@ export interface ServerWatchOptions {
 }
 
 const ASK_MS = 10_000;
-/** The interval of requests until the servers have answered once. The servers do not answer during an election. */
+/**
+ * The interval of requests until the servers have answered once, and during a jump of the wall clock. The servers do not answer
+ * during an election.
+ */
 const ASK_AGAIN_MS = 1_000;
 /** The largest difference between a right clock and the clocks of the servers. */
 const CLOCK_ERROR_MS_MAX = 1_000;
@@ -23,6 +26,7 @@ export class ServerWatch {
   #isAsking = false;
   #report: ServerReport | undefined;
   #logGone: string | undefined;
+  #isJumping = false;
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
@@ -50,6 +54,22 @@ export class ServerWatch {
     return this.#report && this.clockWrongMs === 0;
   }
 
+  /** Tells whether the servers' clock shows that the wall clock is right after a jump. */
+  readonly confirmsJump: JumpWitness = (jumpNs) => {
+    if (this.#report === undefined) return false;
+    const { clockAheadMs, clockErrorMs } = this.#report;
+    const differenceMs = Math.abs(clockAheadMs - Number(jumpNs) / Number(NS_PER_MS));
+    return differenceMs <= CLOCK_ERROR_MS_MAX + clockErrorMs;
+  };
+
+  /** Returns the latest time that the clock has when it is right; `undefined` before a server has answered. */
+  latestNs(): bigint | undefined {
+    if (this.#report === undefined) return undefined;
+    const { clockAheadMs, clockErrorMs } = this.#report;
+    const aheadMs = Math.ceil(clockAheadMs + clockErrorMs) + CLOCK_ERROR_MS_MAX;
+    return Number.isFinite(aheadMs) ? this.#options.clock.nowNs() + BigInt(aheadMs) * NS_PER_MS : undefined;
+  }
+
   readonly trouble: Trouble = {
     reason: () => {
       const wrongMs = this.clockWrongMs;
@@ -62,8 +82,11 @@ export class ServerWatch {
 
   /** @param nowMs the time of a clock that does not go back */
   tick(nowMs: number): void {
-    if (this.#isAsking || nowMs < this.#askedMs + (this.#report ? ASK_MS : ASK_AGAIN_MS)) return;
     const { servers, clock, leads } = this.#options;
+    const { jumpNs = 0n } = clock;
+    const isSoon = this.#report === undefined || this.#isJumping || jumpNs !== 0n;
+    if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_MS)) return;
+    this.#isJumping = jumpNs !== 0n;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
     this.#askedMs = nowMs;
     this.#isAsking = true;

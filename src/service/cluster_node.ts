@@ -98,6 +98,8 @@ class ClusterNode implements PriceMaker {
       leads: () => this.#term !== undefined,
       onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
     });
+    // An edge may not ask the servers.
+    if (role === 'aggregator') clock.heed?.(this.#servers.confirmsJump);
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
     const catalogue = () => this.#settings.catalogue;
@@ -268,6 +270,7 @@ class ClusterNode implements PriceMaker {
       term,
       settings: () => this.#settings,
       startAfterNs: this.#records.newestNs,
+      latestNs: () => this.#servers.latestNs(),
       rightsOf: (caller) => this.#rights.of(caller),
       troubles: [this.#servers.trouble],
     });

@@ -34,15 +34,30 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
   if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
-  await Promise.all(loaded.map((thread) => thread.loaded));
-  const settings = derive(config, options.keys, pool);
-  const { dir } = config.storage;
-  const store = await openStore({ ...storeOptions(settings), dir, clock, takeOver, onProgress });
-  port.check(store.isHandedOver);
-  const source = new FeedSource(await store.marks.countStart());
-  const making = new MakingSide({ settings, clock, pool, store, source });
-  await making.open(options);
-  return making;
+  let store: Store | undefined;
+  try {
+    await Promise.all(loaded.map((thread) => thread.loaded));
+    const settings = derive(config, options.keys, pool);
+    const { dir, reserveBytes } = config.storage;
+    store = await openStore({
+      ...storeOptions(settings),
+      dir,
+      reserveBytes,
+      clock,
+      takeOver,
+      onProgress,
+      logger,
+    });
+    port.check(store.isHandedOver);
+    const source = new FeedSource(await store.marks.countStart());
+    const making = new MakingSide({ settings, clock, pool, store, source });
+    await making.open(options);
+    return making;
+  } catch (error) {
+    // The error of the start says more than one of closing.
+    await Promise.allSettled([pool.close(), store?.close()]);
+    throw error;
+  }
 }
 
 /**

@@ -101,6 +101,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     store,
     assets: () => ({ listed: settings().catalogue.listed.length, live: source.liveCount }),
     clock: () => ({
+      jumps: clock.jumps ?? 0,
       jumpSeconds: clockJumpSeconds(clock),
       aggregatesAheadSeconds: maker.aggregatesAheadSeconds,
     }),

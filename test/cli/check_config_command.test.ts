@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
+import { openStore } from '../../src/store/store.js';
+import { storeOptions } from '../store/sample.js';
 import { run } from './run.js';
 
 test('a file without errors is ok', async (t) => {
@@ -67,4 +69,23 @@ test('a host that this machine does not have is named, and fails the check', asy
   t.same({ out, exitCode }, { out: '', exitCode: 1 });
   t.match(err, `${file}:2:11 listen.host: no interface of this machine has the address of 192.0.2.7\n`);
   t.match(err, `${file}:3:10 admin.host: the name nowhere.invalid has no address\n`);
+});
+
+test('a damaged data file is an error at its key', async (t) => {
+  const folder = t.testdir({});
+  const data = join(folder, 'data');
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, `keys: { evm: { file: evm.hex } }\nstorage: { dir: ${data} }\n`);
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const store = await openStore(storeOptions(data));
+  await store.marks.countStart();
+  await store.close();
+  const check = () => run(registerCheckConfig, 'check-config', file);
+  t.same(await check(), { out: `${file}: ok\n`, err: '', exitCode: 0 });
+  const bytes = readFileSync(join(data, 'data.mdb'));
+  bytes.fill(0xff, 2 * 4096);
+  writeFileSync(join(data, 'data.mdb'), bytes);
+  const { err, exitCode } = await check();
+  t.equal(exitCode, 2);
+  t.match(err, /^.*config\.yaml:2:12 storage\.dir: .*data\.mdb is damaged: .*\n$/);
 });

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { test } from 'tap';
@@ -24,7 +24,7 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   const shown = await runCommand(registerStore, ['store', source]);
   t.equal(shown.exitCode, 0);
   const text = shown.stdout.join('\n');
-  t.match(text, /source: \d+\.\d kB, no service runs on it/);
+  t.match(text, /source: \d+\.\d [kM]B, no service runs on it/);
   t.match(text, /\nseconds +1 /);
   t.match(text, /\ninputs +2 /);
   t.match(text, /\nASSET0USD +3 .* 2 +[\d,]+ s ago +-\n/);
@@ -89,6 +89,22 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
   const inUse = await runCommand(registerStore, ['store', dir, '--new-log']);
   t.match(inUse, { exitCode: 1, stderr: /in use by another process/ });
   await after.close();
+});
+
+test('the reason why a folder cannot be read is named', async (t) => {
+  const dir = t.testdir({ circle: t.fixture('symlink', 'circle'), closed: { 'data.mdb': '' } });
+  const cases = [[join(dir, 'circle'), 'it is a link that leads to itself']];
+  if (process.getuid?.() !== 0) {
+    chmodSync(join(dir, 'closed'), 0o000);
+    t.teardown(() => chmodSync(join(dir, 'closed'), 0o700));
+    cases.push([join(dir, 'closed'), 'this process, of user \\d+, has no permission']);
+  }
+  for (const [folder, reason] of cases) {
+    const text = new RegExp(`: ${folder}/data\\.mdb cannot be read: ${reason}\\n$`);
+    t.match(await runCommand(registerStore, ['store', folder!]), { stderr: text, exitCode: 1 });
+    const backup = ['backup', join(dir, 'to'), '--from', folder!];
+    t.match(await runCommand(registerBackup, backup), { stderr: text, exitCode: 1 });
+  }
 });
 
 test('what cannot be read is one line and exit status 1', async (t) => {

@@ -41,7 +41,7 @@ function writeShortRules(file: string): void {
     ...group,
     rules: group.rules.map(({ for: _for, expr, ...rule }) => ({
       ...rule,
-      expr: expr.replaceAll(/\[(?:5m|10m|6h)\]/g, '[20s]'),
+      expr: expr.replaceAll(/\[(?:5m|10m|15m|6h)\]/g, '[20s]'),
     })),
   }));
   writeFileSync(file, JSON.stringify({ groups }));
@@ -54,6 +54,7 @@ interface Sample {
   readonly figures: { -readonly [K in keyof StoreState]: StoreState[K] };
   readonly state: { -readonly [K in keyof ServiceState]: ServiceState[K] };
   isStoreOk: boolean;
+  clockJumps: number;
 }
 
 function healthy(): Sample {
@@ -73,6 +74,7 @@ function healthy(): Sample {
       },
     },
     isStoreOk: true,
+    clockJumps: 0,
   };
 }
 
@@ -82,6 +84,7 @@ function clustered(sample: Sample, changed: Partial<ClusterState>): void {
     logLagSeconds: 0,
     ticksSilentSeconds: 0,
     refusedWrites: 0,
+    skippedRecords: 0,
     standbys: 1,
   } as const;
   sample.state.cluster = { ...SAMPLE_CLUSTER, ...calm, logCopies: 3, ...changed };
@@ -110,6 +113,9 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   },
   TicksealClockUntrusted: ({ state }) => {
     state.isClockOk = false;
+  },
+  TicksealClockJumped: (sample, s) => {
+    sample.clockJumps = s;
   },
   TicksealSigningFails: ({ counters }, s) => {
     counters.signingFailures = s;
@@ -164,6 +170,7 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealNobodyLeads: (sample) => clustered(sample, { role: 'edge', ticksSilentSeconds: 6 }),
   TicksealLogLag: (sample) => clustered(sample, { role: 'standby', logLagSeconds: 11 }),
   TicksealWritesRefused: (sample, s) => clustered(sample, { refusedWrites: s * 10 }),
+  TicksealLogRecordSkipped: (sample, s) => clustered(sample, { skippedRecords: s }),
   TicksealLogCopyMissing: (sample, s) => clustered(sample, { logCopies: s < 10 ? 3 : 2 }),
 };
 
@@ -182,14 +189,14 @@ async function serveStates(t: Test): Promise<string> {
   const textOf = async (name: string): Promise<string> => {
     const sample = healthy();
     STATES[name]?.(sample, Math.floor((performance.now() - startMs) / 1000));
-    const { isStoreOk, figures, state, assets } = sample;
+    const { isStoreOk, clockJumps, figures, state, assets } = sample;
     const measured: Measured = {
       pool: { queued: 0, failures: 0 },
       maker: { updatesWaiting: 0 },
       store: { health: () => ({ ok: isStoreOk }), recordsWaiting: 0, figures: () => figures },
       state: () => state,
       assets: () => assets,
-      clock: () => ({ jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
+      clock: () => ({ jumps: clockJumps, jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
       edges: () => ({ threads: 1, feedBytesWaiting: 0 }),
     };
     metrics.get(name)!.measure(measured);

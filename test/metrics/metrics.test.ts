@@ -40,7 +40,7 @@ test('every metric shows its value', async (t) => {
     store: { health: () => health, recordsWaiting: 18, figures: () => SAMPLE_FIGURES },
     state: () => SAMPLE_STATE,
     assets: () => ({ listed: 39, live: 19 }),
-    clock: () => ({ jumpSeconds: 26, aggregatesAheadSeconds: 27 }),
+    clock: () => ({ jumps: 126, jumpSeconds: 26, aggregatesAheadSeconds: 27 }),
     edges: () => ({ threads: 23, feedBytesWaiting: 24 }),
   });
   const edge = { connections: 20, streamConnections: 20, streamGroups: 8, streamsAheadSeconds: 28 };
@@ -79,6 +79,7 @@ test('every metric shows its value', async (t) => {
     stream_connections: 22,
     listen_threads: 23,
     listen_thread_feed_waiting_bytes: 24,
+    clock_jumps_total: 126,
     clock_jump_seconds: 26,
     clock_aggregates_ahead_seconds: 27,
     clock_streams_ahead_seconds: 28,

@@ -49,7 +49,7 @@ export function sampleText(measured: Partial<Measured>, scrape: Partial<Scrape> 
     store: { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => SAMPLE_FIGURES },
     state: () => SAMPLE_STATE,
     assets: () => ({ listed: 0, live: 0 }),
-    clock: () => ({ jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
+    clock: () => ({ jumps: 0, jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
     edges: () => ({ threads: 0, feedBytesWaiting: 0 }),
     ...measured,
   });

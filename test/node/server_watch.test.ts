@@ -7,6 +7,7 @@ function watching() {
   const state = {
     report: undefined as Partial<ServerReport> | undefined,
     leads: false,
+    jumpNs: 0n,
     asked: [] as string[],
     isGone: false,
     gone: [] as (string | undefined)[],
@@ -22,7 +23,12 @@ function watching() {
       serverReport: () => answer('report'),
       keepLogLeaderApart: () => answer('apart'),
     },
-    clock: { nowNs: () => 0n as TimeNs },
+    clock: {
+      nowNs: () => 0n as TimeNs,
+      get jumpNs() {
+        return state.jumpNs;
+      },
+    },
     leads: () => state.leads,
     onLogGone: (reason) => state.gone.push(reason),
   });
@@ -94,4 +100,30 @@ test('a clock is wrong when it is certainly more than a second off', async (t) =
     if (reason === undefined) t.equal(said, undefined);
     else t.match(said, reason);
   }
+});
+
+test('during a jump of the wall clock the servers are asked every second, and say whether it is right', async (t) => {
+  const { watch, state, tick } = watching();
+  const hourNs = 3_600_000_000_000n;
+  t.equal(watch.confirmsJump(hourNs), false, 'not known');
+  t.equal(watch.latestNs(), undefined);
+  state.report = { clockErrorMs: 3 };
+  await tick(0);
+  state.jumpNs = hourNs;
+  await tick(999);
+  t.equal(state.asked.length, 1);
+  await tick(1_000);
+  t.equal(state.asked.length, 2);
+  t.equal(watch.confirmsJump(hourNs), false, 'the clock was right before');
+  t.equal(watch.latestNs(), 1_003_000_000n);
+  state.report = { clockAheadMs: 3_600_500 };
+  await tick(2_000);
+  t.equal(watch.confirmsJump(hourNs), true);
+  t.equal(watch.confirmsJump(-hourNs), false);
+  state.jumpNs = 0n;
+  state.report = {};
+  await tick(3_000);
+  t.equal(watch.isClockRight, true, 'asked soon after it');
+  await tick(4_000);
+  t.equal(state.asked.length, 4);
 });

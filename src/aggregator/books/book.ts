@@ -6,7 +6,8 @@ import { aggregatePrice, medianPrice } from './algorithms.js';
 
 /**
  * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts if its age is at
- * most `max_age` and its distance from the median is at most `max_deviation_percent`.
+ * most `max_age`, if its time is not too far ahead of the clock, and if its distance from the median is at most
+ * `max_deviation_percent`.
  *
  * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, and the median is among them.
  * An update moves one input. A move costs a search and a short shift, whatever the number of assets.
@@ -20,9 +21,12 @@ export class AssetBook {
   #price: Price | undefined;
 
   #asset: Asset;
+  readonly #maxFutureNs: bigint;
 
-  constructor(asset: Asset) {
+  /** @param maxFutureNs the largest distance of an input's time ahead of the clock */
+  constructor(asset: Asset, maxFutureNs: bigint) {
     this.#asset = asset;
+    this.#maxFutureNs = maxFutureNs;
   }
 
   get asset(): Asset {
@@ -90,10 +94,9 @@ export class AssetBook {
     this.#refresh(nowNs);
   }
 
-  /** Removes the inputs that are older than `max_age`. */
+  /** Removes the inputs that are older than `max_age`, or of a later time than the clock may have after it was stepped back. */
   expire(nowNs: TimeNs): void {
-    const expiresAtNs = this.expiresAtNs;
-    if (expiresAtNs !== undefined && nowNs >= expiresAtNs) this.#refresh(nowNs);
+    this.#refresh(nowNs);
   }
 
   /** Returns the inputs that make up {@link price}, in ascending order of the publisher key as a number. */
@@ -113,11 +116,12 @@ export class AssetBook {
 
   #refresh(nowNs: TimeNs): void {
     const oldestCountingNs = nowNs - this.#asset.maxAgeNs;
+    const latestCountingNs = nowNs + this.#maxFutureNs;
     let oldestNs: bigint | undefined;
     let kept = 0;
     for (const entry of this.#entries) {
       const { timestampNs } = entry.input;
-      if (timestampNs < oldestCountingNs) continue;
+      if (timestampNs < oldestCountingNs || timestampNs > latestCountingNs) continue;
       if (oldestNs === undefined || timestampNs < oldestNs) oldestNs = timestampNs;
       this.#entries[kept++] = entry;
     }

@@ -59,6 +59,23 @@ test('a node with the folder of a process that handed it over serves at once', a
   t.equal(node.storeChanges, 0);
 });
 
+test('a node that cannot continue says why, and still serves the aggregates that it has', async (t) => {
+  const node = await killedNode(t, { hasAll: true });
+  node.maker.start();
+  node.answer();
+  await turns();
+  const servedNs = node.lastServedNs + 1n;
+  node.record(servedNs);
+  node.recordAfter('a record of another log');
+  t.match(node.maker.troubles(), [
+    /^record 4 of the log cannot be applied: it follows record a record of another log/,
+  ]);
+  const nowNs = node.clock.nowNs();
+  node.maker.tick(nowNs);
+  t.equal(node.maker.nextDueNs?.(nowNs), undefined, 'nothing is due any more, and the process goes on');
+  t.equal(node.servedNs(), servedNs);
+});
+
 /**
  * Starts a node with the disk of a killed process. The disk has one of the two aggregates of the log, or both with `hasAll`.
  * The node can read the log when the test allows this.
@@ -75,7 +92,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     sampleAggregate(asset, [samplePublisher(0)], signedAtNs as Price, signedAtNs as TimeNs);
   const lastServedNs = clock.nowNs();
   const log: LogRecord[] = [];
-  const append = (signedAtNs: bigint): LogRecord => {
+  const append = (signedAtNs: bigint, after = log.at(-1)?.id ?? ''): LogRecord => {
     const aggregate = aggregateAt(signedAtNs);
     const holding: Holding = {
       state: 'priced',
@@ -88,7 +105,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     const record = chainedRecord({
       epoch: 1,
       sequence,
-      after: log.at(-1)?.id ?? '',
+      after,
       entries: [{ symbol, signatureType, bytes: holdingBytes(holding) }],
     });
     log.push(record);
@@ -143,6 +160,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   });
   return {
     maker,
+    clock,
     lastServedNs,
     get storeChanges() {
       return state.storeChanges;
@@ -152,6 +170,8 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     answer: () => bus.answerReads(),
     /** Adds an aggregate to the log, like the leader. */
     record: (signedAtNs: bigint) => bus.committed(append(signedAtNs)),
+    /** Adds a record that follows the record with this ID. */
+    recordAfter: (after: string) => bus.committed(append(lastServedNs + 1n, after)),
   };
 }
 
