@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { PublisherSession, PublishOutcome } from '../aggregator/publisher_session.js';
 import { ClockWatch, clockTrouble, secondsOf } from '../clock/clock_watch.js';
-import type { Bus, LogPosition } from '../cluster/bus.js';
+import type { LogPosition } from '../cluster/bus.js';
 import type { Term } from '../cluster/leading/term.js';
-import type { LogServers } from '../cluster/log/log_servers.js';
-import type { SharedCandles } from '../cluster/log/shared_candles.js';
 import { ClusterMember } from '../cluster/member.js';
-import type { MemberHost, MemberOptions } from '../cluster/member_options.js';
+import type { MemberHost } from '../cluster/member_options.js';
 import { Forwarder } from '../cluster/publishers/forwarder.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Activity, ClusterState } from '../metrics/state.js';
@@ -19,25 +17,12 @@ import { NodeDirectory } from '../node/node_directory.js';
 import { withdrawOld } from '../node/old_aggregates.js';
 import { ServerWatch } from '../node/server_watch.js';
 import { CallerRights, callerNameOf } from '../server/access/caller_rights.js';
+import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
 import { NodeStatus } from './node_status.js';
 import type { PriceMaker } from './price_maker.js';
 import type { Settings } from './settings.js';
-import type { PriceMakerOptions } from './solo.js';
-
-export interface ClusterNodeOptions extends PriceMakerOptions {
-  readonly hooks: PriceMakerOptions['hooks'] & NodeHooks;
-  readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
-  readonly member: Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'>;
-}
-
-export interface NodeHooks {
-  /** Called when the nodes of {@link PriceMaker.nodes}, or their keys, have changed. */
-  readonly onNodes: (nodes: NodeList) => void;
-  /** Called when the store received candles from another source than the feed. */
-  readonly onStoreChanged: () => void;
-}
 
 /** The interval of checks: are aggregates too old, or have the nodes changed? */
 const LOOK_NS = NS_PER_SECOND / 4n;
