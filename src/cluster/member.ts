@@ -30,7 +30,7 @@ export class ClusterMember {
 
   constructor(options: MemberOptions) {
     this.#options = options;
-    const { bus, host, timing, nowMs, defer, taxonomy, node, run } = options;
+    const { bus, host, timing, nowMs, defer, taxonomy, node, role, run } = options;
     this.#silence = new SilenceWatch({
       bus,
       timing,
@@ -40,7 +40,7 @@ export class ClusterMember {
     });
     const { heard } = this.#silence;
     const report = () => this.#report();
-    this.nodes = new NodePresence({ bus, node, run, report, heard, timing, nowMs });
+    this.nodes = new NodePresence({ bus, self: { node, role }, run, report, heard, timing, nowMs });
     this.#follower = new LogFollower({
       bus,
       timing,
@@ -143,6 +143,11 @@ export class ClusterMember {
   /** The number of writes of this node that were refused, or whose outcome is unknown. */
   get refusedWrites(): number {
     return this.#leadership.failedWrites;
+  }
+
+  /** The number of messages that were ignored, because no honest node or server sends them. */
+  get refusedMessages(): number {
+    return this.#options.bus.refusedMessages + this.nodes.refused;
   }
 
   /** True when the log has been applied to its end and all prices are present. */
@@ -260,10 +265,9 @@ export class ClusterMember {
     this.#options.host.fatal(reason);
   }
 
-  #report(): Omit<NodeReport, 'wireVersion'> {
-    const { node, name, run, role, host, configHash, signers } = this.#options;
+  #report(): Omit<NodeReport, 'wireVersion' | 'node'> {
+    const { name, run, role, host, configHash, signers } = this.#options;
     return {
-      node,
       name,
       run,
       role: this.role,

@@ -62,6 +62,8 @@ export interface ClusterState {
   readonly ticksSilentSeconds: number;
   readonly tickGaps: number;
   readonly refusedWrites: number;
+  /** The number of messages that were ignored, because no honest node or server sends them. */
+  readonly refusedMessages: number;
   /** Standbys that report themselves, including this node. */
   readonly standbys: number;
   /** Nodes that report themselves, including this one. */

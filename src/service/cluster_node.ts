@@ -120,9 +120,10 @@ class ClusterNode implements PriceMaker {
       nowMs,
       defer: setImmediate,
     });
+    const secret = randomBytes(16).toString('hex');
     // Messages that already wait here when this node begins to lead take the same path.
     const epoch = () => this.#member.ledEpoch;
-    this.#forwarder = new Forwarder({ bus, run, epoch, nameOf: callerNameOf, nowMs });
+    this.#forwarder = new Forwarder({ bus, node, secret, epoch, nameOf: callerNameOf, nowMs });
     const directory = new NodeDirectory({ node, name, signers, member: this.#member, nowMs });
     this.#directory = directory;
     this.#status = new NodeStatus({

@@ -7,7 +7,7 @@ export interface NodeStatusOptions {
   readonly node: number;
   readonly member: Pick<
     ClusterMember,
-    'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'leader' | 'isReady' | 'nodes'
+    'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'refusedMessages' | 'leader' | 'isReady' | 'nodes'
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
   readonly servers: Pick<ServerWatch, 'logCopies'>;
@@ -34,7 +34,7 @@ export class NodeStatus {
 
   cluster(): ClusterState {
     const { member, directory, servers, nowMs } = this.#options;
-    const { log, ticks, role, epoch, refusedWrites } = member;
+    const { log, ticks, role, epoch, refusedWrites, refusedMessages } = member;
     const { nodes } = directory.nodes();
     return {
       role,
@@ -44,6 +44,7 @@ export class NodeStatus {
       ticksSilentSeconds: this.#silentMs() / 1000,
       tickGaps: ticks.gaps,
       refusedWrites,
+      refusedMessages,
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
       logCopies: servers.logCopies,

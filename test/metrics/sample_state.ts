@@ -31,6 +31,7 @@ export const SAMPLE_CLUSTER: ClusterState = {
   ticksSilentSeconds: 0.54,
   tickGaps: 55,
   refusedWrites: 56,
+  refusedMessages: 60,
   standbys: 57,
   nodes: 58,
   logCopies: 59,

@@ -38,6 +38,7 @@ export class BusConnection {
   readonly #requests = new Set<() => void>();
   #isUsable = true;
   #isClosing = false;
+  #refusedRecords = 0;
 
   private constructor(client: NatsConnection, { role, onNotice }: NatsOptions) {
     this.client = client;
@@ -60,6 +61,21 @@ export class BusConnection {
   /** The name of the connected server. */
   get server(): string | undefined {
     return this.#isUsable ? this.client.info?.server_name : undefined;
+  }
+
+  /** The number of messages that looked like a record of a stream, and were not. */
+  get refusedRecords(): number {
+    return this.#refusedRecords;
+  }
+
+  /**
+   * Tells whether a message is a record of this stream, in the words of the server that sent it; otherwise the message is
+   * counted. A server sends records of any stream to any reply subject that a client names.
+   */
+  isRecordOf(stream: string, { headers }: Msg): boolean {
+    const isRecord = headers?.get('Nats-Stream') === stream;
+    if (!isRecord) this.#refusedRecords += 1;
+    return isRecord;
   }
 
   /** Bytes that were sent and wait for the socket. */

@@ -7,7 +7,7 @@ import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
 import { unpackMessage } from '../../ingest/packed_message.js';
 import type { Bus } from '../bus.js';
-import { submitTopic } from '../subjects.js';
+import { submitTopic, submitterOf } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
 
 /** The largest number of known connections of other nodes; past it, the connection that was silent for longest is forgotten. */
@@ -50,8 +50,8 @@ export class Submissions {
 
   start(): void {
     const { bus, epoch } = this.#options;
-    this.#stopAnswering = bus.answer(submitTopic(epoch), async (bytes) => {
-      const outcome = await this.#take(decodeSubmit(bytes));
+    this.#stopAnswering = bus.answer(submitTopic('*', epoch), async (bytes, topic) => {
+      const outcome = await this.#take(submitterOf(topic), decodeSubmit(bytes));
       // The next leader knows the outcome better.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
@@ -63,7 +63,7 @@ export class Submissions {
     this.#stopAnswering?.();
   }
 
-  #take(submit: Submit): Promise<PublishOutcome> {
+  #take(node: number, submit: Submit): Promise<PublishOutcome> {
     const { number, oldest, caller, message } = submit;
     const rights = this.#options.rightsOf(caller);
     if (rights === undefined)
@@ -72,7 +72,7 @@ export class Submissions {
         traceId: message.traceId,
         error: 'the token or key has been removed',
       });
-    const known = this.#knownOf(submit, rights);
+    const known = this.#knownOf(`${node}/${submit.session}`, submit, rights);
     for (const answered of known.outcomes.keys()) {
       // The outcomes are in order, and a thousand of them may wait.
       if (answered >= oldest) break;
@@ -97,18 +97,20 @@ export class Submissions {
     return this.#options.receiver.receive(session, unpackMessage(message, again));
   }
 
-  #knownOf({ session: name, type, durable }: Submit, rights: PublishRights): KnownSession {
+  /** @param name the session, behind the number of its node: a node speaks for its own sessions alone */
+  #knownOf(name: string, { type, durable }: Submit, rights: PublishRights): KnownSession {
     let known = this.#known.get(name);
     this.#known.delete(name);
-    if (known === undefined || known.session.rights !== rights)
+    const { session } = known ?? {};
+    if (session?.rights !== rights || session.type !== type || session.isDurable !== durable)
       known = {
         session: { type, rights, isDurable: durable, unsettled: [] },
         last: known?.last ?? 0,
         outcomes: known?.outcomes ?? new Map(),
       };
-    this.#known.set(name, known);
+    this.#known.set(name, known!);
     this.#forgetSilent();
-    return known;
+    return known!;
   }
 
   #forgetSilent(): void {
