@@ -115,10 +115,19 @@ export class ClusterMember {
     return this.#isLed ? this.#epoch : undefined;
   }
 
-  /** The leader, according to the applied records; `undefined` when that node has resigned or is unknown. */
+  /**
+   * The leader, according to the applied records; `undefined` when that node has resigned or is unknown. Its facts are those of
+   * its last report, because a reload changes the configuration, and the claim has the one that was in force then.
+   */
   get leader(): Pick<Claim, 'node' | 'name' | 'configHash'> | undefined {
-    const known = this.#claimed ?? this.nodes.present().find(({ role }) => role === 'leader');
-    return this.#isLed ? known : undefined;
+    if (!this.#isLed) return undefined;
+    const claimed = this.#claimed;
+    const reported = this.nodes
+      .present()
+      .find(({ role, node, run }) =>
+        claimed === undefined ? role === 'leader' : node === claimed.node && run === claimed.run,
+      );
+    return reported ?? claimed;
   }
 
   /** The term of this node while it leads. */
@@ -164,8 +173,12 @@ export class ClusterMember {
     return this.#leadership.resign(reason);
   }
 
-  /** Notes that the node has other assets than before: the assets of which the leader has prices are reported again. */
+  /**
+   * Notes that the node has another configuration than before: the other nodes receive it at once, and the assets of which the
+   * leader has prices are reported again.
+   */
   reloaded(): void {
+    this.nodes.changed();
     this.#receiver.tellAll();
   }
 

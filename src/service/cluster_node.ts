@@ -202,12 +202,9 @@ class ClusterNode implements PriceMaker {
     this.#facts = new NodeFacts(next, this.#startedS);
     this.#rights.reload(next.config);
     this.#candles.reload(catalogue.listed);
-    if (this.#term !== undefined) {
-      this.#term.maker.aggregator.reload(catalogue);
-      return;
-    }
+    if (this.#term !== undefined) this.#term.maker.aggregator.reload(catalogue);
     // Removed assets lose their price, and new assets receive the leader's price.
-    this.#leaderPrices.endRemoved(before);
+    else this.#leaderPrices.endRemoved(before);
     this.#member.reloaded();
   }
 

@@ -55,7 +55,10 @@ export class NodeStatus {
   troubles(): string[] {
     const { node, member, configHash } = this.#options;
     const { leader } = member;
-    const isOther = leader !== undefined && !Buffer.from(leader.configHash).equals(configHash());
+    const isOther =
+      leader !== undefined &&
+      member.role !== 'leader' &&
+      !Buffer.from(leader.configHash).equals(configHash());
     return [
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),

@@ -5,7 +5,7 @@ import type {
 } from '../../aggregator/publisher_session.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
-import { unpackMessage } from '../../ingest/packed_message.js';
+import { unpackForeignMessage } from '../../ingest/packed_message.js';
 import type { Bus } from '../bus.js';
 import { submitTopic, submitterOf } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
@@ -94,7 +94,7 @@ export class Submissions {
   }
 
   async #receive(session: PublisherSession, { again, message }: Submit): Promise<PublishOutcome> {
-    return this.#options.receiver.receive(session, unpackMessage(message, again));
+    return this.#options.receiver.receive(session, unpackForeignMessage(message, again));
   }
 
   /** @param name the session, behind the number of its node: a node speaks for its own sessions alone */

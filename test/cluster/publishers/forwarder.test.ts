@@ -13,7 +13,7 @@ import {
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import { RemotePublishers } from '../../../src/edge/threads/remote_publishers.js';
 import type { RawUpdate, ReadMessage } from '../../../src/ingest/message.js';
-import { packMessage, unpackMessage } from '../../../src/ingest/packed_message.js';
+import { packMessage, unpackForeignMessage, unpackMessage } from '../../../src/ingest/packed_message.js';
 import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
@@ -171,7 +171,7 @@ test('a message that a thread has packed reaches the leader in the same bytes, a
     t.ok(Buffer.from(bytes).includes(packed.content));
     t.same(decodeSubmit(bytes).message, packed);
   }
-  const again = unpackMessage(decodeSubmit(sent[1]!).message, true);
+  const again = unpackForeignMessage(decodeSubmit(sent[1]!).message, true);
   t.same(
     { ...again },
     { ...message(1), again: true, packed, updates: again.updates, malformed: again.malformed },
