@@ -82,6 +82,7 @@ const ROOMS: Rooms = {
     'clock',
     'config',
     'store/data_folder',
+    'cluster/nats/nats_accounts',
     'store/contents',
     'store/folder_copy',
     'store/forget_log',

@@ -1,15 +1,22 @@
+import { nkeys } from '@nats-io/transport-node';
 import { reportTopic, submitTopic } from '../subjects.js';
 import { Names } from './nats_options.js';
 
 export interface NatsUser {
   readonly node: number;
   readonly role: 'aggregator' | 'edge';
-  /** The password, or its bcrypt hash. */
-  readonly password: string;
+  /** The password or its bcrypt hash; or the public key of an NKey, which needs no password. */
+  readonly login: { readonly password: string } | { readonly nkey: string };
+}
+
+/** Makes an NKey of a user: the servers know the public key, and the node has the seed. */
+export function newNatsKey(): { readonly publicKey: string; readonly seed: string } {
+  const key = nkeys.createUser();
+  return { publicKey: key.getPublicKey(), seed: Buffer.from(key.getSeed()).toString() };
 }
 
 /** Returns the name of a node's user on the NATS servers. */
-export function natsUserName(node: number): string {
+function natsUserName(node: number): string {
   return `node-${node}`;
 }
 
@@ -81,11 +88,12 @@ function askedSubjects(names: Names, node: number | '*'): AskedSubject[] {
   ];
 }
 
-function makerLines(names: Names, { node, role, password }: NatsUser): string[] {
+function makerLines(names: Names, user: NatsUser): string[] {
   const streams = [names.logStream, names.candleStream];
   const api = (request: string, of = streams) => of.map((stream) => `$JS.API.${request}.${stream}`);
   const log = [names.logStream];
-  return userLines('      ', node, password, {
+  const { node, role } = user;
+  return userLines('      ', user, {
     publish: [
       [names.record('*'), names.candles(['>']), names.topic('tick'), names.topic('full.*')],
       [names.topic(reportTopic({ node, role })), names.topic(submitTopic(node, '*'))],
@@ -103,14 +111,15 @@ function makerLines(names: Names, { node, role, password }: NatsUser): string[] 
   });
 }
 
-function edgeLines(names: Names, { node, password }: NatsUser): string[] {
+function edgeLines(names: Names, user: NatsUser): string[] {
+  const { node } = user;
   const asked = askedSubjects(names, node).map(({ subject }) => subject);
   const imported = (kind: string, subjects: readonly string[]) =>
     subjects.map((subject) => `      { ${kind}: { account: TICKSEAL, subject: ${quoted(subject)} } }`);
   return [
     `  EDGE_${node} {`,
     '    users: [',
-    ...userLines('      ', node, password, {
+    ...userLines('      ', user, {
       publish: [asked.slice(0, 3), asked.slice(3, 6), asked.slice(6)],
       subscribe: [[...heardSubjects(names), '_INBOX.edge.>']],
     }),
@@ -132,8 +141,7 @@ interface Permissions {
 
 function userLines(
   indent: string,
-  node: number,
-  password: string,
+  { node, login }: NatsUser,
   { publish, subscribe, more = [] }: Permissions,
 ): string[] {
   const list = (name: string, lines: readonly (readonly string[])[]) => [
@@ -143,8 +151,9 @@ function userLines(
   ];
   return [
     '{',
-    `  user: ${natsUserName(node)}`,
-    `  password: ${quoted(password)}`,
+    ...('nkey' in login
+      ? [`  nkey: ${login.nkey}`]
+      : [`  user: ${natsUserName(node)}`, `  password: ${quoted(login.password)}`]),
     '  permissions {',
     ...list('publish', publish),
     ...list('subscribe', subscribe),

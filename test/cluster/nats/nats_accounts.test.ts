@@ -9,7 +9,7 @@ test('the shipped configuration of NATS servers has the accounts of two aggregat
     (node): NatsUser => ({
       node,
       role: node < 3 ? 'aggregator' : 'edge',
-      password: `NODE_${node}_PASSWORD_HASH`,
+      login: { password: `NODE_${node}_PASSWORD_HASH` },
     }),
   );
   const text = readFileSync(join(ROOT, 'scripts/deploy/nats.conf'), 'utf8');

@@ -13,7 +13,7 @@ import {
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import { RemotePublishers } from '../../../src/edge/threads/remote_publishers.js';
 import type { RawUpdate, ReadMessage } from '../../../src/ingest/message.js';
-import { packMessage, unpackForeignMessage, unpackMessage } from '../../../src/ingest/packed_message.js';
+import { packMessage, unpackForeignMessage } from '../../../src/ingest/packed_message.js';
 import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
