@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { NODE_MAX } from '../model/node_list.js';
 import { systemReason } from '../store/data_folder.js';
-import { type ServerAddress, writeClusterFiles } from './cluster_init/cluster_files.js';
+import type { ServerAddress } from './cluster_init/cluster_files.js';
 
 interface ClusterInitOptions {
   readonly nodes: number;
@@ -40,9 +40,9 @@ export function registerClusterInit(program: Command): void {
       'the hosts of one, three or five NATS servers, such as 10.0.0.1,10.0.0.2,10.0.0.3',
       parseServers,
     )
-    .action((dir: string, options: ClusterInitOptions, command: Command) => {
+    .action(async (dir: string, options: ClusterInitOptions, command: Command) => {
       try {
-        initCluster(dir, options);
+        await initCluster(dir, options);
       } catch (error) {
         command.configureOutput().writeErr?.(`${(error as Error).message}\n`);
         process.exitCode = 1;
@@ -50,13 +50,15 @@ export function registerClusterInit(program: Command): void {
     });
 }
 
-function initCluster(
+async function initCluster(
   dir: string,
   { nodes, aggregators, servers, name, config, tls }: ClusterInitOptions,
-): void {
+): Promise<void> {
   if (aggregators > nodes)
     throw new RangeError(`--aggregators is ${aggregators}, more than --nodes, ${nodes}`);
   const sections = config === undefined ? '' : readSections(config);
+  // Other commands do without the client of NATS.
+  const { writeClusterFiles } = await import('./cluster_init/cluster_files.js');
   writeClusterFiles({ dir, name, nodes, aggregators, servers, sections, hasTls: tls });
 }
 
