@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 });
 
 const RESULTS_FILE = inBench('results.json');
-/** The loads that use the service most, and those named in a row's limit. */
+/** The loads that use the service most, and the loads that a row's limit mentions. */
 const PROFILED = ['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'ticks', 'rest'].map((row) => ({
   row,
   variant: 'service',
@@ -46,7 +46,7 @@ if (values.profile) {
     print(`\n${rowMarkdown(outcome).join('\n')}`);
     measured.push(outcome);
     const names = ROWS.map(({ name }) => name);
-    // Results are saved after each row, so that its figures are kept when a later row fails.
+    // Results are saved after each row, so that a row's figures are kept even if a later row fails.
     if (scale === 'full') {
       save(withRows(readResults(RESULTS_FILE), measured, names));
       mkdirSync(inBench(CHARTS), { recursive: true });
@@ -96,7 +96,7 @@ function profile({ row, variant }: (typeof PROFILED)[number]): LoadProfile {
   }
 }
 
-/** Returns the path of a file of the source folder; this program runs from `dist/bench`. */
+/** Returns the path of a file in the source folder, because this program runs in `dist/bench`. */
 function inBench(name: string): string {
   return fileURLToPath(new URL(`../../bench/${name}`, import.meta.url));
 }

@@ -3,8 +3,8 @@ import type { Scale } from './harness/row.js';
 import { rowByName } from './rows/index.js';
 
 /**
- * The process of one run: `round.js ROW VARIANT SCALE` prints its measurement as JSON. The process does the work of a stage
- * itself. In a load run it is the client; the server is another process, which ends with this one.
+ * The process of one run: `round.js ROW VARIANT SCALE` prints its measurement as JSON. In a stage, the process does the
+ * work itself. In a load run, the process is the client, and the server is a second process that ends with this process.
  */
 const [rowName = '', variant = '', scale = 'full'] = process.argv.slice(2);
 const run = rowByName(rowName).variants[variant];

@@ -7,10 +7,11 @@ import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { PALETTE } from '../src/server/documents/reference_style.js';
 import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/live_page/page_files.js';
 import { PAGE_PATHS } from '../src/wire/paths.js';
+import { writeCommit } from './build_commit.js';
 import { buildReference } from './build_reference.js';
 
-// Bundles the live page into `dist/page`, with each file compressed, and reads the reference of the client: part of `npm run build`
-// and `npm start`.
+// Bundles the live page into `dist/page`, compresses each file, and builds the reference of the client. `npm run build` and `npm
+// start` run this program.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCE = join(ROOT, 'src/client/page');
@@ -23,11 +24,11 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
-/** The notice of Lightweight Charts, required by its licence and missing in its package. */
+/** The notice of Lightweight Charts. The licence requires this notice, and the package does not contain it. */
 const CHARTS_NOTICE = `TradingView Lightweight Charts™
 Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/`;
 
-/** Source files by the names in the HTML. */
+/** The source files, by the names in the HTML. */
 const PROGRAMS = { page: 'main.ts', worker: 'page_worker.ts' };
 
 const OPTIONS = {
@@ -44,6 +45,7 @@ const OPTIONS = {
 
 const manifest: Record<string, PageManifest[string]> = {};
 await buildPage();
+writeCommit(ROOT);
 buildReference();
 
 async function buildPage(): Promise<void> {
@@ -64,7 +66,7 @@ async function buildPage(): Promise<void> {
   writeFileSync(new URL(MANIFEST_NAME, PAGE_FOLDER), JSON.stringify(manifest, undefined, 2));
 }
 
-/** Bundles the page's program and that of its workers; what both use is a file that they import. */
+/** Bundles the page's program and the program of its workers. Code that both use becomes a file that both import. */
 async function bundleScripts() {
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
@@ -83,7 +85,10 @@ async function bundleScripts() {
   return { scripts, metafile };
 }
 
-/** Writes a file whose path changes with its contents. @returns the path */
+/**
+ * Writes a file whose path changes with its contents.
+ * @returns the path
+ */
 function store(name: string, text: string): string {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS);
   const file = name.replace('.', `-${hash}.`);
@@ -101,7 +106,7 @@ function write(path: string, file: string, text: string, isImmutable: boolean): 
   manifest[path] = { file, contentType: TYPES[file.split('.').at(-1)!]!, etag: `"${hash}"`, isImmutable };
 }
 
-/** Returns the licences of all packages in the bundles, which must go with each copy. */
+/** Returns the licences of all packages in the bundles, because each copy of the bundles must include them. */
 function licencesOf({ inputs }: Metafile): string {
   const packages = new Set(
     Object.keys(inputs).flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),

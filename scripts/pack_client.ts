@@ -4,25 +4,31 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-// Makes the npm package of the client alone: `npm run pack:client`. The package contains the modules that its entries in
-// src/client reach, compiled as for a browser, and depends on the packages that these import.
+// Makes an npm package that contains only the client: `npm run pack:client`. The package contains the modules that its
+// entries in src/client use, compiled for browsers. The package depends on the packages that these modules import.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The entries for browsers, with the worker that verifies payloads. */
+/** The entries for browsers, including the worker that verifies payloads. */
 const BROWSER_ENTRIES = ['index', 'verify/verify_worker'];
 const NODE_ENTRIES = ['node_index'];
 const NAME = 'tickseal-client';
 
-/** The repository's address is named by a release: npm checks the provenance of a package against it. */
+/**
+ * The arguments. A release passes the repository's address, because npm compares the provenance of a package with it.
+ */
 const [outDir = join(ROOT, 'dist'), repository] = process.argv.slice(2);
 process.stdout.write(`${packClient(resolve(outDir))}\n`);
 
-/** Makes the package in `dir`, as a folder and as a tarball. @returns the path of the tarball. */
+/**
+ * Makes the package in `dir`, as a folder and as a tarball.
+ * @returns the path of the tarball.
+ */
 function packClient(dir: string): string {
   const folder = join(dir, NAME);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // Browsers load these modules, which are compiled without the types of Node; the package `ws` brings those along.
+  // Browsers load the browser modules, so these are compiled without the types of Node. The package `ws` would add those
+  // types, so the modules for Node are compiled separately.
   const dependencies = [
     ...new Set([...compile(BROWSER_ENTRIES, folder), ...compile(NODE_ENTRIES, folder)]),
   ].sort();
@@ -41,7 +47,10 @@ function packClient(dir: string): string {
         node: './client/node_index.js',
         default: './client/index.js',
       },
-      './worker': './client/verify/verify_worker.js',
+      './worker': {
+        types: './client/verify/verify_worker.d.ts',
+        default: './client/verify/verify_worker.js',
+      },
     },
     engines: root.engines,
     files: ['**/*.js', '**/*.d.ts'],
@@ -61,14 +70,14 @@ function packClient(dir: string): string {
   return join(dir, filename);
 }
 
-/** Returns the page of the client, whose examples import the client under the name of this package. */
+/** Returns the README of the client. The examples import the client by the name of this package. */
 function readme(): string {
   const page = readFileSync(join(ROOT, 'src/client/README.md'), 'utf8');
   return page.replaceAll("from 'tickseal/client'", `from '${NAME}'`);
 }
 
 /**
- * Compiles modules of the client, without the types of Node unless they import a package that has them.
+ * Compiles modules of the client. The types of Node are left out, unless a module imports a package that has them.
  * @returns the packages that the compiled modules import.
  */
 function compile(entries: readonly string[], outDir: string): string[] {
@@ -100,7 +109,7 @@ function compile(entries: readonly string[], outDir: string): string[] {
   return [...packages];
 }
 
-/** Returns the package of a specifier: `@noble/hashes` for `@noble/hashes/hmac.js`. */
+/** Returns the package of a module specifier, for example `@noble/hashes` for `@noble/hashes/hmac.js`. */
 function packageOf(specifier: string): string {
   const parts = specifier.split('/');
   return parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');

@@ -16,13 +16,13 @@ import {
 } from '../test/store/sample.js';
 
 /**
- * Measures the store: 1,000 assets signed at 2 Hz with 5 publishers each for 10 minutes of a simulated clock, as fast as the
- * machine can, then a restart, then the queries. Arguments: assets, seconds, publishers, commits per second.
+ * Measures the store. 1,000 assets with 5 publishers each are signed at 2 Hz for 10 minutes of a simulated clock, as fast as the machine
+ * can do it. Then the program measures a restart and the queries. The arguments are: assets, seconds, publishers, commits per second.
  */
 const [assetCount = 1_000, seconds = 600, publisherCount = 5, commitsPerSecond = 50] = process.argv
   .slice(2)
   .map(Number);
-/** Each asset is signed twice a second. */
+/** The number of turns in which all assets are signed once. Each asset is signed twice a second. */
 const turns = commitsPerSecond / 2;
 
 const dir = mkdtempSync(join(tmpdir(), 'tickseal-load-'));
@@ -92,7 +92,7 @@ print(
   `${(time(20_000, () => store.recent(options.assets[at % assetCount]!, START_S + (at++ % seconds))) * 1000).toFixed(1)} µs`,
 );
 
-// More than a week of minutes for one asset, sealed day by day.
+// Stores more than a week of minutes for one asset. Each day is sealed.
 for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
   clock.timeNs = atSecond(START_S + seconds + minute * 60);
   store.append(sampleAggregate(asset, [], units(1 + (minute % 501)), clock.nowNs()));

@@ -4,11 +4,15 @@ import { join } from 'node:path';
 
 /**
  * Makes `NAME.pem`, a self-signed certificate for 127.0.0.1, and its key `NAME.key`.
+ * @param newKey options of openssl for its key
  * @returns the reason if the certificate cannot be made, because openssl is missing
  */
-export function makeCertificate(dir: string, name: string): string | undefined {
-  const options =
-    '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -addext subjectAltName=IP:127.0.0.1';
+export function makeCertificate(
+  dir: string,
+  name: string,
+  newKey = 'ec -pkeyopt ec_paramgen_curve:P-256',
+): string | undefined {
+  const options = `-x509 -newkey ${newKey} -nodes -days 2 -addext subjectAltName=IP:127.0.0.1`;
   const files = ['-keyout', join(dir, `${name}.key`), '-out', join(dir, `${name}.pem`)];
   return openssl(['req', ...options.split(' '), '-subj', `/CN=${name}`, ...files]);
 }

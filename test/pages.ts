@@ -14,6 +14,7 @@ export const PAGES = [
   'src/client/solidity/README.md',
   'src/config/README.md',
   'src/server/README.md',
+  'src/sources/README.md',
   'bench/README.md',
   'scripts/deploy/CLUSTER.md',
   'scripts/deploy/README.md',

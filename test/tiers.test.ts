@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { isOfTier, testFiles } from '../scripts/test/files.js';
-import { isLight, sharesService } from '../scripts/test/light_tests.js';
+import { isLight, mayListen, sharesService } from '../scripts/test/light_tests.js';
 import { removeStaleOutputs } from '../scripts/test/stale_outputs.js';
 import { overBudget, readTimes, slowestTable } from '../scripts/test/times.js';
 import { ROOT } from './pages.js';
@@ -98,4 +98,11 @@ test('the slowest files are told, and those above a budget', async (t) => {
     ['room/file_10', 'room/file_11'],
   );
   t.same(readTimes('/nowhere'), []);
+});
+
+test('tests that may open a listener are known, so that a Node without uWebSockets.js runs the others', async (t) => {
+  for (const file of ['service/rest_prices', 'server/uws/closing', 'edge/model.whole', 'cli/program'])
+    t.ok(mayListen(`test/${file}.test.js`), file);
+  for (const file of ['store/store', 'crypto/pool/pool', 'crypto/keccak'])
+    t.notOk(mayListen(`test/${file}.test.js`), file);
 });

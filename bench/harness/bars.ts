@@ -7,7 +7,7 @@ export const CHARTS = 'charts';
 
 const WIDTH = 760;
 const TOP = 64;
-/** The start of the bars, and the length of the longest one of a line. */
+/** The horizontal start of the bars. The next constant is the length of the longest bar of a line. */
 const LEFT = 270;
 const LENGTH = 300;
 const BAR = 18;
@@ -20,18 +20,18 @@ interface Bar {
   readonly name: string;
   readonly value: number;
   readonly colour: string;
-  /** The ratio of our value to this one, shown after the value. */
+  /** The ratio of our value to the value of this bar, shown after the value. */
   readonly ratio?: number;
 }
 
-/** Returns the file of a row's bars, relative to the folder of the results. */
+/** Returns the chart file of a row, relative to the folder of the results. */
 export function barsFile(row: string): string {
   return `${CHARTS}/${row}.svg`;
 }
 
 /**
- * Draws the medians of a row as bars: for each line ours and the compared ones. The longest bar of a line has the whole length,
- * because the units of lines differ; a mark on ours shows the bound.
+ * Draws the medians of a row as bars. Each line of the row has our bar and the bars of the peers. The longest bar of each line
+ * has the full length, because the units of lines differ. A mark on our bar shows the limit.
  */
 export function barsSvg(row: RowOutcome): string {
   const parts: string[] = [];
@@ -100,7 +100,7 @@ function barsOf(line: LineOutcome): Bar[] {
   ];
 }
 
-/** Returns the strictest of a line's bounds, as a value of ours; none where two figures must agree. */
+/** Returns the strictest limit of a line as a value for our bar; `undefined` if the line has no such limit. */
 function neededOf(line: LineOutcome): number | undefined {
   const needed = [
     ...limitsOf(line.bound),

@@ -11,11 +11,11 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   /**
-   * The versions of the programs of which the peers are made, by name; missing ones are left out. Absent in results from before
-   * versions were noted.
+   * The versions of the peers' programs, by name. Missing programs are left out. The field is absent in results that were made
+   * before versions were noted.
    */
   readonly versions?: Readonly<Record<string, string>>;
-  /** The load of the minute before the bench, from other processes. */
+  /** The load that other processes caused in the minute before the bench. */
   readonly loadBefore: number;
 }
 
@@ -31,7 +31,7 @@ export function describeMachine(): Machine {
   };
 }
 
-/** The commands with which programs print their versions, and the pattern of the version. */
+/** The commands that print the programs' versions, and the patterns that find the version in the output. */
 const PROGRAMS: Readonly<Record<string, readonly [command: string, args: string, version: RegExp]>> = {
   Go: ['go', 'version', /go([\d.]+)/],
   Rust: ['rustc', '--version', /rustc ([\d.]+)/],
@@ -59,7 +59,7 @@ function versions(): Record<string, string> {
     const found = version.exec(`${stdout}${stderr}`)?.[1];
     return found === undefined ? [] : [[name, found] as const];
   });
-  // A library that the environment names takes the place of the system's.
+  // A library that the environment names replaces the system's library.
   const named = /libsecp256k1-([\d.]+)/.exec(process.env[SECP256K1_LIBRARY_VARIABLE] ?? '')?.[1];
   return Object.fromEntries([
     ...packages,
@@ -73,12 +73,12 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** Returns the measured commit, with `+` when the work tree differs from it; `unknown` outside a repository. */
+/** Returns the measured commit, with `+` when the work tree differs from the commit. Returns `unknown` outside a repository. */
 export function describeCommit(): string {
   try {
     const git = (...args: string[]) => execFileSync('git', args, { stdio: ['ignore', 'pipe', 'ignore'] });
     const commit = git('rev-parse', '--short=10', 'HEAD').toString().trim();
-    // Files that the bench itself writes are not part of the measured code.
+    // Files that the bench writes are not part of the measured code.
     const changed = git('status', '--porcelain', '--', 'src', 'bench/*.ts', 'package-lock.json').length > 0;
     return changed ? `${commit}+` : commit;
   } catch {

@@ -4,7 +4,7 @@ import { boundText, isCost, type LineOutcome, type RowOutcome } from './outcome.
 import { profileMarkdown } from './profile.js';
 import type { MeasuredRow, Results } from './results.js';
 
-/** Returns the text of `bench/RESULTS.md`, the results for people. */
+/** Returns the text of `bench/RESULTS.md`, which shows the results to readers. */
 export function resultsMarkdown(results: Results, chartsOf: (row: string) => readonly string[]): string {
   const missed = results.rows.filter(({ reached }) => !reached).map(({ name }) => name);
   return [
@@ -39,7 +39,7 @@ export function resultsMarkdown(results: Results, chartsOf: (row: string) => rea
   ].join('\n');
 }
 
-/** Returns a row as its table; the console shows it too. */
+/** Returns a row as a table. The console shows the same table. */
 export function rowMarkdown(row: RowOutcome): string[] {
   return [
     `## ${row.name}`,
@@ -69,7 +69,7 @@ export function rowMarkdown(row: RowOutcome): string[] {
   ];
 }
 
-/** Returns all comparisons in which a peer is better than we are, the worst first. */
+/** Returns all comparisons in which a peer is better than the service, with the worst comparison first. */
 function lossesMarkdown(rows: readonly MeasuredRow[]): string[] {
   const losses = rows.flatMap(({ name, lines }) =>
     lines

@@ -7,16 +7,16 @@ export interface RowOutcome {
   readonly title: string;
   readonly method: string;
   readonly lines: readonly LineOutcome[];
-  /** The limit, only for a row that misses a bound. */
+  /** The explanation of a missed limit; present only if the row misses a limit. */
   readonly limit?: string;
-  /** Names of hashes that differ between variants. */
+  /** The names of hashes that differ between variants. */
   readonly differingHashes: readonly string[];
-  /** The peers that this machine does not have, each with the reason; absent when all were measured. */
+  /** The peers that this machine does not have, each with the reason. Absent when all peers were measured. */
   readonly missing?: readonly string[];
   /** The hashes on which all variants agree. */
   readonly hashes: Readonly<Record<string, string>>;
   readonly reached: boolean;
-  /** The figures by variant and name, one value a round. */
+  /** The figures by variant and name. Each figure has one value for each round. */
   readonly rounds: Rounds;
 }
 
@@ -28,7 +28,7 @@ export interface LineOutcome {
   readonly ours: number;
   readonly of?: string;
   readonly bound?: Bound;
-  /** Absent without a bound. */
+  /** Absent if the line has no limit. */
   readonly reached?: boolean;
   readonly peers: readonly PeerOutcome[];
   readonly shown: readonly { readonly name: string; readonly unit: string; readonly value: number }[];
@@ -42,7 +42,7 @@ export interface PeerOutcome {
   readonly reached?: boolean;
 }
 
-/** Takes the medians of a row's rounds and compares them with the bounds. */
+/** Computes the medians of a row's rounds, and compares them with the limits. */
 export function judge(
   row: Row,
   scale: Scale,
@@ -78,19 +78,19 @@ export function figureOf(rounds: Rounds, { variant, figure }: Source): number {
   return median(values);
 }
 
-/** Recognises a line of time or memory, of which less is better. */
+/** Recognises a line of time or memory, for which a smaller value is better. */
 export function isCost({ unit, bound, peers }: LineOutcome): boolean {
   const isMost = [bound, ...peers.map((peer) => peer.bound)].some((one) => one && 'atMost' in one);
   return isMost || /^(CPU ms|ms|µs|bytes|MiB)\b/.test(unit);
 }
 
-/** Returns the words for a bound in tables. */
+/** Returns the text of a limit for tables. */
 export function boundText(bound: Bound): string {
   if ('within' in bound) return `${1 - bound.within} to ${1 + bound.within}`;
   return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
 }
 
-/** Returns the reasons, by variant, why one could not be measured. */
+/** Returns the reasons why variants could not be measured, by variant. */
 function missingOf(measured: Readonly<Record<string, readonly Measurement[]>>): Map<string, string> {
   const reasons = Object.entries(measured).map(
     ([variant, measurements]) => [variant, measurements.find(({ missing }) => missing)?.missing] as const,

@@ -3,7 +3,7 @@ import { figureOf, type Rounds } from './outcome.js';
 import type { Plot } from './row.js';
 import { logPlotSvg } from './svg.js';
 
-/** Returns the file of a plot, relative to the folder of the results. */
+/** Returns the chart file of a plot, relative to the folder of the results. */
 export function plotFile({ name }: Plot): string {
   return `${CHARTS}/${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.svg`;
 }

@@ -5,28 +5,28 @@ import { join } from 'node:path';
 export interface LoadProfile {
   readonly load: string;
   readonly commit: string;
-  /** The most expensive functions by their own time. */
+  /** The functions with the largest self time. */
   readonly functions: readonly ProfiledFunction[];
 }
 
 export interface ProfiledFunction {
   readonly name: string;
-  /** File and line, unless the function is part of Node itself. */
+  /** The file and line; empty for a function that is part of V8. */
   readonly place: string;
-  /** The part of the busy time, 0..1. */
+  /** The share of the busy time, 0..1. */
   readonly part: number;
 }
 
 const FUNCTIONS_SHOWN = 14;
 /** V8's names for idle time. */
 const IDLE = new Set(['(idle)', '(root)']);
-/** V8's name for native code without a function of its own, and its meaning here. */
+/** V8's name for native code that has no function name, and the meaning of this name in the tables. */
 const NATIVE = '(program)';
 const NATIVE_MEANING = 'native code, most of it reading and writing sockets';
-/** The time after which the start, with its modules and tables, is over. */
+/** The time after which the start is over. At the start the service loads its modules and fills its tables. */
 const START_MICROS = 1_500_000;
 
-/** The fields of a V8 CPU profile that are used. */
+/** The fields of a V8 CPU profile that are used here. */
 interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -36,7 +36,10 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Sums up the self times in the `.cpuprofile` files of a folder, one a process, without their starts. */
+/**
+ * Adds up the self times in the `.cpuprofile` files of a folder, without the starts of the processes. Each process has one
+ * file.
+ */
 export function sumUpProfiles(dir: string): ProfiledFunction[] {
   const micros = new Map<string, number>();
   let busyMicros = 0;
@@ -62,7 +65,7 @@ export function sumUpProfiles(dir: string): ProfiledFunction[] {
     });
 }
 
-/** Returns the part of the results page on profiles, with the recipe. */
+/** Returns the part of the results page about profiles, with the command that makes them. */
 export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
   return [
     '## Profiles',

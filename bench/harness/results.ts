@@ -3,22 +3,22 @@ import type { Machine } from './machine.js';
 import type { RowOutcome } from './outcome.js';
 import type { LoadProfile } from './profile.js';
 
-/** `bench/results.json`: the last measurement of each row. */
+/** The content of `bench/results.json`: the last measurement of each row. */
 export interface Results {
   readonly rows: readonly MeasuredRow[];
   readonly profiles: readonly LoadProfile[];
 }
 
-/** A measured row. A single row can be measured again, so each states the time, the machine and the commit. */
+/** A measured row. Each row has its own time, machine and commit, because a row can be measured alone. */
 export interface MeasuredRow extends RowOutcome {
   readonly machine: Machine;
   readonly commit: string;
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   readonly measuredAt: string;
   readonly seconds: number;
 }
 
-/** @returns no measurements if there is no file yet. */
+/** @returns the results of the file; no measurements if the file does not exist. */
 export function readResults(file: string): Results {
   if (!existsSync(file)) return { rows: [], profiles: [] };
   return JSON.parse(readFileSync(file, 'utf8')) as Results;
@@ -30,14 +30,14 @@ export function writeResults(file: string, results: Results): void {
     (_key, value) => (typeof value === 'number' ? rounded(value) : value),
     2,
   );
-  // Arrays of numbers stay on one line, because there are many rounds.
+  // Arrays of numbers are written on one line, because there are many rounds.
   writeFileSync(
     file,
     `${text.replace(/\[[\d\s.,e+-]*\]/g, (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, ' ')}]`)}\n`,
   );
 }
 
-/** Returns `results` with these rows in place of earlier ones, in the order of `names`. */
+/** Returns `results` in which the given rows replace earlier rows, in the order of `names`. */
 export function withRows(results: Results, rows: readonly MeasuredRow[], names: readonly string[]): Results {
   const all = [...rows, ...results.rows.filter(({ name }) => !rows.some((row) => row.name === name))];
   return {
@@ -46,7 +46,7 @@ export function withRows(results: Results, rows: readonly MeasuredRow[], names: 
   };
 }
 
-/** Rounds to five significant digits, more than the precision of any figure here. */
+/** Rounds to five significant digits. This is more than the precision of any figure in the bench. */
 function rounded(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(5));
 }

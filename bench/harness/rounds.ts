@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Measurement, Row, Scale } from './row.js';
 
-/** The time after which a run has hung: on an idle machine no variant takes 10 % of it. */
+/** The time after which a run counts as hung. On an idle machine no variant takes more than 10 % of this time. */
 export const RUN_SECONDS_MAX = 300;
 
 /**
- * Runs each variant of a row once for each round, every run in a fresh process, in an order that is reversed from one round to
- * the next, so that drift of the machine affects all variants alike.
+ * Runs each variant of a row once in each round. Every run has a new process. The order of the variants is reversed from one
+ * round to the next, so that slow changes of the machine affect all variants equally.
  */
 export async function runRounds(
   row: Row,
@@ -26,7 +26,7 @@ export async function runRounds(
   return measured;
 }
 
-/** @throws Error with the output of the process if the process fails. */
+/** @throws Error with the output of the process, if the process fails. */
 function runInFreshProcess(row: string, variant: string, scale: Scale): Promise<Measurement> {
   const file = fileURLToPath(new URL('../round.js', import.meta.url));
   const child = spawn(process.execPath, [file, row, variant, scale], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -1,50 +1,56 @@
-/** The amount of work of a run. `smoke` runs each code path once; its figures have no meaning. */
+/** The amount of work of a run. `smoke` runs each code path once, and its figures have no meaning. */
 export type Scale = 'full' | 'smoke';
 
 /** The figures of one run of one variant, by name. */
 export interface Measurement {
   readonly figures: Readonly<Record<string, number>>;
-  /** SHA-256 hashes of the produced bytes. Variants with a hash of the same name must have produced the same bytes. */
+  /**
+   * SHA-256 hashes of the produced bytes. If variants have a hash with the same name, these variants must have produced
+   * the same bytes.
+   */
   readonly hashes?: Readonly<Record<string, string>>;
-  /** The reason why the variant could not be measured on this machine. Its figures and the lines about it are left out. */
+  /**
+   * The reason why the variant could not be measured on this machine. The figures of the variant, and the lines about it,
+   * are then left out.
+   */
   readonly missing?: string;
 }
 
-/** A row of the bench: the measured work, the peers, and the bounds. */
+/** A row of the bench: the measured work, the peers and the limits. */
 export interface Row {
   /** The name for `npm run bench -- NAME`. */
   readonly name: string;
   readonly title: string;
-  /** The method of measuring, in sentences. */
+  /** A description of the method, in sentences. */
   readonly method: string;
-  /** The limit of the figures, and possible improvements. Shown if the row misses a bound. */
+  /** An explanation of what limits the figures, and possible improvements. Shown if the row misses a limit. */
   readonly limit?: string;
-  /** The number of runs of each variant at full scale, each in a fresh process. */
+  /** The number of runs of each variant at full scale. Each run has a new process. */
   readonly rounds: number;
-  /** The variants, ours and the peers, by name. */
+  /** The variants of the service and of the peers, by name. */
   readonly variants: Readonly<Record<string, (scale: Scale) => Promise<Measurement>>>;
   readonly lines: (scale: Scale) => readonly Line[];
   readonly plots?: (scale: Scale) => readonly Plot[];
 }
 
-/** A comparison of a row. */
+/** A comparison in a row. */
 export interface Line {
   readonly name: string;
   readonly unit: string;
   readonly ours: Source;
-  /** The variant whose figure takes our place, in a line that compares two others. */
+  /** The variant whose figure replaces the figure of the service, in a line that compares two other variants. */
   readonly of?: string;
-  /** The bound of our own figure. */
+  /** The limit for our figure. */
   readonly bound?: Bound;
   readonly peers: readonly Peer[];
-  /** Figures that are shown and not judged. */
+  /** Additional figures that are shown but not compared with a limit. */
   readonly shown?: readonly { readonly name: string; readonly unit: string; readonly source: Source }[];
 }
 
 export interface Peer {
   readonly name: string;
   readonly source: Source;
-  /** The bound of our figure divided by the peer's. */
+  /** The limit for our figure divided by the peer's figure. */
   readonly ratio?: Bound;
 }
 
@@ -54,10 +60,10 @@ export interface Source {
   readonly figure: string;
 }
 
-/** `within` is of two figures that must agree: their ratio differs from 1 by at most this. */
+/** A limit. `within` is for two figures that must agree: their ratio may differ from 1 by at most this number. */
 export type Bound = { readonly atLeast: number } | { readonly atMost: number } | { readonly within: number };
 
-/** A curve of figures of one variant, drawn on two logarithmic axes. */
+/** Curves of figures on two logarithmic axes. */
 export interface Plot {
   readonly name: string;
   readonly xLabel: string;

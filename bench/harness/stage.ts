@@ -1,17 +1,17 @@
 import { pause } from '../../scripts/load/wait.js';
 import type { Scale } from './row.js';
 
-/** The CPU time of the repetitions of one stage, in seconds. */
+/** The CPU time for which one stage is repeated, in seconds. */
 const STAGE_SECONDS: Readonly<Record<Scale, number>> = { full: 0.4, smoke: 0.005 };
-/** The uncounted CPU time before that, so that V8 compiles the code. */
+/** The uncounted CPU time before the measurement, in seconds, in which V8 compiles the code. */
 const WARM_UP_SECONDS: Readonly<Record<Scale, number>> = { full: 0.5, smoke: 0.001 };
-/** The time between two reads of the clock; a read takes a microsecond. */
+/** The time between two reads of the clock. Each read takes a microsecond. */
 const BETWEEN_LOOKS_SECONDS = 0.000_5;
 
 /**
- * Repeats `run` in a plain loop, as the peers in other languages do.
- * @returns calls per second of the process's CPU time, garbage collection included. Wall time would include the work of
- *   other processes.
+ * Repeats `run` in a plain loop, like the peers in other languages.
+ * @returns calls per second of the process's CPU time, including garbage collection. Wall time is not used, because it would
+ * include the work of other processes.
  */
 export function callsPerCpuSecond(scale: Scale, run: () => void): number {
   repeat(run, WARM_UP_SECONDS[scale]);
@@ -20,10 +20,10 @@ export function callsPerCpuSecond(scale: Scale, run: () => void): number {
 }
 
 /**
- * Calls `run` a number of times at an interval, and waits between: a core that was idle is slower at first. The first second is
- * not counted.
+ * Calls `run` a number of times at an interval, and waits between the intervals, because a core that was idle is slower at
+ * first. The first second is not counted.
  * @param seconds the time of the measurement
- * @returns calls per second of CPU time, without that of the timers
+ * @returns calls per second of CPU time, without the CPU time of the timers
  */
 export async function pacedCallsPerCpuSecond(
   { calls, everyMs, seconds }: { calls: number; everyMs: number; seconds: number },

@@ -19,10 +19,10 @@ const LEFT = 80;
 const RIGHT = 20;
 const TOP = 40;
 const BOTTOM = 56;
-/** Colours that the colour-blind can distinguish (Okabe and Ito). */
+/** Colours that colour-blind readers can distinguish (Okabe and Ito). */
 export const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
 
-/** Draws the curves with decades as grid lines, each point with its value. */
+/** Draws the curves, with decades as grid lines. The value of each point is shown. */
 export function logPlotSvg({ title, xLabel, yLabel, curves }: LogPlot): string {
   const points = curves.flatMap((curve) => curve.points);
   const x = logAxis(
@@ -78,11 +78,14 @@ interface LogAxis {
   readonly high: number;
   readonly from: number;
   readonly to: number;
-  /** The powers of ten from end to end. */
+  /** The powers of ten from one end of the axis to the other. */
   readonly decades: readonly number[];
 }
 
-/** Makes an axis from the power of ten at or below the smallest value to the one at or above the largest. */
+/**
+ * * Makes an axis. The axis begins at the power of ten at or below the smallest value, and ends at the power of ten at
+ * or above the largest value.
+ */
 function logAxis(values: readonly number[], from: number, to: number): LogAxis {
   const low = Math.floor(Math.log10(Math.min(...values)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
@@ -94,7 +97,7 @@ function at({ low, high, from, to }: LogAxis, value: number): number {
   return Math.round(from + ((Math.log10(value) - low) / (high - low)) * (to - from));
 }
 
-/** Returns a line of text; `anchor` as in SVG's `text-anchor`, `more` has further attributes. */
+/** Returns a line of text. `anchor` is the `text-anchor` of SVG, and `more` contains further attributes. */
 export function text(
   x: number,
   y: number,

@@ -7,24 +7,24 @@ import { type ServerProcess, startProgram } from '../../scripts/load/server_proc
 import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 import type { Measurement, Scale } from '../harness/row.js';
 
-/** The languages of peers other than JavaScript. */
+/** The programming languages of the peers that are not written in JavaScript. */
 export type CompiledPeer = 'C' | 'Go' | 'Rust';
 
-/** The time for which a stage is repeated. */
+/** The time for which a stage is repeated, in seconds. */
 const SECONDS: Readonly<Record<Scale, string>> = { full: '0.5', smoke: '0.001' };
-/** The time limit of a build: the first time Go and Rust download and compile their packages. */
+/** The time limit of a build. The first build with Go or Rust downloads and compiles packages. */
 const BUILD_MS_MAX = 280_000;
 
-/** The folder in which programs are kept, outside the repository. */
+/** The folder outside the repository in which the built programs are kept. */
 const KEPT = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tickseal', 'peers');
 
 interface Build {
-  /** The tools that the machine must have for it. */
+  /** The tools that the machine must have for the build. */
   readonly needs: string;
   readonly command: (program: string) => readonly string[];
   /** The folder in which the command runs. */
   readonly folder: string;
-  /** Returns the program's file. */
+  /** Returns the path of the built program. */
   readonly output: (program: string) => string;
 }
 
@@ -59,7 +59,7 @@ const BUILDS: Readonly<Record<CompiledPeer, Build>> = {
   },
 };
 
-/** A server in another language, or the reason why there is none. */
+/** A server in another language, or the reason why the server is missing. */
 export type StartedPeer = ServerProcess | { readonly missing: string };
 
 /** Builds a server and starts it. */
@@ -74,8 +74,8 @@ export async function startCompiled(
 }
 
 /**
- * Builds a peer and runs its stages. Each stage prints its runs in a second of CPU time.
- * @param stages the arguments of each stage by the name of its figure
+ * Builds a peer and runs its stages. Each stage prints its number of runs in a second of CPU time.
+ * @param stages the arguments of each stage, by the name of its figure
  */
 export function measureCompiled(
   peer: CompiledPeer,
@@ -91,15 +91,15 @@ export function measureCompiled(
   return { figures: Object.fromEntries(entries) };
 }
 
-/** Returns the library that the service uses. */
+/** Returns the compiler's argument for the library that the service uses. */
 function secp256k1Argument(): string {
   const file = process.env[SECP256K1_LIBRARY_VARIABLE];
   return file?.includes('/') ? file : '-lsecp256k1';
 }
 
 /**
- * Builds a peer. A peer whose tools are not on this machine is missing; Go and Rust are missing at smoke scale, because building
- * them takes half a minute.
+ * Builds a peer. A peer is missing if this machine does not have its tools. At smoke scale Go and Rust are missing, because
+ * building them takes half a minute.
  */
 function build(
   peer: CompiledPeer,
@@ -125,7 +125,7 @@ function kept(...path: string[]): string {
   return join(KEPT, ...path);
 }
 
-/** Returns the path of a file of the source folder; this program runs from `dist/bench/peers`. */
+/** Returns the path of a file in the source folder, because this program runs in `dist/bench/peers`. */
 function source(name: string): string {
   return fileURLToPath(new URL(`../../../bench/peers/${name}`, import.meta.url));
 }

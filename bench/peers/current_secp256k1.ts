@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { SECP256K1_LIBRARY_VARIABLE } from '../../src/crypto/secp256k1/secp256k1.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../scripts/secp256k1_library.sh', import.meta.url));
-/** The time limit of a build: the first build downloads and compiles its packages. */
+/** The time limit of a build. The first build downloads and compiles packages. */
 const BUILD_MS_MAX = 280_000;
 
 /**
- * Makes all runs use a current libsecp256k1, if this machine can build one and the environment names none. Otherwise runs use the
- * library of the machine.
+ * Makes all runs use a current libsecp256k1, if this machine can build it and the environment names no library. Otherwise the
+ * runs use the library of the machine.
  */
 export function useCurrentSecp256k1(): void {
   if (process.env[SECP256K1_LIBRARY_VARIABLE] !== undefined) return;

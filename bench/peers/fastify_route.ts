@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import { announce } from './web_sockets.js';
 
-/** `fastify_route.js FILE`: answers every request with the file, with fastify only. */
+/**
+ * `fastify_route.js FILE`: answers every request with the content of the file. The server uses only fastify.
+ */
 const body = readFileSync(process.argv[2]!, 'utf8');
 const app = fastify();
 app.get('/*', (_request, reply) => reply.header('Content-Type', 'application/json').send(body));

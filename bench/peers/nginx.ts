@@ -9,7 +9,10 @@ import type { StartedPeer } from './compiled.js';
 
 const READY_MS_MAX = 10_000;
 
-/** `debian` opens the file for every request and writes a line to its log, as Debian configures it; `tuned` keeps the file open and no log. */
+/**
+ * The settings of nginx. `debian` opens the file for every request and writes a log line, like Debian's configuration. `tuned` keeps the
+ * file open and writes no log.
+ */
 export type NginxSetting = 'debian' | 'tuned';
 
 const SETTINGS: Readonly<Record<NginxSetting, (dir: string) => string>> = {
@@ -18,8 +21,8 @@ const SETTINGS: Readonly<Record<NginxSetting, (dir: string) => string>> = {
 };
 
 /**
- * Starts nginx, which answers every request with one file, in one process.
- * @param dir a temporary folder, for its own files
+ * Starts nginx in one process, so that it answers every request with one file.
+ * @param dir a temporary folder for nginx's own files
  * @param file a file in that folder
  */
 export async function startNginx(dir: string, file: string, setting: NginxSetting): Promise<StartedPeer> {

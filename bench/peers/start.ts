@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type ServerProcess, startServer } from '../../scripts/load/server_process.js';
 
-/** Starts one of the servers of this folder in a process of its own. */
+/** Starts a server of this folder in a separate process. */
 export function startPeer(name: string, ...args: string[]): Promise<ServerProcess> {
   return startServer([fileURLToPath(new URL(`./${name}.js`, import.meta.url))], args);
 }

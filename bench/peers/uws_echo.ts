@@ -2,8 +2,9 @@ import { PUBLISH_PATHS, STREAM_PATH } from '../../src/wire/paths.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
- * `uws_echo.js FRAME`: for every message on `/evm/publish` publishes a frame to all connections of `/ws`, with
- * uWebSockets.js alone: nothing is read, verified or encoded. `/echo` sends the frame back to the sender, `/sink` does nothing.
+ * * `uws_echo.js FRAME`: publishes a frame to all connections of `/ws` for every message on `/evm/publish`. The server
+ * uses only uWebSockets.js, and reads, verifies and encodes nothing. `/echo` sends the frame back to the sender, and
+ * `/sink` does nothing.
  */
 const [frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);

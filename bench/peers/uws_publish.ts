@@ -2,8 +2,8 @@ import { STREAM_PATH } from '../../src/wire/paths.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
- * `uws_publish.js INTERVAL_MS FRAME`: publishes one frame to every connection at an interval, with `app.publish` of
- * uWebSockets.js only. Interval 0: connections stay idle.
+ * * `uws_publish.js INTERVAL_MS FRAME`: publishes one frame to every connection at an interval. The server
+ * uses only `app.publish` of uWebSockets.js. With interval 0 the connections stay idle.
  */
 const [interval = '0', frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { serve, webSockets } from './web_sockets.js';
 
-/** `uws_route.js FILE`: answers every request with the file, with uWebSockets.js only. */
+/**
+ * `uws_route.js FILE`: answers every request with the content of the file. The server uses only
+ * uWebSockets.js.
+ */
 const body = readFileSync(process.argv[2]!);
 const app = webSockets.App();
 app.get('/*', (res) => {

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { announce } from './web_sockets.js';
 
-/** `ws_publish.js INTERVAL_MS FRAME`: sends one frame to every connection at an interval, with the npm package `ws`. */
+/**
+ * * `ws_publish.js INTERVAL_MS FRAME`: sends one frame to every connection at an interval. The server uses the npm
+ * package `ws`.
+ */
 const [interval = '100', frame = ''] = process.argv.slice(2);
 const bytes = Buffer.from(frame);
 const server = createServer();

@@ -12,7 +12,7 @@ const MESSAGES: Readonly<Record<Scale, number>> = { full: 400, smoke: 10 };
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 2 };
 const WARM_UP_BURST = 5;
 const SUBSCRIBERS = 10;
-/** The time of the background load, longer than measuring the delays of one rate takes. */
+/** The time of the background load, in seconds. The load lasts longer than the measurement of the delays at one rate. */
 const BACKGROUND_SECONDS: Readonly<Record<Scale, number>> = { full: 8, smoke: 2 };
 const P50_RATIO_MAX = 2;
 const P99_RATIO_MAX = 3;
@@ -78,7 +78,7 @@ async function measure(
   await warmUp(way, SUBSCRIBERS, WARM_UP_MESSAGES[scale], WARM_UP_BURST);
   for (const rate of RATES[scale]) {
     const stop = await startBackground({ port, path, rate, seconds: BACKGROUND_SECONDS[scale] });
-    // The first messages of the other publisher run interpreted code.
+    // The warm-up is needed because the first messages of the other publisher run interpreted code.
     await measureDelays(way, SUBSCRIBERS, MESSAGES[scale] / 2);
     addPercentiles(figures, nameOf(rate), await measureDelays(way, SUBSCRIBERS, MESSAGES[scale]));
     await stop();

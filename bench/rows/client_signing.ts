@@ -18,7 +18,7 @@ import type { Measurement, Row, Scale } from '../harness/row.js';
 import { callsPerCpuSecond } from '../harness/stage.js';
 
 const ASSETS = 20;
-/** The least share of the rate of the service's own signer. */
+/** The smallest allowed ratio to the rate of the service's own signer. */
 const SERVICE_RATIO_MIN = 0.95;
 const TURNS: Readonly<Record<Scale, number>> = { full: 5, smoke: 2 };
 const START_NS = 1_735_689_600_000_000_000n;
@@ -57,10 +57,16 @@ export const clientSigning: Row = {
     })),
 };
 
-/** Signs the price of an asset. @returns the texts of `r` and `s`. */
+/**
+ * Signs the price of an asset.
+ * @returns the texts of `r` and `s`.
+ */
 type Sign = (symbol: string, price: Price, timestampNs: TimeNs) => { readonly r: string; readonly s: string };
 
-/** Measures all signers in turns. @throws Error when two of them make different signatures. */
+/**
+ * Measures all signers in turns.
+ * @throws Error when two signers make different signatures.
+ */
 function measure(
   scale: Scale,
   signers: Readonly<Record<string, (type: SignatureType) => Sign>>,
@@ -81,7 +87,7 @@ function measure(
     for (let turn = 0; turn < TURNS[scale]; turn++)
       for (const { rates, signNext } of stages) rates.push(callsPerCpuSecond(scale, signNext));
     for (const { name, rates } of stages) {
-      // In the first turn the code is still being compiled.
+      // The first turn is not counted, because V8 is still compiling the code.
       const rate = median(rates.slice(1));
       figures[`${type} ${name}`] = rate;
       figures[`${type} ${name} µs`] = 1e6 / rate;
@@ -96,7 +102,7 @@ function signNumber(sign: Sign, i: number) {
   return sign(symbolOf(i % ASSETS), price, timestampNs);
 }
 
-/** Hashes signatures. One signer keeps leading zeros of Stark numbers, the other does not. */
+/** Hashes signatures as numbers, because one signer writes leading zeros of Stark numbers and the other does not. */
 function hashOf(signatures: readonly { readonly r: string; readonly s: string }[]): string {
   const numbers = signatures.map(({ r, s }) => `${BigInt(r)} ${BigInt(s)}`);
   return createHash('sha256').update(numbers.join()).digest('hex');

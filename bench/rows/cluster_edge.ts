@@ -13,7 +13,7 @@ const ASSETS = 10;
 const LOAD = { assets: ASSETS } as const;
 const READERS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 2 };
 const INTERVAL_MS = 100;
-/** The time between two updates, because the assets take turns. */
+/** The time between two updates. The assets take turns. */
 const UPDATE_MS = INTERVAL_MS / ASSETS;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 200 };
@@ -73,7 +73,7 @@ async function measureAlone(scale: Scale): Promise<Measurement> {
   return { figures };
 }
 
-/** @param others CPU time of other processes so far */
+/** @param others returns the CPU time that other processes have used */
 async function measure(
   scale: Scale,
   server: ServerProcess,

@@ -15,7 +15,7 @@ import { NatsFeed } from '../workloads/nats_feed.js';
 const ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };
 const FEEDS: Readonly<Record<Scale, number>> = { full: 50, smoke: 2 };
 const STEP_MS = 10;
-/** The number of changed prices, and of signed aggregates, for each asset in a second. */
+/** The number of price changes of each asset in a second. The next constant is the number of signed aggregates. */
 const CHANGES_PER_ASSET = 1;
 const AGGREGATES_PER_ASSET = 2;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 2_000, smoke: 50 };
@@ -98,7 +98,7 @@ function bytesOf(feeds: readonly NatsFeed[]): number {
   return feeds.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Sends the messages of a leader that makes prices of all assets. */
+/** Sends the messages of a leader that makes prices for all assets. */
 class BenchLeader {
   /** The times at which each tick was sent. */
   readonly sentMs: number[] = [];

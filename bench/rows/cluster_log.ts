@@ -6,9 +6,9 @@ import { AggregateEntries } from '../workloads/log_records.js';
 import { STAGE_TIME_NS } from '../workloads/stream_stage.js';
 
 const ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };
-/** The rate of 1,000 assets at 2 Hz. */
+/** The rate that 1,000 assets at 2 Hz need. */
 const NEEDED_PER_SECOND = 2_000;
-/** The seconds of the log at that rate. */
+/** The length of the warm-up, in seconds of the log at that rate. The next constant is the length of the measurement. */
 const WARM_UP_SECONDS: Readonly<Record<Scale, number>> = { full: 2, smoke: 0.01 };
 const SECONDS: Readonly<Record<Scale, number>> = { full: 10, smoke: 0.05 };
 const VARIANTS = ['default sync', 'sync_interval: always'] as const;

@@ -14,15 +14,18 @@ const ASSETS = 1_000;
 const ASSETS_PER_CONNECTION = 20;
 const CONNECTIONS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 20 };
 const TICKS_PER_SECOND = 10;
-/** The size of a body: taxonomy ID, time, and 20 times an ID and a price. */
+/** The size of a body: the taxonomy ID, the time, and 20 pairs of an ID and a price. */
 const BODY_BYTES = 10 + ASSETS_PER_CONNECTION * 18;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 4_000, smoke: 50 };
-/** The time for which bare signatures are made at the pace of the ticks. */
+/** The time for which the signatures alone are made, at the pace of the ticks. */
 const PACED_SECONDS: Readonly<Record<Scale, number>> = { full: 3, smoke: 0.1 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 210 };
-/** The least share of the rate of bare signing: a frame costs 15 % more than its signature. */
+/** The smallest allowed ratio to the rate of signing alone. A frame costs 15 % more than its signature. */
 const SIGNING_RATIO_MIN = 0.87;
-/** The largest growth. Frames in flight vary. A queue that grew by 1,000 frames of 1 KB every 100 ms would reach 60 MiB by the end. */
+/**
+ * The largest allowed growth. The number of frames in flight varies. A queue that grew by 1,000 frames of 1 KB every 100 ms would reach 60
+ * MiB at the end.
+ */
 const GROWTH_MIB_MAX = 8;
 const COLLECT_GARBAGE = new URL('../workloads/collect_garbage.js', import.meta.url).href;
 

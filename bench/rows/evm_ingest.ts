@@ -14,7 +14,7 @@ import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 50;
 const PUBLISHERS = 5;
-/** The message size of the lines by cores, which threads share. */
+/** The number of updates in a message, for the lines about cores that threads share. */
 const CORES_MESSAGE_SIZE = 50;
 
 export const evmIngest: Row = {
@@ -58,15 +58,21 @@ export const evmIngest: Row = {
 };
 
 const UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 100 };
-/** The number of updates until V8 has compiled, on threads whose time counts: the first 12,000 updates cost 50 % more than later ones. */
+/**
+ * The number of updates before the measurement, so that V8 has compiled the code on all threads whose time counts. The first 12,000 updates
+ * cost 50 % more than later updates.
+ */
 const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 50 };
-/** The number of measured updates, after as many others: the lines by cores compare the service with itself. */
+/**
+ * The number of measured updates for the lines about cores. The same number of updates is sent before them, because these lines compare the
+ * service with itself.
+ */
 const CORES_UPDATES: Readonly<Record<Scale, number>> = { full: 30_000, smoke: 50 };
 const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 10, 1], smoke: [50] };
-/** The least share of our own loop. */
+/** The smallest allowed ratio to the rate of our own loop. */
 const LOOP_RATIO_MIN = 0.85;
 const TWO_CORES_RATIO_MIN = 1.7;
-/** The use of the machine by other programs, in cores, above which the lines by cores are not judged. */
+/** The use of cores by other programs above which the lines about cores are not judged. */
 const OTHERS_SHARE_MAX = 0.2;
 const WITHOUT_NATIVE = new URL('../peers/without_native.js', import.meta.url).href;
 
@@ -173,10 +179,10 @@ function loop(scale: Scale, once: () => void): Measurement {
   return { figures: { calls: callsPerCpuSecond(scale, once) } };
 }
 
-/** The npm package itself, which can verify too. */
+/** The npm package, which can also verify. */
 const native = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
 
-/** Makes digests, signatures and keys of many messages, so that a loop does not stay on one cache line. */
+/** Makes the digests, signatures and keys of many messages, so that a loop does not use only one cache line. */
 function signedDigests() {
   const { secretKey, key } = publisherKeys('evm', 0);
   return Array.from({ length: 256 }, (_, i) => {

@@ -13,13 +13,13 @@ export const ASSETS = 10;
 interface FanOutLoad {
   readonly clients: number;
   readonly channelMs: number;
-  /** The time until V8 has compiled the code of a tick; there is much of it if few clients share it. */
+  /** The time that V8 needs to compile the code of a tick. The time is long if only a few clients share a tick. */
   readonly settleMs: number;
-  /** The ratios that must be reached to each peer's frames. */
+  /** The smallest allowed ratios to the number of frames of each peer. */
   readonly ratios: Readonly<Record<'bare uWS' | 'npm ws' | 'Rust', number>>;
 }
 
-/** The loads: as many clients and ticks as one core can serve while the client has the other. */
+/** The loads. The number of clients and ticks is the largest number that one core can serve while the client uses the other core. */
 const LOADS: Readonly<Record<Scale, readonly FanOutLoad[]>> = {
   full: [
     { clients: 100, channelMs: 10, settleMs: 15_000, ratios: { 'bare uWS': 0.9, 'npm ws': 1.3, Rust: 0.95 } },
@@ -140,7 +140,7 @@ async function measure(
   return { figures };
 }
 
-/** Measures the frames of {@link ASSETS} assets that the clients of one group receive, and their cost. */
+/** Measures the number of frames of {@link ASSETS} assets that the clients of one group receive, and the cost of these frames. */
 export async function measureFrames(
   server: ServerProcess,
   { clients, channelMs, settleMs }: Pick<FanOutLoad, 'clients' | 'channelMs' | 'settleMs'>,

@@ -48,7 +48,7 @@ export const ROWS: readonly Row[] = [
   clusterFeeds,
 ];
 
-/** @throws RangeError when there is no row of that name. */
+/** @throws RangeError when no row has this name. */
 export function rowByName(name: string): Row {
   const row = ROWS.find((one) => one.name === name);
   if (row === undefined)

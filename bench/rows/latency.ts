@@ -71,7 +71,7 @@ function line(type: string, count: number): Line {
   };
 }
 
-/** @param load the load of the service, beside its assets */
+/** @param load additional settings of the service's load */
 export async function measureService(
   scale: Scale,
   types: readonly MessageType[],

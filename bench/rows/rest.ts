@@ -21,7 +21,7 @@ const ASSETS = 100;
 const PUBLISHERS = 3;
 const CONNECTIONS = 32;
 const CANDLES: Readonly<Record<Scale, number>> = { full: 10_080, smoke: 100 };
-/** The time until V8 has compiled the code of a request. */
+/** The time that V8 needs to compile the code of a request. */
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 10 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 700, smoke: 30 };
 const LATEST_CASES = ['latest of 1 asset', 'latest of 10 assets', 'latest of 100 assets'] as const;
@@ -29,7 +29,7 @@ const CASES = [...LATEST_CASES, 'history of 10,080 candles'] as const;
 type Case = (typeof CASES)[number];
 type LatestCase = (typeof LATEST_CASES)[number];
 
-/** The ratios that must be reached to each peer's answers. */
+/** The smallest allowed ratios to the number of answers of each peer. */
 const RATIOS: Readonly<Record<LatestCase, Readonly<Record<Peer, number>>>> = {
   'latest of 1 asset': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
   'latest of 10 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
@@ -106,7 +106,7 @@ function tunedNginx(figure: Case) {
   return { name: 'nginx that keeps the file open and no log', source: { variant: 'tuned nginx', figure } };
 }
 
-/** Returns the line of a server that only answers. */
+/** Returns the line of a server that sends a constant answer. */
 function limit(name: Case): Line {
   return {
     name: `the limit: bare uWS route, ${name}`,
@@ -175,14 +175,19 @@ async function measure(
   return { figures };
 }
 
-/** Measures the requests of {@link CONNECTIONS} connections that ask again at once, and their cost. */
+/**
+ * Measures the number of requests of {@link CONNECTIONS} connections, and their cost. Each connection sends its next request immediately
+ * after an answer.
+ */
 async function measureRequests(server: ServerProcess, path: string, scale: Scale) {
   const end = measureUsage(server);
   const { requests } = await requestFor(server.port, path, CONNECTIONS, MEASURE_MS[scale]);
   return { requests, usage: end() };
 }
 
-/** Publishes a price of each asset by each publisher. The last one moves the price far enough for an aggregate of all. */
+/**
+ * Publishes a price of each asset for each publisher. The last publisher's price moves far enough to cause an aggregate of all publishers.
+ */
 export async function publishAll(service: ServerProcess): Promise<void> {
   const updates = new Updates('evm');
   const all = Array.from({ length: ASSETS }, (_, asset) => asset);

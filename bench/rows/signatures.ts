@@ -9,7 +9,7 @@ import { callsPerCpuSecond } from '../harness/stage.js';
 import { measureCompiled } from '../peers/compiled.js';
 
 const SIGNATURES = 256;
-/** The least share of the library's own rate, if the machine has one. */
+/** The smallest allowed ratio to the library's own rate, if the machine has the library. */
 const BARE_RATIO_MIN = 0.9;
 
 export const signatures: Row = {
@@ -71,7 +71,7 @@ export const signatures: Row = {
 const BATCHES = [5, 50];
 const KEYS = 5;
 
-/** Measures batches. Each call verifies a batch; the figures count signatures. */
+/** Measures batches. Each call verifies a batch, but the figures count single signatures. */
 function batchFigures(scale: Scale): Readonly<Record<string, number>> {
   const batch = new EcdsaBatch(KEYS);
   const signed = Array.from({ length: SIGNATURES }, (_, i) => {

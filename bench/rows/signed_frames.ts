@@ -10,7 +10,7 @@ import { measureCompiled } from '../peers/compiled.js';
 import { frameByFrame, STAGE_TIME_NS, signPayload, sizeName } from '../workloads/stream_stage.js';
 import { filledTable } from '../workloads/stream_table.js';
 
-/** The sizes of a frame in assets, and the ratios that must be reached to the bare speed and to Go's. */
+/** The sizes of a frame in assets, with the smallest allowed ratios to the speed of bare signing and to Go's speed. */
 const TARGETS = [
   [1, 0.95, 1],
   [10, 0.95, 1],
@@ -64,7 +64,7 @@ function line([assets, atLeast, atLeastOfGo]: (typeof TARGETS)[number]): Line {
   };
 }
 
-/** The repeated work, and one of its results if variants are compared. */
+/** The repeated work. If variants are compared, `signature` returns one result of the work. */
 interface Stage {
   readonly run: () => void;
   readonly signature?: () => string;

@@ -19,17 +19,20 @@ const TITLES: Readonly<Record<StageName, string>> = {
   encode: `encode a frame of ${STAGE_ASSETS} assets`,
 };
 
-/** The share by which our figure may differ from that of benchmark. */
+/** The largest allowed difference between our figure and the figure of the package benchmark. */
 const DIFFERENCE_MAX = 0.1;
-/** Turns of each stage that are counted. */
+/** The number of counted turns of each stage. */
 const TURNS: Readonly<Record<Scale, number>> = { full: 5, smoke: 1 };
 const BENCHMARK_OPTIONS: Readonly<Record<Scale, Benchmark.Options>> = {
   full: { maxTime: 0.3 },
   smoke: { maxTime: 0.001, minTime: 0.001, minSamples: 2 },
 };
-/** benchmark goes by wall time: a turn counts where this thread had the core for this share of it. */
+/**
+ * The smallest share of the time for which this thread must have had a core. A turn with a smaller share is not counted, because the
+ * package benchmark measures wall time.
+ */
 const CORE_SHARE_MIN = 0.95;
-/** Seconds after which no more turns are tried. */
+/** The time, in seconds, after which no further turns are tried. */
 const SECONDS_MAX = 120;
 
 export const stages: Row = {
@@ -64,7 +67,7 @@ export const stages: Row = {
     })),
 };
 
-/** Figures of one stage, one a turn. */
+/** The figures of one stage, with one value for each turn. */
 interface Turns {
   readonly ours: number[];
   readonly benchmark: number[];
@@ -98,16 +101,16 @@ async function measure(scale: Scale): Promise<Measurement> {
 }
 
 interface Turn {
-  /** Calls a second. */
+  /** The number of calls in a second. */
   readonly ours: number;
   readonly benchmark: number;
-  /** Percent. */
+  /** The relative margin of error, in percent. */
   readonly rme: number;
-  /** The share of benchmark's time in which this thread had a core. */
+  /** The share of the package benchmark's time for which this thread had a core. */
   readonly coreShare: number;
 }
 
-/** Measures each stage once with either. */
+/** Measures each stage once with our loop and once with the package benchmark. */
 function runSuite(
   scale: Scale,
   functions: Readonly<Record<StageName, () => void>>,
@@ -138,14 +141,17 @@ function runSuite(
   suite.run();
 }
 
-/** Starts to measure. @returns a function that gives the share of the time since in which the main thread had a core */
+/**
+ * Starts a measurement.
+ * @returns a function that returns the share of the time since the start for which the main thread had a core
+ */
 function measureCoreShare(): () => number {
   const startMs = performance.now();
   const startSeconds = mainThreadSeconds();
   return () => (mainThreadSeconds() - startSeconds) / ((performance.now() - startMs) / 1_000);
 }
 
-/** CPU time of the main thread. Linux only. */
+/** Returns the CPU time of the main thread, in seconds. Linux only. */
 function mainThreadSeconds(): number {
   return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[0]) / 1e9;
 }

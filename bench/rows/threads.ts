@@ -12,7 +12,7 @@ import { pathOf, publishAll } from './rest.js';
 
 const REST_ASSETS = 100;
 const REST_PUBLISHERS = 3;
-/** The connections of each client process. */
+/** The number of connections of each client process. */
 const CONNECTIONS = 32;
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 10 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 30 };
@@ -26,17 +26,23 @@ const SETS = '1,000 signed sets';
 const FAN_OUT = '5,000 readers of one group';
 const LATENCY = 'publisher to subscriber';
 
-/** The variant that shows whether threads pay, and the cores that it needs: for these, the main thread, crypto threads and the load. */
+/**
+ * The number of threads of the variant that shows a gain or loss from threads. The next constant is the number of cores that this variant
+ * needs for the threads, the main thread, the crypto threads and the load.
+ */
 const MORE_THREADS = 4;
 const MORE_CORES_MIN = 8;
 const hasManyCores = availableParallelism() >= MORE_CORES_MIN;
 const MORE = `${MORE_THREADS} threads`;
-/** Multiple of one thread's answers that {@link MORE_THREADS} must give in all before `listen.threads: auto` is more than 1. */
+/**
+ * The smallest ratio of answers between {@link MORE_THREADS} threads and one thread that is needed before `listen.threads: auto` may become
+ * more than 1.
+ */
 const GAIN_MIN = 2;
 
 /**
- * The variant with as many services of one thread as the other variant has threads, under the same load: the most that threads
- * can reach.
+ * The variant with several services of one thread each, under the same load. The number of services equals the number of threads in the
+ * other variant. This variant shows the most that threads can reach.
  */
 const SERVICES = '2 services';
 const ALL_CLIENTS = 'one client for all';
@@ -87,7 +93,7 @@ function line(figure: string, unit: string, ratio: Bound): Line {
   };
 }
 
-/** Returns the line of answers in wall time, which are more than one thread's only where each thread has a core. */
+/** Returns the line about answers in wall time. Several threads give more answers than one thread only if each thread has a core. */
 function gainLine(name: (typeof REST_CASES)[number]): Line {
   const figure = inAll(name);
   return {
@@ -106,7 +112,7 @@ function inAll(figure: string): string {
   return `${figure}, in all`;
 }
 
-/** @param ratio the bound of the ratio to one thread */
+/** @param ratio the limit for the ratio to one thread */
 function restLine(figure: string, ratio?: Bound): Line {
   return {
     name: figure,
@@ -165,7 +171,7 @@ async function startRestService(threads: number): Promise<ServerProcess> {
     signatureType: 'evm',
     assets: REST_ASSETS,
     publishers: REST_PUBLISHERS,
-    // An aggregate that is signed again has other inputs, and another length.
+    // The period is long, because a newly signed aggregate has different inputs and a different length.
     clockPeriod: '1d',
     threads,
   });

@@ -80,7 +80,10 @@ function lines(channel: string): Line[] {
 
 /** A tick for which a frame was sent. */
 interface Tick {
-  /** The times since 1970, by the frame's `ts` and by the client's clock, in ms. */
+  /**
+   * The time at which the frame was made, from the frame's `ts`, in ms since 1970. The next field is the time at which
+   * the frame arrived, from the client's clock.
+   */
   readonly madeMs: number;
   readonly arrivedMs: number;
 }
@@ -122,7 +125,7 @@ async function measure(server: ServerProcess, scale: Scale, updates: Updates): P
   return { figures };
 }
 
-/** The time before and after the measurement, so that a late frame does not count as missing. */
+/** The time before and after the measurement, so that a late frame is not counted as missing. */
 const MARGIN_MS = 300;
 
 function addFigures(
@@ -147,7 +150,7 @@ function addFigures(
   );
 }
 
-/** Sends single updates, 10 in each 10 ms. */
+/** Sends single updates, 10 updates in each 10 ms. */
 async function publish(server: ServerProcess, updates: Updates, durationMs: number): Promise<void> {
   const publisher = await openPublisher(server.port, 'evm');
   const startMs = performance.now();
@@ -164,7 +167,7 @@ function channels(scale: Scale): readonly (readonly [string, number])[] {
   return scale === 'full' ? CHANNELS : CHANNELS.slice(0, 2);
 }
 
-/** Returns the time to the microsecond, which fits a double. */
+/** Returns the frame's time in ms, to the microsecond. Such a time fits a double. */
 function madeMsOf(payload: Buffer): number {
   const text = payload.toString('latin1', 0, HEAD_BYTES_MAX);
   return Number(/"ts":(\d+)\d{3}\b/.exec(text)![1]) / 1000;

@@ -10,9 +10,9 @@ import { frameByFrame, STAGE_TIME_NS, sizeName } from '../workloads/stream_stage
 import { filledTable } from '../workloads/stream_table.js';
 
 const SIZES = [1, 10, 100, 1000] as const;
-/** The size at which a ratio must be reached, and the ratio. */
+/** The frame size at which a ratio must be reached, and the ratio. */
 const TARGET = { assets: 100, atLeast: 8 };
-/** The same if all prices change, compared with `JSON.stringify` to bytes. */
+/** The sizes and the ratio when all prices change, in comparison with `JSON.stringify` to bytes. */
 const ALL_CHANGED_TARGET = { assets: [10, 100], atLeast: 1.5 };
 
 export const unsignedFrames: Row = {
@@ -76,7 +76,7 @@ function allChangedLine(assets: number): Line {
   };
 }
 
-/** Makes the frame of a round, in which one price differs from the round before. */
+/** Makes the frame of a round. One price differs from the previous round. */
 type MakeFrame = (round: number) => Uint8Array | string | undefined;
 
 function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurement {
@@ -86,7 +86,7 @@ function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurem
     const make = stageOf(assets);
     let round = 0;
     figures[sizeName(assets)] = callsPerCpuSecond(scale, () => make(round++));
-    // Going twice through all assets leaves the same prices in every variant.
+    // After two passes through all assets, every variant has the same prices.
     for (round = 0; round < 2 * assets; round++) make(round);
     const frame = make(0);
     if (frame !== undefined)
@@ -95,14 +95,17 @@ function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurem
   return { figures, hashes };
 }
 
-/** Returns the prices of an asset, in turns; the texts have the same length except for one in a hundred. */
+/**
+ * Returns a function that returns one of an asset's two prices by turn. The two texts have the same length, except for one asset in a
+ * hundred.
+ */
 function priceOf(table: PriceTable, asset: AssetIndex): (turn: number) => Price {
   const first = table.price(asset)!;
   const second = (first + 1n) as Price;
   return (turn) => (turn % 2 === 0 ? second : first);
 }
 
-/** Changes the price of one asset after another. */
+/** Changes the price of one asset after the other. */
 function changing(assets: number) {
   const { table, indexes } = filledTable(assets);
   const prices = indexes.map((index) => priceOf(table, index));
@@ -176,7 +179,7 @@ function allStringified(assets: number): MakeFrame {
 
 function messageOf(table: PriceTable, indexes: readonly AssetIndex[]) {
   const a = indexes.map((index) => ({ id: index, v: String(table.price(index)) }));
-  // A double represents this time exactly: its last digits are zeros.
+  // A double represents this time exactly, because the last digits of the time are zeros.
   return { type: 'unsigned', tax: 1, ts: Number(STAGE_TIME_NS), a };
 }
 

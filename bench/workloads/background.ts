@@ -2,20 +2,23 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** The updates of a message: of assets 1, 2, …, by publisher 1. */
+/** The number of updates in a message. The updates are by publisher 1, for the assets 1, 2 and so on. */
 export const UPDATES_PER_MESSAGE = 10;
 
 export interface Background {
   readonly port: number;
-  /** The path of the WebSocket that takes the messages. */
+  /** The path of the WebSocket that receives the messages. */
   readonly path: string;
   /** The number of updates a second. */
   readonly rate: number;
-  /** The time after which the background ends, if it was not ended before. */
+  /** The time after which the background load ends, if it was not ended earlier. */
   readonly seconds: number;
 }
 
-/** Lets another publisher, in a process of its own, send all the time. @returns a function that ends it, once it sends */
+/**
+ * Starts another publisher in a separate process, which sends without a pause. Resolves when it has started to send.
+ * @returns a function that ends the publisher
+ */
 export async function startBackground({
   port,
   path,

@@ -4,8 +4,8 @@ import { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import { UPDATES_PER_MESSAGE } from './background.js';
 
-// `background_main.js PORT PATH RATE SECONDS`: a publisher in a process of its own. It reports its start, and sends RATE updates
-// a second.
+// `background_main.js PORT PATH RATE SECONDS`: a publisher in a separate process. The publisher reports its start, and sends
+// RATE updates a second.
 
 const [port, path = '', rate, seconds] = process.argv.slice(2);
 const updates = new Updates('evm');

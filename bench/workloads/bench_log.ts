@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { LOG_START } from '../../src/cluster/bus.js';
-import { encodeLogBatch, type LogEntry } from '../../src/cluster/log/log_batch.js';
+import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { LogFollower } from '../../src/cluster/log/log_follower.js';
 import { LogWriter } from '../../src/cluster/log/log_writer.js';
+import { chainedRecord } from '../../src/cluster/log/record_chain.js';
 import { type NatsBus, openNatsBus } from '../../src/cluster/nats/nats_bus.js';
 import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 
 export const CLUSTER_NAME = 'main';
 const TIMING = { ...DEFAULT_TIMING, leaseMs: 1_000 };
-/** The number of entries in a chunk; the next chunk is made while the log takes one. */
+/** The number of entries in a chunk. The next chunk is made while the log receives the present chunk. */
 const CHUNK_ENTRIES = 1_000;
 const HOUR_MS = 3_600_000;
 const nowMs = () => performance.now();
 
-/** Connects like a leader. */
+/** Connects with the options of a leader. */
 export function openBenchBus(servers: readonly string[]): Promise<NatsBus> {
   return openNatsBus({
     name: CLUSTER_NAME,
@@ -26,7 +27,7 @@ export function openBenchBus(servers: readonly string[]): Promise<NatsBus> {
   });
 }
 
-/** A new log that this process writes, with the writer of the service. */
+/** A new log that this process writes with the writer of the service. */
 export class BenchLog {
   readonly #writer: LogWriter;
   readonly #follower: LogFollower;
@@ -39,6 +40,7 @@ export class BenchLog {
       caughtUp: () => {},
       missing: fail('records of the log were deleted'),
       broken: (reason) => fail(reason)(),
+      skipped: (reason) => fail(reason)(),
       timing: TIMING,
       nowMs,
     });
@@ -46,7 +48,6 @@ export class BenchLog {
       bus,
       follower: this.#follower,
       epoch,
-      newId,
       claimedMs,
       timing: TIMING,
       nowMs,
@@ -58,18 +59,21 @@ export class BenchLog {
   }
 
   static async begin(bus: NatsBus): Promise<BenchLog> {
-    const id = newId();
     const claimedMs = nowMs();
-    const claim = { node: 63, name: 'bench', run: id, configHash: new Uint8Array(32), resign: false };
-    const epoch = await bus.append(
-      LOG_START,
-      id,
-      encodeLogBatch({ epoch: 1, after: '', claim, entries: [] }),
-    );
+    const claim = {
+      node: 63,
+      name: 'bench',
+      run: randomBytes(8).toString('hex'),
+      attempt: 1,
+      configHash: new Uint8Array(32),
+      resign: false,
+    };
+    const { id, bytes } = chainedRecord({ epoch: 1, sequence: 1, after: '', claim, entries: [] });
+    const epoch = await bus.append(LOG_START, id, bytes);
     return new BenchLog(bus, epoch, id, claimedMs);
   }
 
-  /** The number of records so far, with the claim that began the log. */
+  /** The number of records, including the claim that began the log. */
   get records(): number {
     return this.#follower.position.sequence;
   }
@@ -82,7 +86,10 @@ export class BenchLog {
     return this.#writer.durable();
   }
 
-  /** Appends entries as fast as the log takes them. @returns their bytes, when the log has all */
+  /**
+   * Appends entries as fast as the log accepts them.
+   * @returns the number of their bytes, when the log has all entries
+   */
   async appendAll(entries: Iterable<LogEntry>): Promise<number> {
     let bytes = 0;
     let count = 0;
@@ -103,10 +110,6 @@ export class BenchLog {
     this.#follower.stop();
     this.#writer.stop();
   }
-}
-
-function newId(): string {
-  return randomBytes(12).toString('hex');
 }
 
 function fail(reason: string): () => never {

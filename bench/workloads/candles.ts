@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/store.js';
 const MINUTE_S = 60;
 const MINUTES_PER_COMMIT = 1_440;
 
-/** A range of history in UNIX seconds, in the form of requests: `fromS` <= t < `toS`. */
+/** A range of history in UNIX seconds, with the limits that requests use: `fromS` <= t < `toS`. */
 export interface HistoryRange {
   readonly fromS: number;
   readonly toS: number;
@@ -17,7 +17,7 @@ export interface HistoryRange {
 
 /**
  * Fills the store of a configuration with a price for each minute of its first asset, up to the last full minute.
- * @returns the range of exactly these prices
+ * @returns the range that contains exactly these prices
  */
 export async function storeCandles(configFile: string, candles: number): Promise<HistoryRange> {
   const loaded = loadConfig(configFile);

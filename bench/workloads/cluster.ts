@@ -11,7 +11,7 @@ import type { Measurement } from '../harness/row.js';
 
 const LOOK_INTERVAL_MS = 20;
 
-/** Runs with NATS servers of its own. The measurement reports a missing nats-server. */
+/** Runs a measurement with new NATS servers. Without a nats-server program, the measurement reports the missing program. */
 export async function withNatsServers(
   options: { readonly count: 1 | 3; readonly syncAlways?: boolean },
   run: (servers: NatsServers) => Promise<Measurement>,
@@ -27,13 +27,16 @@ export async function withNatsServers(
   }
 }
 
-/** Starts a node of a cluster. @returns when the node is ready: it leads, or has all prices and the log to its end */
+/**
+ * Starts a node of a cluster.
+ * @returns the process when the node is ready: it leads, or it has all prices and has read the log to its end
+ */
 export async function startNode(
   { urls }: NatsServers,
   node: Omit<ClusterNode, 'servers'>,
   load: Pick<LoadConfig, 'assets'> & Partial<LoadConfig>,
 ): Promise<ServerProcess> {
-  // Each node prefers another server, as if each machine had one.
+  // Each node prefers a different server, as if each machine had its own server.
   const first = (node.node - 1) % urls.length;
   const cluster = { ...node, servers: [...urls.slice(first), ...urls.slice(0, first)] };
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load, cluster });
@@ -43,16 +46,16 @@ export async function startNode(
 }
 
 /**
- * Creates updates from an hour ago on: a cluster refuses those that are older than two hours.
- * @param intervalMs the time between two updates. The log has the updates of an asset's last seconds with each of its updates, so
- * their times must be as far apart as their sending
+ * * Creates updates whose times begin an hour ago, because a cluster refuses updates that are older than two hours.
+ * @param intervalMs the time between two updates. This time must equal the interval at which the updates are sent, because
+ * the log stores each update together with the asset's updates of the last seconds
  */
 export function recentUpdates(intervalMs: number): Updates {
   const startNs = systemClock().nowNs() - 3_600n * NS_PER_SECOND;
   return new Updates('evm', { startNs, intervalNs: BigInt(intervalMs) * NS_PER_MS });
 }
 
-/** Returns the CPU time of all servers so far. */
+/** Returns the CPU time that all servers have used, in seconds. */
 export function natsCpuSeconds(servers: NatsServers): number {
   return servers.urls.reduce((sum, _, index) => sum + cpuSecondsOf(servers.pid(index)!), 0);
 }

@@ -5,21 +5,22 @@ import { publishMessage, type Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import { openPublisher } from './publishers.js';
 
-/** The time between two updates whose delay is measured. */
+/** The time, in ms, between two updates whose delay is measured. */
 export const INTERVAL_MS = 5;
 
-/** The way of updates of asset 0: its start and its end. */
+/** The way of updates of asset 0: the port at its start and the port at its end. */
 export interface Way {
   readonly publishPort: number;
   readonly readPort: number;
   /** The query of `/ws`. */
   readonly query: string;
-  /** The source of the updates; their times grow. */
+  /** The source of updates with growing times. */
   readonly updates: Updates;
 }
 
 /**
- * Warms up: V8 interprets much of the code, several times slower, for the first thousands of messages.
+ * Sends messages before the measurement, because V8 interprets much of the code for the first thousands of messages,
+ * which is several times slower.
  * @param burst the number of messages in each millisecond
  */
 export async function warmUp(way: Way, subscribers: number, messages: number, burst: number): Promise<void> {
@@ -37,7 +38,7 @@ export async function warmUp(way: Way, subscribers: number, messages: number, bu
 
 /**
  * Sends updates at an interval. Frames arrive long before the next update is sent, so a frame belongs to the last update.
- * @returns the delay in ms for each update and subscriber.
+ * @returns the delay in ms for each update and each subscriber.
  */
 export async function measureDelays(way: Way, subscribers: number, messages: number): Promise<number[]> {
   const { readPort, publishPort, query, updates } = way;
@@ -49,7 +50,7 @@ export async function measureDelays(way: Way, subscribers: number, messages: num
     count: subscribers,
     assetsOf: () => [0],
     onFrame() {
-      // The first frame has the former price.
+      // The first frame is not counted, because it has an earlier price.
       if (sentMs !== undefined) delaysMs.push(performance.now() - sentMs);
     },
   });
@@ -78,7 +79,7 @@ export function makeMessages(updates: Updates, count: number): Buffer[] {
   return Array.from({ length: count }, () => clientFrame(publishMessage([updates.update(0, 0).text])));
 }
 
-/** Fails on any reply: valid updates get no answer. */
+/** Throws an error on any reply, because valid updates get no reply. */
 function refuseReply(text: string): never {
   throw new Error(text);
 }

@@ -15,12 +15,14 @@ export interface IngestLoad {
   readonly publishers: number;
   readonly updatesPerMessage: number;
   readonly updates: number;
-  /** The number of updates sent before, so that the service's code is compiled and its tables are full. */
+  /**
+   * The number of updates that are sent before the measurement, so that the service's code is compiled and its tables are full.
+   */
   readonly warmUpUpdates: number;
   readonly nodeOptions?: string;
-  /** The cores that the service may use, in the form of `taskset -c`; all unless given. */
+  /** The cores that the service may use, in the form of `taskset -c`; all cores if absent. */
   readonly cores?: string;
-  /** The clock period; default 60s. */
+  /** The clock period; the default is 60s. */
   readonly clockPeriod?: string;
 }
 
@@ -28,12 +30,16 @@ export interface IngestUsage extends Usage {
   readonly updatesPerCpuSecond: number;
 }
 
-/** The number of updates on the way, well below the limits of waiting updates for each connection and for all. */
+/**
+ * * The number of updates in flight. The number is well below the limits of waiting updates for each connection and for all
+ * connections.
+ */
 const UPDATES_ON_THE_WAY = 3_000;
 
 /**
- * Sends signed updates over a socket per publisher as fast as the service takes them, without requesting answers:
- * {@link UPDATES_ON_THE_WAY} at once, until all have taken effect. The last message on each socket is rejected, and so answered.
+ * Sends signed updates as fast as the service accepts them, without requesting answers. Each publisher has a socket. {@link
+ * UPDATES_ON_THE_WAY} updates are sent at once, and the next updates follow when these have taken effect. The last message on
+ * each socket is invalid, so that the service answers it.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const { signatureType, assets, publishers, nodeOptions = '', cores, clockPeriod = '60s' } = load;
@@ -64,7 +70,7 @@ export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   }
 }
 
-/** Makes messages of updates; publishers and assets take turns. */
+/** Makes messages of updates. Publishers and assets take turns. */
 class Batches {
   readonly #load: IngestLoad;
   readonly #updates: Updates;
@@ -82,7 +88,7 @@ class Batches {
     return batches;
   }
 
-  /** @returns the bytes to send for each publisher. */
+  /** @returns the bytes that each publisher must send. */
   #take(updates: number): Buffer[] {
     const { publishers, assets, updatesPerMessage } = this.#load;
     const frames: Buffer[][] = Array.from({ length: publishers }, () => []);
@@ -98,7 +104,7 @@ class Batches {
   }
 }
 
-/** Returns the updates accepted so far, once the aggregates of first prices have been signed too. */
+/** Returns the number of accepted updates, after the aggregates of first prices have been signed. */
 async function acceptedAtRest(service: ServerProcess): Promise<number> {
   for (;;) {
     const metrics = await readMetrics(service);

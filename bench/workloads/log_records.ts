@@ -8,7 +8,9 @@ import { type Holding, holdingBytes } from '../../src/records/second_record.js';
 
 const INPUTS = 5;
 
-/** Makes entries of the log like a leader: aggregates of five inputs each, with invalid signatures. */
+/**
+ * Makes entries for the log, like a leader. The entries are aggregates of five inputs each, with invalid signatures.
+ */
 export class AggregateEntries {
   readonly #assets: readonly { readonly symbol: string; readonly inputs: readonly PublisherPrice[] }[];
   readonly #newest: Holding[] = [];
@@ -22,7 +24,10 @@ export class AggregateEntries {
     }));
   }
 
-  /** Makes the entry of the next asset; the assets take turns. @param signedAtNs not before that of an earlier entry */
+  /**
+   * Makes the entry of the next asset. The assets take turns.
+   * @param signedAtNs must not be earlier than in the previous call
+   */
   next(signedAtNs: TimeNs): LogEntry {
     const index = this.#made++ % this.#assets.length;
     const { symbol, inputs } = this.#assets[index]!;
@@ -31,7 +36,7 @@ export class AggregateEntries {
     return { symbol, signatureType: 'evm', bytes: holdingBytes(holding) };
   }
 
-  /** Makes the entries of a period, in its order. */
+  /** Makes the entries of a period, in the order of time. */
   *span(fromNs: TimeNs, seconds: number, perSecond: number): Generator<LogEntry> {
     for (let i = 0; i < seconds * perSecond; i++)
       yield this.next((fromNs + (BigInt(i) * NS_PER_SECOND) / BigInt(perSecond)) as TimeNs);
@@ -56,7 +61,7 @@ function inputOf(updates: Updates, publisher: number, asset: number): PublisherP
   };
 }
 
-/** The parts of an entry by {@link Updates.update} that are used. */
+/** The used fields of an entry that {@link Updates.update} made. */
 interface SentEntry {
   readonly signed_price: {
     readonly publisher_key: string;

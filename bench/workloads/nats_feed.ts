@@ -8,21 +8,24 @@ const TICK_SID = '1';
 const LOG_SID = '2';
 const LINE_BYTES_MAX = 4_096;
 const CR = 0x0d;
-/** The bytes that end a payload. */
+/** The number of bytes that end a payload. */
 const CRLF_BYTES = 2;
 
-/** Receives the ticks and the log of a cluster like an edge, and drops them, which needs little CPU time. */
+/**
+ * Receives the ticks and the log of a cluster, like an edge. The data is dropped, so that little CPU time is
+ * needed.
+ */
 export class NatsFeed {
-  /** The times at which each tick came. */
+  /** The time at which each tick arrived. */
   readonly tickMs: number[] = [];
   bytes = 0;
   readonly #socket: Socket;
   readonly #onReady: () => void;
   #line = '';
-  /** The bytes of a payload that are still to come. */
+  /** The number of bytes of the payload that have not arrived yet. */
   #skip = 0;
 
-  /** Resolves when the server has its subscriptions. */
+  /** Resolves when the server has received the subscriptions. */
   static open(url: string): Promise<NatsFeed> {
     return new Promise((resolve, reject) => {
       const feed: NatsFeed = new NatsFeed(url, () => resolve(feed), reject);
@@ -36,7 +39,7 @@ export class NatsFeed {
       host: hostname,
       port: Number(port),
       onread: {
-        // The buffer is shared by all feeds: the bytes are handled when the call returns.
+        // All feeds share this buffer, because the bytes are handled before the call returns.
         buffer: READ_BUFFER,
         callback: (length, buffer) => {
           this.#push((buffer as Buffer).subarray(0, length));

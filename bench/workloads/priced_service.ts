@@ -10,7 +10,7 @@ export interface PricedService {
   readonly service: ServerProcess;
   /** The first prices, by asset. */
   readonly prices: readonly Price[];
-  /** The source of the prices; its next ones are later. */
+  /** The source of the prices. Later prices from this source have later times. */
   readonly updates: Updates;
 }
 
@@ -26,7 +26,7 @@ export async function startPricedService(
   return { service, ...(await publishFirstPrices(service.port, load.assets, updates)) };
 }
 
-/** Publishes for each asset a price of publisher 0. */
+/** Publishes one price of publisher 0 for each asset. */
 export async function publishFirstPrices(
   port: number,
   assets: number,

@@ -20,10 +20,13 @@ export type StageName = (typeof STAGE_NAMES)[number];
 
 export const STAGE_ASSETS = 10;
 export const STAGE_PUBLISHERS = 5;
-/** The number of messages of each publisher; a stage works on one message at a time, in turn. */
+/** The number of messages of each publisher. A stage works on one message at a time. */
 const MESSAGES = 8;
 
-/** The stages of one process in the order of a price's way, each as a function that does its work once. */
+/**
+ * Returns the stages of one process, in the order in which a price passes through them. Each stage is a
+ * function that does the stage's work once.
+ */
 export async function processStages(): Promise<Readonly<Record<StageName, () => void>>> {
   const texts = publishedTexts();
   const messages = texts.map(read);
@@ -31,13 +34,13 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
   const clock = { nowNs: () => STAGE_TIME_NS };
   const gate = new Gate(catalogue, clock, { maxPastNs: DAY_NS, maxFutureNs: DAY_NS, maxBackwardNs: DAY_NS });
   const admitted = messages.map(({ updates }) => updates.map((raw) => admit(gate, raw)));
-  // Each message comes in a turn of its own, so its signatures are verified at once.
+  // Each message has a separate turn, so its signatures are verified at once.
   const pool = await createCryptoPool({ threads: 0, defer: (end) => end() });
   const inputs = admitted.map(([candidate]) => ({
     publisher: candidate!.publisher,
     input: toPublisherPrice(candidate!, toHex(candidate!.publisher.key)),
   }));
-  const book = new AssetBook(catalogue.assets[0]!);
+  const book = new AssetBook(catalogue.assets[0]!, DAY_NS);
   for (const { publisher, input } of inputs) book.put(publisher, input, STAGE_TIME_NS);
   const signer = createAggregateSigner({ evm: SERVICE_KEY }, ORACLE_ID, pool);
   const counted = book.counted();
@@ -102,7 +105,7 @@ const publishers = Array.from(
   }),
 );
 
-/** Messages of all publishers in turns, each with an update of every asset. */
+/** Returns messages of all publishers, in turns. Each message has an update of every asset. */
 function publishedTexts(): string[] {
   const updates = new Updates('evm');
   return Array.from({ length: MESSAGES * STAGE_PUBLISHERS }, (_, message) =>

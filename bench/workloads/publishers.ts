@@ -9,14 +9,15 @@ export interface PublisherSocket {
   /** Sends frames without waiting. */
   write(frames: Buffer): void;
   /**
-   * Sends frames and waits until they have taken effect. An invalid message, which is answered, follows them. @throws Error with
-   * the answer when the service rejects another message.
+   * Sends frames, and waits until they have taken effect. After the frames it sends an invalid message, which the service
+   * answers.
+   * @throws Error with the service's answer, when the service rejects another message.
    */
   settle(frames: Buffer): Promise<void>;
   close(): void;
 }
 
-/** @param onReply called for each reply, until {@link PublisherSocket.settle} */
+/** @param onReply called for each reply, until {@link PublisherSocket.settle} is called */
 export async function openPublisher(
   port: number,
   signatureType: SignatureType,

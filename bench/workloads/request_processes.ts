@@ -5,12 +5,15 @@ export interface RequestProcesses {
   readonly ports: readonly number[];
   readonly path: string;
   readonly processes: number;
-  /** The connections of each process, shared among the ports. */
+  /** The number of connections of each process. The connections are distributed among the ports. */
   readonly connections: number;
   readonly durationMs: number;
 }
 
-/** Requests like `requestFor`, from separate processes: one client cannot use two threads fully. @returns the number of answers */
+/**
+ * Sends requests like `requestFor`, from several processes, because one client process cannot use two threads fully.
+ * @returns the number of answers
+ */
 export async function requestFromProcesses(options: RequestProcesses): Promise<number> {
   const { ports, path, processes, connections, durationMs } = options;
   const args = [ports.join(), path, String(connections), String(durationMs)];
@@ -23,7 +26,7 @@ function countOf(args: readonly string[]): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('message', (count) => resolve(count as number));
     child.once('error', reject);
-    // The process's message may come after its end.
+    // The message of the process may arrive after the end of the process, so only `close` counts as the end.
     child.once('close', (code) => reject(new Error(`a client ended with ${code} before it had its answers`)));
   });
 }

@@ -1,14 +1,14 @@
 import { connect } from 'node:net';
 import { TOKEN } from '../../scripts/load/config.js';
 
-/** The requests of a period. */
+/** The requests that were made in a period. */
 export interface RequestCount {
   readonly requests: number;
-  /** The times from a request's last sent byte to its answer's last received byte, in ms. */
+  /** The time, in ms, from the last sent byte of each request to the last received byte of its answer. */
   readonly delaysMs: readonly number[];
 }
 
-/** Requests one path for a period; each connection sends the next request after its answer. */
+/** Requests one path for a period. Each connection sends its next request after an answer. */
 export async function requestFor(
   port: number,
   path: string,
@@ -29,7 +29,7 @@ function keepAsking(port: number, path: string, endMs: number, delaysMs: number[
   );
   return new Promise((resolve, reject) => {
     let sentMs = 0;
-    /** Bytes of the body that are still to come; `undefined` before the end of the head. */
+    /** The number of bytes of the body that have not arrived yet; `undefined` before the end of the head. */
     let bytesLeft: number | undefined;
     let head = '';
     const ask = () => {

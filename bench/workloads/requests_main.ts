@@ -1,6 +1,7 @@
 import { requestFor } from './requests.js';
 
-// `requests_main.js PORTS PATH CONNECTIONS MS`: a client in a process of its own; it sends the number of answers to its parent.
+// `requests_main.js PORTS PATH CONNECTIONS MS`: a client in a separate process. The client sends the number of answers to its
+// parent.
 
 const [ports = '', path = '', connections, durationMs] = process.argv.slice(2);
 const each = ports.split(',').map(Number);

@@ -11,19 +11,21 @@ import { StreamSession } from '../../src/stream/group.js';
 import type { MessageType } from '../../src/wire/stream.js';
 import { filledTable } from './stream_table.js';
 
-/** A place without a disk: signed times are used up to a mark on disk, which is not measured here. */
+/**
+ * A place for marks without a disk. Signed times need a mark, but writing marks to disk is not measured here.
+ */
 const NO_DISK: MarkPlace = { read: () => undefined, write: (_timeNs, onSettled) => onSettled(true) };
-/** A time with 19 digits, like any between 2001 and 2286. */
+/** A time with 19 digits. All times between 2001 and 2286 have 19 digits. */
 export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
 
-/** Returns the name of a figure about frames of that many assets. */
+/** Returns the name of a figure about frames with this number of assets. */
 export function sizeName(assets: number): string {
   return assets === 1 ? '1 asset' : `${assets} assets`;
 }
 
 const { signEvm, signOneEvm } = createCryptoJobs();
 
-/** @param digests one or more, without gaps */
+/** @param digests one or more digests, without gaps */
 export function signPayloads(digests: Uint8Array): Uint8Array {
   return signEvm(digests, SERVICE_KEY);
 }
@@ -34,7 +36,7 @@ export function signPayload(digest: Uint8Array): Uint8Array {
 
 /**
  * Creates the stream engine with one connection that is subscribed to all assets at 10 ms, without a socket.
- * @returns a function that advances the clock by 10 ms, in which one frame is made.
+ * @returns a function that advances the clock by 10 ms, so that one frame is made.
  */
 export function frameByFrame(
   assets: number,
@@ -78,7 +80,7 @@ export function frameByFrame(
   };
   const options = { channel: '10ms', messageType, marketStatus: false } as const;
   const rights = { maySee: () => true };
-  const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED };
+  const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, controlMessages: UNLIMITED };
   const session = new StreamSession(engine, connection, options, rights, budgets);
   engine.receive(session, JSON.stringify({ type: 'subscribe', assets: indexes }));
   engine.tick(nowNs);

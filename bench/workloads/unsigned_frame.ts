@@ -5,13 +5,13 @@ import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { STAGE_TIME_NS } from './stream_stage.js';
 
-/** Returns the first price of each asset, like those of a priced service. */
+/** Returns the first price of each asset. A priced service has the same first prices. */
 export function firstPrices(assets: number): Price[] {
   const updates = new Updates('evm');
   return Array.from({ length: assets }, (_, asset) => updates.update(0, asset).price);
 }
 
-/** Returns the `unsigned` frame that the service makes of its first prices, except for its time. */
+/** Returns the `unsigned` frame that the service makes from its first prices. Only the time differs. */
 export function unsignedFrame(assets: number): string {
   const prices = firstPrices(assets);
   const indexes = prices.map((_, index) => index as AssetIndex);

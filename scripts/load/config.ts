@@ -6,9 +6,9 @@ import type { SignatureType } from '../../src/model/asset.js';
 import { toHex } from '../../src/model/hex.js';
 import { publisherKeys, SERVICE_KEY } from './keys.js';
 
-/** The access token of a load run, with every scope. */
+/** The access token of a load run. The token has every scope. */
 export const TOKEN = 'bench';
-/** Another token, for a client that must not harm those with {@link TOKEN}. */
+/** A second token, for a client that must not harm the clients with {@link TOKEN}. */
 export const OTHER_TOKEN = 'other';
 /** The oracle ID of every publisher. */
 export const ORACLE_ID = 'bench';
@@ -16,12 +16,12 @@ export const ORACLE_ID = 'bench';
 /** The size of the service in a load run. */
 export interface LoadConfig {
   readonly signatureType: SignatureType;
-  /** The number of assets: `A0`, `A1`, …, with their numbers as streaming IDs. */
+  /** The number of assets. Assets have the names `A0`, `A1` and so on, and the streaming IDs 0, 1 and so on. */
   readonly assets: number;
   readonly publishers: number;
-  /** The clock period; default 500ms. */
+  /** The clock period; the default is 500ms. */
   readonly clockPeriod?: string;
-  /** `listen.threads`; default: the choice of the service. */
+  /** The value of `listen.threads`; by default the service chooses. */
   readonly threads?: number;
   /** The node of a cluster; absent outside a cluster. */
   readonly cluster?: ClusterNode;
@@ -30,7 +30,7 @@ export interface LoadConfig {
 export interface ClusterNode {
   readonly role: 'aggregator' | 'edge';
   readonly node: number;
-  /** The addresses of the NATS servers; the first is preferred. */
+  /** The addresses of the NATS servers. The first server is preferred. */
   readonly servers: readonly string[];
 }
 
@@ -39,8 +39,9 @@ export function symbolOf(asset: number): string {
 }
 
 /**
- * Writes the configuration and keys of a service, into a temporary folder that this process removes at its exit, unless a folder
- * is given. @returns the paths of the configuration file and the data folder
+ * Writes the configuration and keys of a service. The default folder is a temporary folder that this process removes at its
+ * exit.
+ * @returns the paths of the configuration file and the data folder
  */
 export function writeConfig(
   load: LoadConfig,
@@ -78,8 +79,8 @@ export function writeConfig(
       signature_type: signatureType,
       oracle_id: ORACLE_ID,
     })),
-    // Updates are made with times of a fixed day, so that every run sends the same bytes. The log of a cluster must keep inputs
-    // that may still be published again, for a day at most.
+    // The timestamps of updates are on a fixed day, so that every run sends the same bytes. The log of a cluster must keep
+    // inputs as long as they may be published again, so a cluster has a short limit.
     ingest: { max_past: cluster === undefined ? UNLIMITED : '2h' },
     storage: { dir: storageDir },
     limits: {
@@ -87,7 +88,7 @@ export function writeConfig(
       connections_per_token: 100_000,
       idle_timeout: '960s',
       slow_consumer: '60s',
-      // A load run measures the capacity of the service, not the limits of a token.
+      // The limits are high, because a load run measures the capacity of the service instead of a token's limits.
       signed_frames_per_second: 1_000_000_000,
       subscription_changes_per_second: 1_000_000_000,
       publish_bytes_per_second: '64 GiB',
@@ -95,7 +96,7 @@ export function writeConfig(
     },
   };
   const file = join(dir, 'config.yaml');
-  // JSON is valid YAML.
+  // JSON text is valid YAML.
   writeFileSync(file, JSON.stringify(config));
   return { file, storageDir };
 }

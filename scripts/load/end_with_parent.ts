@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// Loaded into every server with `--import`. A killed load run cannot stop its server, but its end of this pipe closes whenever
-// the run ends.
+// This module is loaded into every server with `--import`, and ends the server with the load run. A killed load run cannot
+// stop its server. But the load run's end of this pipe closes whenever the load run ends.
 const PARENT_FD = 3;
 
 if (isMainThread) {

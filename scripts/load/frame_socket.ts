@@ -1,10 +1,13 @@
 import { connect, type Socket } from 'node:net';
 
-/** A WebSocket client that needs little CPU time, so that load runs measure the server. */
+/** A WebSocket client that needs little CPU time, because load runs must measure the server. */
 export interface FrameSocket {
-  /** Sends bytes that {@link clientFrame} made. @param onTaken called when the system has taken them */
+  /**
+   * Sends bytes that {@link clientFrame} made.
+   * @param onTaken called when the operating system has taken the bytes
+   */
   write(frames: Buffer, onTaken?: () => void): void;
-  /** Stops reading. */
+  /** Stops reading from the socket. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -12,16 +15,19 @@ export interface FrameSocket {
 
 export interface FrameSocketOptions {
   readonly port: number;
-  /** Path and query. */
+  /** The path and the query. */
   readonly path: string;
   readonly token: string;
-  /** Called for each text frame. The bytes are only valid during the call. */
+  /** Called for each text frame. The bytes are valid only during the call. */
   readonly onFrame: (payload: Buffer) => void;
-  /** Called when the server ends the connection, with the code of its close frame if it sent one. */
+  /** Called when the server ends the connection, with the code of the server's close frame if there was one. */
   readonly onClose?: (code: number | undefined) => void;
 }
 
-/** Connects and upgrades. @throws Error when the server gives another answer than 101, or ends the connection early. */
+/**
+ * Connects and upgrades.
+ * @throws Error when the server's answer is not 101, or when the server ends the connection early.
+ */
 export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocket> {
   const { port, path, token, onFrame, onClose } = options;
   return new Promise((resolve, reject) => {
@@ -33,7 +39,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
       host: '127.0.0.1',
       noDelay: true,
       onread: {
-        // The buffer is shared by all sockets: the bytes are handled when the call returns.
+        // All sockets share this buffer, because the bytes are handled before the call returns.
         buffer: READ_BUFFER,
         callback(length, buffer) {
           const bytes = (buffer as Buffer).subarray(0, length);
@@ -74,7 +80,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
   });
 }
 
-/** Returns a text frame of a client (RFC 6455, section 5.2). Its mask is zero, so masking costs nothing. */
+/** Returns a client's text frame (RFC 6455, section 5.2). The mask of the frame is zero, so masking needs no work. */
 export function clientFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   const head = payload.length < 126 ? 2 : payload.length < 65_536 ? 4 : 10;
@@ -95,12 +101,12 @@ const OPCODE_BITS = 0x0f;
 const OPCODE_TEXT = 1;
 const OPCODE_CLOSE = 8;
 
-/** Splits the bytes of a server, which are not masked, into frames. Ignores pings. */
+/** Splits the bytes of a server into frames, which are not masked. Ignores pings. */
 class FrameParser {
   readonly #onFrame: (payload: Buffer) => void;
   /** The beginning of an incomplete frame. */
   #begun: Buffer = Buffer.alloc(0);
-  /** The code of the close frame, once one has arrived. */
+  /** The code of the close frame, after it has arrived. */
   closeCode: number | undefined;
 
   constructor(onFrame: (payload: Buffer) => void) {

@@ -1,7 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** @returns a function that collects the calling thread's garbage and returns the bytes left in its heap and external memory */
+/**
+ * @returns a function that collects the calling thread's garbage, and then returns the number of bytes left in the thread's
+ * heap and external memory
+ */
 export function createHeldBytes(): () => number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

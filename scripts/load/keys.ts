@@ -5,15 +5,15 @@ import { fieldNumber } from '../../src/crypto/stark/stark.js';
 import { starkPublicKey } from '../../src/crypto/stark/stark_ecdsa.js';
 import type { SignatureType } from '../../src/model/asset.js';
 
-/** A publisher's key pair; the same in every run. */
+/** A publisher's key pair. Every run uses the same key pairs. */
 export interface PublisherKeys {
   /** The secret key of 32 bytes. */
   readonly secretKey: Buffer;
-  /** An EVM address of 20 bytes, or a Stark public key of 32. */
+  /** The 20 bytes of an EVM address, or the 32 bytes of a Stark public key. */
   readonly key: Buffer;
 }
 
-/** The service's key for aggregates and `signed_ecdsa` payloads; the same in every run. */
+/** The service's key for aggregates and `signed_ecdsa` payloads. Every run uses the same key. */
 export const SERVICE_KEY = secretKeyOf('service');
 
 export function publisherKeys(signatureType: SignatureType, publisher: number): PublisherKeys {
@@ -25,7 +25,10 @@ export function publisherKeys(signatureType: SignatureType, publisher: number): 
   return { secretKey, key };
 }
 
-/** Returns a key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
+/**
+ * Returns a key that is valid for both curves. The top bits are cleared, because Stark's order is a little
+ * above 2^251.
+ */
 function secretKeyOf(name: string): Buffer {
   const key = createHash('sha256').update(`tickseal bench, ${name}`).digest();
   key[0]! &= 0x07;

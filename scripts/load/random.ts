@@ -1,4 +1,7 @@
-/** Returns a generator of numbers in 0 .. 1 from a seed, the same on every machine (mulberry32). */
+/**
+ * Returns a generator of numbers in 0 .. 1 (mulberry32). The same seed gives the same numbers on every
+ * machine.
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,5 +12,5 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** The seed from which all rows draw their prices. */
+/** The seed of the prices of all rows. */
 export const SEED = 20_250_101;

@@ -4,50 +4,50 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A server under load: the service, or a peer. */
+/** A server under load: the service or a peer. */
 export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  /** The port of the admin listener, for the service only. */
+  /** The port of the admin listener. Only the service has this port. */
   readonly adminPort: number | undefined;
   /** Resolves when the process has ended. */
   readonly ended: Promise<ProcessEnd>;
-  /** Returns the CPU time of all its threads so far, in seconds. Linux only. */
+  /** Returns the CPU time that all threads of the process have used, in seconds. Linux only. */
   cpuSeconds(): number;
-  /** Returns the time for which its threads were ready to run and had no core, in seconds. Linux only. */
+  /** Returns the time, in seconds, for which threads of the process were ready to run but had no core. Linux only. */
   waitSeconds(): number;
-  /** Returns its anonymous memory in bytes, without mapped files. Linux only. */
+  /** Returns the anonymous memory of the process in bytes, without mapped files. Linux only. */
   anonymousBytes(): number;
   signal(name: NodeJS.Signals): void;
-  /** Sends a question to the module with which the server was started; see {@link StartOptions.probed}. */
+  /** Sends a question to the module that was loaded into the server; see {@link StartOptions.probed}. */
   ask(question: string): Promise<unknown>;
-  /** Sends SIGTERM and waits for the end. */
+  /** Sends SIGTERM and waits until the process has ended. */
   stop(): Promise<void>;
 }
 
-/** The exit code and the signal; one of the two is `null`. */
+/** The exit code and the signal. One of them is always `null`. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
 export interface StartOptions {
-  /** `NODE_OPTIONS` of all its threads. */
+  /** The `NODE_OPTIONS` of all threads of the server. */
   readonly nodeOptions?: string;
-  /** More variables of its environment. */
+  /** Additional variables of the server's environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A command that takes the server's command as arguments and replaces itself with it (`exec`). */
+  /** A command that gets the server's command as its arguments, and replaces itself with that command (`exec`). */
   readonly wrapper?: readonly string[];
-  /** Drops its standard error, and hides its warnings. */
+  /** True: the server's standard error is dropped and its warnings are hidden. */
   readonly isQuiet?: boolean;
-  /** True when `nodeOptions` load a module that answers messages of this process. */
+  /** True when `nodeOptions` loads a module that answers messages of this process. */
   readonly probed?: boolean;
 }
 
-/** Ends a server when this process ends. */
+/** The option that ends a server when this process ends. */
 const END_WITH_PARENT = `--import ${new URL('./end_with_parent.js', import.meta.url).href}`;
 
-/** The environment variable with Node's options for the service, for example to make a profile. */
+/** The environment variable with additional Node options for the service, for example to make a profile. */
 export const SERVICE_NODE_OPTIONS = 'BENCH_SERVICE_NODE_OPTIONS';
 
 /** Starts `tickseal serve --config` with a configuration file. */
@@ -59,7 +59,7 @@ export function startService(configFile: string, start: StartOptions = {}): Prom
 
 /**
  * Starts a Node program that prints a line of JSON with its port when it is ready.
- * @param program options for Node and the file
+ * @param program the options for Node, and the file
  */
 export async function startServer(
   program: readonly string[],
@@ -89,8 +89,9 @@ export async function startServer(
 }
 
 /**
- * Starts a program of another kind, which prints a line of JSON with its port when it is ready; or one whose port is known, which
- * then may not be ready yet. The kernel ends it with this process. Linux only.
+ * Starts a program that is not a Node program. The program prints a line of JSON with its port when it is ready. With `knownPort`
+ * the program prints nothing, and may not be ready yet when this function resolves. The kernel ends the program when this process
+ * ends. Linux only.
  */
 export async function startProgram(command: readonly string[], knownPort?: number): Promise<ServerProcess> {
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
@@ -132,18 +133,20 @@ function serverOf(child: ChildProcess, port: number, adminPort?: number): Server
   };
 }
 
-/** Returns the CPU time of all threads of a process so far. Linux only. */
+/** Returns the CPU time that all threads of a process have used. Linux only. */
 export function cpuSecondsOf(pid: number): number {
   return schedulerSecondsOf(pid, SCHEDSTAT_CPU);
 }
 
 const LOG_LEVEL_WARN = 40;
 
-/** The fields of a thread's `schedstat`. */
+/** The indexes of the fields in a thread's `schedstat`. */
 const SCHEDSTAT_CPU = 0;
 const SCHEDSTAT_WAIT = 1;
 
-/** Reads seconds from `schedstat`, which counts nanoseconds; `/proc/PID/stat` counts in steps of 10 ms. */
+/**
+ * Reads seconds from `schedstat`, which counts in nanoseconds. `/proc/PID/stat` is not used, because it counts in steps of 10 ms.
+ */
 function schedulerSecondsOf(pid: number, place: number): number {
   let ns = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`))

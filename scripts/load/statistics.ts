@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Returns the middle value, or the mean of the two middle ones. */
+/** Returns the middle value, or the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   assert(values.length > 0, 'a median of nothing');
   const sorted = [...values].sort((a, b) => a - b);
@@ -9,7 +9,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the smallest value that at least `percent` of all values do not exceed (nearest rank).
+ * Returns the smallest value such that at least `percent` of all values are not larger (nearest rank).
  * @returns NaN without values.
  */
 export function percentile(values: ArrayLike<number>, percent: number): number {
@@ -17,7 +17,7 @@ export function percentile(values: ArrayLike<number>, percent: number): number {
   return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? Number.NaN;
 }
 
-/** Returns the value with three significant digits, for a table; a dash for a missing value. */
+/** Returns the value with three significant digits, for a table. Returns a dash for a missing value. */
 export function threeDigits(value: number): string {
   if (!Number.isFinite(value)) return '–';
   return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });

@@ -7,28 +7,28 @@ export interface StreamsOptions {
   /** The query of `/ws`, such as `channel=10ms`. */
   readonly query: string;
   readonly count: number;
-  /** The token; default: the one with every scope. */
+  /** The token of the connections; the default is the token with every scope. */
   readonly token?: string;
   /** Returns the streaming IDs to which a connection subscribes. */
   readonly assetsOf: (connection: number) => readonly number[];
   readonly onFrame?: (payload: Buffer, connection: number) => void;
-  /** Called when the server ends a connection, with the code of its close frame if it sent one. */
+  /** Called when the server ends a connection, with the code of the server's close frame if there was one. */
   readonly onClose?: (code: number | undefined, connection: number) => void;
 }
 
 /** Many subscribers in this process. */
 export interface Streams {
-  /** Frames received so far on all connections, without the first answers. */
+  /** The number of frames that all connections have received, without the first answers. */
   readonly frames: number;
-  /** Connections that the server has ended. */
+  /** The number of connections that the server has ended. */
   readonly closed: number;
   close(): void;
 }
 
-/** The number of connections that are opened at once. */
+/** The largest number of connections that are opened at the same time. */
 const OPENING_MAX = 200;
 
-/** Connects and subscribes; resolves when each connection has received an answer. Peers answer the same message. */
+/** Connects and subscribes. Resolves when each connection has received an answer. Peers answer the same message. */
 export async function openStreams(options: StreamsOptions): Promise<Streams> {
   const { port, query, count, assetsOf, onFrame, onClose, token = TOKEN } = options;
   const sockets: FrameSocket[] = [];
@@ -73,7 +73,8 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
     const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => connect(first + i));
     subscribes.push(...(await Promise.all(these)));
   }
-  // Subscribes after all have connected: frames for thousands of clients would delay the other connections.
+  // The clients subscribe only after all of them have connected, because frames for thousands of clients would
+  // delay the other connections.
   await Promise.all(subscribes.map((subscribe) => subscribe()));
   return streams;
 }

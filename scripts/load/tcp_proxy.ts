@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The treatment of bytes by a {@link TcpProxy}: pass them on, drop them, or end connections. */
+/** The action of a {@link TcpProxy}: pass bytes on, hold them back, or end connections. */
 export type ProxyState = 'open' | 'silent' | 'closed';
 
-/** A proxy between a client and a server of this machine, which can lose their connections as networks do. */
+/** A proxy between a client and a server of this machine. The proxy can interrupt their connections like a network fault. */
 export class TcpProxy {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -26,14 +26,15 @@ export class TcpProxy {
     return (this.#server.address() as { readonly port: number }).port;
   }
 
-  /** The number of present connections through it. */
+  /** The number of present connections through the proxy. */
   get connections(): number {
     return this.#pairs.size;
   }
 
   /**
-   * The state. `silent`: connections stay and no byte gets through in either direction, as when packets are dropped. `closed`:
-   * connections end and none begins. `open` again: bytes that were held back get through.
+   * The state of the proxy. `silent`: connections stay open, but no byte passes in either direction, as if packets were
+   * dropped. `closed`: connections end and no new connection begins. `open`: bytes pass, including bytes that were held back
+   * before.
    */
   set state(state: ProxyState) {
     this.#state = state;

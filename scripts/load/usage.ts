@@ -1,21 +1,27 @@
 import { cpus } from 'node:os';
 import type { ServerProcess } from './server_process.js';
 
-/** The resources that a part of a load run used. */
+/** The resources that were used during a part of a load run. */
 export interface Usage {
   readonly wallSeconds: number;
   readonly serverCpuSeconds: number;
-  /** CPU time of the server divided by wall time, in cores: above 1 when several threads worked. */
+  /**
+   * The CPU time of the server divided by wall time, in cores. The value is above 1 when several threads
+   * worked.
+   */
   readonly serverShare: number;
-  /** The share of the wall time for which threads of the server were ready to run without a core. */
+  /** The share of the wall time for which threads of the server were ready to run but had no core. */
   readonly serverWaitShare: number;
-  /** CPU time of this process, the client, divided by wall time. Near 1 the client would be the bottleneck. */
+  /** The CPU time of this process, the client, divided by wall time. Near 1 the client limits the result. */
   readonly clientShare: number;
-  /** CPU time of all other programs of the machine divided by wall time, in cores. */
+  /** The CPU time of all other programs of the machine divided by wall time, in cores. */
   readonly othersShare: number;
 }
 
-/** Starts to measure. @returns a function that ends the measurement */
+/**
+ * Starts a measurement.
+ * @returns a function that ends the measurement
+ */
 export function measureUsage(server: ServerProcess): () => Usage {
   const startMs = performance.now();
   const startClient = process.cpuUsage();
@@ -39,7 +45,7 @@ export function measureUsage(server: ServerProcess): () => Usage {
   };
 }
 
-/** Returns the CPU time of all programs since the machine started, to 10 ms for each core. */
+/** Returns the CPU time of all programs since the machine started, with a precision of 10 ms for each core. */
 function machineSeconds(): number {
   return cpus().reduce((ms, { times: { user, nice, sys, irq } }) => ms + user + nice + sys + irq, 0) / 1000;
 }

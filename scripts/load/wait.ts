@@ -1,11 +1,11 @@
 /**
- * The deadline against hangs, not for speed: an event that has not happened by then never will. It holds on a machine with ten
- * times more work than cores.
+ * * The deadline that detects hangs. The deadline does not measure speed, because it is long enough for a machine with ten
+ * times more work than cores. An event that has not happened by this deadline will never happen.
  */
 export const HANG_MS = 300_000;
 
 export interface WaitOptions {
-  /** The name for the message of the error. */
+  /** The name of the awaited event for the error message. */
   readonly what?: string;
   readonly withinMs?: number;
 }
@@ -13,8 +13,8 @@ export interface WaitOptions {
 const LOOK_INTERVAL_MS = 5;
 
 /**
- * Calls `look` again and again until it returns something other than `undefined` and `false`, and returns that.
- * @throws Error when that takes longer than `withinMs`, which is {@link HANG_MS} by default
+ * Calls `look` repeatedly until the result is neither `undefined` nor `false`, and returns this result.
+ * @throws Error when this takes longer than `withinMs`, which is {@link HANG_MS} by default
  */
 export async function eventually<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,

@@ -1,8 +1,8 @@
-/** The facts that the checks of a release need. */
+/** The facts that the checks of a release use. */
 export interface ReleaseFacts {
-  /** The tag that makes the release, such as `v1.2.3`. */
+  /** The tag of the release, such as `v1.2.3`. */
   readonly tag: string;
-  /** The versions of `package.json`, of the lock file and of the packed client, by name. */
+  /** The versions in `package.json`, in the lock file and in the packed client, by name. */
   readonly versions: Readonly<Record<string, string>>;
   readonly changelog: string;
   /** The paths of the files in the client's package. */
@@ -12,18 +12,21 @@ export interface ReleaseFacts {
 }
 
 const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?)$/;
-/** The pattern of allowed files: the compiled client, the code it shares with the service, its page and its licence. */
+/**
+ * The pattern of allowed files: the compiled client, the code that the client shares with the service, the client's
+ * README and its licence.
+ */
 const ALLOWED_FILE =
   /^(?:package\.json|README\.md|LICENSE|(?:client|model|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts))$/;
 const FORBIDDEN_FILE = /^client\/(?:page|examples|solidity)\//;
 const REQUIRED_FILES = ['package.json', 'README.md', 'LICENSE'];
 
-/** Reads the version of a tag; `undefined` for a tag that is not `v` and a semantic version. */
+/** Reads the version in a tag. Returns `undefined` unless the tag is `v` and a semantic version. */
 export function versionOfTag(tag: string): string | undefined {
   return TAG.exec(tag)?.[1];
 }
 
-/** Reads the notes of a version: the text between its heading, which has a date, and the next heading. */
+/** Reads the notes of a version: the text between the version's heading, which has a date, and the next heading. */
 export function notesOf(changelog: string, version: string): string | undefined {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => text.startsWith(`[${version}] - `));
@@ -37,7 +40,7 @@ export function notesOf(changelog: string, version: string): string | undefined 
     : undefined;
 }
 
-/** Finds all reasons against a release; an empty list allows it. */
+/** Finds all reasons against a release. If the list is empty, the release is allowed. */
 export function releaseFaults({ tag, versions, changelog, files, exported }: ReleaseFacts): string[] {
   const version = versionOfTag(tag);
   if (version === undefined) return [`the tag ${tag} is not v and a semantic version`];

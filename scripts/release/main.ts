@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { notesOf, releaseFaults, versionOfTag } from './checks.js';
 
-// Makes a release of a tag: checks that all files name its version, packs the client and publishes it. With `--dry-run` it
-// publishes nothing: `node dist/scripts/release/main.js --dry-run`. `.github/workflows/release.yml` builds the image.
+// Makes a release from a tag. The program checks that all files have the tag's version, then packs and publishes the client.
+// With `--dry-run` it publishes nothing: `node dist/scripts/release/main.js --dry-run`. `.github/workflows/release.yml`
+// builds the image.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CLIENT = 'tickseal-client';
@@ -52,7 +53,7 @@ function release(dir: string): void {
     files: packed.files.map(({ path }) => path),
     exported: textsIn(client.exports).map((path) => path.replace('./', '')),
   });
-  // The registry refuses provenance for a package that does not name the repository of the workflow.
+  // The registry refuses the provenance of a package that does not name the workflow's repository.
   if (!values['dry-run'] && repository === undefined)
     faults.push('--repository is missing: provenance needs it');
   if (faults.length > 0) {
@@ -79,7 +80,9 @@ ${notesOf(changelog, version)}
     ]);
 }
 
-/** Returns the arguments for the npm channel: a version such as `1.0.0-rc.1` does not become the default of npm. */
+/**
+ * Returns the arguments that choose the npm channel. A version such as `1.0.0-rc.1` must not become npm's default version.
+ */
 function channelOf(version: string): readonly string[] {
   return version.includes('-') ? ['--tag', 'next'] : [];
 }
@@ -89,7 +92,7 @@ interface Package {
   readonly exports?: unknown;
 }
 
-/** A package in the output of `npm pack --json`. */
+/** The fields of a package in the output of `npm pack --json`. */
 interface Packed {
   readonly files: readonly { readonly path: string }[];
   readonly entryCount: number;

@@ -1,17 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The project's folder, with a slash behind it. */
+/** The project's folder, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 export const DIST = `${ROOT}dist/`;
 
-/** The folder below `dist/test` that the runner writes itself. */
+/** The folder below `dist/test` that the test runner writes. */
 export const BUNDLES = 'test/together';
 
-/** The tiers by their names: `x.test.ts` is fast, `x.whole.test.ts` and `x.long.test.ts` are not. */
+/**
+ * The tiers, as file names show them: `x.whole.test.ts` and `x.long.test.ts` are in the slower tiers, and any
+ * other `x.test.ts` is fast.
+ */
 export type Tier = 'fast' | 'whole' | 'long';
 
-/** Paths of all compiled tests below {@link DIST}, without the bundles. */
+/** Returns the paths of all compiled tests below {@link DIST}, without the bundles. */
 export function testFiles(): string[] {
   return readdirSync(`${DIST}test`, { recursive: true, encoding: 'utf8' })
     .map((file) => `test/${file}`)
@@ -19,12 +22,15 @@ export function testFiles(): string[] {
     .sort();
 }
 
-/** @param file the path of a compiled test, with or without its end */
+/** @param file the path of a compiled test, with or without its extension */
 export function tierOf(file: string): Tier {
   return (/\.(whole|long)(?:\.test\.js)?$/.exec(file)?.[1] as Tier | undefined) ?? 'fast';
 }
 
-/** The whole tier holds the fast one; the long tier has only its own. */
+/**
+ * Tells whether a file runs in a tier. The whole tier includes the fast tier. The long tier has only its own
+ * files.
+ */
 export function isOfTier(file: string, tier: Tier): boolean {
   return tierOf(file) === tier || (tier === 'whole' && tierOf(file) === 'fast');
 }

@@ -2,35 +2,40 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, posix } from 'node:path';
 import { BUNDLES, DIST, isOfTier } from './files.js';
 
-// Loading tap takes longer than most tests of the pure rooms, and loading the service takes as long as most tests of it. So light
-// tests of a room run in one process, and tests of a service that runs in their own process share one with a few others. Each of them
-// still runs alone as well.
+// Loading tap takes longer than most tests of the pure rooms. Loading the service takes as long as most tests of the service. So the light
+// tests of a room run in one process. Tests that run a service in their own process share a process with a few other tests. Each of these
+// tests also works alone.
 
-/** Tests that share a process, and the file that runs them. */
+/** Tests that share a process, and the bundle that imports them. */
 export interface LightTests {
   readonly bundle: string;
   readonly files: readonly string[];
 }
 
-/** Packages for threads, processes, sockets and the disk's database: a test that loads one of them has a process of its own. */
+/** Packages for threads, processes, sockets and databases. A test that loads one of these packages needs a separate process. */
 const HEAVY_PACKAGES =
   /^(?:node:(?:child_process|worker_threads|https?|tls|net|inspector)|ws|uWebSockets\.js|lmdb|piscina|koffi|playwright-core|@nats-io\/.+|typescript|esbuild|solc|@ethereumjs\/.+)$/;
-/** Built-in modules that `src` uses only to read addresses and certificates, without a socket. */
+/** Modules with which a test opens a listener of the service, starts a process that opens one, or checks that the machine can. */
+const LISTENS =
+  /^(?:src\/server\/uws\/native|src\/cli\/start_checks|scripts\/load\/server_process|test\/service\/child|test\/run_shell)\.js$/;
+/** The text of a test that starts the program itself. */
+const STARTS_PROGRAM = /cli\/main\.js/;
+/** Built-in modules that `src` uses without a socket, only to read addresses and certificates. */
 const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
-/** State that the tests of a process share. */
+/** Code that changes state which all tests of a process share. */
 const SHARED_STATE =
   /\bprocess\.(?!hrtime|memoryUsage|version)|\bglobalThis\b|^(?:t\.)?(?:teardown|before|beforeEach|afterEach)\(/m;
 
 /** The rooms whose tests run a service in their own process. */
 const SERVICE_ROOM = /^test\/(?:service|fire)\//;
-/** The most tests of a service in one process: more would leave a core without work at the end. */
+/** The largest number of service tests in one process. With more tests, one core would have no work at the end. */
 const SERVICE_TESTS_MAX = 7;
-/** Packages with which a test starts threads or processes of its own. */
+/** The packages with which a test starts its own threads or processes. */
 const OWN_PROCESS = /^node:(?:child_process|worker_threads|inspector)$/;
 
 /**
- * Writes a file for each group of tests that share a process, which imports them: `dist/test/together/ROOM.test.js` for the light tests
- * of a room of `test`, and `ROOM_N.test.js` for tests of a service.
+ * Writes a file for each group of tests that share a process. The file imports these tests. `dist/test/together/ROOM.test.js` is for the
+ * light tests of a room of `test`, and `ROOM_N.test.js` is for tests of a service.
  */
 export function writeLightTests(files: readonly string[]): LightTests[] {
   const groups = new Map<string, string[]>();
@@ -54,44 +59,57 @@ export function writeLightTests(files: readonly string[]): LightTests[] {
     if (!names.has(`${BUNDLES}/${old}`)) rmSync(`${DIST}${BUNDLES}/${old}`);
   for (const { bundle, files: light } of written) {
     const text = light.map((file) => `import '${posix.relative(BUNDLES, file)}';\n`).join('');
-    // A file that is written again has changed for `--changed`.
+    // An unchanged file is not written again, because `--changed` would treat it as changed.
     const path = DIST + bundle;
     if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
   }
   return written;
 }
 
-/** Decides whether a compiled test of the fast tier runs a service in its process and leaves nothing behind there. */
+/** Decides whether a compiled test of the fast tier runs a service in its process and leaves nothing behind in that process. */
 export function sharesService(file: string): boolean {
   if (!isOfTier(file, 'fast') || !SERVICE_ROOM.test(file)) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
   return !importsOf(file).some((specifier) => OWN_PROCESS.test(specifier));
 }
 
-/** Decides whether a compiled test of the fast tier may share a process with others. */
+/** Decides whether a compiled test of the fast tier may share a process with other tests. */
 export function isLight(file: string): boolean {
   if (!isOfTier(file, 'fast') || file.split('/').length < 3) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
+  const isHeavy = (specifier: string, by: string) =>
+    HEAVY_PACKAGES.test(specifier) && !(by.startsWith('src/') && PURE_BUILTINS_OF_SRC.test(specifier));
+  return !loads(file, isHeavy);
+}
+
+/** Decides whether a compiled test may open a listener: it loads uWebSockets.js, or starts the program, which does so. */
+export function mayListen(file: string): boolean {
+  return STARTS_PROGRAM.test(readFileSync(DIST + file, 'utf8')) || loads(file, (name) => LISTENS.test(name));
+}
+
+/** Tells whether a module loads such a package or module, also through others. @param isOne decides about its name and the module that names it */
+function loads(file: string, isOne: (name: string, by: string) => boolean): boolean {
   const seen = new Set<string>();
   const waiting = [file];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);
     for (const specifier of importsOf(next)) {
-      if (specifier.startsWith('.')) waiting.push(posix.join(dirname(next), specifier));
-      else if (
-        HEAVY_PACKAGES.test(specifier) &&
-        !(next.startsWith('src/') && PURE_BUILTINS_OF_SRC.test(specifier))
-      )
-        return false;
+      const isModule = specifier.startsWith('.');
+      const name = isModule ? posix.join(dirname(next), specifier) : specifier;
+      if (isOne(name, next)) return true;
+      if (isModule) waiting.push(name);
     }
   }
-  return true;
+  return false;
 }
 
 const known = new Map<string, readonly string[]>();
 
-/** The specifiers that a compiled module imports, and the modules beside it that it names as URLs, such as those of threads. */
+/**
+ * Returns the specifiers that a compiled module imports. The result includes modules that the module names as URLs, such as the modules of
+ * threads.
+ */
 function importsOf(path: string): readonly string[] {
   const before = known.get(path);
   if (before !== undefined) return before;

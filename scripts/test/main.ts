@@ -5,31 +5,33 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DIST, isOfTier, ROOT, type Tier, testFiles } from './files.js';
-import { writeLightTests } from './light_tests.js';
+import { mayListen, writeLightTests } from './light_tests.js';
 import { removeStaleOutputs } from './stale_outputs.js';
 import { overBudget, readTimes, slowestTable } from './times.js';
 
 /**
- * Runs the compiled tests of a tier with tap, then prints the files that took the most CPU time. Arguments: `fast`, `whole`,
- * `long`, or `room NAME` for the fast and whole tests of one folder of `test`;
- * `--changed` leaves out the files that have no changes since they ran; `--seeds N` and `--rounds N` are the sizes of `long`.
+ * Runs the compiled tests of a tier with tap, and then prints the files that took the most CPU time. The arguments are `fast`,
+ * `whole` or `long`, or `room NAME` for the fast and whole tests of one folder of `test`. `--changed` leaves out files that have
+ * not changed since their last run, `--without-listener` those that need uWebSockets.js. `--seeds N` and `--rounds N` set the
+ * sizes of `long`.
  */
-const HELP = 'one of: fast, whole, long, room NAME [--changed] [--seeds N] [--rounds N]';
+const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listener] [--seeds N] [--rounds N]';
 
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
- * Seconds of CPU time that a file of each tier may take, with its processes. The budgets are several times the time of the
- * slowest file. That leaves room for slow machines and for the whole tier, where a fast file tries more cases and is measured for
- * coverage.
+ * * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time
+ * of the slowest file. The limits allow for slow machines and for the whole tier, in which a fast file tries more cases and its
+ * coverage is measured.
  */
 const BUDGET_S: Readonly<Record<Tier, number>> = { fast: 90, whole: 600, long: 10_800 };
-/** Seconds of real time after which a file counts as hung. */
+/** The real time, in seconds, after which a file counts as hung. */
 const LONG_TIMEOUT_S = 4 * 3600;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     changed: { type: 'boolean', default: false },
+    'without-listener': { type: 'boolean', default: false },
     seeds: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '3' },
   },
@@ -43,10 +45,11 @@ process.exitCode = await run(what === 'room' ? 'whole' : (what as Tier));
 
 async function run(tier: Tier): Promise<number> {
   removeStaleOutputs();
-  // All bundles are written at each run, so none is left of a removed room.
-  const bundles = writeLightTests(testFiles());
+  const all = testFiles().filter((file) => !values['without-listener'] || !mayListen(file));
+  // All bundles are written in each run, so that no bundle of a removed room remains.
+  const bundles = writeLightTests(all);
   const bundled = new Set(bundles.flatMap(({ files }) => files));
-  const files = [...testFiles().filter((file) => !bundled.has(file)), ...bundles.map(({ bundle }) => bundle)]
+  const files = [...all.filter((file) => !bundled.has(file)), ...bundles.map(({ bundle }) => bundle)]
     .filter((file) => isOfTier(file, tier))
     .filter((file) => room === '' || isOfRoom(file, room));
   if (files.length === 0) {
@@ -83,7 +86,7 @@ async function runTap(tier: Tier, files: readonly string[], timesFile: string): 
     ...(tier === 'whole' ? { TICKSEAL_TEST_TIER: 'whole' } : {}),
   };
   const names = files.map((file) => relative(process.cwd(), join(DIST, file)));
-  // A fresh installation has tap with other plugins than those in .taprc.
+  // In a new installation, tap has other plugins than the plugins in .taprc.
   execFileSync(process.execPath, [TAP, 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
   const tap = spawn(process.execPath, [TAP, ...options, ...names], { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal));
@@ -91,7 +94,7 @@ async function runTap(tier: Tier, files: readonly string[], timesFile: string): 
   return status ?? 1;
 }
 
-/** Tells whether a file belongs to a room. The bundle of a room's light tests does. */
+/** Tells whether a file belongs to a room. The bundle of a room's light tests belongs to the room too. */
 function isOfRoom(file: string, name: string): boolean {
   const [, bundle] = /^test\/together\/(\w+?)(?:_\d+)?\.test\.js$/.exec(file) ?? [];
   return file.startsWith(`test/${name}/`) || bundle === name;

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Tier, tierOf } from './files.js';
 
-/** CPU time and real time of one test file, including the processes that it started and waited for. */
+/** The CPU time and real time of one test file, including the processes that it started and waited for. */
 export interface FileTime {
-  /** Path below `dist/test`, without its extension. */
+  /** The path below `dist/test`, without its extension. */
   readonly file: string;
   readonly cpuS: number;
   readonly realS: number;
@@ -11,7 +11,7 @@ export interface FileTime {
 
 const SLOWEST = 10;
 
-/** @param path the file that `test/record_time.ts` writes */
+/** @param path the path of the file that `test/record_time.ts` writes */
 export function readTimes(path: string): FileTime[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').trim().split('\n');
@@ -33,7 +33,7 @@ export function slowestTable(times: readonly FileTime[]): string {
   ].join('\n');
 }
 
-/** @param budgetS seconds by tier */
+/** @param budgetS the limit in seconds for each tier */
 export function overBudget(times: readonly FileTime[], budgetS: Readonly<Record<Tier, number>>): FileTime[] {
   return times.filter(({ file, cpuS }) => cpuS > budgetS[tierOf(file)]);
 }

@@ -14,18 +14,21 @@ import { until } from './service.js';
 /** The time of the newest update, by publisher and symbol. */
 export type Account = Map<string, bigint>;
 
-/** Adds the acknowledged updates of a publisher. */
+/** Adds the updates of a publisher that were acknowledged. */
 export function enter(account: Account, { publisher, acknowledged }: AckedPublisher): void {
   const key = toHex(publisherKeys('evm', publisher).key);
   for (const [symbol, timestampNs] of acknowledged) keepNewer(account, `${key} ${symbol}`, timestampNs);
 }
 
-/** Counts the acknowledged updates that were not found, nor newer ones. */
+/** Counts the acknowledged updates for which neither the update nor a newer update was found. */
 export function missing(acknowledged: Account, found: Account): number {
   return [...acknowledged].filter(([name, timestampNs]) => (found.get(name) ?? 0n) < timestampNs).length;
 }
 
-/** Reads the prices of `/v1/prices/latest`, once they have all acknowledged updates or the time is over. */
+/**
+ * Reads the prices of `/v1/prices/latest`. Returns them when they include all acknowledged updates, or when
+ * the time is over.
+ */
 export async function servedAccount(
   service: ServerProcess,
   symbols: readonly string[],
@@ -36,7 +39,8 @@ export async function servedAccount(
     served = await readLatest(service, symbols);
     return missing(acknowledged, served) === 0;
   };
-  // An aggregate is signed once in a clock period. The caller counts the missing updates.
+  // The wait is needed because an aggregate is signed only once in a clock period. The caller counts the
+  // missing updates.
   await until('all that was acknowledged is served', isWhole, SIGNED_MS_MAX).catch(() => {});
   return served;
 }

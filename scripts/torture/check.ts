@@ -1,27 +1,38 @@
-/** The amount of work of a run. `smoke` runs each code path once; its timings have no meaning. */
+/** The amount of work of a run. `smoke` runs each code path once, and its timings have no meaning. */
 export type Scale = 'full' | 'smoke';
 
 /** A fault that the service must withstand. */
 export interface Check {
   /** The name for `npm run torture -- NAME`. */
   readonly name: string;
-  /** The action of the check on the service. */
+  /** The description of the fault. */
   readonly title: string;
   /**
-   * @param threads the number of threads that serve the sockets, for checks that can run with any number
+   * Runs the check.
    * @throws Error when no measurement is possible
    */
-  readonly run: (scale: Scale, threads: number) => Promise<readonly Finding[] | Skipped>;
+  readonly run: (scale: Scale, sizes: Sizes) => Promise<readonly Finding[] | Skipped>;
 }
 
-/** A figure and its bound. */
+/** The sizes that arguments change. */
+export interface Sizes {
+  /** The number of threads that serve the sockets, for checks that can run with any number of threads. */
+  readonly threads: number;
+  /** The number of signatures, or of crashes of threads, in a full run of a check that counts them; `undefined` for its default. */
+  readonly count: number | undefined;
+}
+
+/** A figure and its limit. */
 export interface Finding {
   readonly figure: string;
   readonly value: number;
   readonly unit: string;
-  /** Absent for a figure that is only shown. */
+  /** The limit; absent for a figure that is only shown. */
   readonly mustBe?: Bound;
-  /** True for a figure that depends on the speed of the machine: a smoke run does not judge it. */
+  /**
+   * True for a figure that depends on the speed of the machine. A smoke run does not compare such a figure
+   * with its limit.
+   */
   readonly isTiming?: boolean;
 }
 
@@ -39,7 +50,7 @@ export function exactly(value: number): Bound {
   return { atLeast: value, atMost: value };
 }
 
-/** Compares a figure with its bound; NaN fails every bound. */
+/** Compares a figure with its limit. NaN is outside of every limit. */
 export function isReached({ value, mustBe, isTiming = false }: Finding, scale: Scale): boolean {
   if (mustBe === undefined || (isTiming && scale === 'smoke')) return true;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = mustBe;

@@ -27,10 +27,10 @@ const SYMBOLS = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
 const SEND_INTERVAL_MS = 10;
 const HOUR_MS = 3_600_000;
 const GLITCH_MS = 1_000;
-/** The largest difference of the service's clock after it has followed the wall clock, with the way of a frame. */
+/** The largest difference of the clocks after the service has followed a step, including a frame's transport. */
 const FOLLOWED_WITHIN_S = 2;
 const FOLLOWED_MS_MAX = 15_000;
-/** The `signed_ecdsa` streams: some share assets, so that one asset is in several payloads of a tick. */
+/** The `signed_ecdsa` streams. Some streams share assets, so that an asset is in several payloads of a tick. */
 const SIGNED_STREAMS: readonly (readonly [query: string, assets: readonly number[]])[] = [
   ['message_type=signed_ecdsa', [0, 1]],
   ['message_type=signed_ecdsa', [1, 2, 3]],
@@ -49,13 +49,13 @@ type End = (typeof ENDS)[number];
 
 /** The actions of one round. */
 interface Round {
-  /** A lasting step of the wall clock, then a step that is reversed. */
+  /** A permanent step of the wall clock. The next field is a step that is reversed. */
   readonly stepMs: number;
   readonly glitchMs: number;
   readonly end: End;
 }
 
-/** The first rounds are the hardest: an older program fails in them. */
+/** The first rounds are the hardest rounds. Older programs fail in them. */
 const FIRST_ROUNDS: readonly Round[] = [
   { stepMs: -HOUR_MS, glitchMs: 0, end: 'kill' },
   { stepMs: 0, glitchMs: HOUR_MS, end: 'reload' },
@@ -129,7 +129,7 @@ class ClockTorture {
   readonly #clock: WallClock;
   readonly #updates = new Updates('evm');
   #service: ServerProcess | undefined;
-  /** Ends the load beside the service. */
+  /** Ends the load that runs in addition to the service. */
   #endLoad = () => {};
   #settledSinceMs = 0;
   #keyNumber = 0;
@@ -142,10 +142,10 @@ class ClockTorture {
     const { file, storageDir } = writeTortureConfig({ assets: ASSETS, publishers: 1, clockPeriod: '100ms' });
     this.#file = file;
     this.#keyFile = join(storageDir, '..', 'service.hex');
-    // The keys are short enough for either curve.
+    // The keys begin with a zero byte, so they are valid for both curves.
     this.#keys = [1, 2].map(() => `00${randomBytes(31).toString('hex')}`);
     this.#clock = new WallClock(join(storageDir, '..', 'clock'));
-    // Each change of a price is signed, so that as many as possible are signed within a millisecond.
+    // Each change of a price is signed, so that as many prices as possible are signed within a millisecond.
     changeConfig(file, ({ assets }) => {
       for (const asset of assets) asset['delta_percent'] = 0.000001;
     });
@@ -161,7 +161,7 @@ class ClockTorture {
     await this.#end(service, end);
   }
 
-  /** Steps the wall clock permanently. @returns the time until new streams carry its time */
+  /** Steps the wall clock permanently. Returns the time until new streams have the new time. */
   async follow(stepMs: number): Promise<number> {
     const service = await this.#running();
     await pause(FOLLOWED_MS_MAX);
@@ -217,7 +217,7 @@ class ClockTorture {
 
   async #poll({ port }: ServerProcess, goesOn: () => boolean): Promise<void> {
     while (goesOn()) {
-      // The service may be killed at any time.
+      // The poll may fail, because the service may be killed at any time.
       await this.values.poll(port, SYMBOLS).catch(() => {});
       await pause(2);
     }
@@ -236,14 +236,14 @@ class ClockTorture {
     }
   }
 
-  /** @returns its `ts` */
+  /** @returns the `ts` of the frame */
   #takeFrame(payload: Buffer): bigint {
     const text = payload.toString('latin1');
     const plain = /"ts":(\d+)/.exec(text);
     if (plain) return BigInt(plain[1]!);
     const hex = /"p":"0x([0-9a-f]+)"/.exec(text)![1]!;
     this.values.takePayload(hex);
-    // The offset after the signature: a simplified layout has the taxonomy ID first, a versioned one four bytes before it.
+    // The offset of the time. A simplified layout begins with the taxonomy ID, a versioned layout with four other bytes.
     const at = 130 + (hex.startsWith('ff02', 130) ? 12 : 4);
     return BigInt(`0x${hex.slice(at, at + 16)}`);
   }
@@ -254,7 +254,7 @@ class ClockTorture {
     this.#settledSinceMs = performance.now();
   }
 
-  /** Returns the step, reversed if the wall clock would leave two hours around the real one. */
+  /** Returns the step, or the reversed step if the wall clock would otherwise be over two hours from the real clock. */
   #aheadAfter(stepMs: number): number {
     return Math.abs(this.#clock.aheadMs + stepMs) > 2 * HOUR_MS ? -stepMs : stepMs;
   }
@@ -270,7 +270,7 @@ class ClockTorture {
       this.poisonedSeconds = Math.max(this.poisonedSeconds, Math.abs(await this.#aheadSeconds(service)));
   }
 
-  /** Returns how far the first frame of a new stream is ahead of the wall clock. */
+  /** Returns the distance by which the first frame of a new stream is ahead of the wall clock. */
   async #aheadSeconds({ port }: ServerProcess): Promise<number> {
     const ts = await new Promise<bigint>((resolve, reject) => {
       openStreams({

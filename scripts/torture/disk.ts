@@ -9,7 +9,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
-/** The check with a data folder on a file system that is full for a while. */
+/** The check with a data folder on a file system that is full for some time. */
 export const disk: Check = {
   name: 'disk',
   title: 'a full disk under load',
@@ -20,7 +20,10 @@ const FULL_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 300 };
 const ASSETS = 10;
 const READERS = 100;
 const TICK_MS = 100;
-/** The command for a mount namespace: no other process sees the small file system, which ends with the process. */
+/**
+ * The command that starts a mount namespace. No other process sees the small file system, and it ends with the
+ * process.
+ */
 const NAMESPACE = ['unshare', '-r', '-m', 'sh', '-c'];
 
 async function measure(scale: Scale) {
@@ -31,7 +34,7 @@ async function measure(scale: Scale) {
   if (spawnSync(command!, args).status !== 0)
     return { skipped: 'not allowed to mount a small file system (unshare -r -m)' };
   const wrapper = [...NAMESPACE, `${mount} && exec "$0" "$@"`];
-  // Quiet, because lmdb writes each failure to standard error.
+  // The service is quiet, because lmdb writes each failure to standard error.
   const service = await startService(file, { wrapper, isQuiet: true });
   const { port } = service;
   const updates = new Updates('evm');
@@ -42,7 +45,7 @@ async function measure(scale: Scale) {
   const streams = await openStreams({ port, query, count: READERS, assetsOf: () => assets });
   await until('every asset is on disk', () => publisher.acknowledged.size === ASSETS);
 
-  // The folder in the service's namespace.
+  // The path of a file in the data folder, through the service's mount namespace.
   const ballast = `/proc/${service.pid}/root${storageDir}/ballast`;
   fill(ballast);
   await until('the service notices it', async () => (await readiness(service)).status === 503);
@@ -50,7 +53,7 @@ async function measure(scale: Scale) {
   const errorsBefore = publisher.errors.length;
   const framesBefore = streams.frames;
   await pause(FULL_MS[scale]);
-  // On a busy machine no event may happen in the time of a smoke run.
+  // The waits are needed because on a busy machine no event may happen during a smoke run.
   await until('an update is answered', () => publisher.errors.length > errorsBefore);
   await until('a frame comes', () => streams.frames > framesBefore);
   const acceptedMeanwhile = publisher.updatesAccepted - acceptedBefore;
@@ -108,7 +111,7 @@ async function measure(scale: Scale) {
   ];
 }
 
-/** Fills the file system, while the service may go on writing to it. */
+/** Fills the file system. The service may write to it at the same time. */
 function fill(ballast: string): void {
   const handle = openSync(ballast, 'w');
   const page = Buffer.alloc(4096);

@@ -9,12 +9,12 @@ import { openStreams, type Streams } from '../load/streams.js';
 import { Updates } from '../load/updates.js';
 import { measureUsage } from '../load/usage.js';
 import { pause } from '../load/wait.js';
-import type { Check, Finding, Scale } from './check.js';
+import type { Check, Finding, Scale, Sizes } from './check.js';
 import { HOSTILE_ASSETS, type HostileKind } from './hostile.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
-/** The check with a token that does all that its limits allow, beside a reader and a publisher of another token. */
+/** The check with a token that uses all its limits, while another token has a reader and a publisher. */
 export const fair: Check = {
   name: 'fair',
   title: 'one token uses all that it may',
@@ -25,13 +25,16 @@ const MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 300 };
 const PUBLISH_INTERVAL_MS = 10;
 const REQUEST_INTERVAL_MS = 20;
 const REVOKED_TOKEN = 'revoked';
-/** The share of frames that a reader must keep. */
+/** The smallest share of frames, in percent, that a reader must still get. */
 const FRAMES_SHARE_MIN = 90;
 const LIVEZ_MS_MAX = 100;
 const REVOCATION_MS_MAX = 1_000;
 const LOOP_DELAY_MS_MAX = 100;
 const TIMES_SLOWER_MAX = 3;
-/** The least time at rest that counts: a time that is hardly measurable may triple without harm. */
+/**
+ * The smallest time without load that is used for the comparison. A time that is hardly measurable may triple
+ * without harm.
+ */
 const REST_MS_MIN = 5;
 
 const TITLES: Readonly<Record<HostileKind, string>> = {
@@ -49,11 +52,14 @@ interface Seen {
   readonly ackMs: number;
   readonly loopDelayMs: number;
   readonly cpuShare: number;
-  /** The share of the time for which threads of the service were ready without a core: the noise of the machine. */
+  /**
+   * * The share of the time for which threads of the service were ready to run but had no core. This share shows
+   * the noise of the machine.
+   */
   readonly waitShare: number;
 }
 
-async function measure(scale: Scale, threads: number): Promise<Finding[]> {
+async function measure(scale: Scale, { threads }: Sizes): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const kind of Object.keys(TITLES) as HostileKind[])
     findings.push(...(await measureBeside(kind, scale, threads)));
@@ -87,7 +93,7 @@ async function measureBeside(kind: HostileKind, scale: Scale, threads: number): 
   return findingsOf(kind, before, beside, revokedMs);
 }
 
-/** A reader of one asset, a publisher of one asset, and requests to both ports, one after the other. */
+/** A reader of one asset, a publisher of one asset, and requests to both ports, one at a time. */
 class Healthy {
   readonly #service: ServerProcess;
   readonly #streams: Streams;
@@ -137,7 +143,7 @@ class Healthy {
     return new Healthy(service, streams, await open([0]));
   }
 
-  /** Observes for a period from now on. */
+  /** Observes the clients for a period from now on. */
   async see(ms: number): Promise<Seen> {
     this.#restMs = [];
     this.#livezMs = [];
@@ -180,7 +186,7 @@ class Healthy {
   }
 }
 
-/** @returns ms from SIGHUP to the end of a connection whose token is no longer in the configuration */
+/** @returns the time in ms from SIGHUP to the end of a connection whose token was removed from the configuration */
 async function revoke(service: ServerProcess, file: string): Promise<number> {
   let endedMs = Number.NaN;
   await openStreams({

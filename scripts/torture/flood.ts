@@ -11,7 +11,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check with bad signatures that only curve arithmetic can recognise, as fast as one connection sends them. */
+/** The check with bad signatures that only curve arithmetic can recognise. One connection sends them as fast as it can. */
 export const flood: Check = {
   name: 'flood',
   title: 'bad signatures from an allowed token',
@@ -21,7 +21,10 @@ export const flood: Check = {
 const MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 500 };
 const ASSETS = 40;
 const HEALTHY_INTERVAL_MS = 10;
-/** The interval of messages, for 20,000 updates a second: ten times the limit of a token, and more than a core verifies. */
+/**
+ * * The interval of messages. This interval gives 20,000 updates a second, ten times the limit of a token and more than a
+ * core can verify.
+ */
 const FLOOD_INTERVAL_MS = 2;
 const FLOOD_MESSAGES = 64;
 const DELAY_MS_MAX = 20;
@@ -90,7 +93,7 @@ async function measure(scale: Scale) {
   ];
 }
 
-/** Makes a message in which each update has the signature of another one. */
+/** Makes a message in which each update has the signature of a different update. */
 function forgedMessage(updates: Updates): string {
   const texts = Array.from({ length: ASSETS }, (_, asset) => updates.update(1, asset).text);
   const signatureOf = (text: string) => /"signature":\{[^}]*\}/.exec(text)![0];

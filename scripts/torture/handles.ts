@@ -8,7 +8,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check with more connections than the file handles of the process. */
+/** The check with more connections than the process has file handles. */
 export const handles: Check = {
   name: 'handles',
   title: 'file handles exhausted',
@@ -49,7 +49,7 @@ async function measure(scale: Scale) {
   const framesBefore = streams.frames;
   const answersBefore = publisher.delaysMs.length;
   const busy = await cpuShare(service, WATCH_MS[scale]);
-  // On a busy machine no event may happen in the time of a smoke run.
+  // The waits are needed because on a busy machine no event may happen during a smoke run.
   await until('a frame comes', () => streams.frames > framesBefore);
   await until('an update is answered', () => publisher.delaysMs.length > answersBefore);
   const livezStatus = await admin.ask('/livez');
@@ -115,7 +115,7 @@ async function measure(scale: Scale) {
   ];
 }
 
-/** Returns CPU seconds per second. */
+/** Returns the CPU time of the service, in seconds per second. */
 async function cpuShare(service: ServerProcess, watchMs: number): Promise<number> {
   const startMs = performance.now();
   const startSeconds = service.cpuSeconds();
@@ -123,7 +123,7 @@ async function cpuShare(service: ServerProcess, watchMs: number): Promise<number
   return ((service.cpuSeconds() - startSeconds) / (performance.now() - startMs)) * 1000;
 }
 
-/** Asks the admin listener on one connection that stays open. */
+/** Sends requests to the admin listener on one connection that stays open. */
 class AdminConnection {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
   readonly #port: number;
@@ -132,7 +132,7 @@ class AdminConnection {
     this.#port = service.adminPort!;
   }
 
-  /** @returns the status; 0 when there is no answer. */
+  /** @returns the HTTP status; 0 when there is no answer. */
   ask(path: string): Promise<number> {
     return new Promise((resolve) => {
       get({ port: this.#port, path, agent: this.#agent, timeout: HANG_MS }, (response) => {

@@ -4,14 +4,14 @@ import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 
-// `hostile.js KIND PORT`: a client that uses all rights of its token, in a process of its own, until it is ended or its time is
-// over. The process prints a line of JSON when it has begun.
+// `hostile.js KIND PORT`: a client that uses all rights of its token. The client runs in a separate process until it is ended
+// or its time is over. The process prints a line of JSON when it has begun.
 
 /** The kinds of hostile clients. */
 export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged'] as const;
 export type HostileKind = (typeof HOSTILE_KINDS)[number];
 
-/** The assets of the service; a set lacks one of them. */
+/** The number of assets of the service. Each subscribed set has all assets except one. */
 export const HOSTILE_ASSETS = 1_000;
 
 const LIFETIME_MS = 180_000;
@@ -19,15 +19,17 @@ const READERS = 100;
 const JUNK_PUBLISHERS = 10;
 const JUNK_BYTES = 1_000_000;
 const FORGING_PUBLISHERS = 50;
-/** The number of different messages: no publisher sends that of another. */
+/** The number of different messages. Publishers do not share messages. */
 const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
-/** The interval of control messages: `control_messages_per_second` is 10. */
+/** The interval of control messages. `control_messages_per_second` is 10. */
 const CONTROL_INTERVAL_MS = 100;
 /** The time between two attempts to connect. */
 const RECONNECT_MS = 5;
 
-/** Reads signed frames. Each connection has a set of assets of its own, which the service signs for it alone. */
+/**
+ * Reads signed frames. Each connection has a different set of assets, so the service must sign for each connection separately.
+ */
 async function readSigned(port: number): Promise<void> {
   await openStreams({
     port,
@@ -64,7 +66,7 @@ async function publishJunk(port: number): Promise<void> {
     });
 }
 
-/** Publishes updates with the signatures of others. Each connection sends one message, and ends after the answer. */
+/** Publishes updates with the signatures of other updates. Each connection sends one message, and ends after the answer. */
 async function publishForged(port: number): Promise<void> {
   const updates = new Updates('evm');
   const frames = Array.from({ length: FORGED_MESSAGES }, () => {
@@ -83,7 +85,7 @@ async function publishForged(port: number): Promise<void> {
     );
 }
 
-/** Connects again whenever the connection has ended. */
+/** Opens a new connection whenever the connection has ended. */
 async function keepConnected(
   port: number,
   onOpen: (socket: FrameSocket) => void,
@@ -121,7 +123,7 @@ const BEGIN: Readonly<Record<HostileKind, (port: number) => Promise<void>>> = {
   forged: publishForged,
 };
 
-/** Runs with the arguments of the program. */
+/** Runs a hostile client with the arguments of the program. */
 export async function beHostile(kind: HostileKind, port: number): Promise<void> {
   setTimeout(() => process.exit(1), LIFETIME_MS);
   await BEGIN[kind](port);

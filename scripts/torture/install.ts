@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type Check, exactly, type Finding, type Scale } from './check.js';
 import { until } from './service.js';
 
-/** The check with a fresh installation in which no package may run a script. */
+/** The check with a new installation in which no package may run a script. */
 export const install: Check = {
   name: 'install',
   title: 'a fresh clone, npm ci --ignore-scripts, npm start',
@@ -24,7 +24,7 @@ async function measure(scale: Scale) {
   try {
     const missing = await clone(folder);
     if (missing !== undefined) return { skipped: missing };
-    // A smoke run needs no registry: it uses the packages of this checkout.
+    // A smoke run uses the packages of this checkout, so that it needs no registry.
     if (scale === 'smoke') symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     return [...(scale === 'smoke' ? [] : await installPackages(folder)), ...(await start(folder))];
   } finally {
@@ -32,7 +32,7 @@ async function measure(scale: Scale) {
   }
 }
 
-/** @returns the error if there is no git, or no repository to clone */
+/** @returns the error text if there is no git or no repository to clone */
 async function clone(folder: string): Promise<string | undefined> {
   try {
     await run('git', ['clone', '--quiet', '--depth', '1', `file://${ROOT}`, folder]);
@@ -55,7 +55,7 @@ async function installPackages(folder: string): Promise<Finding[]> {
 
 async function start(folder: string): Promise<Finding[]> {
   const args = ['start', '--', '--port', '0', '--admin-port', '0', '--data', join(folder, 'data')];
-  // The process has a group of its own: npm starts a shell, which starts the service.
+  // The process has its own process group, because npm starts a shell and the shell starts the service.
   const npm = spawn('npm', args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(npm, 'close');
   let output = '';

@@ -9,7 +9,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
-/** The check with `kill -9` of the whole service at random moments, repeatedly on one data folder. */
+/** The check with `kill -9` of the whole service at random moments, repeated on one data folder. */
 export const kill: Check = {
   name: 'kill',
   title: 'kill -9 under load, with durable acknowledgements',
@@ -47,7 +47,8 @@ async function measure(scale: Scale) {
       answers += publisher.delaysMs.length;
     }
     if ((await service.ended).signal !== 'SIGKILL') endedOtherwise++;
-    // In each second round the service itself is the first to open the folder after the kill.
+    // In every other round the check reads the folder. In the other rounds the service itself is the first to
+    // open the folder after the kill.
     if (round % 2 === 0) lostStored += missing(acknowledged, await storedAccount(file));
   }
   return [
@@ -92,7 +93,7 @@ async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<
   await pause(Math.random() * LOAD_MS_MAX);
   service.signal('SIGKILL');
   stop();
-  // Answers that the service sent before it died may still be in the kernel's buffers.
+  // Answers that the service sent before its death may still be in the kernel's buffers.
   await until('every connection has ended', () => publishers.every(({ isClosed }) => isClosed));
   return publishers;
 }

@@ -9,7 +9,7 @@ import { type ProbedService, startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check of the memory that remains of clients that connect and leave, or change their subscriptions. */
+/** The check of the memory that remains after clients connect and leave, or change their subscriptions. */
 export const leaks: Check = {
   name: 'leaks',
   title: 'sockets opened and closed, sets of assets subscribed and unsubscribed',
@@ -21,8 +21,8 @@ const ASSETS = 200;
 const OPEN_AT_ONCE = 100;
 const SUBSCRIBERS = 10;
 /**
- * The bound for each client: a session with its socket takes more than 500 bytes; code that V8 compiles meanwhile takes a few
- * hundred KB in all.
+ * The limit of bytes for each client. A session with its socket takes more than 500 bytes. Code that V8 compiles during the
+ * check takes a few hundred KB in total.
  */
 const BYTES_EACH_MAX = 200;
 
@@ -41,7 +41,7 @@ async function measure(scale: Scale) {
   });
   const stop = keepSending([publisher], 100);
 
-  // The first turn fills permanent memory: compiled code, pools, the sets of topics.
+  // The first turn fills permanent memory, such as compiled code, pools and the sets of topics.
   await openAndClose(service, times / 2);
   await changeSets(service, times / 2, 0);
   const before = await atRest(service);
@@ -85,13 +85,13 @@ interface State {
   readonly groups: number;
 }
 
-/** Measures while only the publisher is connected. */
+/** Measures the memory while only the publisher is connected. */
 async function atRest(service: ProbedService): Promise<State> {
   await until(
     'the sockets are closed',
     async () => (await readMetrics(service)).get('tickseal_stream_connections') === 0,
   );
-  // Work that has just ended still holds promises and timers for a moment.
+  // Work that has just ended still has promises and timers for a moment.
   await until(
     'no signature waits',
     async () => (await readMetrics(service)).get('tickseal_crypto_jobs_queued') === 0,
@@ -119,7 +119,10 @@ async function openAndClose(service: ServerProcess, times: number): Promise<void
   }
 }
 
-/** Subscribes to one set after the other and unsubscribes. @returns the largest number of groups seen */
+/**
+ * Subscribes to one set after the other, and unsubscribes from each.
+ * @returns the largest number of groups that was seen
+ */
 async function changeSets(service: ServerProcess, times: number, firstSet: number): Promise<number> {
   let groupsMost = 0;
   await Promise.all(
@@ -151,7 +154,7 @@ async function changeSets(service: ServerProcess, times: number, firstSet: numbe
   return groupsMost;
 }
 
-/** Returns three assets: a different set for each number below about 7,880,000. */
+/** Returns three assets. The set differs for each number below about 7,880,000. */
 function setOf(number: number): number[] {
   const a = number % (ASSETS - 2);
   const rest = Math.floor(number / (ASSETS - 2));

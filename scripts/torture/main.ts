@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
-import { type Check, isReached, type Scale } from './check.js';
+import { batch } from './batch.js';
+import { type Check, isReached, type Scale, type Sizes } from './check.js';
 import { clock } from './clock.js';
 import { cluster } from './cluster/cluster.js';
+import { crashes } from './crashes.js';
 import { disk } from './disk.js';
 import { fair } from './fair.js';
 import { flood } from './flood.js';
@@ -18,8 +20,9 @@ import { unread } from './unread.js';
 import { worker } from './worker.js';
 
 /**
- * `npm run torture`: one check after the other against a service in a process of its own, then a table of all figures. Arguments:
- * names of checks; `--smoke`; `--threads N`, with which `fair` starts the service. Exit status 1 when a figure misses its bound.
+ * `npm run torture`: runs one check after the other, each against a service in a separate process, and then prints a table of all
+ * figures. The arguments are names of checks, `--smoke`, `--threads N`, the number of threads of the service in `fair` and
+ * `crashes`, and `--count N`, the size of `crashes` and `batch`. The exit status is 1 when a figure misses its limit.
  */
 const CHECKS: readonly Check[] = [
   stalled,
@@ -29,7 +32,9 @@ const CHECKS: readonly Check[] = [
   unread,
   handles,
   worker,
+  batch,
   serving,
+  crashes,
   clock,
   cluster,
   disk,
@@ -38,25 +43,33 @@ const CHECKS: readonly Check[] = [
   install,
 ];
 
-/** The time after which a check has hung. */
+/** The time after which a check counts as hung. */
 const CHECK_MS_MAX = 600_000;
 const SMOKE_CHECKS_AT_ONCE = 4;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { smoke: { type: 'boolean' }, threads: { type: 'string', default: '1' } },
+  options: {
+    smoke: { type: 'boolean' },
+    threads: { type: 'string', default: '1' },
+    count: { type: 'string' },
+  },
 });
 const scale: Scale = values.smoke ? 'smoke' : 'full';
-const threads = Number(values.threads);
+const sizes: Sizes = {
+  threads: Number(values.threads),
+  count: values.count === undefined ? undefined : Number(values.count),
+};
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
 const outcomes: Outcome[] = [];
 const queue = checks.entries();
-// The figures of a smoke run have no meaning, so some of its checks may run at once.
+// Several smoke checks may run at once, because their figures have no meaning.
 await Promise.all(Array.from({ length: scale === 'smoke' ? SMOKE_CHECKS_AT_ONCE : 1 }, runQueued));
 process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n`);
 const failed = outcomes.filter((outcome) => outcome.failed).map(({ check }) => check);
 process.stdout.write(failed.length === 0 ? 'Everything holds.\n' : `Does not hold: ${failed.join(', ')}.\n`);
-// A check that threw may have left handles open. Services that it started end with this process.
+// A check that threw may have left handles open, so the program exits explicitly. The services that the check started end with
+// this process.
 process.exit(failed.length === 0 ? 0 : 1);
 
 async function runQueued(): Promise<void> {
@@ -68,7 +81,7 @@ async function run(check: Check): Promise<Outcome> {
   const startMs = performance.now();
   const seconds = () => (performance.now() - startMs) / 1000;
   try {
-    const result = await Promise.race([check.run(scale, threads), tooLate()]);
+    const result = await Promise.race([check.run(scale, sizes), tooLate()]);
     const took = seconds();
     process.stderr.write(`${check.name}: ${took.toFixed(1)} s\n`);
     if ('skipped' in result)
@@ -88,7 +101,7 @@ async function run(check: Check): Promise<Outcome> {
   }
 }
 
-/** Fails a check that hangs, so that the next one can begin. */
+/** Fails a check that hangs, so that the next check can begin. */
 async function tooLate(): Promise<never> {
   await setTimeout(CHECK_MS_MAX);
   throw new Error(`it takes longer than ${CHECK_MS_MAX / 1000} s`);

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { createHeldBytes } from '../load/held_memory.js';
-import { createHangs, hangWhenAsked, servesSockets } from './hang.js';
 import type { ProbeAnswers } from './probed_service.js';
+import { createFaults, servesSockets, takeFaults } from './thread_faults.js';
 
-// The module that is loaded into all threads of a service; probed_service.ts asks it.
+// The module that is loaded into all threads of a service. probed_service.ts sends it questions.
 
 const EXITS = 'tickseal torture, exits';
 const DUE = 0;
@@ -13,12 +13,13 @@ const DONE = 1;
 if (isMainThread) answerQuestions();
 else {
   exitWhenAsked();
-  if (servesSockets()) hangWhenAsked();
+  if (servesSockets()) takeFaults();
 }
 
 function answerQuestions(): void {
   const exits = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
   setEnvironmentData(EXITS, exits);
+  const giveFault = createFaults();
   const answers: Readonly<Record<keyof ProbeAnswers, () => number>> = {
     heap: createHeldBytes(),
     killThread() {
@@ -26,14 +27,18 @@ function answerQuestions(): void {
       return Atomics.load(exits, DONE);
     },
     exits: () => Atomics.load(exits, DONE),
-    hangServer: createHangs(),
+    hangServer: () => giveFault('hang'),
+    crashServer: () => giveFault('crash'),
   };
   process.on('message', (question: keyof ProbeAnswers) => process.send!(answers[question]()));
-  // The channel must not keep the service from exiting.
+  // Without this call, the channel would keep the service from exiting.
   process.channel!.unref();
 }
 
-/** Makes a thread exit. A thread that ends inside native code aborts the process, so this one ends just before such code. */
+/**
+ * Makes a thread exit. The end of a thread inside native code would abort the process, so the thread ends just before it
+ * calls such code.
+ */
 function exitWhenAsked(): void {
   const exits = getEnvironmentData(EXITS) as Int32Array;
   const curve = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');

@@ -1,25 +1,30 @@
 import { type ServerProcess, startService } from '../load/server_process.js';
 
-/** The questions that the probe in a service answers, and the answers. */
+/** The answers of the probe in a service, by question. */
 export interface ProbeAnswers {
-  /** Bytes of the main thread's heap and of its external memory, after a garbage collection. */
+  /** The bytes in the main thread's heap and external memory, after a garbage collection. */
   readonly heap: number;
-  /** The next crypto thread that receives signatures to verify exits instead. The answer is the number of exits so far. */
+  /** Makes the next crypto thread that receives signatures to verify exit. The answer is the number of exits until now. */
   readonly killThread: number;
-  /** The number of threads that have exited this way. */
+  /** The number of threads that have exited because of `killThread`. */
   readonly exits: number;
-  /** A serving thread enters an endless loop. The answer is the number of threads that have still to enter one. */
+  /**
+   * Makes a serving thread enter an endless loop. The answer is the number of threads that have not entered the loop yet.
+   */
   readonly hangServer: number;
+  /** A serving thread throws an exception. The answer is the number of threads that have still to do so. */
+  readonly crashServer: number;
 }
 
-/** A service with `probe.ts` in all its threads, for data that its endpoints do not offer. */
+/** A service with `probe.ts` in all its threads, for data that the service's endpoints do not offer. */
 export interface ProbedService extends ServerProcess {
   probe<Q extends keyof ProbeAnswers>(question: Q): Promise<ProbeAnswers[Q]>;
 }
 
 export async function startProbedService(configFile: string): Promise<ProbedService> {
   const nodeOptions = `--import ${new URL('./probe.js', import.meta.url).href}`;
-  // The probe ends threads in functions of the package; a library of the machine would replace those functions.
+  // The probe ends threads inside functions of the npm package, so the machine's own library must not replace these
+  // functions.
   const env = { TICKSEAL_SECP256K1_LIBRARY: 'none' };
   const service = await startService(configFile, { nodeOptions, env, probed: true });
   return {

@@ -6,7 +6,7 @@ import { publishMessage, type Updates } from '../load/updates.js';
 export interface AckedPublisherOptions {
   readonly port: number;
   readonly publisher: number;
-  /** The assets; a message has one update of each. */
+  /** The assets. A message has one update of each asset. */
   readonly assets: readonly number[];
   readonly ack: 'true' | 'durable';
   readonly updates: Updates;
@@ -26,15 +26,15 @@ export class AckedPublisher {
   #sent = 0;
   /** The time of the newest update that was acknowledged as accepted, by symbol. */
   readonly acknowledged = new Map<string, TimeNs>();
-  /** The delays from each message to its answer. */
+  /** The delay between each message and its answer. */
   delaysMs: number[] = [];
   updatesAccepted = 0;
   /** The number of refusals by reason. */
   readonly refusals = new Map<string, number>();
-  /** The answers that were an error, such as that the update is not on disk. */
+  /** The answers that were an error, for example because an update is not on disk. */
   readonly errors: string[] = [];
   isClosed = false;
-  /** The code of the close frame, when one has come. */
+  /** The code of the close frame; `undefined` until the frame has arrived. */
   closeCode: number | undefined;
 
   private constructor(options: AckedPublisherOptions) {
@@ -64,7 +64,7 @@ export class AckedPublisher {
     return [...this.refusals.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** The number of messages without an answer yet. */
+  /** The number of messages that have no answer yet. */
   get unanswered(): number {
     return this.#pending.size;
   }
@@ -100,7 +100,7 @@ export class AckedPublisher {
       this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
     for (const symbol of accepted) {
       const timestampNs = sent.timestamps.get(symbol)!;
-      // Answers may arrive in another order than the messages were sent.
+      // Answers may arrive in a different order than the messages were sent.
       if (timestampNs > (this.acknowledged.get(symbol) ?? 0n)) this.acknowledged.set(symbol, timestampNs);
     }
   }
@@ -114,7 +114,10 @@ interface Answer {
   readonly rejected?: Readonly<Record<string, string>>;
 }
 
-/** Lets each publisher send a message at an interval. @returns a function that stops it */
+/**
+ * Makes each publisher send a message at an interval.
+ * @returns a function that stops the sending
+ */
 export function keepSending(publishers: readonly { send(): void }[], intervalMs: number): () => void {
   const timer = setInterval(() => {
     for (const publisher of publishers) publisher.send();

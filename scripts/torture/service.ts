@@ -13,14 +13,17 @@ export interface ConfigFile {
   storage: { dir: string };
 }
 
-/** Writes the configuration of a load run, by default with the service's default limits. */
+/**
+ * Writes the configuration of a load run. Unlike load runs, it has the service's default limits unless
+ * `limits` changes them.
+ */
 export function writeTortureConfig(
   load: Partial<LoadConfig> & Pick<LoadConfig, 'assets'>,
   limits: Readonly<Record<string, unknown>> = {},
 ): { readonly file: string; readonly storageDir: string } {
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
   changeConfig(config.file, (now) => {
-    // The clients of load runs answer no pings.
+    // The limits are raised because the clients of load runs do not answer pings.
     now.limits = { connections_per_token: 10_000, idle_timeout: '960s', ...limits };
   });
   return config;
@@ -32,13 +35,16 @@ export function changeConfig(file: string, change: (config: ConfigFile) => void)
   writeFileSync(file, JSON.stringify(config));
 }
 
-/** Returns the status and body of `/readyz`. */
+/** Returns the status and the body of `/readyz`. */
 export async function readiness({ adminPort }: ServerProcess): Promise<{ status: number; reason: string }> {
   const response = await fetchOnce(`http://127.0.0.1:${adminPort}/readyz`);
   return { status: response.status, reason: await response.text() };
 }
 
-/** Waits for a condition. @throws Error that names it when it does not hold in time */
+/**
+ * Waits for a condition.
+ * @throws Error with `what` in its message, when the condition does not become true in time
+ */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,

@@ -7,7 +7,7 @@ import { startProbedService } from './probed_service.js';
 import { AckedPublisher } from './publisher.js';
 import { changeConfig, readiness, until, writeTortureConfig } from './service.js';
 
-/** The check in which one serving thread after the other enters an endless loop. */
+/** The check in which serving threads enter an endless loop, one after the other. */
 export const serving: Check = {
   name: 'serving',
   title: 'serving threads hang',
@@ -20,7 +20,7 @@ const READERS: Readonly<Record<Scale, number>> = { full: 90, smoke: 20 };
 const ASSETS = 10;
 const TICK_MS = 20;
 const BEFORE_MS = 1_000;
-/** The time without a frame that identifies a reader of the hung thread: other readers are never silent for so long. */
+/** The time without a frame that identifies a reader of the hung thread. Other readers are never silent for so long. */
 const SILENCE_MS = 1_000;
 
 interface Reader {
@@ -44,7 +44,7 @@ async function measure(scale: Scale) {
     ack: 'true',
     updates: new Updates('evm'),
   });
-  // A fixed channel repeats the latest prices.
+  // A single message is enough, because a fixed channel repeats the latest prices.
   publisher.send();
   await until('the prices are accepted', () => publisher.unanswered === 0);
 

@@ -8,7 +8,7 @@ import { type Check, exactly, type Finding, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
-/** The check with a reload, then a shutdown, under load and with many sockets. */
+/** The check with a reload and then a shutdown, under load and with many sockets. */
 export const signals: Check = {
   name: 'signals',
   title: 'SIGHUP and SIGTERM with many sockets under load',
@@ -22,7 +22,7 @@ const SIZES: Readonly<Record<Scale, Sizes>> = {
 
 interface Sizes {
   readonly readers: number;
-  /** The number of connections of a token that the reload removes. */
+  /** The number of connections whose token the reload removes. */
   readonly revoked: number;
   readonly steadyMs: number;
 }
@@ -204,7 +204,7 @@ function mostWithin(windowMs: number, closes: readonly Close[]): number {
   return most;
 }
 
-/** The longest time that a connection had no frame. */
+/** The longest time for which a connection received no frame. */
 class Gaps {
   readonly #lastMs: number[] = [];
   #longestMs = 0;
@@ -219,7 +219,7 @@ class Gaps {
     this.#longestMs = 0;
   }
 
-  /** Returns the longest gap since the restart, or the current one if that is longer. */
+  /** Returns the longest gap since the restart, or the present gap if it is longer. */
   longest(): number {
     return Math.max(this.#longestMs, performance.now() - Math.min(...this.#lastMs));
   }

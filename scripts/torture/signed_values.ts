@@ -4,7 +4,10 @@ import { keccak256 } from '../../src/crypto/keccak.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { fetchBody } from '../load/fetch_body.js';
 
-/** All signed values that a client received from any process of the service, and the contradictions among them. */
+/**
+ * All signed values that a client received from the processes of the service, and the contradictions among these
+ * values.
+ */
 export class SignedValues {
   /** The signed hash by key, symbol and time. */
   readonly #aggregates = new Map<string, string>();
@@ -14,7 +17,7 @@ export class SignedValues {
   readonly #bodies = new Map<string, string>();
   /** The value by key, time and streaming ID. */
   readonly #values = new Map<string, bigint>();
-  /** The payloads that have been read already: many connections receive the same one. */
+  /** The payloads that have already been read. Many connections receive the same payload. */
   #recent = new Set<string>();
   aggregatesTwice = 0;
   aggregatesBack = 0;
@@ -31,7 +34,7 @@ export class SignedValues {
 
   /**
    * Reads the newest aggregates.
-   * @param reader the name of the reader; times must not go back for one name
+   * @param reader the name of the reader; times must not go back for the same name
    * @returns the newest time
    */
   async poll(port: number, symbols: readonly string[], reader = ''): Promise<bigint> {
@@ -75,7 +78,10 @@ interface ServedAggregate {
   };
 }
 
-/** Notes a value. @returns 1 when another value has that key already */
+/**
+ * Notes a value.
+ * @returns 1 when the key already has a different value, otherwise 0
+ */
 function note<V>(seen: Map<string, V>, key: string, value: V): number {
   const before = seen.get(key);
   if (before === undefined) seen.set(key, value);

@@ -10,7 +10,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check with readers that stall, on frames so large that the kernel's buffers are soon full. */
+/** The check with readers that stall. The frames are so large that the kernel's buffers are soon full. */
 export const stalled: Check = {
   name: 'stalled',
   title: 'readers that stop reading, beside as many that read',
@@ -23,30 +23,36 @@ const SIZES: Readonly<Record<Scale, Sizes>> = {
 };
 
 interface Sizes {
-  /** The number of readers; as many stall. */
+  /** The number of readers. The same number of other readers stall. */
   readonly readers: number;
-  /** The number of stalled readers that read again before the limit. */
+  /** The number of stalled readers that start to read again before the limit. */
   readonly resuming: number;
   readonly rounds: number;
-  /** The number of windows with, and of those without stalled readers, in a round. */
+  /** The number of windows with stalled readers in a round. There are as many windows without stalled readers. */
   readonly windows: number;
   readonly slowConsumer: string;
   /** The interval of the stalled readers' channel. */
   readonly tickMs: number;
 }
 
-/** The number of assets, for frames of 45 KB to stalled readers. */
+/** The number of assets. With this number stalled readers get frames of 45 KB. */
 const ASSETS = 1_000;
 const UPDATE_INTERVAL_MS = 50;
-/** The longest time of reading the backlog, beside the tick. */
+/** The longest time for reading the backlog, in addition to the tick. */
 const BACKLOG_READ_MS = 10;
-/** The largest bound: the bound is at least 1.1 and follows the measured noise up to this. */
+/** The largest limit. The limit is at least 1.1, and follows the measured noise up to this value. */
 const NOISE_MAX = 1.25;
-/** The memory for each stalled reader: three times the rest of a frame that did not fit into the kernel's buffers. */
+/**
+ * * The largest memory for each stalled reader. The value is three times the rest of a frame that did not fit in the kernel's
+ * buffers.
+ */
 const READER_BYTES_MAX = 150_000;
-/** The time limit of the close frames: megabytes wait in the kernel before each of them. */
+/** The time limit for the close frames, because megabytes are in the kernel's buffers before each close frame. */
 const CLOSE_FRAMES_MS_MAX = 120_000;
-/** The length of a window, short so that other processes disturb some windows and not the median of all. */
+/**
+ * The length of a window. A window is short, so that other processes disturb only some windows and not the median of all
+ * windows.
+ */
 const WINDOW_MS = 500;
 
 async function measure(scale: Scale) {
@@ -114,7 +120,8 @@ async function measure(scale: Scale) {
     const bytesBefore = service.anonymousBytes();
     const stall = await StalledReaders.open(service, readers, all, tickMs);
     const stalledMs = performance.now();
-    // On a machine so busy that the first readers are closed before the last one lags, the check goes on with the others.
+    // On a busy machine the first readers may be closed before the last reader lags. The check then continues with the other
+    // readers.
     await until(
       'all of them lag',
       async () => (await stall.allLag()) || (await slowConsumersClosed(service)) > closedSlow,
@@ -152,7 +159,7 @@ async function measure(scale: Scale) {
       value: Math.max(...grownBytes) / readers / 1000,
       unit: 'KB',
       mustBe: { atMost: READER_BYTES_MAX / 1000 },
-      // With few readers the figure shows the growth of other memory.
+      // With few readers the figure mostly shows the growth of other memory.
       isTiming,
     },
     {
@@ -177,12 +184,12 @@ async function skippedFrames(service: ServerProcess): Promise<number> {
   return (await readMetrics(service)).get('tickseal_stream_frames_skipped_total')!;
 }
 
-/** Connections that stop reading before their first frame. */
+/** Readers that stop reading before their first frame. */
 class StalledReaders {
   readonly #service: ServerProcess;
   readonly #tickMs: number;
   readonly #sockets: FrameSocket[] = [];
-  /** The close codes, by connection. */
+  /** The close codes by connection. */
   readonly #ends = new Map<number, number | undefined>();
   readonly #onFrame: (((payload: Buffer) => void) | undefined)[] = [];
   readonly #onEnd: ((() => void) | undefined)[] = [];
@@ -219,7 +226,7 @@ class StalledReaders {
     socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets })));
   }
 
-  /** Tells whether all readers lag: each tick then skips a frame for each of them. */
+  /** Tells whether all readers lag. Each tick then skips a frame for every reader. */
   async allLag(): Promise<boolean> {
     const before = await skippedFrames(this.#service);
     const startMs = performance.now();
@@ -230,8 +237,9 @@ class StalledReaders {
   }
 
   /**
-   * Lets the first readers read again, one after the other. @returns the time for each until a frame that was made since, in ms;
-   * infinity if none came
+   * Lets the first readers read again, one after the other.
+   * @returns for each reader the time, in ms, until it received a frame that was made after the restart; infinity if there was
+   * no such frame
    */
   async resume(count: number): Promise<number[]> {
     const delaysMs: number[] = [];
@@ -257,12 +265,15 @@ class StalledReaders {
     });
   }
 
-  /** Lets the other readers read their backlog. @returns the number of those that did not end with the right close frame */
+  /**
+   * Lets the other readers read their backlog.
+   * @returns the number of readers that did not end with the right close frame
+   */
   async wrongEnds(resumed: number): Promise<number> {
     const others = this.#sockets.length - resumed;
     for (const socket of this.#sockets.slice(resumed)) socket.resume();
     const right = () => [...this.#ends].filter(([i, code]) => i >= resumed && code === 1013).length;
-    // The caller counts missing ones.
+    // If the wait fails, the caller still counts the missing close frames.
     await until('every close frame', () => right() >= others, CLOSE_FRAMES_MS_MAX).catch(() => {});
     for (const socket of this.#sockets) socket.close();
     return others - right();

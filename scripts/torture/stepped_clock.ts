@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-// The module that is loaded into all threads of a service. Its wall clock is ahead of the real one by the milliseconds in a file,
-// whose path is in the query of this module's URL.
+// The module that is loaded into all threads of a service. The module sets the wall clock of the service ahead of the real
+// clock by a number of milliseconds. A file contains this number, and the query of the module's URL contains the path of the
+// file.
 
-/** The largest delay until a step is noticed. */
+/** The largest delay, in ms, until a thread sees a step. */
 const READ_INTERVAL_MS = 2;
 
 const file = new URL(import.meta.url).searchParams.get('file')!;

@@ -5,13 +5,13 @@ import { type Bound, type Finding, isReached, type Scale } from './check.js';
 export interface Outcome {
   readonly check: string;
   readonly findings: readonly Finding[];
-  /** The reason why there are no figures: the check was skipped, or it threw. */
+  /** The reason why there are no figures: the check was skipped or it threw an error. */
   readonly remark?: string;
   readonly failed: boolean;
   readonly seconds: number;
 }
 
-/** Returns the figures of all checks as a table of text. */
+/** Returns the figures of all checks as a text table. */
 export function outcomesTable(outcomes: readonly Outcome[], scale: Scale): string {
   const rows = outcomes.flatMap(({ check, findings, remark }) => [
     ...(remark === undefined ? [] : [[check, remark, '', '', '']]),
@@ -41,7 +41,7 @@ function verdict(finding: Finding, scale: Scale): string {
   return isReached(finding, scale) ? 'yes' : 'NO';
 }
 
-/** Returns the text of a figure; integers have all their digits. */
+/** Returns the text of a figure. Integers are written with all their digits. */
 function figureText(value: number): string {
   return Number.isInteger(value) ? value.toLocaleString('en-US') : threeDigits(value);
 }

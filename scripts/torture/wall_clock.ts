@@ -1,17 +1,20 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
-/** The wall clock of services that are started with {@link nodeOptions}; the clock can be stepped while they run. */
+/**
+ * The wall clock of services that are started with {@link nodeOptions}. The clock can be stepped while the services
+ * run.
+ */
 export class WallClock {
   readonly #file: string;
   #aheadMs = 0;
 
-  /** @param file the file that all of them read */
+  /** @param file the file that all these services read */
   constructor(file: string) {
     this.#file = file;
     this.#write();
   }
 
-  /** The distance by which it is ahead of the real one. */
+  /** The distance by which the clock is ahead of the real clock. */
   get aheadMs(): number {
     return this.#aheadMs;
   }
@@ -31,7 +34,7 @@ export class WallClock {
     return BigInt(Date.now() + this.#aheadMs) * 1_000_000n;
   }
 
-  /** Writes so that a reader sees the old number or the new one. */
+  /** Writes the number so that a reader sees either the old number or the new number. */
   #write(): void {
     writeFileSync(`${this.#file}.new`, String(this.#aheadMs));
     renameSync(`${this.#file}.new`, this.#file);

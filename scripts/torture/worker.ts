@@ -8,7 +8,7 @@ import { startProbedService } from './probed_service.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check in which threads of the crypto pool exit while they hold a batch of signatures. */
+/** The check in which threads of the crypto pool exit while they have a batch of signatures. */
 export const worker: Check = {
   name: 'worker',
   title: 'crypto threads exit under load',
@@ -19,7 +19,7 @@ const EXITS: Readonly<Record<Scale, number>> = { full: 30, smoke: 2 };
 const EXIT_INTERVAL_MS = 300;
 const READERS = 100;
 const PUBLISHERS = 4;
-/** The number of assets in a message, enough for the pool to use a thread. */
+/** The number of assets in a message. The number is large enough for the pool to use a thread. */
 const ASSETS = 40;
 const SEND_INTERVAL_MS = 100;
 const TICK_MS = 20;

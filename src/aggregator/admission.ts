@@ -10,35 +10,35 @@ import { BAD_SIGNATURE } from './update_verifier.js';
 export interface Admitted {
   readonly candidates: readonly Candidate[];
   /**
-   * Receives the refusals of the candidates, in their order, and the present UNIX second.
-   * @returns the second from which signatures of the caller are verified again, if none are verified now
+   * Receives the refusals of the candidates, in the order of the candidates, and the present UNIX second.
+   * @returns the second from which the caller's signatures are verified again, if none of its signatures are verified now
    */
   settle(refusals: readonly (string | undefined)[], second: bigint): bigint | undefined;
 }
 
-/** The number of updates that may wait for their verdict, about a second of work for one core. */
+/** The number of updates that may wait for their verdicts: about a second of work for one core. */
 const UPDATES_WAITING_MAX = 20_000;
 
-/** The number of callers above which those that have sent no bad signatures recently are forgotten. */
+/** Above this number of callers, the callers that have sent no bad signatures recently are forgotten. */
 const USES_KEPT_MAX = 1_000;
 
 const OVERLOADED = 'overloaded: too many updates wait for verification';
 const THROTTLED = 'too many bad signatures of this token or key: not verified';
 
-/** The part of the verification budget that one caller has used, over all of its connections. */
+/** The part of the verification budget that one caller has used, over all connections of the caller. */
 interface BudgetUse {
   readonly throttle: SignatureThrottle;
-  /** The caller's updates that wait for their verdict. */
+  /** The number of the caller's updates that wait for their verdicts. */
   waiting: number;
 }
 
 /**
- * Passes updates through the gate and bounds the updates that wait for curve arithmetic: for all callers together, and for each
- * by the number of bad signatures that it sent.
+ * Passes updates through the gate and limits the number of updates that wait for curve arithmetic. There is a limit for all
+ * callers together. There is also a limit for each caller, which depends on the number of bad signatures that the caller sent.
  *
- * A caller may have as many updates waiting as there is room left. One caller that floods gets half of the room, two get a third
- * each, and so on: whatever they send, there is room for a caller that has few updates waiting. A caller's connections share its
- * room in the same way.
+ * A caller may have as many waiting updates as there are free places left. So one caller that floods gets half of all places,
+ * two such callers get a third each, and so on. A caller that has few waiting updates therefore always finds a free place. The
+ * connections of one caller share the caller's places by the same rule.
  */
 export class Admission {
   readonly #gate: Gate;
@@ -54,14 +54,14 @@ export class Admission {
     this.#badSignaturesPerSecondMax = badSignaturesPerSecondMax;
   }
 
-  /** Updates that wait for their verdict. */
+  /** The number of updates that wait for their verdicts. */
   get waiting(): number {
     return this.#waiting;
   }
 
   /**
-   * Admits updates, which wait until they are settled.
-   * @param rejections receives the other updates
+   * Admits updates. An admitted update waits until it is settled.
+   * @param rejections receives the updates that are not admitted
    */
   admit(
     { updates, again }: Pick<ReadMessage, 'updates' | 'again'>,
@@ -77,7 +77,7 @@ export class Admission {
     const candidates: Candidate[] = [];
     let unverified = 0;
     for (const raw of updates) {
-      // The gate takes as long as a hash: too long for updates that are refused anyway.
+      // The gate computes a hash for each update, which is too much work for an update that is refused anyway.
       if (allowance === 0) {
         rejections.add(raw.symbol, THROTTLED);
         continue;
@@ -120,7 +120,10 @@ export class Admission {
       if (waiting === 0 && throttle.isAtRest(second)) this.#uses.delete(identity);
   }
 
-  /** Returns how many updates may still be admitted: each of them adds to those that wait and reduces the room that is left. */
+  /**
+   * Returns the number of updates that may still be admitted. Each admitted update adds one waiting update and takes one free
+   * place.
+   */
   #roomFor(session: PublisherSession, use: BudgetUse): number {
     const ofCaller = (UPDATES_WAITING_MAX - this.#waiting - use.waiting) / 2;
     return Math.floor((ofCaller - (this.#waitingOf.get(session) ?? 0)) / 2);

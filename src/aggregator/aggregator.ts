@@ -32,22 +32,24 @@ export interface AggregatorOptions {
   readonly inputs: InputStore;
   /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
-  /** The limit of one token or key. */
+  /** The limit for each token or key. */
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Called when the updates of a message have taken effect. */
   readonly onApplied: (receivedNs: TimeNs) => void;
   readonly onSigningFailed: (count: number, error: unknown) => void;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
-  /** Called when the aggregator needs a tick at a time that may be sooner than its last {@link Aggregator.nextDueNs}. */
+  /** Called when the aggregator needs a tick at a time that may be earlier than the last result of {@link Aggregator.nextDueNs}. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
-/** The step in which due times are rounded up: one tick does all the work that becomes due within it. */
+/** Due times are rounded up to a multiple of this step, so that one tick does all the work that becomes due within the step. */
 const DUE_STEP_NS = 10n * NS_PER_MS;
 
-/** Keeps the latest accepted input of each publisher and asset over a restart, and the state that stops replays of earlier ones. */
+/**
+ * Keeps the latest accepted input of each publisher and asset over a restart, and the state that stops replays of earlier inputs.
+ */
 export interface InputStore {
   putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   inputs(): Iterable<{
@@ -59,26 +61,27 @@ export interface InputStore {
 }
 
 /**
- * Makes prices. The whole way of a price:
+ * Makes prices. The steps that make a price:
  *
- *     receive: read message → gate → verify → book (→ input store) → aggregate → sink.priced
- *     sign:    trigger → inputs of the book → sign → sink.signed
+ * receive: read message → gate → verify → book (→ input store) → aggregate → sink.priced
+ * sign:    trigger → inputs of the book → sign → sink.signed
  *
- * It runs on one thread; only curve arithmetic may leave it, through the pool.
+ * The aggregator runs on one thread. Only curve arithmetic may run on other threads, through the pool.
  */
 export class Aggregator implements PublishReceiver {
   readonly #options: AggregatorOptions;
   readonly #gate: Gate;
   readonly #intake: Intake;
-  /** Books by asset index; the next arrays too. */
+  /** Books by asset index. */
   readonly #books: AssetBook[];
-  /** The live price that the sink knows; `undefined` when there is none. */
+  /** The live price that was last reported to the sink, by asset index; `undefined` when the asset has no price. */
   readonly #told: (Price | undefined)[] = [];
   readonly #signing: SigningQueue;
   readonly #lastUpdates = new LastUpdates();
   #catalogue: Catalogue;
   #triggers: SigningTriggers;
   #nextExpiryNs: bigint | undefined;
+  #tickedNs = 0n;
 
   constructor(options: AggregatorOptions) {
     const { catalogue, ingest, clock, times, signer, counters, defer, onSigningFailed } = options;
@@ -90,7 +93,7 @@ export class Aggregator implements PublishReceiver {
       gate: this.#gate,
       onAccepted: (...update) => this.#put(...update),
     });
-    this.#books = catalogue.assets.map((asset) => new AssetBook(asset));
+    this.#books = catalogue.assets.map((asset) => new AssetBook(asset, ingest.maxFutureNs));
     this.#triggers = new SigningTriggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
       times,
@@ -103,7 +106,7 @@ export class Aggregator implements PublishReceiver {
         onSigningFailed(count, error);
       },
       onDropped: () => {
-        counters.signingFailures++;
+        counters.aggregatesDropped++;
       },
       onWaiting: () => this.#askForTick(),
       defer,
@@ -114,7 +117,7 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.updatesWaiting;
   }
 
-  /** Returns what the configured assets and publishers did last. */
+  /** Returns the last activity of each configured asset and publisher. */
   activity(): Activity {
     const { listed, currentPublishers } = this.#catalogue;
     const seconds = (atNs: TimeNs | undefined) => (atNs === undefined ? undefined : Number(atNs) / 1e9);
@@ -133,15 +136,19 @@ export class Aggregator implements PublishReceiver {
     };
   }
 
-  /** Restores the inputs that the store kept: inputs that still count make prices again, as if there had been no restart. */
+  /**
+   * Restores the inputs from the input store. Inputs that are not too old make prices again, as if there had been no restart. Inputs
+   * whose time is more than `max_future` after the clock do not count, because the clock of an earlier process was ahead.
+   */
   restore(): void {
-    const { inputs, clock } = this.#options;
+    const { inputs, clock, ingest } = this.#options;
     const nowNs = clock.nowNs();
     for (const { asset: name, key, input, seen } of inputs.inputs()) {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
       if (asset === undefined || publisher === undefined) continue;
       this.#gate.restore(asset, publisher, input, seen);
+      if (input.timestampNs > nowNs + ingest.maxFutureNs) continue;
       this.#books[asset.index]!.put(publisher, input, nowNs);
       this.#lastUpdates.restored(asset, publisher, input.timestampNs);
     }
@@ -151,7 +158,7 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
-  /** Applies a changed catalogue; the sink already has it. */
+  /** Applies a changed catalogue. The sink already has the changed catalogue. */
   reload(catalogue: Catalogue): void {
     const nowNs = this.#options.clock.nowNs();
     this.#catalogue = catalogue;
@@ -161,7 +168,7 @@ export class Aggregator implements PublishReceiver {
     for (const asset of catalogue.assets) {
       const book = this.#books[asset.index];
       if (book === undefined) {
-        this.#books.push(new AssetBook(asset));
+        this.#books.push(new AssetBook(asset, this.#options.ingest.maxFutureNs));
         continue;
       }
       const isListed = catalogue.isListed(asset);
@@ -175,7 +182,7 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
-  /** Gives the asset's inputs with a time before `beforeNs` to the input store again, except those that are too old. */
+  /** Gives the asset's inputs with a time before `beforeNs` to the input store again, except the inputs that are too old. */
   putAgain({ index }: Asset, beforeNs: TimeNs): void {
     const { asset, inputs } = this.#books[index]!;
     for (const { publisher, input } of inputs)
@@ -188,16 +195,20 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.receive(session, message);
   }
 
-  /** Returns the next expiry or end of a period, and a time soon while aggregates wait for a time. */
+  /** Returns the next expiry or end of a period. Returns a time in the near future while aggregates wait for a time. */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     const isWaiting = this.#options.times.isWaiting;
     const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, this.#triggers.nextDueNs);
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
-  /** Ticks the clock: removes inputs that are too old, and signs what is due by the clock. */
+  /** Removes the inputs that count no more, and signs the prices that are due by the clock. */
   tick(nowNs: TimeNs): void {
-    if (this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs) this.#expire(nowNs);
+    const isSteppedBack = nowNs < this.#tickedNs;
+    this.#tickedNs = nowNs;
+    if (isSteppedBack) this.#gate.steppedBack(nowNs);
+    const isDue = this.#nextExpiryNs !== undefined && nowNs >= this.#nextExpiryNs;
+    if (isDue || isSteppedBack) this.#expire(nowNs, isSteppedBack);
     for (const { index } of this.#triggers.due(nowNs)) {
       const { asset, price } = this.#books[index]!;
       if (price !== undefined) this.#signing.request(asset, 'clock');
@@ -205,10 +216,10 @@ export class Aggregator implements PublishReceiver {
     this.#signing.tick(nowNs);
   }
 
-  /** Does the last step of an update. */
+  /** Puts an accepted update into its book and into the input store. */
   #put(candidate: Candidate, input: PublisherPrice, nowNs: TimeNs): void {
     const { asset } = candidate;
-    // The publisher as it is configured now; it may have changed while the signature was verified.
+    // The publisher's configuration may have changed while the signature was verified, so the current configuration is read.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
@@ -218,10 +229,10 @@ export class Aggregator implements PublishReceiver {
     this.#tellPrice(book, nowNs);
   }
 
-  #expire(nowNs: TimeNs): void {
+  #expire(nowNs: TimeNs, isSteppedBack: boolean): void {
     this.#nextExpiryNs = undefined;
     for (const book of this.#books) {
-      if (book.expiresAtNs !== undefined && nowNs >= book.expiresAtNs) {
+      if (isSteppedBack || (book.expiresAtNs !== undefined && nowNs >= book.expiresAtNs)) {
         book.expire(nowNs);
         this.#tellPrice(book, nowNs);
       }
@@ -241,7 +252,7 @@ export class Aggregator implements PublishReceiver {
     if (dueNs !== undefined) this.#options.onDue(dueNs);
   }
 
-  /** Reports a changed aggregate to the sink, and requests its signature when it moved far enough. */
+  /** Reports a changed price to the sink, and requests a signature when the price moved far enough. */
   #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
     const { sink, counters } = this.#options;
     const { index } = asset;

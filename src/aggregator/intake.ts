@@ -23,7 +23,7 @@ export interface IntakeOptions {
   readonly pool: CryptoPool;
   /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
@@ -33,26 +33,29 @@ export interface IntakeOptions {
   readonly onApplied: (receivedNs: TimeNs) => void;
 }
 
-/** The limit of waiting messages of all callers, as they came. After reading they take about three times as much. */
+/**
+ * The limit of the bytes of all callers' waiting messages, as received. A message takes about three times as much memory after it is
+ * read.
+ */
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
 /**
- * The limit of messages of all callers that wait for verdicts. Their updates do not count here: {@link Admission} bounds their
- * number.
+ * The limit of the memory of all callers' messages that wait for verdicts. The limit does not include updates, because {@link
+ * Admission} limits the number of updates.
  */
 const UNSETTLED_BYTES_MAX = 32 * 1024 * 1024;
-/** The memory of such a message, and of each of its refused updates. */
+/** The memory of a message that waits for verdicts. The next constant is the memory of each refused update in the message. */
 const MESSAGE_BYTES = 256;
 const REFUSED_BYTES = 64;
 
 /**
- * Receives the messages of publishers: each update goes through the gate, its signature is verified, and it takes effect. Both
- * parts of a message, before and after its signatures are verified, wait for their turn when there is much to do.
+ * Receives the messages of publishers. Each update passes the gate, then its signature is verified, then the update takes effect.
+ * The work before and the work after the verification are two parts of a message. Under load each part waits for its turn.
  */
 export class Intake implements PublishReceiver {
   readonly #options: IntakeOptions;
   readonly #admission: Admission;
   readonly #turns: TurnQueue;
-  /** The memory of messages that have had their turn and wait for verdicts, their own or those of messages before them. */
+  /** The memory of messages that have had their turn and wait for verdicts: for their own, or for those of earlier messages. */
   readonly #unsettled = new SharedRoom(UNSETTLED_BYTES_MAX);
 
   constructor(options: IntakeOptions) {
@@ -61,7 +64,7 @@ export class Intake implements PublishReceiver {
     this.#admission = new Admission(options.gate, options.badSignaturesPerSecondMax);
   }
 
-  /** Updates that wait for their verdict. */
+  /** The number of updates that wait for their verdicts. */
   get updatesWaiting(): number {
     return this.#admission.waiting;
   }
@@ -82,7 +85,8 @@ export class Intake implements PublishReceiver {
       const taken = turns.now(take);
       return typeof taken === 'function' ? new Promise((...answer) => taken(...answer)) : taken;
     }
-    // Each answer comes as soon as its outcome is there, so answers come in order.
+    // Each answer is sent as soon as its outcome is known. Outcomes become known in the order of the messages, so answers are in
+    // order too.
     return new Promise((resolve, reject) => {
       turns.run(owner, length, () => {
         try {
@@ -103,7 +107,7 @@ export class Intake implements PublishReceiver {
     receivedNs: TimeNs,
   ): PublishOutcome | Later {
     const { pool, clock, onApplied } = this.#options;
-    // The message itself is not kept while its verdicts are awaited.
+    // Only the trace ID is kept while the verdicts are awaited, so that the memory of the message can be freed.
     const { traceId } = message;
     const rejections = new Rejections(message.malformed);
     const admitted = this.#admission.admit(message, session, rejections, clock.nowNs());
@@ -126,7 +130,7 @@ export class Intake implements PublishReceiver {
       this.#settleInOrder(session, owner, refusals, { bytes, settle, giveUp, resolve, reject });
   }
 
-  /** Lets a message take effect when its verdicts are there and all earlier messages of its connection have taken effect. */
+  /** Lets a message take effect when its verdicts have arrived and all earlier messages of its connection have taken effect. */
   #settleInOrder(
     session: PublisherSession,
     owner: WorkOwner,
@@ -153,7 +157,10 @@ export class Intake implements PublishReceiver {
     else take(refusals);
   }
 
-  /** Settles all messages before the first one that is not ready, now or in their turn. Called when the first message gets ready. */
+  /**
+   * Settles all messages before the first message that is not ready, now or in their turn. Called when the first message becomes
+   * ready.
+   */
   #settleReady(session: PublisherSession, owner: WorkOwner): void {
     const turns = this.#turns;
     const { unsettled } = session;
@@ -187,18 +194,17 @@ export class Intake implements PublishReceiver {
   }
 }
 
-/** Answers a message later, when it has taken effect. */
+/** Answers a message later, after it has taken effect. */
 type Later = (resolve: Endings['resolve'], reject: Endings['reject']) => void;
 
-/** The ways in which a message ends. */
+/** The ways in which a message can end. */
 interface Endings {
-  /** The memory that the message takes until then. */
+  /** The memory that the message takes until it ends. */
   readonly bytes: number;
-  /** Lets the updates take effect, after their verdicts arrived. */
+  /** Lets the updates take effect. Called after the verdicts arrived. */
   settle(refusals: Refusals): PublishOutcome;
-  /** Throws the reason why there are no verdicts. */
+  /** Throws the reason why no verdicts arrived. */
   giveUp(fault: unknown): never;
-  /** Answers the message. */
   readonly resolve: (outcome: PublishOutcome) => void;
   readonly reject: (fault: unknown) => void;
 }

@@ -13,13 +13,19 @@ export class LastUpdates {
     this.#ofPublisher[publisher.index] = atNs;
   }
 
-  /** Records an update from before the start, by its own timestamp; such updates come in any order. */
+  /**
+   * Records an update from before the start, with the update's own timestamp. Such updates may come in any
+   * order.
+   */
   restored(asset: Asset, publisher: ListedPublisher, timestampNs: TimeNs): void {
     this.#ofAsset[asset.index] = later(this.#ofAsset[asset.index], timestampNs);
     this.#ofPublisher[publisher.index] = later(this.#ofPublisher[publisher.index], timestampNs);
   }
 
-  /** Returns `undefined` when there was none; so does the next method. */
+  /**
+   * Returns the time of the asset's last update; `undefined` when there was no update. {@link ofPublisher}
+   * does the same for a publisher.
+   */
   ofAsset({ index }: Asset): TimeNs | undefined {
     return this.#ofAsset[index];
   }

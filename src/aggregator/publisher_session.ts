@@ -2,31 +2,37 @@ import type { PublishRights } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { SignatureType } from '../model/asset.js';
 
-/** A publisher connection: its messages take effect in the order they came. */
+/** A publisher's connection. The messages of a connection take effect in the order in which they were received. */
 export interface PublisherSession {
   readonly type: SignatureType;
   readonly rights: PublishRights;
   /** True when a message is answered only after its accepted updates are on disk. */
   readonly isDurable: boolean;
-  /** The messages that have not taken effect because signatures of them or of an earlier message are being verified; in order. */
+  /**
+   * The messages that have not taken effect yet, in order. Such a message waits because signatures of it or of an earlier message
+   * are still being verified.
+   */
   readonly unsettled: UnsettledMessage[];
 }
 
 /** A message whose signatures are still being verified. */
 export interface UnsettledMessage {
-  /** Lets its updates take effect; `undefined` until its verdicts are there. */
+  /** Lets the updates of the message take effect; `undefined` until the verdicts of the message have arrived. */
   settle: (() => void) | undefined;
 }
 
-/** The receiver of publishers' messages that have been read. */
+/** The receiver of the messages of publishers, after the messages have been read. */
 export interface PublishReceiver {
-  /** Receives one message. Answers at once unless the message had to wait for its turn or for signatures on another thread. */
+  /**
+   * Receives one message. Returns the outcome at once, unless the message must wait for its turn or for signatures on another
+   * thread.
+   */
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome>;
   /** Called when the connection has closed. */
   closed?(session: PublisherSession): void;
 }
 
-/** The reason for refusing a message whose caller has too many waiting messages. */
+/** The reason for the refusal of a message whose caller has too many waiting messages. */
 export const TOO_MANY_WAIT = 'overloaded: too many messages wait for their turn';
 
 /** The outcome of a publish message. */
@@ -37,13 +43,16 @@ export type PublishOutcome =
       readonly accepted: readonly string[];
       /** Reasons by symbol. */
       readonly rejected: ReadonlyMap<string, string>;
-      /** The UNIX second from which signatures of the caller are verified again, if none are verified now. */
+      /**
+       * The UNIX second from which the caller's signatures are verified again, if none of the caller's signatures are verified
+       * now.
+       */
       readonly verifiedFromS?: bigint;
     }
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
 /**
- * Returns the outcome; for a durable session only after the accepted updates are on disk.
+ * Returns the outcome. For a durable session the outcome is returned only after the accepted updates are on disk.
  * @param written resolves when all updates accepted so far are on disk; rejects while the disk fails
  */
 export function whenDurable(

@@ -2,8 +2,9 @@
 const SUSPICION_S = 10n;
 
 /**
- * Bounds the bad signatures that one caller may have verified in a second. A caller below the bound is not limited. A caller that
- * exceeded the bound may have at most that many updates in verification for the next {@link SUSPICION_S} seconds.
+ * Limits the number of bad signatures that one caller may have verified in a second. A caller below the limit has no other limit.
+ * A caller that exceeded the limit may have at most the same number of updates in verification for the next {@link SUSPICION_S}
+ * seconds.
  */
 export class SignatureThrottle {
   readonly #badPerSecondMax: number;
@@ -16,20 +17,23 @@ export class SignatureThrottle {
     this.#badPerSecondMax = badPerSecondMax;
   }
 
-  /** Returns how many updates may be verified now. */
+  /** Returns the number of updates that may be verified now. */
   allowance(second: bigint): number {
     if (!this.#isSuspect(second)) return Number.POSITIVE_INFINITY;
     this.#enter(second);
     return Math.max(0, this.#badPerSecondMax - this.#bad - this.#pending);
   }
 
-  /** Returns the second from which there is an allowance again, if the bad signatures of this second have used it up. */
+  /**
+   * Returns the next second, in which updates are verified again, if the bad signatures of this second have used up the
+   * allowance.
+   */
   allowedFrom(second: bigint): bigint | undefined {
     const isUsedUp = this.#isSuspect(second) && second === this.#second && this.#bad >= this.#badPerSecondMax;
     return isUsedUp ? second + 1n : undefined;
   }
 
-  /** Tells whether a new throttle would do the same. */
+  /** Tells whether a new throttle would behave in the same way as this throttle. */
   isAtRest(second: bigint): boolean {
     return !this.#isSuspect(second) && this.#pending === 0 && (this.#bad === 0 || second !== this.#second);
   }
@@ -46,7 +50,10 @@ export class SignatureThrottle {
     if (this.#bad >= this.#badPerSecondMax) this.#suspectUntil = second + SUSPICION_S;
   }
 
-  /** Treats a time that is further ahead than a suspicion lasts as one from before the clock was stepped back. */
+  /**
+   * Tells whether the caller is limited. An end of the limit that is too far ahead was set before the clock was stepped back, so
+   * it is ignored.
+   */
   #isSuspect(second: bigint): boolean {
     return second < this.#suspectUntil && this.#suspectUntil <= second + SUSPICION_S;
   }

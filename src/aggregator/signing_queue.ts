@@ -9,21 +9,22 @@ export interface SigningOptions {
   readonly times: AggregateTimes;
   readonly signer: () => AggregateSigner;
   readonly bookOf: (index: AssetIndex) => AssetBook;
-  /** Called at the moment of signing, with the book whose price is signed. */
+  /** Called at the moment of signing, with the book of the price. */
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;
-  /** Called for each due aggregate that is never signed because no time could be used. */
+  /** Called for each due aggregate that is never signed because there was no time that could be used for it. */
   readonly onDropped: () => void;
-  /** Called when no time could be used; {@link SigningQueue.tick} tries again. */
+  /** Called when there is no time that can be used. {@link SigningQueue.tick} tries again. */
   readonly onWaiting: () => void;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
 
 /**
- * Signs due aggregates in batches of one signature type. While a batch is being signed, requests gather for the next one: an
- * asset's aggregates come back in the order of their times, and a slow signer makes batches larger, not queues longer.
+ * Signs due aggregates in batches of one signature type. While a batch is being signed, new requests are collected for the
+ * next batch. So an asset's aggregates are returned in the order of their times, and a slow signer makes batches larger
+ * instead of queues longer.
  */
 export class SigningQueue {
   readonly #options: SigningOptions;
@@ -35,12 +36,12 @@ export class SigningQueue {
     this.#options = options;
   }
 
-  /** Requests that the asset's aggregate is signed within this turn of the event loop, or after the batch before. */
+  /** Requests that the asset's aggregate is signed within this turn of the event loop, or after the current batch. */
   request({ index, signatureType }: Asset, trigger: Trigger): void {
     const due = this.#due[signatureType];
-    // Drops the earlier due aggregate: while no time may be signed, it is never signed.
+    // The new request replaces the earlier due aggregate. That aggregate is never signed, because no time may be signed now.
     if (due.has(index) && this.#options.times.isWaiting) this.#options.onDropped();
-    // A period that ends does not turn a delta that waits for its signature into a clock.
+    // A due delta stays a delta until it is signed, even if a period ends before that.
     if (!due.has(index)) due.set(index, trigger);
     if (this.#deferred) return;
     this.#deferred = true;
@@ -75,7 +76,7 @@ export class SigningQueue {
     for (const [index, trigger] of due) {
       const book = bookOf(index);
       const { asset, price } = book;
-      // The asset may have lost its price while it waited.
+      // The asset may have lost its price while its aggregate waited.
       if (price === undefined) continue;
       batch.push({ asset, trigger, price, inputs: book.counted(), signedAtNs });
       onTaken(book);

@@ -6,12 +6,12 @@ import type { Candidate } from '../ingest/gate.js';
 import type { SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 
-/** The reason, for each candidate, why its signature is refused; `undefined` when the signature is valid. */
+/** For each candidate, the reason why its signature is refused; `undefined` when the signature is valid. */
 export type Refusals = readonly (string | undefined)[];
 
 /**
- * Checks the signatures of one message's candidates: first all that needs one hash, then curve arithmetic for the rest only.
- * Answers at once when the pool did the work on this thread.
+ * Checks the signatures of one message's candidates. Checks that need one hash come first. Only the candidates that pass them
+ * need curve arithmetic. Returns the result at once when the pool did the work on this thread.
  */
 export function verifyCandidates(
   candidates: readonly Candidate[],
@@ -49,9 +49,9 @@ export function verifyCandidates(
 }
 
 const HASH_MISMATCH = 'msg_hash does not match the asset, time and price';
-/** The refusal that took curve arithmetic to find. */
+/** The refusal of a signature that failed curve arithmetic. */
 export const BAD_SIGNATURE = 'signature is not by publisher_key over this update';
-/** The refusal when the signature was not checked: the publisher may send it again. */
+/** The refusal of a signature that was not checked. The publisher may send the update again. */
 const UNVERIFIED = 'the signature could not be verified in time';
 const REFUSAL_BY_VERDICT: Readonly<Record<SignatureVerdict, string | undefined>> = {
   valid: undefined,
@@ -66,7 +66,10 @@ function evmJob(candidate: Candidate): EvmVerifyJob | string {
   return { msgHash, signature, recovery, address: publisher.key };
 }
 
-/** Makes the job. The Pedersen hash costs as much as a curve operation, so the pool recomputes it together with the signature. */
+/**
+ * Creates the verification job, or returns the reason for a refusal. The pool also recomputes the Pedersen hash, because the hash
+ * costs as much as a curve operation.
+ */
 function starkJob(candidate: Candidate): StarkVerifyJob | string {
   const { raw, publisher, asset, timestampNs, price, msgHash, signature } = candidate;
   const oracleId = oracleIdOf(raw.externalAssetId);

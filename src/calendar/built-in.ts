@@ -6,7 +6,7 @@ import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us-holidays.js'
 
 const TIME_ZONE = 'America/New_York';
 
-/** Returns Monday to Friday with the same sessions each day. */
+/** Returns a week with the same sessions from Monday to Friday. */
 function fiveDays(...sessions: Session[]): readonly (readonly Session[])[] {
   return [sessions, sessions, sessions, sessions, sessions, [], []];
 }
@@ -15,7 +15,7 @@ function at(hour: number, minute = 0): number {
   return hour * 60 + minute;
 }
 
-/** The stock market of New York; today's hours are used for every year. */
+/** The stock market of New York. The present hours are used for every year. */
 const usEquities: TradingSchedule = {
   timeZone: TIME_ZONE,
   week: fiveDays(
@@ -29,7 +29,10 @@ const usEquities: TradingSchedule = {
   earlyCloseMins: new Map(),
 };
 
-/** Trading days begin at 17:00 on the evening before and end when the next one begins, so the market is open from Sunday to Friday. */
+/**
+ * A trading day begins at 17:00 on the evening before its date and ends when the next trading day begins. So the market is open from
+ * Sunday to Friday.
+ */
 const forex: TradingSchedule = {
   timeZone: TIME_ZONE,
   week: fiveDays({ fromMin: at(17) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),
@@ -39,7 +42,7 @@ const forex: TradingSchedule = {
   earlyCloseMins: new Map(),
 };
 
-/** The schedule of forex, but each trading day begins an hour later: there is a daily break. */
+/** The schedule of forex, except that each trading day begins an hour later. So there is a daily break of an hour. */
 const metals: TradingSchedule = {
   ...forex,
   week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),

@@ -12,19 +12,19 @@ import {
 import type { Calendar, OpenStatus } from './status.js';
 import { createCalendar } from './timeline.js';
 
-/** An error in a definition, and its place: the path begins with the calendar's name. */
+/** An error in a definition. The path of the error begins with the calendar's name. */
 export interface CalendarError {
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
 
-/** The calendars by name. A calendar whose definition has an error is missing. */
+/** The calendars by name. A calendar with an error in its definition is missing. */
 export interface CalendarSet {
   readonly calendars: ReadonlyMap<string, Calendar>;
   readonly errors: readonly CalendarError[];
 }
 
-/** The calendar of an asset that trades around the clock; no calendar may have this name. */
+/** The value of an asset's `calendar` for an asset that trades around the clock. No calendar may have this name. */
 const NO_CALENDAR = 'none';
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const MINUTES_PER_WEEK = 7 * MINUTES_PER_DAY;
@@ -33,10 +33,13 @@ const STATUS_CODES: Readonly<Record<'regular' | 'extended' | 'after_hours', Open
   extended: MARKET_EXTENDED,
   after_hours: MARKET_AFTER_HOURS,
 };
-/** The form of a time zone's name. Temporal would also accept an offset such as `+09:00` and a date with a zone. */
+/**
+ * The form of a time zone's name. The form is checked because Temporal also accepts an offset such as `+09:00` and
+ * a date with a zone.
+ */
 const ZONE_NAME = /^[A-Za-z][\w+\-/]*$/;
 
-/** Returns the built-in calendars with the operator's additions, and the operator's own. */
+/** Returns the built-in calendars with the operator's additions, and the calendars that the operator defines. */
 export function createCalendars(definitions: Readonly<Record<string, CalendarDefinition>>): CalendarSet {
   const calendars = new Map<string, Calendar>();
   const errors: CalendarError[] = [];
@@ -133,12 +136,15 @@ function weekOf(definitions: SessionDefinitions, report: ReportProblem): Session
   return week;
 }
 
-/** A session in minutes from the midnight that begins Monday, and its place in the configuration's list. */
+/** A session in minutes from the start of Monday, and its place in the configuration's list. */
 interface PlacedSession extends Session {
   readonly index: number;
 }
 
-/** Reports sessions that overlap, and a week whose status never changes: it has no next change. */
+/**
+ * Reports sessions that overlap. Also reports a week whose status never changes, because such a calendar has no
+ * next change.
+ */
 function checkWeek(placed: PlacedSession[], report: ReportProblem): void {
   placed.sort((a, b) => a.fromMin - b.fromMin);
   let openMin = 0;

@@ -6,8 +6,8 @@ import type { OpenStatus } from './status.js';
 export const MINUTES_PER_DAY = 1440;
 
 /**
- * A stretch of trading, in wall-clock minutes from the midnight that begins the trading day's date. Negative minutes are the
- * evening before, minutes past 1440 the day after.
+ * A trading session, in wall-clock minutes from the midnight that begins the trading day's date. Negative minutes are on the
+ * evening before that date. Minutes from 1440 on are on the day after that date.
  */
 export interface Session {
   readonly fromMin: number;
@@ -15,23 +15,26 @@ export interface Session {
   readonly status: OpenStatus;
 }
 
-/** A market's trading days in its local time, before they become instants. */
+/** A market's trading days in its local time, before the times are converted to instants. */
 export interface TradingSchedule {
   /** An IANA name. */
   readonly timeZone: string;
-  /** The sessions of each weekday's trading day, Monday first, in order; no two sessions overlap anywhere in the week. */
+  /** The sessions of each weekday's trading day, Monday first, in order. No two sessions of the week overlap. */
   readonly week: readonly (readonly Session[])[];
   /** Tells whether a rule of the market closes it for the trading day of `date`. */
   isHoliday(date: Temporal.PlainDate): boolean;
-  /** Returns the time, in minutes from midnight, at which a rule of the market ends regular hours early. */
+  /**
+   * Returns the time, in minutes from midnight, at which a rule of the market ends regular hours early; `undefined` if no rule
+   * does.
+   */
   earlyCloseMin(date: Temporal.PlainDate): number | undefined;
   /** Trading days (`YYYY-MM-DD`) that the operator closed. */
   readonly closures: ReadonlySet<string>;
-  /** Trading days that the operator shortened; they override the market's own rules. */
+  /** Trading days that the operator shortened. These override the market's own rules. */
   readonly earlyCloseMins: ReadonlyMap<string, number>;
 }
 
-/** Returns the sessions of one trading day, in order; none when the market does not open. */
+/** Returns the sessions of one trading day, in order. The list is empty when the market does not open. */
 export function sessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate): readonly Session[] {
   const day = date.toString();
   if (schedule.closures.has(day) || schedule.isHoliday(date)) return [];
@@ -43,18 +46,18 @@ export function sessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate):
   return closed;
 }
 
-/** Returns the sessions of `date`'s weekday, holiday or not. */
+/** Returns the usual sessions of `date`'s weekday, even if `date` is a holiday. */
 export function usualSessionsOn(schedule: TradingSchedule, date: Temporal.PlainDate): readonly Session[] {
   return schedule.week[date.dayOfWeek - 1]!;
 }
 
 /**
  * Returns the sessions of a trading day whose regular hours end early. Sessions that begin before the usual close end at the
- * early one; those that follow the usual close move forward with it and keep their length. That is NYSE's own rule: with regular
- * hours ending at 13:00 instead of 16:00, after hours last from 13:00 to 17:00 instead of 16:00 to 20:00.
- * @param closeMin a time of day; it means the first such time after regular hours begin, so on a trading day that
- *   begins at 17:00 the evening before, 20:00 is that evening and 13:00 the next noon.
- * @returns `undefined` when that time does not fall within regular hours.
+ * early close. Sessions after the usual close begin earlier by the same amount and keep their length. The rule is NYSE's own:
+ * with regular hours that end at 13:00 instead of 16:00, after hours last from 13:00 to 17:00 instead of 16:00 to 20:00.
+ * @param closeMin a time of day; it means the first such time after regular hours begin. On a trading day that begins at 17:00
+ * the evening before, 20:00 is on that evening and 13:00 is on the next day.
+ * @returns `undefined` when `closeMin` is not within regular hours.
  */
 export function closedEarly(sessions: readonly Session[], closeMin: number): Session[] | undefined {
   const regular = sessions.filter((session) => session.status === MARKET_REGULAR);

@@ -1,13 +1,13 @@
 import type { MARKET_CLOSED, MarketStatus } from '../wire/market_status_codes.js';
 
-/** The status of a session; between sessions the market is closed. */
+/** The status of a session. Between sessions the market is closed. */
 export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;
 
-/** The state of a market at one instant, and its next real change: `nextStatus` is never `status`. */
+/** The state of a market at one instant, and its next real change. `nextStatus` always differs from `status`. */
 export interface MarketState {
   readonly status: MarketStatus;
   readonly nextStatus: MarketStatus;
-  /** UNIX seconds of the change, after the asked instant: from this second on `nextStatus` holds. */
+  /** The UNIX second of the change, after the requested instant: `nextStatus` holds from this second on. */
   readonly changeAtS: number;
 }
 
@@ -15,8 +15,8 @@ export interface MarketState {
 export interface Calendar {
   readonly name: string;
   /**
-   * Returns the state at `unixS`, UNIX seconds, whole or not. The calendar keeps the last answer until the next change, so a call
-   * on every tick is cheap.
+   * Returns the state at `unixS`, in UNIX seconds, whole or not. The calendar keeps the last answer until the next change, so a
+   * call on every tick is cheap.
    * @throws RangeError when `unixS` is not a number or is about 270,000 years away.
    */
   stateAt(unixS: number): MarketState;

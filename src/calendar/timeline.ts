@@ -4,20 +4,22 @@ import { MARKET_CLOSED, type MarketStatus } from '../wire/market_status_codes.js
 import { MINUTES_PER_DAY, sessionsOn, type TradingSchedule } from './schedule.js';
 import type { Calendar, MarketState } from './status.js';
 
-/** A session in UNIX seconds: `startS` is in it, `endS` is not. */
+/** A session in UNIX seconds. The session includes `startS` and excludes `endS`. */
 interface OpenInterval {
   readonly startS: number;
   readonly endS: number;
   readonly status: MarketStatus;
 }
 
-/** The number of trading days that are kept as instants. Finding a change of status takes yesterday and a few days more. */
+/**
+ * The number of trading days that are kept as instants. The search for a change of status reads yesterday and a few more days.
+ */
 const DAYS_CACHED_MAX = 32;
 
-/** The most weeks without a change of status. Each of the operator's closures may add one. */
+/** The largest number of weeks without a change of status. Each of the operator's closures may add one week. */
 const QUIET_WEEKS_MAX = 4;
 
-/** Makes a calendar of a schedule, whose status must change within each week. */
+/** Creates a calendar from a schedule. The status of the schedule must change within each week. */
 export function createCalendar(name: string, schedule: TradingSchedule): Calendar {
   const days = new Map<string, readonly OpenInterval[]>();
   const daysAheadMax = 7 * (QUIET_WEEKS_MAX + schedule.closures.size);
@@ -35,7 +37,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
     },
   };
 
-  /** Finds the state at `unixS`, and an instant from which it has held at the latest. */
+  /** Finds the state at `unixS`, and an instant from which on this state has held without a change. */
   function find(unixS: number): { fromS: number; state: MarketState } {
     // The session at `unixS` may belong to yesterday's trading day.
     let date = dateAt(unixS, schedule.timeZone).subtract({ days: 1 });
@@ -45,7 +47,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
     for (let ahead = 0; ahead <= daysAheadMax; ahead++, date = date.add({ days: 1 })) {
       for (const session of intervalsOn(date)) {
         if (session.endS <= unixS) {
-          // No status has changed since the end of the last session.
+          // The status has not changed since the end of the last session.
           fromS = session.endS;
         } else if (session.startS <= unixS) {
           status = session.status;
@@ -91,8 +93,8 @@ function dateAt(unixS: number, timeZone: string): Temporal.PlainDate {
 }
 
 /**
- * Returns UNIX seconds of the first instant at which the clocks of the zone show this time of day or a later one. The answer for
- * a time that the clocks skip is the jump; for a time that they show twice it is the first of the two.
+ * Returns the UNIX second of the first instant at which the clocks of the zone show this time of day or a later time. If the
+ * clocks skip the time, the result is the jump. If the clocks show the time twice, the result is the first of the two instants.
  */
 function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string): number {
   const dayOffset = Math.floor(minutes / MINUTES_PER_DAY);
@@ -102,7 +104,7 @@ function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string):
     .toPlainDateTime({ hour: Math.floor(minuteOfDay / 60), minute: minuteOfDay % 60 });
   const shown = wanted.toZonedDateTime(timeZone);
   if (shown.toPlainDateTime().equals(wanted)) return shown.epochMilliseconds / 1000;
-  // `shown` is the jump itself where the time is the first that was skipped, and "previous" excludes that instant.
+  // If the time is the first skipped time, `shown` is the jump itself. "previous" excludes the instant itself, so 1 ns is added.
   const jump = shown.add({ nanoseconds: 1 }).getTimeZoneTransition('previous');
   assert(jump !== null, 'clocks that skipped a time have jumped');
   return jump.epochMilliseconds / 1000;

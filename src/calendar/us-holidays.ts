@@ -23,7 +23,7 @@ const NYSE_ONE_OFF_CLOSURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells whether NYSE is closed on a weekday: its holidays by Rule 7.2, and its one-off closures so far. The answers agree with
+ * Tells whether NYSE is closed on a weekday: on the holidays of Rule 7.2, and on the one-off closures so far. The answers match
  * the exchange from 1998 on, the first year of Martin Luther King Day. Future years follow the rule.
  */
 export function isNyseHoliday(date: Temporal.PlainDate): boolean {
@@ -37,9 +37,9 @@ export function isNyseHoliday(date: Temporal.PlainDate): boolean {
 }
 
 /**
- * Tells whether NYSE closes at 13:00: the day before Independence Day, the day after Thanksgiving, and Christmas Eve. An eve on a
- * Friday is itself the observed holiday; an eve on a Sunday has no substitute. The answers agree with the exchange from 2004 on;
- * before, a Friday after the holiday could be the short day.
+ * Tells whether NYSE closes at 13:00: on the day before Independence Day, on the day after Thanksgiving, and on Christmas Eve. If
+ * the eve is a Friday, the eve itself is the observed holiday. If the eve is a Sunday, no other day closes early. The answers
+ * match the exchange from 2004 on. Before 2004 a Friday after the holiday could also close early.
  */
 export function isNyseEarlyClose(date: Temporal.PlainDate): boolean {
   const eve = (date.month === 7 && date.day === 3) || (date.month === 12 && date.day === 24);
@@ -77,8 +77,9 @@ function isThanksgiving(date: Temporal.PlainDate): boolean {
 }
 
 /**
- * Recognises a holiday of a fixed date: on that date; on the Monday after when the date is a Sunday; on the Friday before when it
- * is a Saturday, except New Year's Day: that Friday ends the year's accounts and the exchange stays open.
+ * Recognises a holiday of a fixed date. The holiday is on that date. If the date is a Sunday, the holiday is on the Monday after.
+ * If the date is a Saturday, the holiday is on the Friday before. New Year's Day on a Saturday has no holiday, because the Friday
+ * before ends the year's accounts and the exchange stays open.
  */
 function isFixedHolidayObserved(date: Temporal.PlainDate): boolean {
   if (isFixedHoliday(date)) return true;

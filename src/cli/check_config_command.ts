@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { readForStart, startProblem } from './start_checks.js';
+import { DATA_FILE } from '../store/data_folder.js';
+import { damageOf, hostProblems, readForStart, startProblem } from './start_checks.js';
 
 /**
- * Adds `check-config FILE`: the checks of `serve`, without serving. Exit status 2 when the file has errors, 1 when the
- * service cannot run on this machine; warnings do not change it.
+ * Adds `check-config FILE`, which makes the checks of `serve` without serving, and checks every record of the data folder. The exit
+ * status is 2 when the file has errors or the data folder is damaged, and 1 when the service cannot run on this machine. Warnings do
+ * not change the exit status.
  */
 export function registerCheckConfig(program: Command): void {
   const command = program
@@ -12,7 +16,7 @@ export function registerCheckConfig(program: Command): void {
       'check a configuration file as serve does, with its keys, TLS files and data folder, and this machine',
     )
     .argument('<file>', 'the configuration file');
-  command.action((file: string) => {
+  command.action(async (file: string) => {
     const { writeOut, writeErr } = command.configureOutput();
     const problem = startProblem();
     if (problem !== undefined) {
@@ -20,12 +24,18 @@ export function registerCheckConfig(program: Command): void {
       process.exitCode = 1;
     }
     const result = readForStart(file);
-    if (result.ok) {
-      for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
-      writeOut?.(`${file}: ok\n`);
-    } else {
+    if (!result.ok) {
       writeErr?.(`${result.errors.join('\n')}\n`);
       process.exitCode = 2;
+      return;
     }
+    for (const warning of result.warnings) writeErr?.(`warning: ${warning}\n`);
+    const hasData = existsSync(join(result.config.storage.dir, DATA_FILE));
+    const damage = hasData && problem === undefined ? await damageOf(file, result.config) : [];
+    const unusable = result.describe(await hostProblems(result.config));
+    for (const line of [...damage, ...unusable]) writeErr?.(`${line}\n`);
+    if (damage.length > 0) process.exitCode = 2;
+    else if (unusable.length > 0) process.exitCode = 1;
+    else writeOut?.(`${file}: ok\n`);
   });
 }

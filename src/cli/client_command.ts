@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { Down } from '../client/connect/reconnecting_socket.js';
 import type { OpenConnection } from '../client/connect/socket_like.js';
 
-/** The streams of a client command; the entry point passes the process's own streams. */
+/** The streams of a client command. The entry point passes the streams of the process. */
 export interface CommandStreams {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: NodeJS.WritableStream;
@@ -33,10 +33,10 @@ export const SIGNER_OPTION = [
   collectSigner,
 ] as const;
 
-/** The exit status when every check passed but no signer was named, so that nothing is verified. */
+/** The exit status when no check failed but no signer was named, so that nothing is verified. */
 export const EXIT_NOT_VERIFIED = 3;
 
-/** Returns the end of a line about an item whose signer was recovered but not named by the caller. */
+/** Returns the end of the line about an item whose signer was recovered but was not named by the caller. */
 export function notVerified(signer: string): string {
   return `recovered ${signer}, NOT verified: --signer names no address`;
 }
@@ -47,15 +47,15 @@ function collectSigner(signer: string, signers: readonly string[] = []): readonl
   return [...signers, signer];
 }
 
-/** Opens a socket of the package `ws`, which sends the token's header. */
+/** Opens a socket of the package `ws`, because such a socket can send the token's header. */
 export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
 
-/** Returns one line for people about a missing connection. */
+/** Returns one line for users about a missing connection. */
 export function describeDown(url: string, { reason, httpStatus }: Down): string {
   return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || reason}`;
 }
 
-/** The reasons of a server for refusing an upgrade or a request. */
+/** The reasons for which a server refuses an upgrade or a request, by HTTP status. */
 export const REFUSALS: Readonly<Record<number, string>> = {
   400: 'the service refuses the parameters of this request (400)',
   401: 'the service does not know this token (401)',
@@ -64,7 +64,10 @@ export const REFUSALS: Readonly<Record<number, string>> = {
   429: 'the service has too many requests or connections of this token (429)',
 };
 
-/** Writes lines until the reader closes, which is no error: `tickseal subscribe … | head` ends quietly. */
+/**
+ * Writes lines until the reader closes the stream. A closed stream is no error: `tickseal subscribe … | head`
+ * ends quietly.
+ */
 export class LineWriter {
   readonly #stream: NodeJS.WritableStream;
   readonly #onClosed: () => void;
@@ -81,7 +84,7 @@ export class LineWriter {
     return this.#isClosed;
   }
 
-  /** Writes a line. Returns `false` when the reader is behind: a `drain` event follows. */
+  /** Writes a line. Returns `false` when the reader is behind; a `drain` event then follows. */
   write(line: string): boolean {
     return this.#isClosed || this.#stream.write(`${line}\n`);
   }

@@ -14,7 +14,7 @@ const LAST_PORT = 65_535;
 const NO_SERVER =
   'there is no nats-server: `bash scripts/nats_server.sh` fetches one, or TICKSEAL_NATS_SERVER names one';
 
-/** Adds `tickseal demo-cluster`. Exit status 1: the cluster cannot start. */
+/** Adds `tickseal demo-cluster`. The exit status is 1 if the cluster cannot start. */
 export function registerDemoCluster(program: Command): void {
   program
     .command('demo-cluster')
@@ -43,7 +43,7 @@ async function demoCluster({ data, port }: DemoClusterOptions): Promise<void> {
   if (port > LAST_PORT - DEMO_ROLES.length + 1)
     throw new RangeError(`--port: ${DEMO_ROLES.length} ports from ${port} on are needed`);
   const stop = new AbortController();
-  // A terminal that is closed sends SIGHUP.
+  // The system sends SIGHUP when the terminal is closed.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   const write = (text: string) => process.stdout.write(text);
   await runCluster({ binary, dataDir: data, port, write, stopSignal: stop.signal });

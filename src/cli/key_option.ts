@@ -4,11 +4,11 @@ import { parseSecretKey } from '../client/sign/sign_price.js';
 import { readSecretFile } from '../config/secret_file.js';
 import { type CommandStreams, SHOWN_TO_ALL } from './client_command.js';
 
-/** The name that stands for standard input in place of a file. */
+/** The value of `--key` that means standard input instead of a file. */
 const STANDARD_INPUT = '-';
 const KEY_TEXT = /^(?:0x)?[0-9a-fA-F]{64}$/;
 
-/** Adds `--key`, and a warning for a key given as an argument. */
+/** Adds `--key`, and a warning for a key that is given as an argument. */
 export function withKeyOption(command: Command, { stderr }: CommandStreams): Command {
   return command
     .addOption(
@@ -26,9 +26,8 @@ export function withKeyOption(command: Command, { stderr }: CommandStreams): Com
 }
 
 /**
- * Reads the key that `--key` names. The texts of its errors never show the given text: it may be the key itself with a digit
- * missing.
- * @param firstLine reads the first line of standard input; `undefined` when there is none.
+ * Reads the key that `--key` names. The error messages never show the given text, because the text may be a key with a missing digit.
+ * @param firstLine reads the first line of standard input; `undefined` when there is no line.
  * @returns 32 bytes.
  * @throws RangeError when there is no key.
  */

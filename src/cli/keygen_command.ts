@@ -10,7 +10,7 @@ import { toHex } from '../model/hex.js';
 import { makeFolder, systemReason } from '../store/data_folder.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 
-/** Adds `keygen [evm|stark] --out FILE`: makes a private key, and prints its address or public key. */
+/** Adds `keygen [evm|stark] --out FILE`, which makes a private key and prints its address or public key. */
 export function registerKeygen(program: Command): void {
   const command = program
     .command('keygen')
@@ -43,13 +43,13 @@ export function registerKeygen(program: Command): void {
 export function createPrivateKey(type: SignatureType): Buffer {
   for (;;) {
     const bytes = randomBytes(32);
-    // n of the STARK curve has 252 bits: a random number of that size is below it every other time.
+    // The STARK curve's n has 252 bits, so about half of all random 252-bit numbers are below n.
     if (type === 'stark') bytes[0]! &= 0x0f;
     if (parsePrivateKey(bytes.toString('hex'), type) !== undefined) return bytes;
   }
 }
 
-/** Writes a new file, and never replaces one: the key in it may be the only copy. */
+/** Writes a new file. Never replaces a file, because the key in it may be the only copy. */
 function writeNewFile(file: string, text: string): void {
   makeFolder(dirname(file));
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });

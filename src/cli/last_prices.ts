@@ -1,11 +1,14 @@
 import type { PriceSigner, PriceToSign, PriceUpdate } from '../client/sign/sign_price.js';
 
-/** The number of assets whose last price is kept. */
+/** The largest number of assets whose last price is kept. */
 export const LAST_PRICES_MAX = 10_000;
-/** The number of prices of a message: about 80 kB, far below the limit of a service. */
+/**
+ * The largest number of prices in a message. Such a message has about 80 kB, far below the limit of a
+ * service.
+ */
 const MESSAGE_PRICES_MAX = 100;
 
-/** The last price of each asset, to be signed again. */
+/** The last price of each asset. The prices are signed again at an interval. */
 export class LastPrices {
   readonly #bySymbol = new Map<string, PriceToSign>();
 
@@ -13,14 +16,20 @@ export class LastPrices {
     return this.#bySymbol.size === 0;
   }
 
-  /** Replaces the asset's last price. @returns `false` if there is no room for another asset. */
+  /**
+   * Replaces the asset's last price.
+   * @returns `false` if there is no room for another asset.
+   */
   keep(price: PriceToSign): boolean {
     if (this.#bySymbol.size >= LAST_PRICES_MAX && !this.#bySymbol.has(price.symbol)) return false;
     this.#bySymbol.set(price.symbol, price);
     return true;
   }
 
-  /** Signs every price at `timestampNs`, with the trigger `clock`. @returns the updates of each message. */
+  /**
+   * Signs every price at `timestampNs`, with the trigger `clock`.
+   * @returns the updates of each message.
+   */
   sign(signer: PriceSigner, timestampNs: bigint): PriceUpdate[][] {
     const messages: PriceUpdate[][] = [];
     for (const price of this.#bySymbol.values()) {

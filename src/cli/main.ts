@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 
-// Loading the program takes many file handles at once, and fails with a stack trace if they are missing.
+// Loading the program needs many file handles at once. Without this check, missing handles cause an error
+// with a stack trace.
 const problem = fileHandleProblem(0);
 if (problem !== undefined) {
   process.stderr.write(`${problem}\n`);
   process.exitCode = 1;
 } else {
-  // The reader of standard output may close, as in `tickseal keygen | true`.
+  // The reader of standard output may close the stream, as in `tickseal keygen | true`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });

@@ -10,9 +10,9 @@ import { SIGNED_PRICES_TYPE } from '../wire/publish_message.js';
 
 /** The meaning of one line of input. */
 export type PriceLine =
-  /** A price that is still to be signed. */
+  /** A price that must be signed. */
   | { readonly kind: 'sign'; readonly price: PriceToSign }
-  /** Whole messages that are already signed, to be sent as they are. */
+  /** Whole messages that are already signed, and are sent unchanged. */
   | { readonly kind: 'forward'; readonly messages: readonly SignedMessage[] }
   | { readonly kind: 'bad'; readonly reason: string };
 
@@ -22,9 +22,9 @@ export interface SignedMessage {
 }
 
 export interface PriceLineOptions {
-  /** Prices are integers times 10^18 instead of real prices. */
+  /** True: prices are integers times 10^18. False: prices are decimal numbers. */
   readonly scaled: boolean;
-  /** The label of a signed price without an oracle of its own. */
+  /** The label of a signed price that has no oracle of its own. */
   readonly oracleId: string;
   readonly clock: Clock;
 }
@@ -32,9 +32,9 @@ export interface PriceLineOptions {
 type LineFields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a JSON line: `{"asset":…,"price":…}` to be signed; or a `signed_prices` message, an `AggregatedSignedPrice` or a
- * publisher's `signed_price`, which are forwarded.
- * @param lineNumber names the messages made from a recorded price.
+ * Reads a JSON line. A line `{"asset":…,"price":…}` must be signed. A `signed_prices` message, an
+ * `AggregatedSignedPrice` and a publisher's `signed_price` are forwarded.
+ * @param lineNumber a part of the trace IDs of messages made from a recorded price.
  */
 export function parsePriceLine(line: string, lineNumber: number, options: PriceLineOptions): PriceLine {
   const value = parseExactJson(line);
@@ -63,7 +63,7 @@ export function parsePriceArgument(text: string, options: PriceLineOptions): Pri
 function priceToSign(fields: LineFields, { scaled, clock }: PriceLineOptions): PriceLine {
   const { asset, price: priceField, timestamp, trigger, metadata } = fields;
   if (typeof asset !== 'string' || asset === '') return bad('asset is not a symbol');
-  // The digits of a JSON number are kept too, because it was parsed exactly.
+  // The JSON parser keeps a number as its exact text, so this text has all digits of the price.
   const priceText = String(priceField);
   const price = scaled ? parsePrice(priceText) : parseDecimalPrice(priceText);
   if (price === undefined) {
@@ -81,7 +81,7 @@ function priceToSign(fields: LineFields, { scaled, clock }: PriceLineOptions): P
   return { kind: 'sign', price: { symbol: asset, price, timestampNs, trigger, metadata } };
 }
 
-/** Makes a message of each publisher's price, because a message holds one price for each asset. */
+/** Makes a separate message for each publisher's price, because a message holds only one price of an asset. */
 function recordedPrices(
   values: readonly unknown[],
   lineNumber: number,

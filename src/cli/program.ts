@@ -4,9 +4,10 @@ import { registerCheckConfig } from './check_config_command.js';
 import { registerClusterInit } from './cluster_init_command.js';
 import { registerDemoCluster } from './demo_cluster_command.js';
 import { registerKeygen } from './keygen_command.js';
-import { programVersion } from './program_version.js';
+import { programCommit, programVersion } from './program_version.js';
 import { registerPublish } from './publish_command.js';
 import { registerServe } from './serve_command.js';
+import { registerSources } from './sources_command.js';
 import { registerStore } from './store_command.js';
 import { registerSubscribe } from './subscribe_command.js';
 import { registerToken } from './token_command.js';
@@ -16,9 +17,10 @@ import { registerVerify } from './verify_command.js';
 export function createProgram(): Command {
   const program = new Command('tickseal')
     .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
-    .version(programVersion())
+    .version(`${programVersion()} commit ${programCommit()}`)
     .showHelpAfterError()
-    // The library quotes a misspelled option with its value, which may be a token or a key.
+    // Hides the value of a misspelled option, because the library quotes the value and the value may be a
+    // token or a key.
     .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) });
   registerServe(program);
   registerDemoCluster(program);
@@ -29,6 +31,7 @@ export function createProgram(): Command {
   registerKeygen(program);
   registerToken(program);
   registerPublish(program);
+  registerSources(program);
   registerSubscribe(program);
   registerVerify(program);
   return program;

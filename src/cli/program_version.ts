@@ -5,3 +5,12 @@ export function programVersion(): string {
   const file = new URL('../../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
+
+/** Returns the commit that the program was built from, with `-dirty` after it if files were changed, or `unknown`. */
+export function programCommit(): string {
+  try {
+    return readFileSync(new URL('../../commit', import.meta.url), 'utf8').trim();
+  } catch {
+    return 'unknown';
+  }
+}

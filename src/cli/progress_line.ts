@@ -1,16 +1,19 @@
-/** The stream that shows progress: a terminal, or none. */
+/** The stream that shows progress. Progress is shown only if the stream is a terminal. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** The time before work shows its progress. */
+/** The time after which work begins to show its progress. */
 const SILENT_MS = 500;
 const UPDATE_MS = 100;
 /** The control characters that return to the start of the line and clear it. */
 const CLEAR_LINE = '\r\x1b[K';
 
-/** A line on a terminal that shows the progress of some work; nothing in a pipe. */
+/**
+ * A line on a terminal that shows the progress of some work. Nothing is written if the stream is not a
+ * terminal.
+ */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #nowMs: () => number;
@@ -23,7 +26,7 @@ export class Progress {
     this.#nextMs = nowMs() + SILENT_MS;
   }
 
-  /** @param total in the unit of `done`, if known */
+  /** @param total the whole amount in the unit of `done`, if known */
   update(what: string, done: number, total?: number): void {
     if (this.#nowMs() < this.#nextMs) return;
     this.#nextMs = this.#nowMs() + UPDATE_MS;
@@ -31,14 +34,14 @@ export class Progress {
     this.show(`${what}: ${share}`);
   }
 
-  /** Shows a text at once, for steps that take seconds. */
+  /** Shows a text immediately. Used for steps that take seconds. */
   show(text: string): void {
     if (this.#stream.isTTY !== true) return;
     this.#isShown = true;
     this.#stream.write(`${CLEAR_LINE}${text}`);
   }
 
-  /** Removes the line. Called before anything else is written, and at the end. */
+  /** Removes the line. Called before any other output, and at the end. */
   clear(): void {
     if (this.#isShown) this.#stream.write(CLEAR_LINE);
     this.#isShown = false;

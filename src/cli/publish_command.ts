@@ -5,17 +5,21 @@ import type { PriceSigner } from '../client/sign/sign_price.js';
 import { systemClock } from '../clock/clock.js';
 import { parseDurationNs } from '../config/quantity.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { PUBLISH_PATHS } from '../wire/paths.js';
 import { ACKS, DEFAULT_ACK } from '../wire/publish_message.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { type CommandStreams, withConnectionOptions } from './client_command.js';
 import { readSecretKey, withKeyOption } from './key_option.js';
 import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLine } from './price_line.js';
 import { PublishSession, type SessionOptions } from './publish_session.js';
+import { SourcesChild } from './sources_child.js';
+import { readSources } from './sources_command.js';
 
 interface PublishFlags extends SessionOptions {
   readonly key?: string;
   readonly oracleId: string;
   readonly scaled: boolean;
+  readonly from?: string;
 }
 
 const EVERY_NS_MAX = 86_400n * NS_PER_SECOND;
@@ -30,7 +34,7 @@ message, an aggregated signed price, or a publisher's signed price.
 With --every, the last price of each asset is signed again and sent at that interval, with the time of then and the \
 trigger "clock", until the command is stopped or standard input ends. Signed messages are sent once.`;
 
-/** Adds `tickseal publish`. Exit status 1: a price was not accepted, or there is no connection. */
+/** Adds `tickseal publish`. The exit status is 1 if a price was not accepted or there is no connection. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
   const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
   withKeyOption(command, streams)
@@ -43,9 +47,14 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
         .default('true'),
     )
     .option('--scaled', 'prices are integers: the real price times 10^18', false)
+    .option('--from <file>', 'publish the prices of real markets that a file of sources names')
     .option('--every <duration>', 'sign the last prices again at this interval, such as 500ms', parseInterval)
     .action(async (prices: string[], options: PublishFlags) => {
-      const isOk = await publish(prices, options, streams);
+      const isDefaultUrl = command.getOptionValueSource('url') === 'default';
+      const isOk =
+        options.from === undefined
+          ? await publish(prices, options, streams)
+          : await publishFrom(options.from, prices, options, isDefaultUrl, streams);
       if (!isOk) process.exitCode = 1;
     });
 }
@@ -71,20 +80,31 @@ async function publish(
   const clock = systemClock();
   const session = new PublishSession(options, signer, streams, clock);
   const lineOptions = { scaled: options.scaled, oracleId: options.oracleId, clock };
-  session.stopped.addEventListener('abort', () => input.close());
+  const markets = options.from === undefined ? undefined : new SourcesChild(options.from);
+  session.stopped.addEventListener('abort', () => {
+    input.close();
+    markets?.stop();
+  });
   const stop = () => session.stop();
-  if (options.every !== undefined) for (const signal of STOP_SIGNALS) process.once(signal, stop);
+  if (options.every !== undefined || markets !== undefined)
+    for (const signal of STOP_SIGNALS) process.once(signal, stop);
   try {
     const lines =
-      prices.length > 0 ? argumentLines(prices, lineOptions, session) : pricesOf(input, lineOptions);
-    return await session.run(lines);
+      prices.length > 0
+        ? argumentLines(prices, lineOptions, session)
+        : pricesOf(markets ?? input, lineOptions);
+    const isOk = await session.run(lines);
+    if (markets?.failure !== undefined) streams.stderr.write(`publish: ${markets.failure}\n`);
+    return isOk && markets?.failure === undefined;
   } catch (error) {
-    // The reason was printed when the connection went down, or the command was stopped while there was no connection.
+    // No error is needed in two cases: the connection is down and its reason was printed, or the command was stopped
+    // while there was no connection.
     if (!session.isDown && !session.stopped.aborted) throw error;
     return false;
   } finally {
     for (const signal of STOP_SIGNALS) process.off(signal, stop);
     input.close();
+    markets?.stop();
     await session.close();
   }
 }
@@ -107,12 +127,46 @@ async function* argumentLines(
   await session.signedAgain();
 }
 
-async function* pricesOf(input: InputLines, options: PriceLineOptions): AsyncGenerator<PriceLine> {
+async function* pricesOf(
+  input: Pick<InputLines, 'next' | 'lineNumber'>,
+  options: PriceLineOptions,
+): AsyncGenerator<PriceLine> {
   for (let line = await input.next(); line !== undefined; line = await input.next())
     if (line.trim() !== '') yield parsePriceLine(line, input.lineNumber, options);
 }
 
-/** The lines of standard input, which is opened when the first line is requested. */
+/** Starts `tickseal sources` and publishes its prices until a signal. The file's address counts if none was given. */
+async function publishFrom(
+  file: string,
+  prices: readonly string[],
+  options: PublishFlags,
+  isDefaultUrl: boolean,
+  streams: CommandStreams,
+): Promise<boolean> {
+  const result = readSources(file);
+  const problem = !result.ok
+    ? result.errors.join('\n')
+    : prices.length > 0 || options.every !== undefined || options.scaled
+      ? 'publish: --from takes no prices, no --scaled and no --every; the file has publish.every'
+      : options.key === undefined
+        ? 'publish: --from needs --key'
+        : undefined;
+  if (!result.ok || problem !== undefined) {
+    streams.stderr.write(`${problem}\n`);
+    return false;
+  }
+  const { url } = result.plan.publish;
+  const address = isDefaultUrl && url !== undefined ? { url: baseOf(url) } : {};
+  return await publish([], { ...options, ...address }, streams);
+}
+
+/** Removes the path of publishers from an address. */
+function baseOf(url: string): string {
+  const path = Object.values(PUBLISH_PATHS).find((path) => url.endsWith(path));
+  return path === undefined ? url : url.slice(0, -path.length);
+}
+
+/** The lines of standard input. The input is opened when its first line is requested. */
 class InputLines {
   readonly #stdin: NodeJS.ReadableStream;
   #lines: AsyncIterator<string> | undefined;
@@ -123,7 +177,7 @@ class InputLines {
     this.#stdin = stdin;
   }
 
-  /** @returns `undefined` at the end. */
+  /** @returns the next line; `undefined` at the end of the input. */
   async next(): Promise<string | undefined> {
     this.#lines ??= createInterface({ input: this.#stdin, crlfDelay: Number.POSITIVE_INFINITY })[
       Symbol.asyncIterator
@@ -134,13 +188,13 @@ class InputLines {
     return value;
   }
 
-  /** Closes standard input too, so nothing waits for it. */
+  /** Closes standard input too, so that the process does not wait for it. */
   close(): void {
     void this.#lines?.return?.();
   }
 }
 
-/** @returns milliseconds */
+/** @returns the interval in milliseconds */
 function parseInterval(text: string): number {
   const durationNs = parseDurationNs(text);
   if (!durationNs || durationNs > EVERY_NS_MAX || durationNs % NS_PER_MS !== 0n)

@@ -14,14 +14,19 @@ export interface SessionOptions {
   readonly token: string;
   readonly type: SignatureType;
   readonly ack: RequestedAck;
-  /** The interval in milliseconds at which last prices are signed again; absent: each price is signed once. */
+  /** The interval in milliseconds at which the last prices are signed again. If absent, each price is signed only once. */
   readonly every?: number;
 }
 
-/** The number of messages whose answers are awaited at once; standard input is read no faster than answers come. */
+/**
+ * The largest number of messages whose answers are awaited at once. So standard input is read no faster than answers arrive.
+ */
 const UNANSWERED_MAX = 64;
 
-/** A run of `tickseal publish`: sends lines on one connection, prints every answer, and signs last prices again. */
+/**
+ * A run of `tickseal publish`. The session sends lines on one connection, prints every answer, and signs the last prices
+ * again.
+ */
 export class PublishSession {
   readonly #publisher: Publisher;
   readonly #signer: PriceSigner | undefined;
@@ -37,7 +42,7 @@ export class PublishSession {
   #isUp = false;
   #wasUp = false;
   #isClosing = false;
-  /** True when there is no connection and there will be none. */
+  /** True when there is no connection and no connection will be made. */
   isDown = false;
 
   constructor(
@@ -50,7 +55,7 @@ export class PublishSession {
     this.#signer = signer;
     this.#clock = clock;
     this.#everyMs = every;
-    // Printed answers also show the progress.
+    // The progress line is needed only if answers go to a file or pipe, because printed answers also show the progress.
     const { isTTY } = streams.stdout as { readonly isTTY?: boolean };
     if (isTTY !== true) this.#progress = new Progress(streams.stderr);
     this.#out = new LineWriter(streams.stdout, () => this.stop());
@@ -76,25 +81,25 @@ export class PublishSession {
     });
   }
 
-  /** Aborted when nothing more will be sent and input is to end. */
+  /** Aborted when no more messages will be sent and the input must end. */
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Resolves when the command is stopped, or at once if no price is to be signed again. */
+  /** Resolves when the command is stopped, or at once if there are no prices to sign again. */
   async signedAgain(): Promise<void> {
     if (!this.#lastPrices.isEmpty && !this.stopped.aborted) await once(this.stopped, 'abort');
   }
 
-  /** Ends the input; sent messages are still answered. */
+  /** Ends the input. Messages that have been sent still receive their answers. */
   stop(): void {
     this.#stop.abort();
     if (!this.#isUp) void this.close();
   }
 
-  /** Sends each line and awaits its answer; returns true if everything was accepted. */
+  /** Sends each line and awaits its answer. Returns true if every price was accepted. */
   async run(lines: Iterable<PriceLine> | AsyncIterable<PriceLine>): Promise<boolean> {
-    // Waits first, so that input is not read while the service is unreachable.
+    // The wait comes first, so that no input is read while the service is unreachable.
     await this.#publisher.opened();
     const timer = this.#everyMs && setInterval(() => this.#signAgain(), this.#everyMs);
     try {
@@ -119,7 +124,10 @@ export class PublishSession {
     await this.#publisher.close();
   }
 
-  /** Signs again. Without a connection, or with too many answers missing, only the next interval brings newer signatures. */
+  /**
+   * Signs the last prices again. Does nothing without a connection, and stops when too many answers are missing; the next
+   * interval tries again.
+   */
   #signAgain(): void {
     if (this.#signer === undefined || !this.#isUp) return;
     for (const updates of this.#lastPrices.sign(this.#signer, this.#clock.nowNs())) {

@@ -7,7 +7,7 @@ import type { Service } from '../service/service.js';
 import { renderDemoBanner } from './demo/banner.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
-import { programVersion } from './program_version.js';
+import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
 import { readConfigured, readForStart, startProblem } from './start_checks.js';
 import { compileSooner, makeObjectsYoung } from './v8_settings.js';
@@ -21,7 +21,7 @@ interface ServeOptions {
   readonly simulated?: boolean;
 }
 
-/** Adds `tickseal serve`. Exit status 2: the configuration is invalid; 1: the service cannot start. */
+/** Adds `tickseal serve`. The exit status is 2 if the configuration is invalid, and 1 if the service cannot start. */
 export function registerServe(program: Command): void {
   program
     .command('serve')
@@ -46,7 +46,7 @@ export function registerServe(program: Command): void {
     });
 }
 
-/** Creates a logger of JSON lines on standard output. */
+/** Creates a logger that writes JSON lines to standard output. */
 function createLogger(level: string): Logger {
   if (!LOG_LEVELS.includes(level))
     throw new RangeError(`TICKSEAL_LOG_LEVEL is none of ${LOG_LEVELS.join(', ')}`);
@@ -71,8 +71,8 @@ async function serve(
 }
 
 async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
-  // After a terminal is closed the publishers would go on unseen. Without a terminal SIGHUP asks for a reload, as for any
-  // service.
+  // With a terminal, SIGHUP stops the demo, because otherwise the publishers would continue after the terminal is closed.
+  // Without a terminal, SIGHUP requests a reload, as it does for other services.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
   const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
   const demo = prepareDemo(data, { port, adminPort });
@@ -88,7 +88,7 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
     ...demo,
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
-    // The demo always has both keys.
+    // The demo has keys of both types.
     evmAddress: service.evmAddress!,
     starkPublicKey: service.starkPublicKey!,
   });
@@ -100,7 +100,7 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
   await service.stop();
 }
 
-/** Waits for prices, so that pasted lines show some at once; if the publishers fail, the lines are printed all the same. */
+/** Waits for prices, so that pasted lines show prices at once. If the publishers fail, the lines are printed anyway. */
 async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
   const endMs = Date.now() + LIVE_MS_MAX;
   while (service.staleAssets() > 0 && Date.now() < endMs && !stopSignal.aborted)
@@ -110,7 +110,10 @@ async function untilLive(service: Service, stopSignal: AbortSignal): Promise<voi
 const LIVE_MS_MAX = 5_000;
 const LIVE_POLL_MS = 50;
 
-/** @returns `undefined` when the configuration is invalid: its errors have been printed. */
+/**
+ * Starts the service.
+ * @returns `undefined` when the configuration is invalid and its errors have been printed.
+ */
 async function start(
   file: string,
   logger: Logger,
@@ -123,11 +126,11 @@ async function start(
     return undefined;
   }
   logWarnings(configured.warnings, logger);
-  // An attacker who takes over the process has all rights of its user.
+  // As root, an attacker who takes over the process would have all rights on the machine.
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
   makeObjectsYoung();
-  // Loaded only now, because it loads native add-ons.
+  // The module is loaded only here, because it loads native add-ons.
   const { startService } = await import('../service/start.js');
   const { config, keys, natsCredentials } = configured;
   const progress = new Progress(process.stderr);
@@ -141,6 +144,7 @@ async function start(
     simulation,
     takeOver,
     version: programVersion(),
+    commit: programCommit(),
     onProgress: (...step) => progress.update(...step),
   }).finally(() => progress.clear());
   compileSooner();
@@ -153,7 +157,7 @@ function logWarnings(warnings: readonly string[], logger: Logger): void {
   for (const warning of warnings) logger.warn(`the configuration: ${warning}`);
 }
 
-/** Reads the file again on `SIGHUP`; an invalid file changes nothing. */
+/** Reads the file again on `SIGHUP`. An invalid file changes nothing. */
 function reloadOnSignal(file: string, logger: Logger, service: Service): void {
   process.on('SIGHUP', () => {
     const configured = readConfigured(file);
@@ -173,13 +177,13 @@ function reloadOnSignal(file: string, logger: Logger, service: Service): void {
 }
 
 /**
- * Ends the process with status 1 after an uncaught exception: the state after it cannot be trusted. The threads end first,
- * because a process that exits while they have connections is aborted.
+ * Ends the process with status 1 after an uncaught exception, because the state of the process cannot be trusted any more.
+ * The threads end first, because a process that exits while its threads have connections is aborted.
  */
 function exitOnFault(logger: Logger, service: Service): void {
   let isEnding = false;
   process.on('uncaughtException', (error) => {
-    // A failure during the end is a consequence.
+    // A second exception during the end is a result of the first exception, so it is ignored.
     if (isEnding) return;
     isEnding = true;
     logger.fatal({ err: error }, 'the service ends: an exception that nothing caught');
@@ -188,10 +192,13 @@ function exitOnFault(logger: Logger, service: Service): void {
   });
 }
 
-/** The time limit for threads that cannot be ended. */
+/** The time limit after which the process is killed, because its threads could not be ended. */
 const FAULT_EXIT_MS_MAX = 5_000;
 
-/** Makes `SIGTERM`, `SIGINT` and these others ask for a clean stop from now on, also while the service is still starting. */
+/**
+ * Makes `SIGTERM`, `SIGINT` and the signals in `others` request a clean stop from now on, even while the service is still
+ * starting.
+ */
 function listenForStop(logger: Logger, others: readonly NodeJS.Signals[] = []): AbortSignal {
   const controller = new AbortController();
   const onSignal = (signal: string) => {

@@ -1,28 +1,32 @@
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.js';
+import type { Problem } from '../config/document.js';
 import { type LoadResult, loadConfig } from '../config/load.js';
 import { loadKeys, type PrivateKeys, readSecret } from '../config/private_keys.js';
 import { machineProblem, thisMachine, UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
+import { hostProblem } from '../server/uws/port_claim.js';
 import { dataFolderProblem } from '../store/data_folder.js';
 
-/** A configuration with its keys, or all its errors, one line each. */
+/** A configuration with its keys, or all errors of the configuration, one line each. */
 export type Configured =
   | {
       readonly ok: true;
       readonly config: Config;
       readonly keys: PrivateKeys;
-      /** The text of `cluster.credentials`. */
+      /** The text of the file that `cluster.credentials` names. */
       readonly natsCredentials: string | undefined;
       readonly warnings: readonly string[];
+      /** Returns one line for each problem, with its place in the file. */
+      describe(problems: readonly Problem[]): string[];
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads a file and the keys that it names, for a start or a reload. */
+/** Reads a configuration file and the keys that it names, for a reload. */
 export function readConfigured(file: string): Configured {
   return withKeys(file, loadConfig(file));
 }
 
-/** Reads the same for a start, which also needs a usable data folder. A reload goes on without one. */
+/** Reads a configuration file and its keys for a start. A start also needs a usable data folder; a reload does not. */
 export function readForStart(file: string): Configured {
   const loaded = loadConfig(file);
   if (loaded.ok) {
@@ -35,9 +39,32 @@ export function readForStart(file: string): Configured {
   return withKeys(file, loaded);
 }
 
-/** Returns the reason why the service cannot run on this machine, in one sentence, found before any native add-on is loaded. */
+/** Returns the errors of a damaged data folder. A start checks its records only when it opens the folder. */
+export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
+  // Loaded only now, because it loads a native add-on.
+  const { findFolderDamage } = await import('../store/contents.js');
+  const message = await findFolderDamage(storage.dir);
+  const loaded = loadConfig(file);
+  if (message === undefined || !loaded.ok) return [];
+  return loaded.describe([{ path: ['storage', 'dir'], message }]);
+}
+
+/**
+ * Returns the reason why the service cannot run on this machine, in one sentence. The check runs before any native add-on is
+ * loaded.
+ */
 export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
+}
+
+/** Finds the hosts of a configuration on which this machine cannot listen. Their ports may be those of the running service. */
+export async function hostProblems({ listen, admin }: Config): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const [section, { host }] of Object.entries({ listen, admin })) {
+    const message = await hostProblem(host);
+    if (message !== undefined) problems.push({ path: [section, 'host'], message });
+  }
+  return problems;
 }
 
 function withKeys(file: string, loaded: LoadResult): Configured {
@@ -50,5 +77,5 @@ function withKeys(file: string, loaded: LoadResult): Configured {
   const errors = [...(read.ok ? [] : read.errors), ...(secret && 'message' in secret ? [secret] : [])];
   if (!read.ok || errors.length > 0) return { ok: false, errors: loaded.describe(errors) };
   const natsCredentials = secret && 'text' in secret ? secret.text : undefined;
-  return { ok: true, config, keys: read.keys, natsCredentials, warnings };
+  return { ok: true, config, keys: read.keys, natsCredentials, warnings, describe: loaded.describe };
 }

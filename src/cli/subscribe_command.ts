@@ -42,8 +42,8 @@ interface SubscribeOptions {
 }
 
 /**
- * Adds `tickseal subscribe`. Exit status 1: no connection, an unknown asset, or with `--decode` a frame that is not signed or of which a
- * check failed; 3: no check failed, but no signer was named.
+ * Adds `tickseal subscribe`. The exit status is 1 if there is no connection or an asset is unknown. With `--decode` the exit status is
+ * also 1 if a frame is not signed or fails a check. The exit status is 3 if no check failed but no signer was named.
  */
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(
@@ -146,7 +146,7 @@ async function subscribe(
     onDown(down) {
       if (isClosing) return;
       warn(describeDown(options.url, down));
-      // A stream that once ran reconnects by itself.
+      // A stream that was once connected reconnects without help.
       if (wasUp && !down.final) return;
       exitCode = 1;
       end();
@@ -168,7 +168,10 @@ async function subscribe(
   return exitCode;
 }
 
-/** Prints a frame. @returns the result of the checks of its payload, if it was decoded. */
+/**
+ * Prints a frame.
+ * @returns the result of the payload's checks, if the payload was decoded.
+ */
 function printFrame(
   frame: Frame,
   { decode, signer }: SubscribeOptions,
@@ -183,7 +186,7 @@ function printFrame(
   return report;
 }
 
-/** Returns the payload in the shape of an unsigned frame, with its signer, the verdict and the checks that failed. */
+/** Returns the payload in the form of an unsigned frame, together with its signer, the verdict and the checks that failed. */
 function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): object {
   const failed = checks.filter(({ status }) => status === 'failed');
   return {
@@ -201,7 +204,7 @@ function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): obje
   };
 }
 
-/** Resolves numeric IDs as they are, and symbols by the service's taxonomy. Returns the IDs, or the error. */
+/** Returns numeric IDs unchanged, and resolves symbols by the service's taxonomy. Returns a text if there is an error. */
 async function resolveAssets(
   assets: readonly string[],
   options: SubscribeOptions,

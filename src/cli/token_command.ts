@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { tokenName } from '../config/schema.js';
 import { createToken, hashToken } from '../config/token_hash.js';
 
-/** Adds `token --name N`: prints a fresh token, which is stored nowhere, and its entry for the configuration file. */
+/**
+ * Adds `token --name N`, which prints a new token and its entry for the configuration file. The token is not stored.
+ */
 export function registerToken(program: Command): void {
   const command = program
     .command('token')
@@ -17,7 +19,7 @@ export function registerToken(program: Command): void {
       return;
     }
     const token = createToken();
-    // JSON text is valid YAML, whatever characters the name has.
+    // JSON text is valid YAML, so a name may contain any characters.
     writeOut?.(`# For the client, as "Authorization: Basic <token>"; it cannot be shown again:
 ${token}
 # For the configuration file:

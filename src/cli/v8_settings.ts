@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** The V8 of Node 20, with which the settings were measured. Later versions may decide differently. */
+/** The V8 version of Node 20, with which the settings were measured. Later versions may behave differently. */
 const V8_VERSION = '11.3.';
 
 /**
- * Makes V8 allocate all objects in its young generation. Otherwise V8 allocates objects in the old generation if earlier objects
- * of the same place in the code lived long. An update in a message of its own waits for those before it, often through a
- * collection. In the old generation it would live until that whole generation is collected, and so would all that it references.
- * Called before the service starts, while V8 has not decided yet.
+ * Makes V8 allocate all objects in its young generation. Without this setting, V8 allocates objects in the old generation if
+ * earlier objects from the same place in the code lived long. An update that is alone in its message waits for the updates
+ * before it, often during a garbage collection. In the old generation, the update and all objects that it references would live
+ * until the whole generation is collected. Called before the service starts, because V8 has not made its decisions yet.
  *
  * Measured with 50 assets, CPU time against the default:
  *
@@ -22,9 +22,9 @@ export function makeObjectsYoung(): void {
 }
 
 /**
- * Makes V8 optimize a function at its first check of that function, not at the third: code that runs 100 times a second, such as
- * a tick, was not optimized for most of its first minute. Called when the service is ready, so that code which only runs at the
- * start is left as it is.
+ * Makes V8 optimize a function at its first check of that function instead of the third. By default, code that runs 100 times a
+ * second, such as a tick, stays unoptimized for most of its first minute. Called when the service is ready, so that code that
+ * runs only at the start is not optimized.
  *
  * Measured from 8 to 14 s after the start, CPU time against the default:
  *
@@ -34,7 +34,7 @@ export function makeObjectsYoung(): void {
  * | update in a message of its own | 0.8 to 0.9 |
  * | request | 1 |
  *
- * Compiling everything at once to unoptimized machine code (`--always-sparkplug`) makes requests 33 % slower.
+ * Compiling all code immediately to unoptimized machine code (`--always-sparkplug`) makes requests 33 % slower.
  */
 export function compileSooner(): void {
   set('--ticks-before-optimization=1');

@@ -25,7 +25,7 @@ interface VerifyOptions {
   readonly weight: Readonly<Record<string, string>>;
 }
 
-/** The result of the checks of one input, with or without named signers. */
+/** The result of all checks of one input. The checks may run with or without named signers. */
 type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
 
 const DESCRIPTION = `check signatures offline and say which check failed
@@ -34,8 +34,8 @@ The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated sig
 file, the text itself, or - for standard input.`;
 
 /**
- * Adds `tickseal verify`. Exit status 1: a check failed, or the input cannot be read; 3: no check failed, but no signer was
- * named.
+ * Adds `tickseal verify`. The exit status is 1 if a check failed or the input cannot be read, and 3 if no check failed but
+ * no signer was named.
  */
 export function registerVerify(program: Command, streams: CommandStreams = process): void {
   program
@@ -66,14 +66,14 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
         if (verdicts.includes('failed')) process.exitCode = 1;
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
-        // Catches unreadable files and wrong options.
+        // The errors here are unreadable files and invalid options.
         streams.stderr.write(`verify: ${(error as Error).message}\n`);
         process.exitCode = 1;
       }
     });
 }
 
-/** Verifies each line if the input is many payloads or frames, otherwise the whole text. */
+/** Verifies each line separately if every line is a payload or a frame. Otherwise verifies the whole text. */
 function verifyText(input: string, options: VerifyOptions, out: LineWriter): AnyVerdict[] {
   const whole = input.trim();
   if (whole === '') throw new Error('the input is empty');
@@ -128,7 +128,7 @@ function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nob
   return `FAILED: ${failed.join(', ')}`;
 }
 
-/** Returns the hex of a payload: the text itself, or `p` of a frame. */
+/** Returns the payload in hex: the line itself, or the field `p` of a frame. */
 function payloadOf(line: string): string | undefined {
   if (/^(?:0x)?[0-9a-fA-F]+$/.test(line)) return line;
   if (!line.includes('"signed_ecdsa"')) return undefined;

@@ -1,42 +1,53 @@
-import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { type Clock, earlierOf, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
-/** The longest wait for the disk that is not reported. */
+/** The longest wait for the disk that is not reported as a fault. */
 const HELD_NS_MAX = NS_PER_SECOND;
 
 /**
- * The times that aggregates are signed with. They grow strictly over all assets and keys: with the clock, and by 1 ns while the
- * clock is behind the last time, as after a step back. A time is only used up to a mark that is on disk, and a start begins past
- * the mark, because aggregates are served before they are durable.
+ * The times that aggregates are signed with. These times grow strictly over all assets and keys. A time is the clock's time, or the
+ * last time plus 1 ns while the clock is behind the last time, for example after a step back. Aggregates are served before they are
+ * durable. So a time is used only if a mark on disk covers it, and a new start uses only times past the mark.
  */
 export class AggregateTimes {
   readonly #clock: Clock;
   readonly #mark: WrittenMark;
+  readonly #latestNs: () => bigint | undefined;
   #lastNs: bigint;
   #heldSinceNs: bigint | undefined;
   #isClosed = false;
 
-  /** @param startAfterNs times up to this one may have been used before the first mark existed */
-  constructor(clock: Clock, place: MarkPlace, startAfterNs: bigint) {
+  /**
+   * @param startAfterNs the end of the times that may have been used before the first mark existed
+   * @param latestNs returns the latest time that the clock may have, if another clock is known. Times are not ahead of it
+   */
+  constructor(
+    clock: Clock,
+    place: MarkPlace,
+    startAfterNs: bigint,
+    latestNs: () => bigint | undefined = () => undefined,
+  ) {
     const nowNs = clock.nowNs();
     this.#clock = clock;
+    this.#latestNs = latestNs;
     this.#mark = new WrittenMark(place, nowNs);
     this.#lastNs = this.#mark.reachNs > startAfterNs ? this.#mark.reachNs : startAfterNs;
     this.#mark.covers(this.#lastNs, nowNs);
   }
 
-  /** Resolves when the mark is on disk, or could not be written. */
+  /** Resolves when the mark is on disk, or when the write of the mark failed. */
   settled(): Promise<void> {
     return this.#mark.settled();
   }
 
   /**
-   * Returns a time later than every time before; `undefined` while the mark on disk does not reach so far: the caller tries again
-   * soon.
+   * Returns a time later than every earlier time. Returns `undefined` while the mark on disk does not cover the time; the caller then
+   * tries again soon.
    */
   next(): TimeNs | undefined {
     const nowNs = this.#clock.nowNs();
-    const timeNs = nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n;
+    const latestNs = earlierOf(nowNs, this.#latestNs())!;
+    const timeNs = latestNs > this.#lastNs ? latestNs : this.#lastNs + 1n;
     if (this.#isClosed || !this.#mark.covers(timeNs, nowNs)) {
       this.#heldSinceNs ??= nowNs;
       return undefined;
@@ -57,17 +68,20 @@ export class AggregateTimes {
     return aheadNs > 0n ? aheadNs : 0n;
   }
 
-  /** True after the last {@link next} gave no time. */
+  /** True if the last call of {@link next} returned no time. */
   get isWaiting(): boolean {
     return this.#heldSinceNs !== undefined;
   }
 
-  /** Tells whether nothing has been signed for a while because the mark cannot be written. */
+  /** Tells whether nothing has been signed for more than a second because the mark cannot be written. */
   isHeld(nowNs: TimeNs): boolean {
     return this.#heldSinceNs !== undefined && isLongAgo(this.#heldSinceNs, nowNs);
   }
 
-  /** Ends the times: {@link next} gives no more. A clean stop leaves an exact mark, so the next start is not ahead of the clock. */
+  /**
+   * Ends the times: {@link next} returns no more times. A clean stop writes an exact mark, so the times of the next start are not
+   * ahead of the clock.
+   */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -75,7 +89,10 @@ export class AggregateTimes {
   }
 }
 
-/** Returns true also for a time after the clock's: that time is from before the clock was stepped back. */
+/**
+ * Tells whether more than a second has passed since `sinceNs`. Also returns true if `sinceNs` is after the clock's time, because the
+ * clock was then stepped back.
+ */
 export function isLongAgo(sinceNs: bigint, nowNs: bigint): boolean {
   return nowNs < sinceNs || nowNs - sinceNs > HELD_NS_MAX;
 }

@@ -1,17 +1,17 @@
-import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { type Clock, type JumpWitness, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** The two clocks of the system from which the time is read. */
+/** The two clocks of the system that give the time. */
 export interface ClockSources {
-  /** Returns the wall clock, cut off to the millisecond. */
+  /** Returns the wall clock's time, truncated to milliseconds. */
   wallMs(): number;
   monotonicNs(): bigint;
 }
 
 const SYSTEM: ClockSources = { wallMs: () => Date.now(), monotonicNs: () => process.hrtime.bigint() };
 
-/** The largest difference that is corrected in small steps; a larger one is a jump. */
+/** The largest difference that is corrected in small steps. A larger difference is a jump. */
 const JUMP_NS = NS_PER_SECOND;
-/** The time after which a jump is accepted, if the wall clock has kept to it until then. */
+/** The time after which a jump is accepted, if the wall clock has not jumped again in that time. */
 const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
 /** Small steps change the clock's rate by at most a tenth, so that the largest difference is corrected in 10 s. */
 const SLEW_DIVISOR = 10n;
@@ -19,31 +19,34 @@ const SLEW_DIVISOR = 10n;
 const COMPARE_INTERVAL_NS = NS_PER_MS;
 
 /**
- * Creates a clock that runs on the monotonic clock and follows the wall clock. It corrects a difference of up to {@link JUMP_NS}
- * in small steps and never goes back for that. It follows a jump at once after {@link BELIEVED_AFTER_NS}, and not at all when the
- * wall clock comes back before: only then can its time go back. Two of these clocks, also on different threads, agree within a
- * few milliseconds except just when a jump is accepted.
+ * Creates a clock that runs on the monotonic clock and follows the wall clock. The clock corrects a difference of up to {@link
+ * JUMP_NS} in small steps, and never goes back for such a difference. The clock follows a jump all at once after {@link
+ * BELIEVED_AFTER_NS}, unless the wall clock has returned by then, and only if the witness agrees, if there is one. Only such a jump
+ * can set the clock back. Two of these clocks, also on different threads, agree within a few milliseconds, except around the moment
+ * at which a jump is accepted.
  */
 export function systemClock(sources: ClockSources = SYSTEM): Clock {
   return new FollowingClock(sources);
 }
 
-/** The place to which the wall clock has jumped. */
+/** A jump of the wall clock. */
 interface Jump {
-  /** The wall clock's time minus the monotonic clock's. */
+  /** The wall clock's time minus the monotonic clock's time. */
   readonly offsetNs: bigint;
-  /** Monotonic. */
+  /** The monotonic time of the jump's first comparison. */
   readonly sinceNs: bigint;
 }
 
 class FollowingClock implements Clock {
   readonly #sources: ClockSources;
-  /** This clock's time minus the monotonic clock's. */
+  /** This clock's time minus the monotonic clock's time. */
   #offsetNs: bigint;
-  /** Monotonic. */
+  /** The monotonic time of the last comparison. */
   #comparedNs: bigint;
   #lastNs = 0n;
   #jump: Jump | undefined;
+  #jumps = 0;
+  #witness: JumpWitness = () => true;
 
   constructor(sources: ClockSources) {
     this.#sources = sources;
@@ -63,6 +66,14 @@ class FollowingClock implements Clock {
     return this.#jump === undefined ? 0n : this.#jump.offsetNs - this.#offsetNs;
   }
 
+  get jumps(): number {
+    return this.#jumps;
+  }
+
+  heed(witness: JumpWitness): void {
+    this.#witness = witness;
+  }
+
   #compare(beforeNs: bigint): void {
     const wallNs = BigInt(this.#sources.wallMs()) * NS_PER_MS;
     const afterNs = this.#sources.monotonicNs();
@@ -75,16 +86,21 @@ class FollowingClock implements Clock {
       return;
     }
     const offsetNs = wallNs - afterNs;
-    if (this.#jump === undefined || absolute(offsetNs - this.#jump.offsetNs) > JUMP_NS)
+    if (this.#jump === undefined || absolute(offsetNs - this.#jump.offsetNs) > JUMP_NS) {
       this.#jump = { offsetNs, sinceNs: beforeNs };
-    if (beforeNs - this.#jump.sinceNs < BELIEVED_AFTER_NS) return;
+      this.#jumps++;
+    }
+    if (beforeNs - this.#jump.sinceNs < BELIEVED_AFTER_NS || !this.#witness(this.jumpNs)) return;
     this.#jump = undefined;
     this.#offsetNs = offsetAtMillisecond(this.#sources);
     this.#lastNs = 0n;
   }
 }
 
-/** Returns how far the offset is below the range (positive), above it (negative), or 0 inside. */
+/**
+ * Returns the distance of the offset from the range: positive if the offset is below the range, negative if it is above, 0
+ * inside.
+ */
 function surelyBetween(lowestNs: bigint, highestNs: bigint, offsetNs: bigint): bigint {
   if (offsetNs < lowestNs) return lowestNs - offsetNs;
   return offsetNs > highestNs ? highestNs - offsetNs : 0n;
@@ -99,12 +115,15 @@ function within(value: bigint, limit: bigint): bigint {
   return value < -limit ? -limit : value;
 }
 
-/** The precision with which the start of a millisecond is to be found; a thread that keeps its core finds it within 1 µs. */
+/** The precision with which the start of a millisecond must be found. A thread that is not interrupted finds it within 1 µs. */
 const FOUND_WITHIN_NS_MAX = 20_000n;
-/** The number of attempts; on a machine so busy that the thread never keeps its core, the best of them is used. */
+/** The largest number of attempts. On a machine so busy that every attempt is interrupted, the best attempt is used. */
 const ATTEMPTS_MAX = 10;
 
-/** Waits, normally for a millisecond, until the wall clock shows the next one: then the offset is known exactly. */
+/**
+ * Waits until the wall clock shows the next millisecond, normally for up to a millisecond, because the offset is known exactly at
+ * that moment.
+ */
 function offsetAtMillisecond(sources: ClockSources): bigint {
   let best = findMillisecond(sources);
   for (let attempt = 1; best.withinNs > FOUND_WITHIN_NS_MAX && attempt < ATTEMPTS_MAX; attempt++) {
@@ -115,8 +134,9 @@ function offsetAtMillisecond(sources: ClockSources): bigint {
 }
 
 /**
- * @returns `withinNs`: the time around the start of the millisecond in which the clock was not read; a thread may lose its core
- * meanwhile.
+ * Finds the start of the next millisecond of the wall clock.
+ * @returns `withinNs`: the time between the two readings of the clock around that start. The time is longer if the thread was
+ * interrupted.
  */
 function findMillisecond(sources: ClockSources) {
   let lastNs = sources.monotonicNs();

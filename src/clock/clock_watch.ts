@@ -3,9 +3,9 @@ import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time
 import type { AggregateTimes } from './aggregate_times.js';
 import type { StreamTimes } from './stream_times.js';
 
-/** The largest distance of signed times ahead of the clock that is not reported. */
+/** The largest distance of signed times ahead of the clock that is not reported as a fault. */
 const AHEAD_NS_MAX = NS_PER_SECOND;
-/** The shortest interval between checks for trouble. */
+/** The shortest interval between two checks. */
 const LOOK_INTERVAL_NS = 100n * NS_PER_MS;
 
 export interface ClockWatchOptions {
@@ -27,19 +27,19 @@ export function clockTrouble(clock: Clock): Trouble {
     reason: () =>
       clockJumpSeconds(clock) === 0
         ? undefined
-        : `the wall clock jumped by ${secondsText(clockJumpSeconds(clock))}; that is believed when it has lasted 10 s`,
+        : `the wall clock jumped by ${secondsText(clockJumpSeconds(clock))}; it is believed when it has lasted 10 s, in a cluster when the NATS servers agree`,
     over: 'the wall clock and the clock of the service agree again',
   };
 }
 
-/** Returns the troubles of the clock and of the times of aggregates. */
+/** Returns the troubles of the clock and of the aggregates' times. */
 export function aggregateTroubles(clock: Clock, times: AggregateTimes): readonly Trouble[] {
   return [
     clockTrouble(clock),
     {
       reason: () =>
         times.aheadNs > AHEAD_NS_MAX
-          ? `aggregates are signed with times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock`
+          ? `aggregates are signed with times ${secondsText(secondsOf(times.aheadNs))} ahead of the clock, because the clock was ahead before and signed times only grow`
           : undefined,
       over: 'aggregates are signed with the time of the clock again',
     },
@@ -51,7 +51,7 @@ export function aggregateTroubles(clock: Clock, times: AggregateTimes): readonly
   ];
 }
 
-/** Returns the troubles of the times of streaming payloads. */
+/** Returns the troubles of the streaming payloads' times. */
 export function streamTroubles(times: StreamTimes): readonly Trouble[] {
   return [
     {
@@ -71,12 +71,18 @@ export function streamTroubles(times: StreamTimes): readonly Trouble[] {
   ];
 }
 
-/** Returns how far the wall clock is ahead of the service's clock while a jump of the wall clock is not accepted. */
+/**
+ * Returns the distance by which the wall clock is ahead of the service's clock, while a jump of the wall clock is not
+ * accepted yet.
+ */
 export function clockJumpSeconds({ jumpNs = 0n }: Clock): number {
   return secondsOf(jumpNs);
 }
 
-/** Reports what is wrong with the clock and the signed times: in the log when it begins and ends, and to every caller. */
+/**
+ * Reports faults of the clock and of the signed times. The log shows when a fault begins and ends, and every caller can
+ * read the present faults.
+ */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #present = new Set<Trouble>();
@@ -86,10 +92,10 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  /** Checks for trouble. Must be called a few times a second, or more often. */
+  /** Checks for trouble. Must be called at least a few times a second. */
   tick(nowNs: TimeNs): void {
     const lookedNs = this.#lookedNs;
-    // Checks at once after the clock was stepped back.
+    // After the clock was stepped back, the check runs at once.
     if (lookedNs !== undefined && nowNs >= lookedNs && nowNs - lookedNs < LOOK_INTERVAL_NS) return;
     this.#lookedNs = nowNs;
     const { troubles, logger } = this.#options;

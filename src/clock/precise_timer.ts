@@ -1,16 +1,17 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../model/time.js';
 
-// Places in the memory that the timer shares with its thread, all times of `process.hrtime`, which threads have in common.
+// Places in the memory that the timer shares with its thread. All values are times of `process.hrtime`, which is the same on all
+// threads.
 
-/** The time at which the thread is to post next. */
+/** The time at which the thread must post the next message. */
 export const NEXT = 0;
-/** The time at which the thread wakes up by itself. */
+/** The time at which the thread wakes up without a notification. */
 export const WAKES = 1;
-/** The time for which the thread last posted, until the message is taken; then 0. */
+/** The time for which the thread last posted a message; 0 after the message was received. */
 export const POSTED = 2;
 
-/** The largest delay of a call that still counts as exact. */
+/** The largest delay of a call that counts as exact. */
 const LATE_NS = 50_000n;
 
 export const STOP_NS = -1n;
@@ -18,7 +19,7 @@ export const NEVER_NS = 2n ** 63n - 1n;
 
 /**
  * Calls back at times that are exact to 0.1 ms, from a thread that does nothing else. Under load `setInterval` drifts by hundreds
- * of milliseconds and a timeout that is aligned again each time loses a third of 1 ms ticks; this one loses 1 %.
+ * of milliseconds. A timeout that is aligned again each time loses a third of 1 ms ticks. This timer loses 1 %.
  */
 export class PreciseTimer {
   readonly #clock: Clock;
@@ -27,7 +28,7 @@ export class PreciseTimer {
   #lateNsMax = 0n;
   #isStopping = false;
 
-  /** @param onTime times that come while it runs become one call after it */
+  /** @param onTime called once after it returns, for all times that came while it ran */
   constructor(clock: Clock, onTime: () => void) {
     this.#clock = clock;
     this.#timesNs[NEXT] = NEVER_NS;
@@ -42,7 +43,9 @@ export class PreciseTimer {
     });
   }
 
-  /** Sets the only future time. Does nothing after {@link stop}; otherwise the thread would never end. */
+  /**
+   * Sets the next time; there is only one. Does nothing after {@link stop}, because a new time would keep the thread from ending.
+   */
   at(timeNs: bigint): void {
     if (this.#isStopping) return;
     const leftNs = timeNs - this.#clock.nowNs();
@@ -56,7 +59,7 @@ export class PreciseTimer {
     return lateNs;
   }
 
-  /** Resolves when the thread has ended. A call that is due by then is dropped. */
+  /** Resolves when the thread has ended. A call that is due before the end of the thread is dropped. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
@@ -66,7 +69,7 @@ export class PreciseTimer {
 
   #set(nextNs: bigint): void {
     Atomics.store(this.#timesNs, NEXT, nextNs);
-    // A thread that wakes up before then, or hardly later, reads the time by itself.
+    // A thread that wakes up before that time, or at most 50 µs later, reads the time without a notification.
     if (nextNs + LATE_NS < Atomics.load(this.#timesNs, WAKES)) Atomics.notify(this.#timesNs, NEXT);
   }
 }

@@ -6,10 +6,13 @@ const STEPS = 1;
 const JUMP_NS = 2;
 const WORDS = 3;
 
-/** The smallest change of the offset that is a step, after which times may go back. */
+/** The smallest change of the offset that counts as a step. Times may go back after a step. */
 const STEP_NS_MIN = NS_PER_SECOND;
 
-/** Shows the time of one thread's clock to others. Must be ticked, because the clock is corrected from time to time. */
+/**
+ * Shows the time of one thread's clock to other threads. Must be ticked, because the clock is corrected from time to
+ * time.
+ */
 export class SharedClock {
   readonly memory = new SharedArrayBuffer(WORDS * BigInt64Array.BYTES_PER_ELEMENT);
   readonly #words = new BigInt64Array(this.memory);

@@ -3,13 +3,13 @@ import { AggregateTimes } from './aggregate_times.js';
 import { markNumbers, StreamTimes } from './stream_times.js';
 import type { MarkPlace } from './written_mark.js';
 
-/** Marks on disk, by kind and number. */
+/** The marks on disk, by kind and number. */
 export interface Marks {
   read(kind: string, number: number): TimeNs | undefined;
   write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
 }
 
-/** The numbers of a signer of streaming payloads: no two signers have both numbers in common. */
+/** The two numbers of a signer of streaming payloads. No two signers have the same pair of numbers. */
 export interface SignerPlace {
   readonly node: number;
   readonly thread: number;
@@ -18,11 +18,12 @@ export interface SignerPlace {
 const AGGREGATES = 'aggregates';
 const STREAMS = 'streams';
 
-/** The time past its last written mark that a version without marks may have signed. */
+/** The distance past its last written second up to which a version without marks may have signed. */
 const UNMARKED_NS = 2n * NS_PER_SECOND;
 
 /**
- * Resolves when the first mark is on disk, or cannot be written: then nothing is signed until the mark is on disk.
+ * Opens the times of aggregates. Resolves when the first mark is on disk, or when the write of the mark failed. After a failed
+ * write nothing is signed until the mark is on disk.
  * @param newestSecond the newest UNIX second in the data folder
  */
 export async function openAggregateTimes(
@@ -36,7 +37,7 @@ export async function openAggregateTimes(
   return times;
 }
 
-/** Opens the times of streaming payloads in the same way. */
+/** Opens the times of streaming payloads like {@link openAggregateTimes}. */
 export async function openStreamTimes(
   clock: Clock,
   marks: Marks,
@@ -47,7 +48,7 @@ export async function openStreamTimes(
   return times;
 }
 
-/** Returns the marks that {@link openStreamTimes} reads: number and time. */
+/** Returns the number and the time of each mark that {@link openStreamTimes} reads. */
 export function streamMarks(marks: Marks, { node, thread }: SignerPlace): [number, TimeNs][] {
   return markNumbers(node, thread).flatMap((number) => {
     const timeNs = marks.read(STREAMS, number);
@@ -55,7 +56,7 @@ export function streamMarks(marks: Marks, { node, thread }: SignerPlace): [numbe
   });
 }
 
-/** Writes one of these marks for another thread. */
+/** Writes a mark of streaming payloads for another thread. */
 export function writeStreamMark(
   marks: Marks,
   number: number,
@@ -73,8 +74,8 @@ function placeOf(marks: Marks, kind: string, number: number): MarkPlace {
 }
 
 /**
- * Returns the time up to which a version without marks may have signed. Such a version wrote a folder last if the folder's newest
- * second is past its mark.
+ * Returns the time up to which a version without marks may have signed. If the folder's newest second is past the folder's mark,
+ * a version without marks wrote the folder last.
  */
 function unmarkedUpTo({ read }: MarkPlace, newestSecond: number | undefined): bigint {
   if (newestSecond === undefined) return 0n;

@@ -3,48 +3,51 @@ import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLongAgo } from './aggregate_times.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
-/** `ts` ends in the {@link NODE_BITS} of the node, then these bits: its thread, then the era. */
+/** The low bits of `ts`: the {@link NODE_BITS} of the node, then these bits of the thread, then the bits of the era. */
 const THREAD_BITS = 3;
 const ERA_BITS = 3;
 const LOW_BITS = BigInt(NODE_BITS + THREAD_BITS + ERA_BITS);
 const ERA_NUMBERS = 1 << ERA_BITS;
 /** The number of threads of a process that can sign frames. */
 export const THREADS_MAX = 1 << THREAD_BITS;
-/** The age of the last attempt after which nothing waits any more: frames that wait are tried again at least once a second. */
+/**
+ * If the last attempt is older than this limit, no frame waits any more, because waiting frames are tried again at least once a
+ * second.
+ */
 const TRIED_AGAIN_NS_MAX = 2n * NS_PER_SECOND;
 
 export interface StreamTimesOptions {
   readonly clock: Clock;
-  /** 0 to 63. Different for all processes with one signing key. */
+  /** The node's number, 0 to 63. All processes with the same signing key have different numbers. */
   readonly node: number;
-  /** 0 to 7. */
+  /** The thread's number, 0 to 7. */
   readonly thread: number;
-  /** Returns the place of the mark of a node, thread and era, by the number that `ts` ends in. */
+  /** Returns the place of the mark of a node, thread and era, by the low bits of their `ts`. */
   readonly placeOf: (lowBits: number) => MarkPlace;
 }
 
 /**
- * The `ts` of frames. Its low 12 bits (4 µs) name the node, the thread and the era; the upper bits are the clock's. Each signed
- * frame has a `ts` of its own, so no key signs two payloads with the same `ts`.
+ * The `ts` of frames. The low 12 bits (4 µs) of a `ts` name the node, the thread and the era. The upper bits are the clock's
+ * time. Each signed frame has a different `ts`, so no key signs two payloads with the same `ts`.
  *
- * Within an era times only grow. When the clock is stepped back a new era begins at the clock's time. Connections that have
- * received later times stay in the era before; its times go on growing by the smallest step until the clock has caught up; new
- * connections get the new era and are not held ahead of the clock.
+ * Within an era times only grow. When the clock is stepped back, a new era begins at the clock's time. Connections that have
+ * received later times stay in the earlier era, whose times grow by the smallest step until the clock has caught up. New
+ * connections get the new era, so their times are not ahead of the clock.
  *
- * There are 8 numbers for eras. Each number has a mark on disk; neither this process nor an earlier one signed a time of the
- * number past its mark. An era takes a number only when the clock is past the number's mark. While there is no such number, as
- * after many steps back within the time that they went back, the era's signed frames wait.
+ * There are 8 numbers for eras. Each number has a mark on disk. No process has ever signed a time of the number past its mark.
+ * An era takes a number only when the clock is past the number's mark. If no number is free, the era's signed frames wait. The
+ * numbers run out only after many steps back in a short time.
  */
 export class StreamTimes {
   readonly #clock: Clock;
   readonly #numbers: EraNumbers;
-  /** The current era, and the earlier ones that still have connections. */
+  /** The current era, and the earlier eras that still have connections. */
   readonly #eras = new Set<StreamEra>();
   #current: StreamEra;
   #seenNs: bigint;
   #begun = 0;
 
-  /** @throws RangeError when the number of the node or of the thread is invalid. */
+  /** @throws RangeError when the node's or the thread's number is invalid. */
   constructor({ clock, node, thread, placeOf }: StreamTimesOptions) {
     const nowNs = clock.nowNs();
     this.#clock = clock;
@@ -53,12 +56,12 @@ export class StreamTimes {
     this.#current = this.#begin(nowNs);
   }
 
-  /** Resolves when the marks are on disk, or could not be written. */
+  /** Resolves when every mark is on disk, or when its write failed. */
   settled(): Promise<void> {
     return this.#numbers.settled();
   }
 
-  /** Returns the era of new connections; each step back of the clock begins another one. */
+  /** Returns the era of new connections. Each step back of the clock begins a new era. */
   current(): StreamEra {
     const nowNs = this.#clock.nowNs();
     if (nowNs < this.#seenNs) this.#current = this.#begin(nowNs);
@@ -66,7 +69,7 @@ export class StreamTimes {
     return this.#current;
   }
 
-  /** Notices a step back, and keeps the marks in use ahead of the clock. Must be called a few times a second. */
+  /** Checks for a step back, and keeps the marks in use ahead of the clock. Must be called a few times a second. */
   tick(nowNs: TimeNs): void {
     this.current();
     for (const era of this.#eras) {
@@ -89,7 +92,7 @@ export class StreamTimes {
     return aheadNs;
   }
 
-  /** Tells whether signed frames have been waiting for a while: for the disk, or for a number. */
+  /** Tells whether signed frames have waited for more than a second, for the disk or for a number. */
   isHeld(nowNs: TimeNs): boolean {
     return [...this.#eras].some((era) => era.connections > 0 && era.isHeld(nowNs));
   }
@@ -108,8 +111,8 @@ export class StreamTimes {
 }
 
 /**
- * Returns the numbers that `ts` of a node and thread may end in: one for each era, each with a mark.
- * @throws RangeError when the number of the node or of the thread is invalid.
+ * Returns the low bits that the `ts` of a node and thread may have: one number for each era, each with a mark.
+ * @throws RangeError when the node's or the thread's number is invalid.
  */
 export function markNumbers(node: number, thread: number): number[] {
   if (!isBits(node, NODE_BITS)) throw new RangeError(`node ${node} is not 0 to ${NODE_MAX}`);
@@ -118,20 +121,20 @@ export function markNumbers(node: number, thread: number): number[] {
   return Array.from({ length: ERA_NUMBERS }, (_, era) => lowBits | era);
 }
 
-/** A time in which `ts` only grows. */
+/** A period in which `ts` only grows. */
 export class StreamEra {
   /** The number of connections that take their `ts` from this era. */
   connections = 0;
   readonly #numbers: EraNumbers;
   #number: number | undefined;
   #lastUpper = 0n;
-  /** The latest time that may have been signed with the number before this era. */
+  /** The latest time that may have been signed with the era's number before this era took the number. */
   #signedUpper = 0n;
-  /** The first and the last time that a signed frame had to wait. */
+  /** The time since which signed frames wait, and the time of the last attempt. */
   #held: { sinceNs: bigint; triedNs: bigint } | undefined;
 
   constructor(
-    /** The place of this era among the eras of this process. */
+    /** The index of this era among the eras of this process. */
     readonly serial: number,
     numbers: EraNumbers,
     nowNs: TimeNs,
@@ -145,12 +148,14 @@ export class StreamEra {
     return this.#lastUpper << LOW_BITS;
   }
 
-  /** Returns the `ts` of an unsigned frame: not before the clock, and later than every earlier one of this era. */
+  /** Returns the `ts` of an unsigned frame: not before the clock's time, and later than every earlier `ts` of this era. */
   next(nowNs: TimeNs): TimeNs {
     return this.#use(this.#upperAfter(nowNs));
   }
 
-  /** Returns the `ts` of one signed frame; `undefined` while no time may be signed: the caller tries again soon. */
+  /**
+   * Returns the `ts` of one signed frame. Returns `undefined` while no time may be signed; the caller then tries again soon.
+   */
   nextSigned(nowNs: TimeNs): TimeNs | undefined {
     if (this.#number === undefined) this.#takeNumber(nowNs);
     const next = this.#upperAfter(nowNs);
@@ -163,7 +168,7 @@ export class StreamEra {
     return this.#use(upper);
   }
 
-  /** Takes over a connection of another era that has received times up to this one. The clock is past `sentUpToNs`. */
+  /** Adds a connection of another era that has received times up to `sentUpToNs`. The clock is past `sentUpToNs`. */
   enter(sentUpToNs: bigint): void {
     this.connections++;
     const upper = sentUpToNs >> LOW_BITS;
@@ -216,7 +221,7 @@ export class StreamEra {
   }
 }
 
-/** The numbers of eras of one node and thread, each with its mark. */
+/** The numbers of the eras of one node and thread. Each number has a mark. */
 class EraNumbers {
   readonly #marks: readonly WrittenMark[];
   readonly #lowBits: readonly bigint[];
@@ -232,8 +237,8 @@ class EraNumbers {
   }
 
   /**
-   * Takes the number whose mark is the earliest, if the clock is past that mark. The mark moves at once, so that the next era
-   * takes another number.
+   * Takes the number with the earliest mark, if the clock is past that mark. The mark moves at once, so that the next era takes
+   * another number.
    */
   take(nowNs: TimeNs): { readonly number: number; readonly usedUpToNs: bigint } | undefined {
     const number = this.#free(nowNs);

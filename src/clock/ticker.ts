@@ -1,22 +1,26 @@
 import { type Clock, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
 import { PreciseTimer } from './precise_timer.js';
 
-/** The shortest interval between ticks, unless a message finds one due. */
+/** The shortest interval between ticks. Only a message that finds a tick due makes the interval shorter. */
 const TICK_NS_MIN = NS_PER_MS;
-/** The longest interval between ticks: parts then notice what has no time of its own, such as a clock that was stepped back. */
+/**
+ * The longest interval between ticks, so that parts notice changes that have no due time, such as a clock that was stepped back.
+ */
 const TICK_NS_MAX = 250n * NS_PER_MS;
 
 /** A part of the service that has work to do at certain times. */
 export interface Ticked {
   /** Does the work that is due. */
   tick(nowNs: TimeNs): void;
-  /** Returns the time of the next tick that the part needs; called after each tick. `undefined` when 250 ms are soon enough. */
+  /**
+   * Returns the time of the next tick that the part needs, or `undefined` when 250 ms are soon enough. Called after each tick.
+   */
   nextDueNs?(nowNs: TimeNs): bigint | undefined;
 }
 
-/** The timer that calls the ticker. */
+/** The timer that calls the {@link Ticker}. */
 export interface TickTimer {
-  /** Sets the time, and replaces the one set before. */
+  /** Sets the time of the next call, and replaces the earlier time. */
   at(timeNs: bigint): void;
   /** Returns the largest delay of a call since the last call of this method. */
   takeLateNsMax(): bigint;
@@ -24,42 +28,46 @@ export interface TickTimer {
 }
 
 /**
- * Ticks the parts of one thread, all together, when one of them is due. Hardly ticks while nothing is due: each wake-up of an
- * idle core costs 0.1 ms of CPU time.
+ * Ticks all parts of one thread together when one part is due. Ticks rarely while no part is due, because each wake-up of an idle
+ * core costs 0.1 ms of CPU time.
  */
 export class Ticker {
   readonly #clock: Clock;
   #parts: readonly Ticked[] = [];
   #timer: TickTimer | undefined;
   #nextNs = 0n;
+  #tickedNs = 0n;
   #stopped: Promise<void> | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Ticks these parts now, and whenever one is due until {@link stop}. */
+  /** Ticks these parts now, and later whenever a part is due, until {@link stop}. */
   start(parts: readonly Ticked[], newTimer: (onTime: () => void) => TickTimer = this.#preciseTimer): void {
     this.#parts = parts;
     this.#timer = newTimer(() => this.#run(this.#clock.nowNs()));
     this.#run(this.#clock.nowNs());
   }
 
-  /** Requests a tick at this time at the latest: something has happened for which a part needs it. */
+  /** Requests a tick no later than this time, because an event has changed the time at which a part needs a tick. */
   noLaterThan(timeNs: bigint): void {
     if (timeNs < this.#nextNs) this.#setNext(timeNs);
   }
 
   /**
-   * Ticks if a part is due; called before each message. The event loop handles all messages that came together in one turn, and a
-   * tick that becomes due meanwhile must not wait for the last of them.
+   * Ticks if a part is due, or if the clock was stepped back. Called before each message. The event loop handles all messages that
+   * arrived together in one turn. A tick that becomes due during the turn must not wait until the end of the turn.
    */
   runIfDue(): void {
     const nowNs = this.#clock.nowNs();
-    if (nowNs >= this.#nextNs) this.#run(nowNs);
+    if (nowNs >= this.#nextNs || nowNs < this.#tickedNs) this.#run(nowNs);
   }
 
-  /** Returns the largest delay of a tick by the timer since the last call of this method: the delay of the event loop. */
+  /**
+   * Returns the largest delay of a tick by the timer since the last call of this method. This delay is the delay of the event
+   * loop.
+   */
   takeLateNsMax(): bigint {
     return this.#timer?.takeLateNsMax() ?? 0n;
   }
@@ -70,8 +78,9 @@ export class Ticker {
   }
 
   #run(nowNs: TimeNs): void {
-    // A part that asks for a time during its tick asks for it again after the tick.
+    // A part that requests a time during its tick requests that time again after the tick.
     this.#nextNs = nowNs;
+    this.#tickedNs = nowNs;
     for (const part of this.#parts) part.tick(nowNs);
     let nextNs = nowNs + TICK_NS_MAX;
     for (const part of this.#parts) {

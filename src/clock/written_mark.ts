@@ -7,14 +7,20 @@ export interface MarkPlace {
   write(timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
 }
 
-/** The distance by which a mark is written ahead of the clock; the mark moves on when half of it is used up. */
+/** The distance by which a mark is written ahead of the clock. The mark moves on when half of the distance is used up. */
 const LEAD_NS = 2n * NS_PER_SECOND;
-/** The same for times that are ahead of the clock: they grow in steps that are much smaller than the time that passes. */
+/**
+ * * The distance for times that are ahead of the clock. This distance is shorter because such times grow much more slowly
+ * than the clock.
+ */
 const AHEAD_LEAD_NS = 50n * NS_PER_MS;
-/** A mark that was not used for this long stays where it is; its next use waits for the disk. */
+/** The idle time after which an unused mark is no longer moved. The next use of such a mark waits for the disk. */
 const IDLE_NS = 60n * NS_PER_SECOND;
 
-/** A time on disk up to which times may be used. A new start begins past it, so no time is used twice, whatever was lost. */
+/**
+ * A time on disk up to which times may be used. A new start uses only times past the mark, so no time is used twice,
+ * whatever was lost.
+ */
 export class WrittenMark {
   readonly #place: MarkPlace;
   #onDiskNs: bigint;
@@ -30,12 +36,12 @@ export class WrittenMark {
     this.#usedNs = nowNs;
   }
 
-  /** The end of the times that were ever used, by this process or an earlier one. */
+  /** The end of all times that this process or an earlier process may have used. */
   get reachNs(): bigint {
     return this.#reachNs;
   }
 
-  /** Tells whether a time may be used. If not, the mark is being moved past it, and a later call returns true. */
+  /** Tells whether a time may be used. If not, the mark is being moved past the time, and a later call returns true. */
   covers(timeNs: bigint, nowNs: TimeNs): boolean {
     this.#usedNs = nowNs;
     this.#moveOn(timeNs, nowNs);
@@ -47,13 +53,13 @@ export class WrittenMark {
     if (nowNs - this.#usedNs < IDLE_NS) this.#moveOn(nowNs, nowNs);
   }
 
-  /** Resolves when no write is under way; the last one may have failed. */
+  /** Resolves when no write is in progress. The last write may have failed. */
   settled(): Promise<void> {
     if (!this.#isWriting) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Moves the mark back to the last time that was used. No time may be used any more. */
+  /** Moves the mark back to the last used time. No time may be used after this call. */
   end(lastUsedNs: TimeNs): void {
     this.#place.write(lastUsedNs, () => {});
   }

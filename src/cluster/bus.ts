@@ -1,29 +1,36 @@
 /**
- * The message servers of a cluster, as its nodes need them: one log to which only a writer that knows its end can append, and
- * messages that may be lost. The rest of this room is written against this interface, so that a simulated bus can show every
- * fault.
+ * The interface of a cluster's nodes to its message servers. A bus has one log, to which only a writer that knows the log's end can
+ * append. A bus also carries messages that may be lost. The rest of this room uses only this interface, so that tests can use a
+ * simulated bus with any fault.
  */
 export interface Bus {
   /**
-   * Appends a record to the log directly after `after`, which must be the log's end when the servers commit the record. Settles
-   * within seconds.
+   * Appends a record to the log directly after `after`, which must be the log's end when the servers commit the record. Settles within
+   * seconds.
    * @param after an empty `id` in it is not compared
    * @param id the record's ID: printable ASCII without spaces. No two records have the same ID; a record that may be lost is
-   * appended again with the same bytes after the same record
+   * appended again with the same bytes
    * @returns the record's sequence, when enough servers have the record that none can lose it
    * @throws WrongEnd when the log's last record is another one: the record was not appended
    * @throws Error when the outcome is unknown: the record may be appended, now or later
    */
   append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number>;
-  /** Returns the extent of the log, as the server that answers knows it; this server may lag. @throws Error when no server answers */
+  /**
+   * Returns the extent of the log as the server that answers knows it; this server may lag.
+   * @throws Error when no server answers
+   */
   extent(): Promise<LogExtent>;
   /**
    * Returns records of the log in order, without gaps, from the first one after the sequence on. They end at the log's end as the
-   * server that answers knows it, or after many records. @throws Error when no server answers, or when the first of the records
-   * has been deleted
+   * server that answers knows it, or after many records.
+   * @throws RecordsMissing when the first of the records is missing
+   * @throws Error when no server answers
    */
   read(afterSequence: number): Promise<readonly LogRecord[]>;
-  /** Calls back for each record after its commit. Records may be missing, repeated or late. @returns a function that ends the calls */
+  /**
+   * Calls back for each record after its commit. A record may be missing, repeated or late.
+   * @returns a function that ends the calls
+   */
   onCommitted(listener: (record: LogRecord) => void): () => void;
   /** Sends a message to all present listeners; the message may be lost. */
   send(topic: string, bytes: Uint8Array): void;
@@ -34,8 +41,8 @@ export interface Bus {
    */
   listen(topic: string, listener: (bytes: Uint8Array, topic: string) => void): () => void;
   /**
-   * Sends a request to the node that answers on the topic. @throws Error when there is no such node, or no answer in time: the
-   * node may have received the request
+   * Sends a request to the node that answers on the topic.
+   * @throws Error when no node answers on the topic, or when no answer arrives in time; the node may still have received the request
    */
   ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**
@@ -47,7 +54,7 @@ export interface Bus {
   readonly refusedMessages: number;
   /** Bytes that were sent and wait for the socket. */
   readonly waitingBytes: number;
-  /** Connects to another server, because the present one is silent. */
+  /** Connects to another server, because the present server is silent. */
   reconnect(): void;
   close(): Promise<void>;
 }
@@ -55,12 +62,12 @@ export interface Bus {
 /** The place of a record in the log; the beginning of the log is {@link LOG_START}. */
 export interface LogPosition {
   readonly sequence: number;
-  /** Empty if unknown. */
+  /** The ID of the record; empty if unknown. */
   readonly id: string;
 }
 
 export interface LogExtent {
-  /** The sequence of the first record that was not deleted; one more than the last sequence when no record is left. */
+  /** The sequence of the first record that was not deleted. If all records were deleted, it is the last sequence plus 1. */
   readonly firstSequence: number;
   readonly last: LogPosition;
 }
@@ -71,6 +78,11 @@ export interface LogRecord extends LogPosition {
 
 /** The position before the first record. */
 export const LOG_START: LogPosition = { sequence: 0, id: '' };
+
+/** Thrown when the server has later records than the requested one, and not that record: it is too old, lost or damaged. */
+export class RecordsMissing extends Error {
+  override readonly name = 'RecordsMissing';
+}
 
 /** Thrown when the log has another end than the writer expects. */
 export class WrongEnd extends Error {

@@ -11,7 +11,7 @@ import { NodePresence } from './node_presence.js';
 import type { NodeReport } from './node_report.js';
 import { TickReceiver } from './ticks/tick_receiver.js';
 
-/** A node of a cluster: follows the log, and leads when it wins a claim. */
+/** A node of a cluster. The node follows the log, and leads when it wins a claim. */
 export class ClusterMember {
   readonly #options: MemberOptions;
   readonly #follower: LogFollower;
@@ -20,11 +20,14 @@ export class ClusterMember {
   readonly #leadership: Leadership;
   readonly #silence: SilenceWatch;
   readonly nodes: NodePresence;
-  /** The last applied claim; unknown when it was applied before this process began: then the leader's report has the same facts. */
+  /**
+   * * The last applied claim. The claim is `undefined` if the claim was applied before this process began; the leader's report then
+   * has the same facts.
+   */
   #claimed: Claim | undefined;
   #epoch = 0;
   #isLed = false;
-  #writeCount = 0;
+  #claimCount = 0;
   #isLeaving = false;
   #isStopped = false;
 
@@ -50,6 +53,8 @@ export class ClusterMember {
       caughtUp: () => host.caughtUp(),
       missing: (firstSequence) => host.missing(firstSequence),
       broken: (reason) => this.#fail(reason),
+      skipped: (reason) => host.skipped(reason),
+      restored: options.role === 'edge' ? undefined : (count) => host.restored(count),
     });
     this.#receiver = new TickReceiver({
       bus,
@@ -65,7 +70,6 @@ export class ClusterMember {
       timing,
       nowMs,
       follower: this.#follower,
-      newId: this.#newId,
       claim: () => this.#claim(false),
       rank: () => this.nodes.rank(),
       tickMs: () => this.#receiver.tickMs,
@@ -78,7 +82,6 @@ export class ClusterMember {
       taxonomy,
       host: this.#leaderHost,
       follower: this.#follower,
-      newId: this.#newId,
       resignation: () => this.#claim(true),
       shown: this.#receiver,
     });
@@ -91,7 +94,7 @@ export class ClusterMember {
     this.nodes.start();
   }
 
-  /** Ends at once; a leader that has time resigns before. */
+  /** Stops at once. A leader that has time resigns first. */
   stop(): void {
     this.#isStopped = true;
     this.#receiver.stop();
@@ -105,12 +108,15 @@ export class ClusterMember {
     return this.#options.role === 'edge' ? 'edge' : 'standby';
   }
 
-  /** The newest known epoch; 0 before the first. */
+  /** The newest known epoch; 0 before the first epoch. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** The epoch of the leader, according to the applied records; `undefined` when that node has resigned, or no record was applied. */
+  /**
+   * The epoch of the leader, according to the applied records; `undefined` when the leader has resigned, or when no record was
+   * applied.
+   */
   get ledEpoch(): number | undefined {
     return this.#isLed ? this.#epoch : undefined;
   }
@@ -130,7 +136,7 @@ export class ClusterMember {
     return reported ?? claimed;
   }
 
-  /** The term of this node while it leads. */
+  /** The present term, if this node leads. */
   get term(): Term | undefined {
     return this.#leadership.term;
   }
@@ -140,16 +146,16 @@ export class ClusterMember {
   }
 
   /** The progress in applying the log. */
-  get log(): Pick<LogFollower, 'lag' | 'appliedMs'> {
+  get log(): Pick<LogFollower, 'lag' | 'appliedMs' | 'skippedCount'> {
     return this.#follower;
   }
 
-  /** The state of the prices of the leader, while that is another node. */
+  /** The state of the leader's prices, while another node leads. */
   get ticks(): Pick<TickReceiver, 'tickMs' | 'gaps'> {
     return this.#receiver;
   }
 
-  /** The number of writes of this node that were refused, or whose outcome is unknown. */
+  /** The number of this node's writes that were refused, plus the number whose outcome is unknown. */
   get refusedWrites(): number {
     return this.#leadership.failedWrites;
   }
@@ -165,8 +171,8 @@ export class ClusterMember {
   }
 
   /**
-   * Lets another node lead, before a planned end: writes all remaining entries, and then a resignation. Resolves when the log has
-   * the resignation, another node leads, or a lease has passed. The node claims no more.
+   * Lets another node lead, before a planned end. Writes all remaining entries and then a resignation. Resolves when the log has the
+   * resignation, when another node leads, or when a lease has passed. The node does not claim again.
    */
   resign(reason = 'the node ends'): Promise<void> {
     this.#isLeaving = true;
@@ -215,7 +221,7 @@ export class ClusterMember {
     return host.healthy() && (host.clockIsRight() !== false || !this.nodes.hasOtherFit);
   }
 
-  /** The host's callbacks, with the other effects of a term. */
+  /** The callbacks of the host, with the other effects of a term added. */
   get #leaderHost(): LeaderHost {
     const { host } = this.#options;
     return {
@@ -231,14 +237,12 @@ export class ClusterMember {
     };
   }
 
-  readonly #newId = (): string => `${this.#options.run}-${++this.#writeCount}`;
-
   #claim(resign: boolean): Claim {
     const { node, name, run, configHash } = this.#options;
-    return { node, name, run, configHash: configHash(), resign };
+    return { node, name, run, attempt: ++this.#claimCount, configHash: configHash(), resign };
   }
 
-  /** Applies a record. The node of the last applied claim leads. */
+  /** Applies a record. The node that made the last applied claim leads. */
   #apply(batch: LogBatch, position: LogPosition): void {
     const { epoch, claim } = batch;
     this.#silence.heard();
@@ -265,7 +269,7 @@ export class ClusterMember {
     if (run === this.#options.run) this.#leadership.resigned();
     else {
       this.#claimant.resigned();
-      // This node may be the next one to claim.
+      // This node may be the next node that must claim.
       this.#options.defer(() => this.tick());
     }
   }
@@ -273,7 +277,7 @@ export class ClusterMember {
   #fail(reason: string): void {
     if (this.#isStopped) return;
     this.stop();
-    // No message would report later changes of these prices.
+    // After this failure no message will report changes of these prices, so all shown prices end.
     this.#receiver.clear();
     this.#options.host.fatal(reason);
   }

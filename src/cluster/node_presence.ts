@@ -4,7 +4,7 @@ import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_repo
 import { REPORT_TOPICS, reporterOf, reportTopic, type Sender } from './subjects.js';
 import type { ClusterTiming } from './timing.js';
 
-/** The largest age of a present node's last report, in intervals. */
+/** The largest age of the last report of a node that counts as present, in report intervals. */
 const MISSED_REPORTS_MAX = 4;
 
 export interface NodePresenceOptions {
@@ -25,7 +25,7 @@ interface KnownNode {
   readonly receivedMs: number;
 }
 
-/** Reports this node to the others, and keeps their reports. */
+/** Reports this node to the other nodes, and keeps the reports of the other nodes. */
 export class NodePresence {
   readonly #options: NodePresenceOptions;
   readonly #known = new Map<number, KnownNode>();
@@ -48,7 +48,7 @@ export class NodePresence {
     this.#stopListening?.();
   }
 
-  /** Reports this node to the others. */
+  /** Reports this node to the other nodes. */
   tick(nowMs: number): void {
     if (nowMs < this.nextDueMs()) return;
     this.#reportedMs = nowMs;
@@ -70,7 +70,7 @@ export class NodePresence {
     return this.#reportedMs + this.#options.timing.reportMs;
   }
 
-  /** Returns the reports of the other present nodes, by number. */
+  /** Returns the reports of the other nodes that are present, by number. */
   present(): NodeReport[] {
     const sinceMs = this.#sinceMs;
     return [...this.#known.values()]
@@ -88,14 +88,14 @@ export class NodePresence {
     return this.#standbysBelow(NODE_MAX + 1) > 0;
   }
 
-  /** True when another node makes prices, or could, and its clock is right. */
+  /** True when another node makes prices or could make them, and that node's clock is right. */
   get hasOtherFit(): boolean {
     return this.present().some(({ isFit }) => isFit);
   }
 
   /**
-   * True when another process reports under the number of this node: its predecessor, or a node with the same number in its
-   * configuration.
+   * True when another process reports with the number of this node. This process may be a predecessor, or a node that is
+   * configured with the same number.
    */
   get hasTwin(): boolean {
     return this.#twinMs >= this.#sinceMs;

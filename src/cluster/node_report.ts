@@ -6,7 +6,7 @@ import { readJson } from './unreadable.js';
 
 const BYTES_MAX = 16 * 1024;
 const SIGNERS_MAX = 16;
-/** The longest text: a host name has at most 255 characters, a Stark key 66. */
+/** The longest text. A host name has at most 255 characters, and a Stark key has 66. */
 const TEXT_LENGTH_MAX = 256;
 
 const text = z.string().max(TEXT_LENGTH_MAX);
@@ -28,16 +28,16 @@ const signer = z.object({
 const nodeReport = z.object({
   wireVersion: z.int().positive(),
   name: text,
-  /** Different in every process of the node. */
+  /** A text that differs for every process of the node. */
   run: text,
-  /** A leader makes prices, a standby could, an edge never does. */
+  /** The node's role. A leader makes prices, a standby can make prices, and an edge never makes prices. */
   role: z.enum(['edge', 'standby', 'leader']),
-  /** The sequence of the last record of the log that the node has. */
+  /** The sequence of the last record of the log that the node has applied. */
   applied: z.int().nonnegative(),
   configHash: sha256,
   /** The node's keys. */
   signers: z.array(signer).max(SIGNERS_MAX).readonly(),
-  /** True when the node makes prices, or could, and its clock is right. */
+  /** True when the node makes prices or could make them, and its clock is right. */
   isFit: z.boolean(),
 });
 

@@ -30,8 +30,8 @@ export function reporterOf(topic: string): Sender {
 }
 
 /**
- * Returns the topic of requests for all live prices of the leader of an epoch, or for the meaning of its streaming IDs: a query
- * for names has the first ID.
+ * Returns the topic of two requests to the leader of an epoch: for all live prices, and for the meaning of its streaming IDs. A
+ * request with bytes is a query for the meaning and contains the first ID.
  */
 export function fullTopic(epoch: number): string {
   return `full.${epoch}`;

@@ -1,10 +1,13 @@
-/** The times for which the nodes of a cluster wait for each other, in milliseconds. */
+/** The waiting times of a cluster's nodes, in milliseconds. */
 export interface ClusterTiming {
-  /** The silence of the log and of ticks after which a standby claims. */
+  /** The length of silence of the log and of the ticks after which a standby claims the lead. */
   readonly leaseMs: number;
-  /** The time for which a leader that cannot write to the log continues to send ticks; at least {@link leaseMs}. */
+  /**
+   * * The time for which a leader that cannot write to the log continues to send ticks. The time is at least
+   * {@link leaseMs}.
+   */
   readonly tickLeaseMs: number;
-  /** The silence of ticks after which a node that does not lead has no prices. */
+  /** The length of silence of ticks after which a node that does not lead has no prices. */
   readonly feedTimeoutMs: number;
   /** The time between ticks while no price changes. */
   readonly heartbeatMs: number;
@@ -12,17 +15,17 @@ export interface ClusterTiming {
   readonly fullTableMs: number;
   /** The time between the reports of a node. */
   readonly reportMs: number;
-  /** The silence of all other nodes after which a node connects to another message server. */
+  /** The length of silence of all other nodes after which a node connects to another message server. */
   readonly silenceMs: number;
-  /** The same for a silent log, the first time. */
+  /** The length of silence of the log after which a node first connects to another message server. */
   readonly logSilenceMs: number;
   /** The delay before a failed action is tried again. */
   readonly retryMs: number;
-  /** The time for which the log may end before an acknowledged record: until then a server may just lag. */
+  /** The time for which the log may end before an acknowledged record. Until then the server may only lag. */
   readonly regressedMs: number;
 }
 
-/** All times that the configuration does not set. */
+/** The times that the configuration does not set. */
 export const DEFAULT_TIMING = {
   heartbeatMs: 100,
   fullTableMs: 1_000,
@@ -33,9 +36,9 @@ export const DEFAULT_TIMING = {
   regressedMs: 30_000,
 } as const satisfies Partial<ClusterTiming>;
 
-/** The number of times that a leader writes in a lease, if only to show that it leads. */
+/** The number of writes by which a leader shows in each lease that it leads. */
 export const BEATS_PER_LEASE = 5;
-/** The factor by which a standby's clock may run faster than the leader's. */
+/** The largest factor by which a standby's clock may run faster than the leader's clock. */
 export const LEASE_MARGIN = 1.01;
-/** The delay between the claims of standbys, so that normally only one claims. */
+/** The delay between the claims of two standbys. With this delay normally only one standby claims. */
 export const RANK_DELAY_MS = 50;

@@ -1,14 +1,14 @@
 import { ByteBuffer } from 'flatbuffers';
 import type { z } from 'zod';
 
-/** Thrown when bytes are not a message of this kind that this version can read. */
+/** Thrown when bytes are not a message of the expected kind, or when this version cannot read the message. */
 export class UnreadableMessage extends Error {
   override readonly name = 'UnreadableMessage';
 }
 
 /**
- * Reads a FlatBuffers message of another machine. The generated readers trust every offset and length in the message. When these
- * point outside of the message, the readers throw or return a field that {@link fieldInside} refuses.
+ * Reads a FlatBuffers message of another machine. The generated readers trust every offset and length in the message. If an
+ * offset or length points outside of the message, the readers throw, or they return a field that {@link fieldInside} refuses.
  * @throws UnreadableMessage for all bytes that `read` cannot read
  */
 export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: ByteBuffer) => T): T {
@@ -21,8 +21,8 @@ export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: B
 }
 
 /**
- * Returns a field of bytes, without copying it; empty when the message has none. @throws UnreadableMessage when the field is not
- * inside of the message
+ * Returns a field of bytes without copying it. Returns an empty array when the message does not have the field.
+ * @throws UnreadableMessage when the field is not inside of the message
  */
 export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint8Array {
   if (field === null) return new Uint8Array(0);
@@ -33,9 +33,9 @@ export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint
 }
 
 /**
- * Returns the length of a list as the message states it.
+ * Returns the length that the message states for a list.
  * @param bytesEach the smallest size of an element
- * @throws UnreadableMessage when the message is too short for so many elements
+ * @throws UnreadableMessage when the message is too short for that number of elements
  */
 export function countInside(message: ByteBuffer, count: number, bytesEach: number): number {
   if (count < 0 || count * bytesEach > message.capacity())
@@ -43,7 +43,10 @@ export function countInside(message: ByteBuffer, count: number, bytesEach: numbe
   return count;
 }
 
-/** Returns a 64-bit number of a message as a double. @throws UnreadableMessage when the double is not exact */
+/**
+ * Returns a 64-bit number of a message as a double.
+ * @throws UnreadableMessage when the double is not exact
+ */
 export function exactNumber(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new UnreadableMessage(`${value} is out of range`);
   return Number(value);
@@ -52,11 +55,11 @@ export function exactNumber(value: bigint): number {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a message of JSON from another machine. `JSON.parse` uses no stack for depth, and the schema copies only the fields that
- * it names, so `__proto__` is an unknown field like any other.
- * @param schema of objects that ignore unknown fields, with a bound on every text and list
+ * Reads a JSON message of another machine. `JSON.parse` uses no stack for depth. The schema copies only the fields that it
+ * names, so `__proto__` is ignored like any unknown field.
+ * @param schema the schema of objects that ignore unknown fields, with a limit on every text and list
  * @param bytesMax longer messages are not parsed
- * @returns `undefined` for all bytes that do not fit
+ * @returns `undefined` for all bytes that do not match
  */
 export function readJson<T>(schema: z.ZodType<T>, bytes: Uint8Array, bytesMax: number): T | undefined {
   return bytes.length > bytesMax ? undefined : schema.safeParse(parse(bytes)).data;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Stands for every origin. */
+/** The text that means every origin. */
 export const ANY_ORIGIN = '*';
 
-/** The origin of web pages, written as browsers write it in the header `Origin`. */
+/** The origin of web pages, in the form that browsers send in the header `Origin`. */
 export const allowedOrigin = z
   .string()
   .refine(
@@ -11,7 +11,10 @@ export const allowedOrigin = z
     'expected "*", or the origin of web pages as browsers send it, such as https://app.example.com',
   );
 
-/** Recognises an origin. Browsers send the host in lower case, the port only if it is not the scheme's own, and no slash behind it. */
+/**
+ * * Recognises an origin. Browsers send the host in lower case and no slash after it. Browsers send the port only if the port is not
+ * the scheme's default port.
+ */
 function isOrigin(text: string): boolean {
   if (!/^https?:\/\/[^*]+$/.test(text) || !URL.canParse(text)) return false;
   return new URL(text).origin === text;

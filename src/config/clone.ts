@@ -1,6 +1,9 @@
 import type { Config } from './config.js';
 
-/** Restores a configuration that came from another thread: structured cloning makes a plain array of each buffer. */
+/**
+ * Restores a configuration that came from another thread, because structured cloning changes each buffer to a plain
+ * array.
+ */
 export function fromClone(config: Config): Config {
   return {
     ...config,

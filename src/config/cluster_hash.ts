@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Config } from './config.js';
 
 /**
- * Returns the SHA-256 of all keys that decide which prices a node makes: `service`, `assets`, `publishers` and `calendars`,
- * whatever the order of keys and entries. `service.public_url` does not count, because each node has its own.
+ * Returns the SHA-256 of all keys that decide which prices a node makes: `service`, `assets`, `publishers` and `calendars`.
+ * The order of keys and entries does not change the hash. `service.public_url` is not included, because each node has its
+ * own public URL.
  */
 export function clusterConfigHash({ service, assets, publishers, calendars }: Config): Buffer {
   const { publicUrl: _, ...identity } = service;
@@ -16,7 +17,7 @@ export function clusterConfigHash({ service, assets, publishers, calendars }: Co
   return createHash('sha256').update(text).digest();
 }
 
-/** Returns JSON with sorted keys and sorted sets; integers of any size are digits, and bytes are hex. */
+/** Returns JSON with sorted keys and sorted sets. Integers of any size are written as digits, and bytes as hex. */
 function canonicalText(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (Buffer.isBuffer(value)) return JSON.stringify(value.toString('hex'));

@@ -4,7 +4,7 @@ import { RECENT_WINDOW_S } from '../wire/rest_values.js';
 import type { Problem } from './document.js';
 import type { ReadableFile } from './readable_file.js';
 
-/** Finds the problems between two keys of `cluster`, or between `cluster` and other keys. */
+/** Finds conflicts between two keys of `cluster`, or between `cluster` and other keys. */
 export function* clusterProblems({ cluster, ingest, assets }: ReadableFile): Generator<Problem> {
   if (cluster === undefined) return;
   if (assets.length > CLUSTER_ASSETS_MAX)

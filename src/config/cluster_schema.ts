@@ -12,7 +12,7 @@ const server = z
     'expected the address of a NATS server without user and password, such as nats://10.0.0.1:4222 or tls://nats.example:4222',
   );
 
-/** `cluster` of the configuration file. */
+/** The section `cluster` of the configuration file. */
 export const clusterSchema = z.strictObject({
   name: z
     .string()

@@ -2,25 +2,28 @@ import { NS_PER_MS } from '../model/time.js';
 import type { KeySource } from './key_source.js';
 import type { ConfigFile } from './schema.js';
 
-/** The configuration by which one process of a cluster knows the others. */
+/** The configuration with which one process of a cluster connects to the other processes. */
 export interface ClusterConfig {
-  /** The word in subjects and streams of NATS. */
+  /** The word for the cluster in NATS subjects and streams. */
   readonly name: string;
-  /** An aggregator makes prices or stands by to make them; an edge serves what the leading aggregator makes. */
+  /**
+   * An aggregator makes prices, or stands by to make them. An edge serves the prices that the leading
+   * aggregator makes.
+   */
   readonly role: 'aggregator' | 'edge';
-  /** 1 to 63; different for each node. */
+  /** The node's number, 1 to 63. Each node has a different number. */
   readonly node: number;
-  /** `nats://host:port` or `tls://host:port`; the first is preferred. */
+  /** `nats://host:port` or `tls://host:port`. The first server is preferred. */
   readonly servers: readonly string[];
   readonly credentials?: KeySource;
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** The number of servers that keep each record of the log. */
   readonly replicas: 1 | 3 | 5;
-  /** The silence of the leader after which another aggregator claims its place. */
+  /** The length of the leader's silence after which another aggregator claims the lead. */
   readonly leaseMs: number;
-  /** The time for which a leader that cannot write to the log may go on sending ticks. */
+  /** The time for which a leader that cannot write to the log may continue to send ticks. */
   readonly tickLeaseMs: number;
-  /** The time without ticks of the leader after which an edge shows no price. */
+  /** The time without the leader's ticks after which an edge shows no price. */
   readonly feedTimeoutMs: number;
   /** The time for which records stay in the log. */
   readonly logRetentionMs: number;

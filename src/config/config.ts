@@ -1,43 +1,42 @@
 import type { CalendarDefinition } from '../calendar/definition.js';
 import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
-import { parseHex } from '../model/hex.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
 import { type KeySource, toKeySource } from './key_source.js';
-import { canonicalKey, parsePublisherKey } from './publisher_key.js';
+import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
-/** The checked configuration of an operator; it never changes. */
+/** The checked configuration of an operator. The object never changes. */
 export interface Config {
   /** SHA-256 of the file's text, in hex. */
   readonly fileSha256: string;
   readonly service: {
-    /** The word in wire identifiers. */
+    /** The word for the service in wire identifiers. */
     readonly name: string;
-    /** uint16. */
+    /** A uint16. */
     readonly taxonomyId: number;
-    /** Exactly five ASCII characters: the service's name inside Stark messages. */
+    /** The service's name in Stark messages, with exactly five ASCII characters. */
     readonly oracleId: string;
     readonly encodedAssetId: 'base64' | 'keccak256';
-    /** A ws or wss address without a slash at the end. */
+    /** A ws or wss address without a slash at its end. */
     readonly publicUrl?: string;
   };
   readonly listen: ListenSection & {
     readonly tls?: { readonly certFile: string; readonly keyFile: string };
     /** The number of threads that serve the sockets. */
     readonly threads: number | 'auto';
-    /** The proxies whose `X-Forwarded-For` names the client. */
+    /** The proxies whose header `X-Forwarded-For` names the client. */
     readonly trustedProxies: readonly AddressBlock[];
-    /** The origins of web pages that may read REST and open streams; `*` means all. */
+    /** The origins of web pages that may read REST and open streams. `*` means all origins. */
     readonly allowedOrigins: readonly string[];
   };
   readonly admin: ListenSection;
   readonly keys: {
-    /** Missing only on an edge of a cluster. */
+    /** The EVM key. Only an edge of a cluster may have none. */
     readonly evm?: KeySource;
     readonly stark?: KeySource;
-    /** The key that signs streaming payloads; if absent, `evm` signs them. */
+    /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
     readonly stream?: KeySource;
   };
   readonly tokens: readonly TokenConfig[];
@@ -48,32 +47,37 @@ export interface Config {
   readonly ingest: {
     /** The largest distance of a publisher's timestamp behind the service's clock. */
     readonly maxPastNs: bigint;
-    /** The largest distance of that timestamp ahead of the clock. */
+    /** The largest distance of a publisher's timestamp ahead of the service's clock. */
     readonly maxFutureNs: bigint;
     /**
-     * The largest distance of that timestamp behind the newest accepted one of the same publisher and asset; 0: only newer ones
-     * count.
+     * The largest distance of a publisher's timestamp behind the newest accepted timestamp of the same publisher and asset. With 0
+     * only newer timestamps are accepted.
      */
     readonly maxBackwardNs: bigint;
-    /** The largest distance of a login's time, by signature, behind the service's clock. */
+    /** The largest distance of the time of a login by signature behind the service's clock. */
     readonly loginMaxPastNs: bigint;
-    /** The largest distance of that time ahead of the clock. */
+    /** The largest distance of the time of a login by signature ahead of the service's clock. */
     readonly loginMaxFutureNs: bigint;
   };
-  readonly storage: { readonly dir: string; readonly candleRetentionNs: bigint };
-  /** With the field names of `/v1/deployments/evm`. */
+  readonly storage: {
+    readonly dir: string;
+    readonly candleRetentionNs: bigint;
+    /** The free space that commits leave to the file system. */
+    readonly reserveBytes: number;
+  };
+  /** The deployments, with the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
-  /** Pushed assets by chain, environment and symbol, as `/v0/deployments/service_pushed_assets` lists them. */
+  /** Pushed assets by chain, environment and symbol, in the form in which `/v0/deployments/service_pushed_assets` lists them. */
   readonly pushedAssets: PushedAssets;
   readonly calendars: Readonly<Record<string, CalendarDefinition>>;
   readonly limits: Limits;
-  /** Absent when the process is alone. */
+  /** The section of the cluster. Absent when the process has no cluster. */
   readonly cluster?: ClusterConfig;
 }
 
 export interface ListenSection {
   readonly host: string;
-  /** 0 picks a free port. */
+  /** The port. With 0 the system chooses a free port. */
   readonly port: number;
 }
 
@@ -81,20 +85,23 @@ export type Scope = 'rest' | 'stream' | 'publish';
 
 export interface TokenConfig {
   readonly name: string;
-  /** The 32 bytes of the SHA-256 of the token's text. */
+  /** The SHA-256 of the token's text, 32 bytes. */
   readonly sha256: Buffer;
   readonly scopes: ReadonlySet<Scope>;
   readonly requestsPerSecond: number;
-  /** The only keys for which the token may publish, each as `canonicalKey` writes it; absent when the token may publish for all. */
+  /**
+   * The only keys for which the token may publish, each in the form of `canonicalText`. Absent when the token may publish for all
+   * keys.
+   */
   readonly publisherKeys?: ReadonlySet<string>;
-  /** Symbols that the token may see and publish, or `*`. */
+  /** The symbols that the token may see and publish. `*` means all symbols. */
   readonly assets: ReadonlySet<string>;
 }
 
 export type Deployment = Readonly<ConfigFile['deployments'][number]>;
 export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
 
-/** The limits. Each is the largest value that works; one more is refused. */
+/** The limits. Each limit is the largest value that is accepted. */
 export interface Limits {
   readonly assetsPerRequest: number;
   readonly candlesPerRequest: number;
@@ -107,33 +114,34 @@ export interface Limits {
   readonly controlMessagesPerSecond: number;
   /** The time without progress after which a reader's connection is closed. */
   readonly slowConsumerMs: number;
-  /** 8 to 960, the bounds of uWebSockets.js. */
+  /** The idle timeout, 8 to 960, the range that uWebSockets.js accepts. */
   readonly idleTimeoutSeconds: number;
   /** The time over which the sockets are closed at shutdown. */
   readonly drainMs: number;
-  /** The limit of one asset, of a token or key; a frame of n assets counts as (400 + n) / 401. */
+  /** The limit of each token or key for signed frames of one asset. A frame of n assets counts as (400 + n) / 401 frames. */
   readonly signedFramesPerSecond: number;
-  /** Assets in `subscribe` and `unsubscribe`, of a token or key. */
+  /** The limit of each token or key for the assets in `subscribe` and `unsubscribe`. */
   readonly subscriptionChangesPerSecond: number;
-  /** The limit of a token or key. */
+  /** The limit of each token or key. */
   readonly publishBytesPerSecond: number;
-  /** The limit of a token or key of publishers, in messages of 64 KiB each; the connection that sends one more is closed. */
+  /** The limit of each publisher's token or key, in messages of 64 KiB each. The connection that exceeds the limit is closed. */
   readonly badMessagesPerSecond: number;
-  /** The limit of a token or key; the updates after it are refused without verification. */
+  /** The limit of each token or key. After this number, updates are refused without verification. */
   readonly badSignaturesPerSecond: number;
-  /** Per client address. */
+  /** The limit of each client address. */
   readonly failedLoginsPerMinute: number;
+  readonly refusedRequestsPerMinute: number;
 }
 
 /** The sections that take effect only at the next start. */
 const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits', 'cluster'] as const;
 
-/** Returns the sections that differ and that a reload cannot change. */
+/** Returns the sections that differ and take effect only at the next start. */
 export function changedFixedSections(before: Config, next: Config): readonly string[] {
   return FIXED_SECTIONS.filter((section) => textOf(before[section]) !== textOf(next[section]));
 }
 
-/** Returns the configuration that a reload puts in force: the next one, except the sections that a reload cannot change. */
+/** Returns the configuration after a reload: the next configuration with the sections of `before` that a reload cannot change. */
 export function withFixedSections(before: Config, next: Config): Config {
   const fixed = Object.fromEntries(FIXED_SECTIONS.map((section) => [section, before[section]]));
   return { ...next, ...fixed };
@@ -175,7 +183,11 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       loginMaxPastNs: file.ingest.login_max_past,
       loginMaxFutureNs: file.ingest.login_max_future,
     },
-    storage: { dir: file.storage.dir, candleRetentionNs: file.storage.candle_retention },
+    storage: {
+      dir: file.storage.dir,
+      candleRetentionNs: file.storage.candle_retention,
+      reserveBytes: file.storage.reserve,
+    },
     deployments: file.deployments,
     pushedAssets: file.pushed_assets,
     calendars: file.calendars,
@@ -198,6 +210,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       badMessagesPerSecond: limits.bad_messages_per_second,
       badSignaturesPerSecond: limits.bad_signatures_per_second,
       failedLoginsPerMinute: limits.failed_logins_per_minute,
+      refusedRequestsPerMinute: limits.refused_requests_per_minute,
     },
     ...(file.cluster && { cluster: toCluster(file.cluster) }),
   };
@@ -210,7 +223,7 @@ function toToken(token: ConfigFile['tokens'][number]): TokenConfig {
     scopes: new Set(token.scopes),
     requestsPerSecond: token.requests_per_second,
     ...(token.publisher_keys && {
-      publisherKeys: new Set(token.publisher_keys.map((key) => canonicalKey(parseHex(key, 32)!))),
+      publisherKeys: new Set(token.publisher_keys.map(canonicalText)),
     }),
     assets: new Set(token.assets),
   };

@@ -11,29 +11,32 @@ import {
 } from 'yaml';
 import { shownText } from './shown_text.js';
 
-/** The place of a value in the file: keys of mappings and indexes of sequences, from the top. */
+/** The place of a value in the file: the keys of mappings and the indexes of sequences, from the top to the value. */
 export type Path = readonly (string | number)[];
 
 /** An error in the file, and its place. */
 export interface Problem {
   readonly path: Path;
   readonly message: string;
-  /** The place in the text, in characters, when it is not the place of `path`. */
+  /** The place in the text, in characters. Given when it differs from the place of `path`. */
   readonly offset?: number;
 }
 
 /** A configuration file as plain data, with the place of each value in the text. */
 export interface ConfigDocument {
-  /** The file's data; `undefined` when the text is not YAML and `problems` says why. */
+  /** The file's data; `undefined` when the text is not YAML. `problems` then contains the reason. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
   /** Tells whether the file has a value at `path`. */
   has(path: Path): boolean;
-  /** Returns one line for each problem, in the order of the file: `config.yaml:12:5 assets[0].id: …`, counted from 1. */
+  /**
+   * Returns one line for each problem, in the order of the file: `config.yaml:12:5 assets[0].id: …`. Lines and columns
+   * are counted from 1.
+   */
   describe(problems: readonly Problem[]): string[];
 }
 
-/** Reads YAML 1.2 (core schema, one document). `problems` holds every error of the text. */
+/** Reads YAML 1.2 (core schema, one document). `problems` contains every error of the text. */
 export function readDocument(text: string, fileName: string): ConfigDocument {
   const lineCounter = new LineCounter();
   const document: Document = parseDocument(text, {
@@ -41,7 +44,7 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
     schema: 'core',
     resolveKnownTags: false,
     stringKeys: true,
-    // Duplicate keys are found below, where their path is known.
+    // Duplicate keys are found later, when their path is known.
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter,
@@ -66,7 +69,10 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
   };
 }
 
-/** Returns the parser's message without the piece of the file that it may quote, which may be a secret. */
+/**
+ * Returns the parser's message without the text of the file that the message may quote, because that text may be a
+ * secret.
+ */
 function syntaxMessage({ code, message }: YAMLError): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'the tag is not known';
   if (code === 'MULTIPLE_DOCS') return 'expected one document, found another one';
@@ -78,7 +84,7 @@ const UNRESOLVED_ALIAS = 'the alias names no anchor before it';
 const INEXACT_NUMBER =
   'not a plain decimal number that is kept exactly; put it in quotes if it is meant as text';
 
-/** Finds what YAML allows but a configuration file must not contain. */
+/** Finds constructs that are valid YAML but are not allowed in a configuration file. */
 function* inspect(document: Document, node: unknown, path: Path): Generator<Problem> {
   if (isMap(node)) {
     const seen = new Set<string>();
@@ -87,7 +93,7 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
       const keyPath = [...path, key];
       const offset = offsetOf(pair.key);
       if (seen.has(key)) yield { path: keyPath, message: 'duplicate key', offset };
-      // The schema's records drop this name silently.
+      // The schema's records silently drop a key with this name.
       if (key === '__proto__') yield { path: keyPath, message: 'unknown key', offset };
       seen.add(key);
       yield* inspect(document, pair.value, keyPath);
@@ -97,13 +103,16 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
   } else if (isAlias(node)) {
     if (node.resolve(document) === undefined) yield { path, message: UNRESOLVED_ALIAS };
   } else if (isScalar(node) && typeof node.value === 'number') {
-    // YAML reads an address or a hash without quotes as a number, and a double keeps about 16 of its digits.
+    // Without quotes, YAML reads an address or a hash as a number. A double keeps only about 16 of its digits.
     const digits = node.source?.includes('.') ? node.source.replace(/\.?0+$/, '') : node.source;
     if (digits !== String(node.value)) yield { path, message: INEXACT_NUMBER };
   }
 }
 
-/** Finds the place of the key or item at `path`, or of the deepest one above it that is in the file. */
+/**
+ * Finds the place of the key or item at `path`. If the file has no such place, it finds the nearest parent that the file
+ * has.
+ */
 function locate(document: Document, path: Path): { found: boolean; offset: number } {
   let node: unknown = document.contents;
   let offset = offsetOf(node);

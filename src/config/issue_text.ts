@@ -2,17 +2,17 @@ import type { z } from 'zod';
 import { shownText } from './shown_text.js';
 
 /**
- * Describes why a value does not fit the schema: the expected value, and the present one.
- * @param value the present value; `undefined` when the key is missing.
+ * Describes why a value does not fit the schema: the expected value and the actual value.
+ * @param value the actual value; `undefined` when the key is missing.
  */
 export function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
   const expected = expectedText(issue);
   if (value === undefined) return `missing; ${expected}`;
-  // A mapping that fits except for the relation of its keys needs no further description.
+  // If only the combination of a mapping's keys is wrong, the value needs no description.
   return issue.code === 'custom' && isNested(value) ? expected : `${expected}, found ${describeValue(value)}`;
 }
 
-/** Returns the schema's own words if it has any; such words begin with "expected". */
+/** Returns the schema's own message if the schema has one. Such a message begins with "expected". */
 function expectedText(issue: z.core.$ZodIssue): string {
   if (issue.message.startsWith('expected ')) return issue.message;
   switch (issue.code) {
@@ -57,7 +57,7 @@ function listText(values: readonly string[]): string {
   return values.length < 2 ? values.join('') : `one of ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
 }
 
-/** Longer texts and numbers may be a secret in the wrong place. */
+/** Texts and numbers with more characters are not shown, because they may be a secret in the wrong place. */
 const SHOWN_CHARACTERS_MAX = 24;
 
 function describeValue(value: unknown): string {

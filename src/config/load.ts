@@ -3,35 +3,35 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Config, toConfig } from './config.js';
-import { type ConfigDocument, type Path, type Problem, readDocument } from './document.js';
-import { describeIssue } from './issue_text.js';
-import { namedFileProblems, withAbsolutePaths } from './named_files.js';
+import { type ConfigDocument, type Problem, readDocument } from './document.js';
+import { namedFileProblems, namedFileWarnings, withAbsolutePaths } from './named_files.js';
 import { type Environment, loadKeys } from './private_keys.js';
 import type { ReadableFile } from './readable_file.js';
 import { referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
+import { schemaProblems, unlessKnown } from './schema_problems.js';
 import { configWarnings } from './warnings.js';
 
 export type LoadResult =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** The probable mistakes, one line each, in the form of errors. */
+      /** The probable mistakes, one line each, in the same form as errors. */
       readonly warnings: readonly string[];
-      /** Returns one line for each problem that appears only when the configuration is used. */
+      /** Returns one line for each problem that is found only when the configuration is used. */
       describe(problems: readonly Problem[]): string[];
     }
   /** All errors of the file, one line each, in the order of the file: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 
-/** Checks the text of a configuration file. Paths in the result are as written. Errors use `fileName`. */
+/** Checks the text of a configuration file. Paths in the result stay as written. `fileName` is used in errors. */
 export function parseConfig(text: string, fileName: string): LoadResult {
   return checkDocument(readDocument(text, fileName), text);
 }
 
 /**
- * Reads and checks a configuration file and everything that it names: the keys load, and TLS can start. Relative
- * paths start at the file's folder; in the result they are absolute.
+ * Reads and checks a configuration file and all files and variables that it names. The keys must load, and TLS must be able to start.
+ * Relative paths start at the file's folder. All paths in the result are absolute.
  */
 export function loadConfig(file: string, env: Environment = process.env): LoadResult {
   let text: string;
@@ -47,7 +47,9 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
   const config = withAbsolutePaths(result.config, baseDir);
   const keys = loadKeys(config, baseDir, env);
   const problems = [...(keys.ok ? [] : keys.errors), ...namedFileProblems(config, env)];
-  return problems.length > 0 ? { ok: false, errors: document.describe(problems) } : { ...result, config };
+  if (problems.length > 0) return { ok: false, errors: document.describe(problems) };
+  const ofFiles = document.describe(namedFileWarnings(config, Date.now()));
+  return { ...result, config, warnings: [...result.warnings, ...ofFiles] };
 }
 
 function checkDocument(document: ConfigDocument, text: string): LoadResult {
@@ -64,43 +66,7 @@ function checkDocument(document: ConfigDocument, text: string): LoadResult {
   return { ok: true, config: toConfig(parsed.data, fileSha256), warnings, describe: document.describe };
 }
 
-/** Leaves out problems that follow from a known one: at the same place, below that place, or above it if the file has nothing there. */
-function unlessKnown(
-  problems: Iterable<Problem>,
-  known: readonly Problem[],
-  document: ConfigDocument,
-): Problem[] {
-  return [...problems].filter(
-    ({ path }) =>
-      !known.some(
-        (earlier) => isWithin(earlier.path, path) || (isWithin(path, earlier.path) && !document.has(path)),
-      ),
-  );
-}
-
-function isWithin(inner: Path, outer: Path): boolean {
-  return outer.every((step, depth) => inner[depth] === step);
-}
-
-function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDocument): Problem[] {
-  return issues.flatMap((issue): Problem[] => {
-    const path = issue.path as Path;
-    if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown key' }));
-    }
-    if (issue.code === 'invalid_key') {
-      return issue.issues.map((inner) => ({ path, message: inner.message }));
-    }
-    return [{ path, message: describeIssue(issue, valueAt(document.value, path)) }];
-  });
-}
-
-/** Returns `undefined` when there is no such place; the file itself has no `undefined`. */
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((inside, step) => asRecord(inside)[step], value);
-}
-
-/** Returns the keys that fit the schema in a file that as a whole does not fit, so that all errors are found at once. */
+/** Returns the keys that fit the schema, in a file that does not fit as a whole. So all errors are found at once. */
 function readableParts(value: unknown): ReadableFile {
   const { shape } = fileSchema;
   const file = asRecord(value);

@@ -1,13 +1,19 @@
-import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import {
+  authorityWarnings,
+  type CertificateFile,
+  certificateWarnings,
+  chainWarnings,
+  readCertificates,
+} from './certificates.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
 import type { KeySource } from './key_source.js';
 import { type Environment, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
 
-/** Makes paths absolute; paths of the file start at its folder. */
+/** Makes all paths absolute. Relative paths start at the folder of the file. */
 export function withAbsolutePaths(config: Config, baseDir: string): Config {
   const { listen, keys, storage, cluster } = config;
   const absolute = (path: string) => resolve(baseDir, path);
@@ -29,7 +35,7 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
   };
 }
 
-/** Checks the files of TLS and credentials that a configuration with absolute paths names. */
+/** Checks the TLS and credentials files that a configuration with absolute paths names. */
 export function namedFileProblems({ listen, cluster }: Config, env: Environment): Problem[] {
   const problems = listen.tls === undefined ? [] : tlsProblems(['listen', 'tls'], listen.tls);
   if (cluster?.tls) problems.push(...tlsProblems(['cluster', 'tls'], cluster.tls));
@@ -40,13 +46,41 @@ export function namedFileProblems({ listen, cluster }: Config, env: Environment)
   return problems;
 }
 
+/**
+ * Finds certificates that clients or servers refuse, in the files of a configuration without problems. They are no errors: a
+ * service that restarts with an expired certificate still serves the clients that do not check it.
+ */
+export function namedFileWarnings({ listen, cluster }: Config, nowMs: number): Problem[] {
+  const [own, node, authority] = [listen.tls?.certFile, cluster?.tls?.certFile, cluster?.tls?.caFile];
+  const ownFile = certificateFile(['listen', 'tls', 'cert_file'], own);
+  return [
+    ...certificateWarnings(ownFile, nowMs),
+    ...chainWarnings(ownFile),
+    // Servers of NATS have the authority of the nodes, so a chain is not needed.
+    ...certificateWarnings(certificateFile(['cluster', 'tls', 'cert_file'], node), nowMs),
+    ...authorityWarnings(certificateFile(['cluster', 'tls', 'ca_file'], authority), nowMs),
+  ];
+}
+
+/** Reads a file that may have changed since it was checked: then it has no certificates here. */
+function certificateFile(path: Path, file = ''): CertificateFile {
+  const read = readPublicFile(file);
+  try {
+    return { path, file, certificates: 'text' in read ? readCertificates(read.text) : [] };
+  } catch {
+    return { path, file, certificates: [] };
+  }
+}
+
 interface NamedTlsFiles {
   readonly caFile?: string;
   readonly certFile?: string;
   readonly keyFile?: string;
 }
 
-/** Checks that the files exist, that the key is private, and that TLS can start with them. */
+/**
+ * Checks that the files exist, that only the owner can use the key, and that TLS can start with the files.
+ */
 function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Problem[] {
   const texts = {
     ...(caFile !== undefined && { ca_file: readPublicFile(caFile) }),
@@ -57,10 +91,11 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
     'message' in read ? [{ path: [...at, key], message: read.message }] : [],
   );
   if (problems.length > 0) return problems;
-  // TLS would ignore an empty text, so these are buffers.
+  // The texts are converted to buffers, because TLS would ignore an empty text.
   const bytes = (read?: ReadText) => (read && 'text' in read ? Buffer.from(read.text) : undefined);
-  const authority = bytes(texts.ca_file);
-  if (authority !== undefined && !isCertificate(authority))
+  const authority = texts.ca_file && 'text' in texts.ca_file ? texts.ca_file.text : undefined;
+  // TLS itself ignores an invalid authority.
+  if (authority !== undefined && !holdsCertificates(authority))
     return [{ path: [...at, 'ca_file'], message: `${caFile} holds no certificate` }];
   try {
     createSecureContext({ cert: bytes(texts.cert_file), key: bytes(texts.key_file) });
@@ -71,10 +106,9 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
   }
 }
 
-/** Recognises a certificate; TLS itself ignores an invalid authority. */
-function isCertificate(bytes: Buffer): boolean {
+function holdsCertificates(pem: string): boolean {
   try {
-    return new X509Certificate(bytes).raw.length > 0;
+    return readCertificates(pem).length > 0;
   } catch {
     return false;
   }

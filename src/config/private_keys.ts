@@ -6,25 +6,25 @@ import type { KeySource } from './key_source.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 
-/** Private keys, 32 big-endian bytes each, within 1..n-1 of their curve. */
+/** Private keys. Each key has 32 big-endian bytes and is within 1..n-1 of its curve. */
 export interface PrivateKeys {
-  /** Missing only on an edge of a cluster. */
+  /** The EVM key. Only an edge of a cluster may have none. */
   readonly evm?: Buffer;
   readonly stark?: Buffer;
-  /** An EVM key for streaming payloads; if absent, `evm` signs them. */
+  /** An EVM key for streaming payloads. If it is absent, `evm` signs them. */
   readonly stream?: Buffer;
 }
 
 export type KeysResult =
   | { readonly ok: true; readonly keys: PrivateKeys }
-  /** `path` is the key's place in the configuration file. No message shows any part of a key. */
+  /** The `path` of an error is the key's place in the configuration file. No message shows any part of a key. */
   | { readonly ok: false; readonly errors: readonly Problem[] };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the service's private keys from the files or variables of the configuration. Relative paths start at `baseDir`, the
- * folder of the configuration file. A file is refused if others than its owner can use it.
+ * folder of the configuration file. A key file is refused if users other than its owner can use it.
  */
 export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
   const loaded: Partial<Record<keyof PrivateKeys, Buffer>> = {};
@@ -39,7 +39,10 @@ export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: E
   return errors.length > 0 ? { ok: false, errors } : { ok: true, keys: loaded };
 }
 
-/** Reads a text that must be secret. @param path the place of the source in the configuration file */
+/**
+ * Reads a text that must be secret.
+ * @param path the place of the source in the configuration file
+ */
 export function readSecret(
   path: Path,
   source: KeySource,
@@ -53,7 +56,7 @@ export function readSecret(
 
 /**
  * Reads a private key from hex digits with or without `0x`. A Stark key may lack leading zeros, because its first digit is
- * always 0 and tools drop it. An EVM key must have all 64 digits.
+ * always 0 and tools often drop leading zeros. An EVM key must have all 64 digits.
  * @returns 32 bytes, or `undefined` when the text is not a key within 1..n-1 of the curve.
  */
 export function parsePrivateKey(text: string, signatureType: SignatureType): Buffer | undefined {
@@ -64,7 +67,7 @@ export function parsePrivateKey(text: string, signatureType: SignatureType): Buf
   return Buffer.from(digits.padStart(64, '0'), 'hex');
 }
 
-/** n of secp256k1 (SEC 2, section 2.4.1) and of the STARK curve (StarkEx documentation). */
+/** The order n of secp256k1 (SEC 2, section 2.4.1) and of the STARK curve (StarkEx documentation). */
 const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
   evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
   stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 
-/** The address at which publishers reach the service; their agents connect to paths below it. */
+/**
+ * The address at which publishers reach the service. The publishers' agents connect to paths below this address.
+ */
 export const publicUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain =
@@ -15,14 +17,15 @@ export const publicUrl = z.string().transform((text, context) => {
   return isPlain ? text.replace(/\/+$/, '') : z.NEVER;
 });
 
-/** The part of the configuration from which the address follows. */
+/** The parts of the configuration that determine the address. */
 export interface PublicAddress {
   readonly service: { readonly publicUrl?: string };
   readonly listen: { readonly host: string; readonly tls?: unknown };
 }
 
 /**
- * Returns the address below which publishers connect: the configured one, or the one at which the service listens.
+ * Returns the address below which publishers connect: the configured address, or else the address at which the
+ * service listens.
  * @param port the port in use
  */
 export function publicUrlOf({ service, listen }: PublicAddress, port: number): string {

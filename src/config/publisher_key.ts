@@ -3,8 +3,8 @@ import { parseHex } from '../model/hex.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 
 /**
- * Reads a publisher's key: an EVM address (`0x` and 40 hex digits in any case) or the x coordinate of a Stark public
- * key (a field element above 0; leading zeros dropped or kept).
+ * Reads a publisher's key. An EVM key is an address: `0x` and 40 hex digits in any case. A Stark key is the x
+ * coordinate of a public key: a field element above 0, with or without leading zeros.
  * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is not such a key.
  */
 export function parsePublisherKey(text: string, signatureType: SignatureType): Buffer | undefined {
@@ -20,6 +20,11 @@ export function parsePublisherKey(text: string, signatureType: SignatureType): B
 /** Returns the canonical text of a publisher's key: `0x` and lower-case digits without leading zeros. */
 export function canonicalKey(key: Uint8Array): string {
   return `0x${BigInt(`0x${Buffer.from(key).toString('hex')}`).toString(16)}`;
+}
+
+/** Returns the same for a key in hex: `0x` and 1 to 64 digits. */
+export function canonicalText(key: string): string {
+  return canonicalKey(parseHex(key, 32)!);
 }
 
 /** The prime of the field over which the Stark curve is defined (STARK curve definition, StarkEx documentation). */

@@ -9,15 +9,18 @@ const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
 };
 const BYTES_PER_UNIT: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** The largest duration: durations are added to int64 timestamps and subtracted from them, so each must fit an int64 of nanoseconds. */
+/**
+ * * The largest duration, in nanoseconds. A duration must fit an int64, because durations are added to int64 timestamps and subtracted
+ * from them.
+ */
 const DURATION_NS_MAX = 2n ** 63n - 1n;
 const DURATION_TEXT = /^(0|[1-9][0-9]{0,18})(ns|us|ms|s|m|h|d)$/;
 const SIZE_TEXT = /^(0|[1-9][0-9]{0,15})(?: ?(B|KiB|MiB|GiB))?$/;
 const DECIMAL_TEXT = /^([0-9]+)(?:\.([0-9]+))?$/;
 
 /**
- * Reads a duration: a whole number and one of `ns us ms s m h d`, as in `500ms` or `3650d`.
- * @returns nanoseconds, or `undefined` when the text has another form or the value needs more than an int64.
+ * Reads a duration: a whole number and one of `ns us ms s m h d`, such as `500ms` or `3650d`.
+ * @returns nanoseconds, or `undefined` when the text has another form or the value does not fit an int64.
  */
 export function parseDurationNs(text: string): bigint | undefined {
   const [, digits, unit] = DURATION_TEXT.exec(text) ?? [];
@@ -27,7 +30,7 @@ export function parseDurationNs(text: string): bigint | undefined {
 }
 
 /**
- * Reads a size: plain bytes, or a whole number and one of `B KiB MiB GiB`, as in `64 KiB`.
+ * Reads a size: plain bytes, or a whole number and one of `B KiB MiB GiB`, such as `64 KiB`.
  * @returns bytes, or `undefined` when the text has another form or a double cannot hold the value exactly.
  */
 export function parseSizeBytes(text: string): number | undefined {
@@ -38,8 +41,8 @@ export function parseSizeBytes(text: string): number | undefined {
 }
 
 /**
- * Converts a number of the file to an integer: its shortest decimal text times 10^decimals, exactly. Multiplying the double
- * instead would turn 0.07 into 0.07000000000000000666.
+ * Converts a number of the file to an integer: the number's shortest decimal text times 10^decimals, exactly. If the double were
+ * multiplied instead, 0.07 would become 0.07000000000000000666.
  * @returns the scaled integer, or `undefined` when `value` is negative, not finite or has more than `decimals` decimals.
  */
 export function scaleDecimal(value: number, decimals: number): bigint | undefined {

@@ -1,7 +1,7 @@
 import type { CalendarDefinition } from '../calendar/definition.js';
 import type { ConfigFile } from './schema.js';
 
-/** The parts of a file that fit the schema. A whole {@link ConfigFile} is also such a file. */
+/** The parts of a file that fit the schema. A complete {@link ConfigFile} also has this type. */
 export interface ReadableFile {
   readonly listen: Partial<ConfigFile['listen']>;
   readonly admin: Partial<ConfigFile['admin']>;
@@ -13,6 +13,9 @@ export interface ReadableFile {
   readonly ingest: Partial<ConfigFile['ingest']>;
   readonly cluster?: Partial<NonNullable<ConfigFile['cluster']>> | undefined;
   readonly pushed_assets: ConfigFile['pushed_assets'];
-  /** All names of the file's calendars; `undefined` where the definition does not fit the schema. */
+  /**
+   * The definitions by the names of all calendars in the file. A definition that does not fit the schema is
+   * `undefined`.
+   */
   readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
 }

@@ -9,7 +9,7 @@ import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ReadableFile } from './readable_file.js';
 import { shownText } from './shown_text.js';
 
-/** Finds the problems between two keys of the file. */
+/** Finds conflicts between two keys of the file. */
 export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* listenerProblems(file);
   yield* keyProblems(file);
@@ -59,7 +59,7 @@ function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
 }
 
 /**
- * The symbols of Stark assets: the `x` of a Stark price's message must stay below the field prime, which leaves 26 characters of
+ * The symbols of Stark assets. The `x` of a Stark price's message must be below the field prime, so a symbol has at most 26 characters of
  * one byte each.
  */
 const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
@@ -105,7 +105,7 @@ function* publisherProblems({ publishers }: ReadableFile): Generator<Problem> {
   }
 }
 
-/** Checks that the calendars that assets use exist, and that the definitions are valid. */
+/** Checks that the calendars of all assets exist, and that all definitions are valid. */
 function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Problem> {
   const readable = Object.entries(calendars).filter(([, definition]) => definition !== undefined);
   const { errors } = createCalendars(Object.fromEntries(readable) as Record<string, CalendarDefinition>);
@@ -119,7 +119,7 @@ function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Probl
   }
 }
 
-/** Finds symbols that name no asset of the file. Finds nothing unless each asset has a symbol. */
+/** Finds symbols for which the file has no asset. Does nothing unless each asset has a symbol. */
 function* unknownAssets({ assets, tokens, publishers, pushed_assets }: ReadableFile): Generator<Problem> {
   const known = new Set(assets.map(({ symbol }) => symbol));
   if (known.has(undefined)) return;
@@ -138,7 +138,7 @@ function* unknownAssets({ assets, tokens, publishers, pushed_assets }: ReadableF
   }
 }
 
-/** Finds EVM addresses in mixed case whose case is not that of their checksum: a digit is probably wrong. */
+/** Finds EVM addresses in mixed case whose case does not match their checksum. In such an address a digit is probably wrong. */
 function* wrongChecksums({ tokens, publishers, deployments }: ReadableFile): Generator<Problem> {
   const wrong = (path: Problem['path'], text: string | undefined): Problem[] => {
     const expected = text && checksumOf(text);
@@ -155,14 +155,17 @@ function* wrongChecksums({ tokens, publishers, deployments }: ReadableFile): Gen
     yield* wrong(['deployments', index, 'proxy_address'], proxy_address);
 }
 
-/** Returns an address in the case of its checksum; `undefined` for a text that is no address, or has letters of one case only. */
+/**
+ * Returns an address in the case of its checksum. Returns `undefined` for a text that is not an address, or whose letters all have the same
+ * case.
+ */
 function checksumOf(text: string): string | undefined {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text) || !/[a-f]/.test(text.slice(2)) || !/[A-F]/.test(text))
     return undefined;
   return checksumAddress(Buffer.from(text.slice(2), 'hex'));
 }
 
-/** Finds the items of `list` whose value, as `identity` gives it, an earlier item has too. */
+/** Finds the items of `list` whose `identity` equals the `identity` of an earlier item. */
 function* repeated<T>(
   list: string,
   key: string,
@@ -179,7 +182,7 @@ function* repeated<T>(
   }
 }
 
-/** Returns the text of a key's number: keys come in either case, with leading zeros dropped or kept. */
+/** Returns the canonical text of a key, because keys may be written in either case, and with or without leading zeros. */
 function numberText(key: string | undefined): string | undefined {
   const bytes = key === undefined ? undefined : parseHex(key, 32);
   return bytes && canonicalKey(bytes);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
 import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
-import { SYMBOL_PATTERN, UINT16_MAX } from '../wire/asset_id.js';
+import { SYMBOL_LENGTH_MAX, UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
@@ -11,8 +11,8 @@ import { clusterSchema } from './cluster_schema.js';
 import { publicUrl } from './public_url.js';
 import { count, durationNs, host, keySource, line, positiveDecimal, sizeBytes } from './schema_values.js';
 
-// The configuration file, key by key, with the names of the file. Each `prefault` is the key's default, written as in the file. A
-// key without `prefault` and without `optional` is required. references.ts checks what involves two keys.
+// The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the
+// file. A key without `prefault` and without `optional` is required. references.ts makes the checks that involve two keys.
 
 const uint16 = z.int().min(0).max(UINT16_MAX);
 const oracleId = z
@@ -25,11 +25,14 @@ const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
 const signatureType = z.enum(SIGNATURE_TYPES);
 
-/** A symbol. Symbols stand beside `*`, which means all of them, and are keys of objects. */
+/**
+ * * A symbol. A symbol must differ from `*`, which means all symbols. A symbol must also differ from `__proto__`, because symbols
+ * are keys of objects.
+ */
 const symbol = z
   .string()
   .regex(
-    new RegExp(`^(?!\\*$|__proto__$)${SYMBOL_PATTERN}$`, 'u'),
+    new RegExp(`^(?!\\*$|__proto__$)[^\\s\\p{C},"\\\\]{1,${SYMBOL_LENGTH_MAX}}$`, 'u'),
     'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
   );
 const symbolList = z
@@ -37,7 +40,7 @@ const symbolList = z
   .min(1)
   .prefault(['*']);
 
-/** The name of a token; it is also a label in logs and metrics. */
+/** The name of a token. The name is also a label in logs and metrics. */
 export const tokenName = z
   .string()
   .regex(/^[^\p{C}]{1,64}$/u, 'expected a name of 1 to 64 characters without control characters');
@@ -55,7 +58,7 @@ const service = z.strictObject({
 
 const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
 
-/** The largest number of threads: far more than one main thread can feed. */
+/** The largest number of threads. One main thread cannot feed nearly so many. */
 const LISTEN_THREADS_MAX = 256;
 
 const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text, context) => {
@@ -66,16 +69,16 @@ const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text
 
 const listen = z.strictObject({
   host: host.prefault('127.0.0.1'),
-  /** 0 picks a free port. */
+  /** The port. With 0 the system chooses a free port. */
   port: uint16.prefault(8080),
   tls: z.strictObject({ cert_file: line, key_file: line }).optional(),
-  /** Threads that serve the sockets; `auto` is the number in `edge/threads/thread_plan.ts`. */
+  /** The number of threads that serve the sockets. `auto` means the number in `edge/threads/thread_plan.ts`. */
   threads: z
     .union([z.literal('auto'), z.int().min(1).max(LISTEN_THREADS_MAX)], {
       error: `expected auto or a number from 1 to ${LISTEN_THREADS_MAX}`,
     })
     .prefault('auto'),
-  /** The proxies whose `X-Forwarded-For` names the client. */
+  /** The proxies whose header `X-Forwarded-For` names the client. */
   trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
   /** The origins whose web pages may read REST and open streams. */
   allowed_origins: z.array(allowedOrigin, { error: 'expected a list of origins' }).prefault([]),
@@ -84,17 +87,17 @@ const listen = z.strictObject({
 const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
 const keys = z.strictObject({
-  /** The EVM key; only an edge of a cluster has none. */
+  /** The EVM key. Only an edge of a cluster may have none. */
   evm: keySource.optional(),
   stark: keySource.optional(),
-  /** The key that signs streaming payloads; if absent, `evm` signs them. */
+  /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
   stream: keySource.optional(),
 });
 
 const token = z.strictObject({
   name: tokenName,
   sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of a SHA-256'),
-  /** Required: the rights of a token have no default. */
+  /** Required, because the rights of a token have no default. */
   scopes: z.array(z.enum(['rest', 'stream', 'publish'])).min(1),
   requests_per_second: z.int().min(1).max(1_000_000).prefault(5),
   publisher_keys: z.array(publisherKeyText).min(1).optional(),
@@ -133,15 +136,19 @@ const publisher = z.strictObject({
 const ingest = z.strictObject({
   max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
-  /** The span of time whose `msg_hash` values are kept, in memory and with every stored input. */
+  /** The period for which `msg_hash` values are kept, in memory and in each stored input. */
   max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
   login_max_past: durationNs({ minNs: NS_PER_SECOND }).prefault('30s'),
   login_max_future: durationNs({ minNs: 0n }).prefault('2s'),
 });
 
+/** The largest reserve, far more than the data of a service. */
+const RESERVE_BYTES_MAX = 1024 ** 4;
+
 const storage = z.strictObject({
   dir: line.prefault('./data'),
   candle_retention: durationNs({ minNs: NS_PER_SECOND }).prefault('3650d'),
+  reserve: sizeBytes('16 MiB', RESERVE_BYTES_MAX),
 });
 
 const deployment = z.strictObject({
@@ -152,20 +159,22 @@ const deployment = z.strictObject({
   block_explorer_url: z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }),
 });
 
-/** `delta` in percent, `staleness` in seconds; `/v0/deployments/service_pushed_assets` lists it unchanged. */
+/**
+ * A pushed asset, with `delta` in percent and `staleness` in seconds. `/v0/deployments/service_pushed_assets` lists it unchanged.
+ */
 const pushedAsset = z.strictObject({ delta: z.number().min(0), staleness: z.number().min(0) });
 
 const calendarName = z
   .string()
   .regex(/^(?!none$)[A-Za-z][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _, other than none');
 
-/** The largest rate: far more than one machine reads. */
+/** The largest configurable rate. This rate is far more than one machine can read. */
 const BYTES_PER_SECOND_MAX = 64 * 1024 ** 3;
 
 const limits = z.strictObject({
   assets_per_request: count(100),
   candles_per_request: count(50_000),
-  /** A uint16 names an asset, so no set is larger. */
+  /** The number of assets is limited by their IDs, which are of type uint16, so a set cannot be larger. */
   subscriptions_per_connection: count(1000, UINT16_MAX + 1),
   stream_connections: count(10_000),
   connections_per_token: count(100),
@@ -176,7 +185,7 @@ const limits = z.strictObject({
   slow_consumer: durationNs({ minNs: NS_PER_MS, maxNs: 3600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
     '10s',
   ),
-  /** The bounds of uWebSockets.js, which counts whole seconds. */
+  /** The range that uWebSockets.js accepts. uWebSockets.js counts in whole seconds. */
   idle_timeout: durationNs({
     minNs: 8n * NS_PER_SECOND,
     maxNs: 960n * NS_PER_SECOND,
@@ -189,6 +198,7 @@ const limits = z.strictObject({
   bad_messages_per_second: count(100),
   bad_signatures_per_second: count(2000),
   failed_logins_per_minute: count(300),
+  refused_requests_per_minute: count(3000),
 });
 
 export const fileSchema = z.strictObject({
@@ -208,5 +218,8 @@ export const fileSchema = z.strictObject({
   cluster: clusterSchema.optional(),
 });
 
-/** A file that fits the schema: its snake_case names, with quantities converted (`Ns` bigints, bytes, scaled decimals). */
+/**
+ * The type of a file that fits the schema, with the names of the file. Quantities are converted to `Ns` bigints, bytes and scaled
+ * decimals.
+ */
 export type ConfigFile = z.output<typeof fileSchema>;

@@ -3,13 +3,16 @@ import { z } from 'zod';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
 
-// The forms of values of several keys of the configuration file.
+// The value formats that several keys of the configuration file share.
 
 export const line = z
   .string()
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
 
-/** The labels of a host name; the last one has a letter, otherwise it would be an IPv4 address with a mistake. */
+/**
+ * The labels of a host name. The last label must contain a letter, because a name without one would be an invalid
+ * IPv4 address.
+ */
 const HOST_NAME =
   /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 export const host = z
@@ -30,11 +33,14 @@ export const keySource = z
   })
   .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'expected either file or env');
 
-/** The smallest useful message, and the most that one connection may hold in the service's memory. */
+/**
+ * The smallest useful size of a message. The next constant is the largest size that one connection may keep in
+ * memory.
+ */
 const MESSAGE_BYTES_MIN = 64;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
 
-/** The power of 10 of {@link PERCENT_SCALE} and {@link WEIGHT_SCALE}. */
+/** The number of decimals of {@link PERCENT_SCALE} and {@link WEIGHT_SCALE}. */
 const DECIMALS_MAX = 6;
 
 interface DurationBounds {
@@ -76,7 +82,10 @@ export function count(defaultCount: number, max = 1_000_000_000) {
   return z.int().min(1).max(max).prefault(defaultCount);
 }
 
-/** Accepts percentages and weights: above 0, at most 1000000, at most 6 decimals; times 10^6, exactly. */
+/**
+ * Accepts percentages and weights: above 0, at most 1000000, with at most 6 decimals. Returns the exact value
+ * times 10^6.
+ */
 export function positiveDecimal() {
   return z
     .number()

@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { sep } from 'node:path';
 import { shownText } from './shown_text.js';
 
-/** The text, or the reason why it is not used. The reason shows no part of the text. */
+/** The text of a file, or the reason why the file is not used. The reason shows no part of the text. */
 export type ReadText = { readonly text: string } | { readonly message: string };
 
-/** Reads a file that only its owner can use. A file that its group or others can use is refused. */
+/** Reads a file that only its owner can use. Refuses a file that the owner's group or other users can use. */
 export function readSecretFile(file: string): ReadText {
   return readRegularFile(file, true);
 }
@@ -18,7 +18,8 @@ export function readPublicFile(file: string): ReadText {
 function readRegularFile(file: string, isSecret: boolean): ReadText {
   let descriptor: number | undefined;
   try {
-    // Check and read use one descriptor, so both see the same file. Opened non-blocking, because a pipe has no end.
+    // The check and the read use the same descriptor, so both see the same file. The file is opened non-blocking, because
+    // opening a pipe could block.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { message: `${file} is not a file` };
@@ -35,8 +36,8 @@ function readRegularFile(file: string, isSecret: boolean): ReadText {
 }
 
 /**
- * Returns the reason why a file cannot be read. An operator may have written a key in place of the name; its base64 may contain
- * slashes.
+ * Returns the reason why a file cannot be read. The path is hidden if it may be a key that an operator wrote in place of a file
+ * name. A key in base64 may contain slashes, so each end of the path is checked.
  */
 function unreadable(file: string, error: unknown): string {
   const steps = file.split(sep);

@@ -1,19 +1,29 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { PERCENT_SCALE } from '../model/asset.js';
 import type { Problem } from './document.js';
+import { limitWarnings } from './limit_warnings.js';
+import { canonicalText } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
-/** The largest number of warnings about assets: one for each asset of a large file would hide the others. */
+/** The largest number of warnings of one kind about assets. */
 const ASSET_WARNINGS_MAX = 20;
-/** The smallest ambiguous ID: from here on the first byte of a taxonomy ID is 0xFF. */
+/** 100 %, in the form of `max_deviation_percent`. */
+const DEVIATION_USELESS_MIN = 100n * BigInt(PERCENT_SCALE);
+/** The smallest ambiguous ID. From this ID on, the first byte of a taxonomy ID is 0xFF. */
 const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
 
-/** Finds statements of a valid file that its operator probably does not intend. A service starts with such a file, and logs them. */
+/**
+ * Finds statements in a valid file that its operator probably does not intend. A service starts with such a file, and logs the warnings.
+ */
 export function configWarnings(file: ConfigFile): Problem[] {
   return [
     ...taxonomyWarnings(file),
     ...adminWarnings(file),
     ...tokenWarnings(file),
-    ...publisherCountWarnings(file),
+    ...limitWarnings(file),
+    ...firstOf(publisherCountWarnings(file), 'more assets never have a price for want of publishers'),
+    ...firstOf(ageWarnings(file), 'more assets have a max_age below their clock_period'),
+    ...firstOf(deviationWarnings(file), 'more assets have a max_deviation_percent of 100 or more'),
     ...otherTypeWarnings(file),
     ...clusterWarnings(file),
   ];
@@ -35,19 +45,39 @@ function* adminWarnings({ admin }: ConfigFile): Generator<Problem> {
   };
 }
 
-function* tokenWarnings({ tokens }: ConfigFile): Generator<Problem> {
+function* tokenWarnings({ tokens, publishers }: ConfigFile): Generator<Problem> {
+  const known = new Set(publishers.map(({ key }) => canonicalText(key)));
   for (const [index, { scopes, publisher_keys }] of tokens.entries()) {
-    if (!scopes.includes('publish') || publisher_keys !== undefined) continue;
-    yield {
-      path: ['tokens', index, 'scopes'],
-      message: 'this token may publish for every publisher; publisher_keys limits it to its own keys',
-    };
+    const path = ['tokens', index, 'publisher_keys'];
+    if (!scopes.includes('publish')) {
+      if (publisher_keys !== undefined)
+        yield { path, message: 'no effect: this token lacks the scope publish' };
+    } else if (publisher_keys === undefined) {
+      yield {
+        path: ['tokens', index, 'scopes'],
+        message: 'this token may publish for every publisher; publisher_keys limits it to its own keys',
+      };
+    }
+    for (const [at, key] of (publisher_keys ?? []).entries()) {
+      if (known.has(canonicalText(key))) continue;
+      yield { path: [...path, at], message: 'no entry of publishers has this key; its updates are refused' };
+    }
   }
 }
 
-/** Gives warnings, not errors: an error would keep an operator from removing a publisher whose key was stolen. */
+/** Limits warnings about assets, because one warning for each asset of a large file would hide the other warnings. */
+function firstOf(warnings: readonly Problem[], others: string): readonly Problem[] {
+  const rest = warnings.length - ASSET_WARNINGS_MAX;
+  if (rest <= 0) return warnings;
+  return [...warnings.slice(0, ASSET_WARNINGS_MAX), { path: ['assets'], message: `${rest} ${others}` }];
+}
+
+/**
+ * Finds assets with too few publishers. The result is a warning, because an error would keep an operator from removing a publisher whose
+ * key was stolen.
+ */
 function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
-  const warnings = assets.flatMap(({ symbol, signature_type, min_publishers }, index): Problem[] => {
+  return assets.flatMap(({ symbol, signature_type, min_publishers }, index): Problem[] => {
     const count = publishers.filter(
       (publisher) =>
         publisher.signature_type === signature_type &&
@@ -57,15 +87,25 @@ function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
     const message = `${symbol} never has a price: min_publishers is ${min_publishers}, and ${count} of the publishers may feed it`;
     return [{ path: ['assets', index, 'min_publishers'], message }];
   });
-  const rest = warnings.length - ASSET_WARNINGS_MAX;
-  if (rest <= 0) return warnings;
-  return [
-    ...warnings.slice(0, ASSET_WARNINGS_MAX),
-    { path: ['assets'], message: `${rest} more assets never have a price for want of publishers` },
-  ];
 }
 
-/** Finds symbols that have no asset of the publisher's signature type: a publisher signs prices of one type. */
+function ageWarnings({ assets }: ConfigFile): Problem[] {
+  return assets.flatMap(({ symbol, max_age, clock_period }, index): Problem[] => {
+    if (max_age >= clock_period) return [];
+    const message = `below clock_period: all inputs of the newest aggregate of ${symbol} may be too old to count before the next one is signed`;
+    return [{ path: ['assets', index, 'max_age'], message }];
+  });
+}
+
+function deviationWarnings({ assets }: ConfigFile): Problem[] {
+  return assets.flatMap(({ symbol, max_deviation_percent = 0n }, index): Problem[] => {
+    if (max_deviation_percent < DEVIATION_USELESS_MIN) return [];
+    const message = `from 100 on no price of ${symbol} is too low to count: even a price near 0 is less than 100 % below the median`;
+    return [{ path: ['assets', index, 'max_deviation_percent'], message }];
+  });
+}
+
+/** Finds a publisher's symbols that have no asset of the publisher's signature type. A publisher signs prices of one type only. */
 function* otherTypeWarnings({ assets, publishers }: ConfigFile): Generator<Problem> {
   const taken = new Set(assets.map(({ symbol, signature_type }) => `${signature_type} ${symbol}`));
   for (const [index, { signature_type, assets: symbols }] of publishers.entries()) {

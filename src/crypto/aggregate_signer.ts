@@ -20,16 +20,19 @@ import { starkPublicKey } from './stark/stark_ecdsa.js';
 /** The service's private keys, 32 bytes each. */
 export interface ServiceKeys {
   readonly evm: Buffer;
-  /** Required to sign aggregates of Stark assets. */
+  /** The Stark key, which is required for aggregates of Stark assets. */
   readonly stark?: Buffer;
 }
 
 /** Signs aggregates with the service's keys. */
 export interface AggregateSigner {
-  /** The service's EVM address in the mixed case of EIP-55: it signs EVM aggregates and every streaming payload. */
+  /**
+   * The service's EVM address in the mixed case of EIP-55. The key of this address signs EVM aggregates and
+   * streaming payloads.
+   */
   readonly evmAddress: string;
   readonly starkPublicKey: string | undefined;
-  /** @param aggregates all for assets of one signature type. */
+  /** @param aggregates the aggregates to sign, all for assets of the signature type `type` */
   sign(
     type: SignatureType,
     aggregates: readonly UnsignedAggregate[],
@@ -74,7 +77,8 @@ export function createAggregateSigner(
 
   function signStark(aggregates: readonly UnsignedAggregate[]) {
     const messages = aggregates.map(({ asset, price, signedAtNs }) => {
-      // Stark inputs are checked to be field elements and not negative, and an aggregate lies between its inputs.
+      // The message always exists, because every Stark input is a field element of at least 0 and an aggregate lies
+      // between its inputs.
       return starkPriceMessage(asset.symbol, oracleId, signedAtNs, price)!;
     });
     return whenSigned(pool.signStark(messages, keys.stark!), (signed) =>

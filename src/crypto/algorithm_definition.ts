@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { AggregationType } from '../model/asset.js';
 
-/** `calculation_alg.version`: the version of all the definitions below. */
+/** The value of `calculation_alg.version`: the version of all definitions below. */
 export const ALGORITHM_VERSION = 'v1';
 
 /**
- * Returns the written definition of an aggregation algorithm, as `/v1/algorithms` serves it. Every signed aggregate holds the
- * checksum of these bytes, so a change of one character is a new version of the algorithm.
+ * Returns the written definition of an aggregation algorithm, in the form that `/v1/algorithms` serves. Every signed
+ * aggregate contains the checksum of these bytes, so each changed character makes a new version of the algorithm.
  */
 export function algorithmDefinition(type: AggregationType): string {
   return DEFINITIONS[type];
 }
 
-/** Returns `calculation_alg.checksum`: the SHA-256 of the definition's UTF-8 bytes as 64 hex digits without `0x`. */
+/** Returns `calculation_alg.checksum`: the SHA-256 of the definition's UTF-8 bytes, as 64 hex digits without `0x`. */
 export function algorithmChecksum(type: AggregationType): string {
   return CHECKSUMS[type];
 }

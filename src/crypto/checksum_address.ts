@@ -1,6 +1,6 @@
 import { keccak256 } from './keccak.js';
 
-/** Returns `0x` hex of an address in the mixed case of EIP-55. */
+/** Returns an address as `0x` hex in the mixed case of EIP-55. */
 export function checksumAddress(address20: Uint8Array): string {
   const lower = Buffer.from(address20).toString('hex');
   const hash = keccak256(Buffer.from(lower)).toString('hex');

@@ -7,18 +7,18 @@ import { GROUP_ORDER } from './wasm/secp256k1_field_code.js';
 
 export const EVM_ADDRESS_BYTES = 20;
 
-/** The ways of writing `encoded_asset_id`: the configuration's `service.encoded_asset_id`. */
+/** The encodings of `encoded_asset_id`; `service.encoded_asset_id` of the configuration chooses one. */
 export type AssetIdEncoding = 'base64' | 'keccak256';
 
-/** The fields that the service's EVM signature over an aggregate covers. */
+/** The fields that the service's EVM signature of an aggregate covers. */
 export interface EvmAggregate {
   /** The service's address: 20 bytes. */
   readonly address: Uint8Array;
   readonly symbol: string;
-  /** The time at which the service signs, to the nanosecond; a publisher signs whole seconds. */
+  /** The time at which the service signs, in nanoseconds. Publishers sign whole seconds. */
   readonly signedAtNs: TimeNs;
   readonly price: Price;
-  /** 32 bytes. */
+  /** The Merkle root of the inputs: 32 bytes. */
   readonly merkleRoot: Uint8Array;
   /** The algorithm's checksum: 32 bytes. */
   readonly checksum: Uint8Array;
@@ -27,7 +27,7 @@ export interface EvmAggregate {
 /**
  * Returns a publisher's `msg_hash`: keccak(address, symbol, u256 second, i256 price). The hash does not cover the nanoseconds
  * within the second.
- * @returns 32 fresh bytes.
+ * @returns 32 new bytes.
  */
 export function evmPriceHash(
   address20: Uint8Array,
@@ -38,7 +38,7 @@ export function evmPriceHash(
   return Buffer.from(writtenPriceHash(address20, externalAssetId, timestampNs, price));
 }
 
-/** Tells whether that is the hash of such a price. */
+/** Tells whether `hash32` is the {@link evmPriceHash} of these fields. */
 export function isEvmPriceHash(
   hash32: Uint8Array,
   address20: Uint8Array,
@@ -49,7 +49,7 @@ export function isEvmPriceHash(
   return isSame(hash32, writtenPriceHash(address20, externalAssetId, timestampNs, price));
 }
 
-/** @returns the digest, until the next hash */
+/** @returns the digest, which is valid until the next hash */
 function writtenPriceHash(
   address20: Uint8Array,
   externalAssetId: string,
@@ -65,7 +65,7 @@ function writtenPriceHash(
 
 /**
  * Returns the `msg_hash` of an aggregate: keccak(address, keccak(symbol), u256 nanoseconds, i256 price, Merkle root, checksum).
- * @returns 32 fresh bytes.
+ * @returns 32 new bytes.
  */
 export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
   const symbolHash = keccak256(Buffer.from(aggregate.symbol));
@@ -79,23 +79,29 @@ export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
 }
 
 /**
- * Returns the digest that is signed for a `msg_hash`: EIP-191's "personal message" of 32 bytes.
- * @returns 32 fresh bytes.
+ * Returns the digest that is signed for a `msg_hash`: the "personal message" of EIP-191 with 32 bytes.
+ * @returns 32 new bytes.
  */
 export function eip191(hash32: Uint8Array): Buffer {
   return Buffer.from(writtenEip191(hash32));
 }
 
-/** Does the same as {@link eip191} without a copy. @returns the digest, until the next hash */
+/**
+ * Does the same as {@link eip191} without a copy.
+ * @returns the digest, which is valid until the next hash
+ */
 export function writtenEip191(hash32: Uint8Array): Buffer {
   keccakRoom.set(EIP191_PREFIX);
   keccakRoom.set(hash32, EIP191_PREFIX.length);
   return hashWritten(EIP191_PREFIX.length + 32);
 }
 
-/** Checks that r and s are in 1 .. n-1 and s is at most n/2, so that the signature has no second form. No curve arithmetic. */
+/**
+ * Checks that r and s are in 1 .. n-1 and that s is at most n/2. Such a signature has no second valid form. The check needs no
+ * curve arithmetic.
+ */
 export function isCanonicalSignature(rs64: Uint8Array): boolean {
-  // n begins with ff and its half with 7f, so the first bytes decide for 98 of 100 signatures.
+  // n begins with ff and n/2 begins with 7f, so the first bytes are enough for 98 of 100 signatures.
   const r0 = rs64[0]!;
   const s0 = rs64[32]!;
   if (r0 > 0 && r0 < 0xff && s0 > 0 && s0 < 0x7f) return true;
@@ -109,7 +115,10 @@ export function isCanonicalSignature(rs64: Uint8Array): boolean {
   );
 }
 
-/** Checks that `address20` made a canonical signature over `digest32`, which already carries any prefix. Never throws. */
+/**
+ * Checks that the key of `address20` made this signature of `digest32`, and that the signature is canonical. `digest32` must
+ * already include any prefix. Never throws.
+ */
 export function isSignedBy(
   address20: Uint8Array,
   digest32: Uint8Array,
@@ -121,7 +130,7 @@ export function isSignedBy(
   return publicKey !== undefined && isAddressOf(address20, publicKey);
 }
 
-/** Does the same for a signature over the {@link eip191} of a `msg_hash`. */
+/** Checks, like {@link isSignedBy}, a signature of the {@link eip191} digest of a `msg_hash`. */
 export function isHashSignedBy(
   address20: Uint8Array,
   msgHash32: Uint8Array,
@@ -141,7 +150,7 @@ function isAddressOf(address20: Uint8Array, publicKey65: Uint8Array): boolean {
   return true;
 }
 
-/** Returns the 20-byte address of an uncompressed public key (65 bytes, the first is 4). */
+/** Returns the 20-byte address of an uncompressed public key of 65 bytes, whose first byte is 4. */
 export function evmAddress(publicKey65: Uint8Array): Buffer {
   return keccak256(publicKey65.subarray(1)).subarray(12);
 }
@@ -152,7 +161,7 @@ export function encodedAssetId(symbol: string, encoding: AssetIdEncoding): strin
   return encoding === 'base64' ? bytes.toString('base64') : `0x${keccak256(bytes).toString('hex')}`;
 }
 
-/** The order of the group and half of it, rounded down. */
+/** The order of the group, and half of the order, rounded down. */
 const [ORDER, HALF_ORDER] = [GROUP_ORDER, GROUP_ORDER / 2n].map((value) =>
   Buffer.from(value.toString(16), 'hex'),
 ) as [Buffer, Buffer];
@@ -160,7 +169,10 @@ const ZERO = Buffer.alloc(32);
 
 const EIP191_PREFIX = Buffer.from('\x19Ethereum Signed Message:\n32');
 
-/** Writes a number of at most 128 bits as 32 bytes of a message, in two's complement. Each call cuts off the higher bits. */
+/**
+ * Writes a number of at most 128 bits as 32 bytes of a message, in two's complement. Each call ignores the higher bits of its
+ * value.
+ */
 function writeWord(value: bigint, offset: number): void {
   const sign = value < 0n ? -1n : 0n;
   keccakRoomView.setBigInt64(offset, sign);
@@ -169,7 +181,10 @@ function writeWord(value: bigint, offset: number): void {
   keccakRoomView.setBigUint64(offset + 24, value);
 }
 
-/** Writes text; ASCII is copied faster byte by byte than by a call of Node's. @returns the length of the text's UTF-8 in bytes */
+/**
+ * Writes text. ASCII is copied byte by byte, which is faster than a Node function.
+ * @returns the length of the text in UTF-8 bytes
+ */
 function writeText(text: string, out: Buffer, offset: number): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -1,33 +1,36 @@
+import assert from 'node:assert/strict';
 import { isCanonicalSignature, isHashSignedBy, writtenEip191 } from './evm.js';
 import { type EvmSigner, evmSigner } from './evm_signers.js';
 import { secp256k1 } from './secp256k1/secp256k1.js';
 import type { SignatureVerdict } from './verdict.js';
 import { BATCH_MAX, EcdsaBatch } from './wasm/ecdsa_batch.js';
 
-/** A publisher's EVM signature to verify. The caller has recomputed the message hash. */
+/** A publisher's EVM signature that must be verified. The caller has recomputed the message hash. */
 export interface EvmVerifyJob {
-  /** 32 bytes, before EIP-191. */
+  /** The message hash before EIP-191: 32 bytes. */
   readonly msgHash: Uint8Array;
-  /** r then s: 64 bytes. */
+  /** r and then s: 64 bytes. */
   readonly signature: Uint8Array;
   readonly recovery: 0 | 1;
-  /** The declared signer: 20 bytes. */
+  /** The address that the publisher declares: 20 bytes. */
   readonly address: Uint8Array;
 }
 
-/** The number of signers that are verified in batches: their tables take 19 MB. */
+/** The largest number of signers with a table. The tables take 19 MB. */
 const KEYS_MAX = 64;
+// So a message with a signature of each signer that has a table is one batch, and each place of a batch can have a signer of its own.
+assert.equal(KEYS_MAX, BATCH_MAX);
 
 /**
- * The number of single signatures after which a signer gets a table, which takes 3 ms. Without a native library one signature
- * takes 4 ms.
+ * The number of single signatures after which a signer gets a table. Making a table takes 3 ms. Without a native library a single
+ * signature takes 4 ms.
  */
 const SIGNATURES_BEFORE_TABLE = secp256k1.implementation === 'noble' ? 1 : 100;
 
-/** The smallest batch; a smaller one takes longer than a native library. */
+/** The smallest batch. A smaller batch takes longer than single verifications with a native library. */
 const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
 
-/** The number of signatures of others since a signer's last one after which another signer may get its table: more than a batch has. */
+/** A signer may lose its table after this number of signatures of other signers. The number is larger than a batch. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
 
 interface KeyTable {
@@ -36,8 +39,8 @@ interface KeyTable {
 }
 
 /**
- * Verifies signatures of EVM signers: those of frequent signers in an {@link EcdsaBatch}; the others, and those that are invalid
- * there, one at a time.
+ * Verifies signatures of EVM signers. The signatures of frequent signers are verified in an {@link EcdsaBatch}. All other signatures,
+ * and signatures that are invalid in a batch, are verified one at a time.
  */
 export class EvmVerifier {
   readonly #tables: KeyTable[] = [];
@@ -47,7 +50,8 @@ export class EvmVerifier {
   #seen = 0;
 
   verify(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] {
-    // Removes signatures that the last call left: they were too few, or an exception came before them.
+    // Removes signatures that remain from the last call, because they were too few for a batch or because an exception came before the
+    // batch.
     this.#batch.clear();
     const verdicts = new Array<SignatureVerdict>(jobs.length);
     const batched: number[] = [];
@@ -66,20 +70,20 @@ export class EvmVerifier {
     return verdicts;
   }
 
-  /** Gives these jobs their verdicts, and removes them from the list. */
+  /** Fills in the verdicts of the jobs in `batched`, and empties the list. */
   #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: SignatureVerdict[]): void {
     if (batched.length === 0) return;
     if (batched.length < BATCH_MIN) {
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
     } else {
       const answers = this.#batch.verify();
-      // Tables alone refuse no price: a recovery decides about each signature that is invalid in a batch.
+      // The tables alone never refuse a price. Each signature that is invalid in a batch is also checked by a recovery.
       for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : alone(jobs[i]!);
     }
     batched.length = 0;
   }
 
-  /** Returns the number of the signer's table, if it has one. */
+  /** Returns the number of the signer's table, if the signer has a table. */
   #keyOf(address20: Uint8Array): number | undefined {
     const signer = evmSigner(address20);
     if (signer === undefined) return undefined;
@@ -96,11 +100,11 @@ export class EvmVerifier {
     return key;
   }
 
-  /** Gives the signer a free table, or that of the signer that has not signed for longest. */
+  /** Gives the signer a free table, or takes the table of the signer that has not signed for the longest time. */
   #giveTable(signer: EvmSigner): number | undefined {
     let key = this.#tables.length;
     if (key === KEYS_MAX) {
-      // A signature that waits in the batch keeps the key of its table.
+      // A table with waiting signatures in the batch must not change.
       if (this.#batch.count > 0) return undefined;
       key = this.#tables.reduce(
         (oldest, { usedAt }, i) => (usedAt < this.#tables[oldest]!.usedAt ? i : oldest),

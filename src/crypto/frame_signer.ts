@@ -1,18 +1,21 @@
 import type { CryptoPool } from './pool/pool.js';
 
-/** Signs streaming payloads: their Keccak digests, without the prefix of EIP-191. */
+/** Signs the Keccak digests of streaming payloads, without the prefix of EIP-191. */
 export interface FrameSigner {
-  /** Signs at once. @returns r, s and the recovery number, as in a payload: 65 bytes, valid until the next call. */
+  /**
+   * Signs a digest at once.
+   * @returns r, s and the recovery number in the form of a payload: 65 bytes, valid until the next call.
+   */
   signOne(digest: Uint8Array): Uint8Array;
   /**
-   * Signs few digests at once, and many on other threads.
+   * Signs a few digests at once, or many digests on other threads.
    * @param digests 32 bytes each, without gaps; must not change until they are signed.
    * @returns the signatures, without gaps.
    */
   sign(digests: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** @param key returns the key in force, which a reload may change */
+/** @param key returns the key in force; a reload may change it */
 export function createFrameSigner(
   key: () => Buffer,
   pool: Pick<CryptoPool, 'here' | 'signEvm'>,

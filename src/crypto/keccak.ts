@@ -1,23 +1,23 @@
 import { BLOCK_BYTES, openKeccakModule, ROOM_BYTES, STATE_AT } from './wasm/keccak_module.js';
 
-/** Bytes of a Keccak-256 digest. */
+/** The number of bytes in a Keccak-256 digest. */
 export const KECCAK256_BYTES = 32;
 
-// The memory serves the whole thread, because nothing interrupts a hash.
+// The whole thread shares this memory, because nothing interrupts a hash.
 const { memory, absorb } = openKeccakModule();
 
-/** The memory for a message that {@link hashWritten} hashes. Each other hash overwrites it. */
+/** The memory for a message that {@link hashWritten} hashes. Every other hash overwrites this memory. */
 export const keccakRoom: Buffer = Buffer.from(memory.buffer, 0, ROOM_BYTES);
 export const keccakRoomView = new DataView(memory.buffer, 0, ROOM_BYTES);
 
-/** The fill of a Buffer takes longer. */
+/** The same memory as a Uint8Array, whose `fill` is faster than the `fill` of a Buffer. */
 const roomBytes = new Uint8Array(memory.buffer, 0, ROOM_BYTES);
 const digest: Buffer = Buffer.from(memory.buffer, STATE_AT, KECCAK256_BYTES);
 
 /**
  * Hashes the first bytes of {@link keccakRoom}.
- * @param length below its length
- * @returns the digest, until the next hash
+ * @param length the number of bytes, less than the length of {@link keccakRoom}
+ * @returns the digest, which is valid until the next hash
  */
 export function hashWritten(length: number): Buffer {
   absorbLast(length, 0);
@@ -25,8 +25,9 @@ export function hashWritten(length: number): Buffer {
 }
 
 /**
- * Returns the Keccak-256 as Ethereum uses it (the padding of the original submission, not that of SHA3-256).
- * @returns 32 fresh bytes.
+ * Returns the Keccak-256 that Ethereum uses, with the padding of the original submission instead of the
+ * padding of SHA3-256.
+ * @returns 32 new bytes.
  */
 export function keccak256(bytes: Uint8Array): Buffer {
   const fresh = Buffer.allocUnsafe(KECCAK256_BYTES);
@@ -34,7 +35,7 @@ export function keccak256(bytes: Uint8Array): Buffer {
   return fresh;
 }
 
-/** Writes the Keccak-256 of `bytes` into `out` at `offset`; `bytes` may be a part of `out`. */
+/** Writes the Keccak-256 of `bytes` into `out` at `offset`. `bytes` may be a part of `out`. */
 export function keccak256Into(bytes: Uint8Array, out: Uint8Array, offset: number): void {
   let at = 0;
   for (; bytes.length - at >= ROOM_BYTES; at += ROOM_BYTES) {
@@ -46,7 +47,7 @@ export function keccak256Into(bytes: Uint8Array, out: Uint8Array, offset: number
   out.set(digest, offset);
 }
 
-/** Pads the message behind its last bytes, and absorbs it. */
+/** Pads the message after its last byte, and absorbs it. */
 function absorbLast(length: number, continues: 0 | 1): void {
   const blocks = Math.floor(length / BLOCK_BYTES) + 1;
   const end = blocks * BLOCK_BYTES;

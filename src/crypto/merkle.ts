@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { keccak256Into } from './keccak.js';
 
 /**
- * Returns the `publisher_merkle_root` over the publishers' message hashes in the order of `signed_prices`: a parent is
- * keccak(left, right), an odd level repeats its last node, and a single leaf is its own root.
- * @param leaves at least one, 32 bytes each; a Stark hash in its big-endian form.
- * @returns 32 fresh bytes.
+ * Returns the `publisher_merkle_root` of the publishers' message hashes in the order of `signed_prices`. A parent is
+ * keccak(left, right). If a level has an odd number of nodes, its last node is repeated. A single leaf is its own
+ * root.
+ * @param leaves at least one leaf, 32 bytes each; a Stark hash in its big-endian form.
+ * @returns 32 new bytes.
  */
 export function merkleRoot(leaves: readonly Uint8Array[]): Buffer {
   assert(leaves.length > 0, 'a Merkle root needs a leaf');
-  // Room for one more node, the repeated last node of an odd level.
+  // The buffer has space for one additional node, because an odd level repeats its last node.
   const nodes = Buffer.allocUnsafe((leaves.length + 1) * NODE_BYTES);
   leaves.forEach((leaf, i) => {
     nodes.set(leaf, i * NODE_BYTES);
@@ -21,7 +22,7 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Buffer {
       count += 1;
     }
     count /= 2;
-    // Parent i overwrites its left child or an earlier node; neither is needed any more.
+    // Parent i overwrites its left child or an earlier node. Neither of them is needed any more.
     for (let i = 0; i < count; i++) {
       keccak256Into(nodes.subarray(2 * i * NODE_BYTES, 2 * (i + 1) * NODE_BYTES), nodes, i * NODE_BYTES);
     }

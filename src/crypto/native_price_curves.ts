@@ -6,7 +6,10 @@ import { starkSign } from './stark/stark_ecdsa.js';
 
 const pedersen = new Pedersen();
 
-/** The curves with which the service signs, in the form of the client's price signer's `curves`. Keys have 32 bytes. */
+/**
+ * The curves with which the service signs, in the form of the option `curves` of the client's price signer. Keys have
+ * 32 bytes.
+ */
 export const nativePriceCurves = {
   keccak256,
   signDigest(digest: Uint8Array, secretKey: Uint8Array) {

@@ -33,21 +33,24 @@ import { MarketStatuses } from './market_statuses.js';
 import { ServedPrices } from './served_prices.js';
 
 export interface EdgeOptions {
-  /** The settings at the start; commands change them. */
+  /** The settings at the start. Commands change the settings later. */
   readonly settings: EdgeSettings;
-  /** Returns the catalogue of a configuration that takes effect. The feed names assets by the indexes of that catalogue. */
+  /**
+   * Returns the catalogue of a configuration that takes effect. The feed identifies assets by the indexes of that
+   * catalogue.
+   */
   readonly catalogueOf: (config: Config) => Catalogue;
-  /** The address to listen on; a port other than 0 has been claimed. */
+  /** The address on which the edge listens. A port other than 0 is already claimed. */
   readonly at: ListenOptions;
-  /** The place of the edge's signatures: no two edges sign streaming payloads at the same place. */
+  /** The place of the edge's signatures. No two edges sign streaming payloads at the same place. */
   readonly place: SignerPlace;
-  /** True when the prices are simulated: shown wherever assets are listed. */
+  /** True when the prices are simulated. Every list of assets shows this. */
   readonly simulation: boolean;
   readonly parts: EdgeParts;
   readonly hooks: EdgeHooks;
 }
 
-/** The parts of the process that an edge works with. */
+/** The parts of the process that an edge uses. */
 export interface EdgeParts {
   readonly webSockets: WebSocketLibrary;
   /** The counters and numbers that all edges of the process share. */
@@ -59,20 +62,27 @@ export interface EdgeParts {
   readonly counters: Counters;
 }
 
-/** The calls of an edge to the process. */
+/** The functions of the process that an edge calls. */
 export interface EdgeHooks {
-  /** The receiver of the messages of publishers on this edge. */
+  /** The receiver of the messages that publishers send to this edge. */
   readonly receiver: PublishReceiver;
-  /** Called when the edge needs a tick at this time at the latest. */
+  /** Called for each message and request: the thread works. */
+  readonly onWork?: () => void;
+  /** Called when the edge needs a tick no later than this time. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** A whole server on one thread: everything that readers and publishers see. The maker of prices feeds it. */
+/**
+ * A complete server on one thread. The server serves all readers and publishers. The thread that makes prices feeds it.
+ */
 export interface Edge extends Feed {
-  /** Resolves when the edge serves. @throws Error when the address is in use or TLS cannot start. */
+  /**
+   * Resolves when the edge serves.
+   * @throws Error when the address is in use or TLS cannot start.
+   */
   listen(): Promise<void>;
-  /** The port, after {@link listen} resolved. */
+  /** The port; valid after {@link listen} resolved. */
   readonly port: number;
   do(command: EdgeCommand): void;
   /** Ticks the parts of the edge. */
@@ -82,9 +92,9 @@ export interface Edge extends Feed {
   report(): ServingReport;
   /** Returns the troubles of the times with which the edge signs. */
   troubles(): readonly string[];
-  /** Accepts nothing new and closes the sockets with 1001; resolves when the closing frames are sent. */
+  /** Refuses new connections, and closes the sockets with 1001. Resolves when the closing frames are sent. */
   drain(): Promise<void>;
-  /** Closes all connections at once, and the port. */
+  /** Closes all connections and the port at once. */
   close(): Promise<void>;
 }
 
@@ -96,11 +106,11 @@ interface ServedCatalogue {
   readonly markets: MarketStatuses;
 }
 
-/** Opens an edge. Resolves when the marks of its times are on disk, or cannot be written. */
+/** Opens an edge. Resolves when the marks of its times are on disk, or when their writes failed. */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { settings, at, place, simulation } = options;
   const { webSockets, access, clock, marks, store, pool, counters } = options.parts;
-  const { receiver, onDue, logger } = options.hooks;
+  const { receiver, onWork, onDue, logger } = options.hooks;
   const { config } = settings;
   const { limits } = config;
   let served = derive(config, settings.identity);
@@ -110,7 +120,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     served = derive(next, identity);
     const { catalogue } = served;
     table.resize(catalogue.streamingIds);
-    // Tokens change before the streams check which assets each connection may still see.
+    // Tokens change before the streams, because the streams check which assets each connection may still see.
     server.reload(next.tokens, routes());
     stream.reload(catalogue);
     aggregates.reload();
@@ -120,7 +130,8 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const catalogue = options.catalogueOf(next);
     const { calendars } = createCalendars(next.calendars);
     const markets = new MarketStatuses(catalogue.assets, calendars);
-    // The first use of a time zone takes milliseconds, and no tick should wait for it.
+    // The status is computed here, because the first use of a time zone takes milliseconds and a tick should not wait so
+    // long.
     markets.statusesAt(Number(clock.nowNs() / NS_PER_SECOND));
     return { config: next, identity, catalogue, markets };
   }
@@ -205,6 +216,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     clock,
     counters,
     logger,
+    onWork,
     access: {
       shared: access,
       thread: place.thread,
@@ -235,7 +247,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       latency.received(table.sequence, receivedNs);
       stream.messageApplied();
     },
-    // The store of this edge follows commits by itself.
+    // The store of this edge follows commits without calls from the edge.
     committing() {},
     committed() {},
     do(command) {
@@ -253,7 +265,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
           server.handOver();
           break;
         case 'storeChanged':
-        // This edge reads the store that has changed.
+        // This edge reads the changed store directly, so it has nothing to do.
       }
     },
     tick(nowNs) {

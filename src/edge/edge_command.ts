@@ -3,7 +3,7 @@ import type { NodeList } from '../model/node_list.js';
 
 /** The keys with which an edge signs. */
 export interface Identity {
-  /** The key of streaming payloads; without one they cannot be subscribed. */
+  /** The key of streaming payloads. Without a key, signed streams cannot be subscribed. */
   readonly streamKey: Buffer | undefined;
 }
 
@@ -15,14 +15,20 @@ export interface EdgeSettings {
   readonly nodes: NodeList;
 }
 
-/** A command to an edge that needs no answer: plain data, so that an edge on another thread receives it unchanged. */
+/**
+ * A command to an edge. A command needs no answer and is plain data, so an edge on another thread receives it
+ * unchanged.
+ */
 export type EdgeCommand =
-  /** Applies a changed configuration, before the feed has anything that only the changed one has. */
+  /** Applies a changed configuration. Sent before the feed uses anything that only the changed configuration has. */
   | { readonly do: 'reload'; readonly config: Config; readonly identity: Identity }
   | { readonly do: 'setNodes'; readonly nodes: NodeList }
   /** Refuses new connections, or accepts them again. */
   | { readonly do: 'setAccepting'; readonly accepting: boolean }
-  /** Another process is about to serve: the edge makes no frames, and only answers requests. */
+  /** Prepares for another process that will serve. From now on the edge makes no frames and only answers requests. */
   | { readonly do: 'handOver' }
-  /** The store received records in another way than by the feed: an edge that reads it from disk reads it again. */
+  /**
+   * Notes that the store received records outside the feed. An edge that reads the store from disk must read it
+   * again.
+   */
   | { readonly do: 'storeChanged' };

@@ -14,12 +14,15 @@ export class MarketStatuses {
     this.#statuses = new Uint8Array(assets.length);
   }
 
-  /** Returns the asset's calendar, or `undefined` when it trades around the clock. */
+  /** Returns the asset's calendar, or `undefined` when the asset trades around the clock. */
   calendarOf(asset: Asset): Calendar | undefined {
     return this.#calendarByAsset[asset.index];
   }
 
-  /** Returns, by asset index, the status code at a UNIX second, or `NO_SCHEDULE`. The next call uses the array again. */
+  /**
+   * Returns the status codes at a UNIX second by asset index, or `NO_SCHEDULE` for assets without a calendar. The next
+   * call reuses the array.
+   */
   statusesAt(unixS: number): Uint8Array {
     if (unixS >= this.#fromS && unixS < this.#toS) return this.#statuses;
     this.#fromS = unixS;

@@ -10,11 +10,11 @@ import { openThreadedEdges, type ThreadSupply } from './threads/threaded_edges.j
 
 export interface OpenEdgesOptions
   extends Pick<EdgeOptions, 'settings' | 'catalogueOf' | 'simulation' | 'hooks'> {
-  /** The address to listen on; its port has been claimed. */
+  /** The address on which the edges listen. The port of the address is already claimed. */
   readonly at: ListenOptions;
-  /** The number of the process among all processes that sign with its key. */
+  /** The number of the process among all processes that sign with the same key. */
   readonly node: number;
-  /** The threads of the edges; without loaded ones there is one edge on the calling thread. */
+  /** The threads of the edges. Without loaded threads there is one edge on the calling thread. */
   readonly threads: ThreadSupply;
   readonly parts: Pick<EdgeParts, 'webSockets' | 'clock' | 'pool' | 'counters'> & {
     readonly store: Store;
@@ -22,7 +22,10 @@ export interface OpenEdgesOptions
   };
 }
 
-/** Opens the edges of a service; the edges serve when this resolves. @throws Error when the address is in use or TLS cannot start. */
+/**
+ * Opens the edges of a service. Resolves when the edges serve.
+ * @throws Error when the address is in use or TLS cannot start.
+ */
 export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
   const { settings, catalogueOf, simulation, hooks, at, node, threads, parts } = options;
   const { webSockets, clock, pool, counters, store, source } = parts;

@@ -16,11 +16,11 @@ export interface ServedPricesOptions {
 }
 
 /**
- * The prices that an edge serves. The whole way of a price:
+ * The prices that an edge serves. The steps of each message:
  *
- *     priced:   table → streams
- *     recorded: latest → streams of aggregates
- *     ended:    leaves the table and every stream of prices
+ * priced:   table → streams
+ * recorded: latest → streams of aggregates
+ * ended:    leaves the table and every stream of prices
  */
 export class ServedPrices {
   readonly #options: ServedPricesOptions;
@@ -33,12 +33,12 @@ export class ServedPrices {
     this.#options = options;
   }
 
-  /** Returns the newest signed aggregate; `undefined` while the asset has no live price. */
+  /** Returns the newest signed aggregate; `undefined` while the asset has no signed live price. */
   latest({ index }: Asset): SignedAggregate | undefined {
     return this.#latest[index]?.aggregate;
   }
 
-  /** Counts the changes of the aggregates that {@link latest} returns. */
+  /** The number of changes to the aggregates that {@link latest} returns. */
   get latestVersion(): number {
     return this.#latestVersion;
   }
@@ -100,7 +100,7 @@ export class ServedPrices {
     this.#latestVersion++;
   }
 
-  /** Follows the position of a message: a feed that has lost a message on the way must begin again. */
+  /** Checks that a message follows the last message, because a feed that lost a message must begin again. */
   #follow({ epoch, sequence }: FeedPosition): void {
     const isNext = epoch === this.#position.epoch && sequence === this.#position.sequence + 1;
     assert(isNext || (epoch > this.#position.epoch && sequence === 1), 'a message of the feed is missing');

@@ -1,17 +1,22 @@
 import { NS_PER_SECOND } from '../model/time.js';
 
 /**
- * The amount of some work that one caller may still cause: each piece of the work has a cost, in a unit that the budget's owner
- * chooses.
+ * The amount of some work that one caller may still cause. Each piece of the work has a cost, in a unit that the budget's owner chooses.
  */
 export interface Budget {
-  /** Subtracts a cost. @returns whether so much was left; otherwise nothing is subtracted */
+  /**
+   * Subtracts a cost.
+   * @returns true if the budget had enough left; otherwise nothing is subtracted
+   */
   take(cost: number, nowNs: bigint): boolean;
-  /** Subtracts a cost that has already been caused, whatever is left; after at most {@link DEBT_NS_MAX} there is something left again. */
+  /**
+   * Subtracts the cost of work that has already been done, even if too little is left. The budget is positive again after at most {@link
+   * DEBT_NS_MAX}.
+   */
   owe(cost: number, nowNs: bigint): void;
   /** Tells whether {@link take} would subtract the cost. */
   has(cost: number, nowNs: bigint): boolean;
-  /** Counts a refusal: too little was left. */
+  /** Counts a refusal because too little was left. */
   countRefusal(): void;
 }
 
@@ -21,20 +26,20 @@ export const UNLIMITED: Budget = { take: () => true, owe: () => {}, has: () => t
 export interface BudgetRate {
   /** The cost that is restored in a second. */
   readonly perSecond: number;
-  /** The cost that is allowed at once; at least the largest single cost. */
+  /** The cost that is allowed at once. This cost must be at least the largest single cost. */
   readonly burst: number;
 }
 
-/** The clocks of threads differ by less than this; a time that is further ahead is from before the clock was stepped back. */
+/** The largest difference between the clocks of two threads. A time that is further ahead was set before the clock was stepped back. */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 /** The longest time for which {@link Budget.owe} can use up a budget. */
 export const DEBT_NS_MAX = CLOCK_STEP_NS / 2n;
 
 /**
- * A budget in one 64-bit word. In memory that threads share the count is exact over all of them.
+ * A budget in one 64-bit word. In memory that threads share, the budget is exact over all threads.
  *
- * The word is the time at which the whole burst is available again. Each piece of work moves that time on by its share of a
- * second, and is allowed while the time is at most a burst ahead of the clock (the generic cell rate algorithm).
+ * The word is the time at which the whole burst is available again. Each piece of work moves that time forward by its share of a second.
+ * A piece is allowed while that time is at most a burst ahead of the clock (the generic cell rate algorithm).
  */
 export class SharedBudget implements Budget {
   readonly #words: BigInt64Array;
@@ -43,7 +48,7 @@ export class SharedBudget implements Budget {
   readonly #burstNs: bigint;
   readonly #onRefusal: () => void;
 
-  /** @param place the index of its word in `words`; a word of 0 means a whole burst */
+  /** @param place the index of the budget's word in `words`; a word of 0 means a whole burst */
   constructor(words: BigInt64Array, place: number, { perSecond, burst }: BudgetRate, onRefusal: () => void) {
     this.#words = words;
     this.#place = place;
@@ -70,7 +75,11 @@ export class SharedBudget implements Budget {
     this.#onRefusal();
   }
 
-  /** Adds a piece of work. @param decide chooses the word's next value, or leaves it as it is. @returns whether the word has changed */
+  /**
+   * Adds a piece of work.
+   * @param decide chooses the next value of the word; `undefined` leaves the word unchanged
+   * @returns true if the word has changed
+   */
   #move(
     cost: number,
     nowNs: bigint,
@@ -80,12 +89,12 @@ export class SharedBudget implements Budget {
       const before = Atomics.load(this.#words, this.#place);
       const next = decide(this.#busyUntil(before, cost, nowNs), nowNs + this.#burstNs);
       if (next === undefined) return false;
-      // Another thread may have changed the word meanwhile.
+      // Another thread may have changed the word, so the exchange can fail and the loop tries again.
       if (Atomics.compareExchange(this.#words, this.#place, before, next) === before) return true;
     }
   }
 
-  /** Returns the word after one more piece. */
+  /** Returns the value of the word after one more piece of work. */
   #busyUntil(before: bigint, cost: number, nowNs: bigint): bigint {
     const isFromBeforeStep = before > nowNs + this.#burstNs + CLOCK_STEP_NS;
     return (before > nowNs && !isFromBeforeStep ? before : nowNs) + this.#durationNs(cost);
@@ -96,7 +105,7 @@ export class SharedBudget implements Budget {
   }
 }
 
-/** Creates words for so many budgets, in memory that threads can share. */
+/** Creates the words for `count` budgets, in memory that threads can share. */
 export function budgetWords(count: number): BigInt64Array {
   return new BigInt64Array(new SharedArrayBuffer(count * BigInt64Array.BYTES_PER_ELEMENT));
 }

@@ -1,14 +1,14 @@
 /**
- * A set without an order whose members store their place in it. A member costs one number and one reference, a third of an entry
- * of a `Set`, and removing it needs no search.
+ * An unordered set whose members store their own place in it. A member costs one number and one reference, a third of the cost
+ * in a `Set`. Removing a member needs no search.
  */
 export class Roster<Place extends string, Member extends { [K in Place]: number }> {
-  /** Removing a member moves the last one to its place, so a loop that removes members must run from the end. */
+  /** The members. Removing a member moves the last member to its place, so a loop that removes members must run from the end. */
   readonly members: readonly Member[];
   readonly #members: Member[] = [];
   readonly #place: Place;
 
-  /** @param place the property in which members store their place; it must be a number before they first enter */
+  /** @param place the property in which members store their place; it must be a number before a member is first added */
   constructor(place: Place) {
     this.#place = place;
     this.members = this.#members;
@@ -22,12 +22,12 @@ export class Roster<Place extends string, Member extends { [K in Place]: number 
     return this.#members[member[this.#place]] === member;
   }
 
-  /** @param member not in it */
+  /** @param member must not be in the set */
   add(member: Member): void {
     this.#put(member, this.#members.length);
   }
 
-  /** @param member may be in it or not */
+  /** @param member may be missing in the set */
   delete(member: Member): void {
     if (!this.has(member)) return;
     const last = this.#members.pop()!;

@@ -1,6 +1,6 @@
 /**
- * Memory that callers share. Each caller may hold half of what is left, so there is room for one that holds little; a caller that
- * holds nothing may always add something.
+ * Memory that callers share. Each caller may use half of the free memory, so a caller that uses little always finds some. A
+ * caller that uses nothing may always add something.
  */
 export class SharedRoom {
   readonly #bytesMax: number;
@@ -11,7 +11,7 @@ export class SharedRoom {
     this.#bytesMax = bytesMax;
   }
 
-  /** Bytes that all callers hold. */
+  /** The number of bytes that all callers use. */
   get bytes(): number {
     return this.#bytes;
   }

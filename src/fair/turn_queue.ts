@@ -1,9 +1,9 @@
 import { SharedRoom } from './shared_room.js';
 
-/** The time that the work of one turn of the event loop may take, beside the last piece of it. */
+/** The time after which a turn of the event loop starts no more work. The last piece of work may exceed it. */
 export const TURN_MS_MAX = 2;
 
-/** Memory that a queued piece of work takes in addition to its message. */
+/** The memory that a queued piece of work takes in addition to its message. */
 const ENTRY_BYTES = 256;
 
 export interface TurnQueueOptions {
@@ -11,15 +11,15 @@ export interface TurnQueueOptions {
   readonly waitingBytesMax: number;
   /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
 
 /** The caller and the connection of a piece of work. */
 export interface WorkOwner {
-  /** The token or key by name: the callers share the time. */
+  /** The name of the token or key. Callers share the time. */
   readonly caller: string;
-  /** The connection: work of one connection is done in order. */
+  /** The connection. The work of one connection is done in order. */
   readonly connection: object;
 }
 
@@ -34,7 +34,7 @@ interface Line {
   readonly connection: object;
   first: QueuedPiece | undefined;
   last: QueuedPiece | undefined;
-  /** The connection of the same caller that is served next. */
+  /** The next connection of the same caller in the order of serving. */
   next: Line | undefined;
 }
 
@@ -44,29 +44,32 @@ interface CallerQueue {
   /** The first connection in the order of serving. */
   first: Line | undefined;
   last: Line | undefined;
-  /** The time that the caller's work has taken, counted from the time of the other callers when it came. */
+  /**
+   * The time that the caller's work has taken. The time starts at the value of the other callers at the arrival of the caller's
+   * work.
+   */
   servedMs: number;
 }
 
 /**
- * Does the work that messages of many connections cause, at most {@link TURN_MS_MAX} of it in a turn of the event loop. Work that
- * comes after that waits, and the caller that was served least goes next; its connections take turns.
+ * Does the work that messages of many connections cause, for about {@link TURN_MS_MAX} in each turn of the event loop. Further work
+ * waits. The next caller is the caller that was served for the shortest time. The connections of a caller take turns.
  *
- * Waiting work is bounded by {@link SharedRoom}.
+ * {@link SharedRoom} limits the waiting work.
  */
 export class TurnQueue {
   readonly #options: TurnQueueOptions;
   readonly #lanes = new Map<string, CallerQueue>();
   readonly #room: SharedRoom;
-  /** The time used in this turn. */
+  /** The time that this turn has used. */
   #spentMs = 0;
   #isWorking = false;
   #deferred = false;
-  /** The {@link CallerQueue.servedMs} of the caller that was served last; a new caller starts from it. */
+  /** The {@link CallerQueue.servedMs} of the caller that was served last. A new caller starts from this value. */
   #servedMs = 0;
   /**
-   * The same of callers without waiting work now, while others wait: a caller whose work comes singly does not start again each
-   * time.
+   * The {@link CallerQueue.servedMs} of callers that have no waiting work now. The values are kept while other callers wait, so that
+   * a caller with single pieces of work does not start again with each piece.
    */
   readonly #servedMsOf = new Map<string, number>();
 
@@ -75,29 +78,41 @@ export class TurnQueue {
     this.#room = new SharedRoom(options.waitingBytesMax);
   }
 
-  /** Bytes of waiting messages. */
+  /** The number of bytes of waiting messages. */
   get waitingBytes(): number {
     return this.#room.bytes;
   }
 
-  /** Tells whether the caller may add work. @param bytes the size of its message */
+  /**
+   * Tells whether the caller may add work.
+   * @param bytes the size of the message that causes the work
+   */
   hasRoom(caller: string, bytes: number): boolean {
     return this.#room.hasRoom(caller, ENTRY_BYTES + bytes);
   }
 
-  /** Does the work, at once or when its turn comes. @param work must not throw when it had to wait */
+  /**
+   * Does the work at once, or later when its turn comes.
+   * @param work must not throw if it had to wait
+   */
   run(owner: WorkOwner, bytes: number, work: () => void): void {
     if (this.isFree) this.now(work);
     else this.#wait(owner, ENTRY_BYTES + bytes, work, 'last');
   }
 
-  /** Does the work like {@link run}, before all other work of the connection: for the rest of a message whose first part was done. */
+  /**
+   * Does the work like {@link run}, but before all other work of the connection. Used for the second part of a message whose first
+   * part was done.
+   */
   resume(owner: WorkOwner, work: () => void): void {
     if (this.isFree) this.now(work);
     else this.#wait(owner, ENTRY_BYTES, work, 'first');
   }
 
-  /** Does the work at once; allowed only while {@link isFree}. @returns what the work returns */
+  /**
+   * Does the work at once. Allowed only while {@link isFree} is true.
+   * @returns the result of the work
+   */
   now<T>(work: () => T): T {
     const { nowMs } = this.#options;
     const startMs = nowMs();
@@ -111,7 +126,7 @@ export class TurnQueue {
     }
   }
 
-  /** True when work would be done at once. Work that comes while other work is done waits for its end. */
+  /** True when work would be done at once. Work that arrives while other work is done must wait. */
   get isFree(): boolean {
     return !this.#isWorking && this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
   }
@@ -136,7 +151,7 @@ export class TurnQueue {
     this.#continueLater();
   }
 
-  /** Begins a new turn: its time is whole again, and waiting work goes on. */
+  /** Begins a new turn: resets the used time, and continues with waiting work. */
   #continueLater(): void {
     if (this.#deferred) return;
     this.#deferred = true;
@@ -152,7 +167,7 @@ export class TurnQueue {
     const line = takeFirst(lane)!;
     const piece = takeFirst(line)!;
     this.#room.add(caller, -piece.bytes);
-    // Other connections of the caller are served before the next piece of this one.
+    // The caller's other connections are served before the next piece of this connection.
     if (line.first !== undefined) append(lane, line);
     else lane.lineOf.delete(line.connection);
     const before = this.#spentMs;
@@ -179,7 +194,7 @@ export class TurnQueue {
   }
 }
 
-/** An item linked from the first to the last: thousands wait, and each costs one object. */
+/** A linked list. Thousands of items may wait, and each item costs only one object. */
 interface Linked<Item> {
   first: Item | undefined;
   last: Item | undefined;

@@ -1,36 +1,45 @@
 import { strict as assert } from 'node:assert';
 
-/** A message on its way to another thread. */
+/** A message that is sent to another thread. */
 export interface RingMessage {
   readonly kind: number;
   readonly sequence: number;
-  /** The bytes of the message, only valid until the next read. */
+  /** The bytes of the message, valid until the next read. */
   readonly bytes: Uint8Array;
 }
 
-/** The size of a header: two unsigned 32-bit words (kind, length in bytes) and the sequence as a double; the bytes follow. */
+/**
+ * The size of a header: two unsigned 32-bit words (the kind, and the length in bytes) and the sequence as a double. The bytes
+ * follow the header.
+ */
 const HEADER_BYTES = 16;
-/** The alignment of messages: they start at its multiples, so the end of the ring never cuts a field of a header. */
+/**
+ * The alignment of messages. Messages start at multiples of this number, so the end of the ring never divides a field of a
+ * header.
+ */
 const ALIGNMENT_BYTES = 8;
 /**
- * The size of the field before the ring: the number of bytes that the reader has read since the start, an unsigned 32-bit number
- * that wraps.
+ * The size of the field before the ring. The field is an unsigned 32-bit number that wraps: the number of bytes that the reader
+ * has read since the start.
  */
 const POSITION_BYTES = 8;
 
-/** Returns the memory that both ends of a ring share. @param ringBytes a power of two */
+/**
+ * Returns the memory that the writer and the reader of a ring share.
+ * @param ringBytes a power of two
+ */
 export function createRingMemory(ringBytes: number): SharedArrayBuffer {
   assert(Number.isInteger(Math.log2(ringBytes)) && ringBytes < 2 ** 31, 'a power of two below 2 GiB');
   return new SharedArrayBuffer(POSITION_BYTES + ringBytes);
 }
 
 /**
- * The writing end of a ring in shared memory that carries messages from one thread to one other. Another channel tells the reader
- * the number of messages, and makes their bytes visible to it.
+ * The writer of a ring in shared memory. A ring carries messages from one thread to one other thread. Another channel sends the
+ * number of messages to the reader, and makes their bytes visible to the reader.
  */
 export class RingWriter {
   readonly #ring: Ring;
-  /** The bytes written so far, counted like the reader's position. */
+  /** The number of bytes written, counted like the reader's position. */
   #written: number;
 
   constructor(memory: SharedArrayBuffer) {
@@ -38,12 +47,15 @@ export class RingWriter {
     this.#written = this.#ring.taken();
   }
 
-  /** The bytes that the reader has not read yet. */
+  /** The number of bytes that the reader has not read yet. */
   get waiting(): number {
     return (this.#written - this.#ring.taken()) >>> 0;
   }
 
-  /** Writes a message. @returns `false` when the reader is so far behind that the message does not fit. */
+  /**
+   * Writes a message.
+   * @returns `false` when the ring has too little free space, because the reader is too far behind.
+   */
   write(kind: number, sequence: number, bytes: Uint8Array): boolean {
     const ring = this.#ring;
     const size = recordBytes(bytes.length);
@@ -61,10 +73,10 @@ export class RingWriter {
   }
 }
 
-/** The reading end. */
+/** The reader of a ring in shared memory. */
 export class RingReader {
   readonly #ring: Ring;
-  /** A copy of the message's bytes: native code need not know of shared memory. */
+  /** A copy of the message's bytes. With the copy, native code needs no support for shared memory. */
   #message = new Uint8Array(4096);
   #read: number;
 
@@ -73,7 +85,7 @@ export class RingReader {
     this.#read = this.#ring.taken();
   }
 
-  /** Reads the next message, which must exist. */
+  /** Reads the next message. The ring must contain a message. */
   read(): RingMessage {
     const ring = this.#ring;
     const at = this.#read & ring.mask;
@@ -94,7 +106,7 @@ export class RingReader {
 class Ring {
   readonly bytes: Uint8Array;
   readonly view: DataView;
-  /** The mask that turns a position into a place in the ring. */
+  /** The mask that converts a position to a place in the ring. */
   readonly mask: number;
   readonly #position: Uint32Array;
 

@@ -9,7 +9,7 @@ import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
 import type { FedAsset, Feed, FeedPosition } from './feed.js';
 
-/** The kinds of the messages of a feed in a ring. `begin` has no bytes: it is sent as an object. */
+/** The kinds of a feed's messages in a ring. `begin` is missing here, because it is sent as an object. */
 const PRICED = 1;
 const RECORDED = 2;
 const ENDED = 3;
@@ -18,7 +18,7 @@ const COMMITTING = 5;
 const COMMITTED = 6;
 const WITHDRAWN = 7;
 
-/** Writes a message to one ring or several. The bytes are only valid during the call. */
+/** Writes a message to one or more rings. The bytes are valid only during the call. */
 export type WriteMessage = (kind: number, sequence: number, bytes: Uint8Array) => void;
 
 type BytesFeed = Omit<Feed, 'begin'>;
@@ -26,21 +26,21 @@ type BytesFeed = Omit<Feed, 'begin'>;
 const TYPES: readonly SignatureType[] = ['evm', 'stark'];
 const ID_BYTES = 2;
 const TIME_BYTES = 8;
-/** The size of the signature type (a byte) and of the length of the symbol in bytes (uint16). */
+/** The size of the signature type (one byte) and of the symbol's length in bytes (uint16). */
 const NAME_BYTES = 3;
 
 /**
  * Returns a feed that writes each message as bytes, once for all receivers:
  *
- *     priced      streaming ID (uint16), price
- *     recorded    signature type (a byte), length of the symbol in bytes (uint16), symbol, record
- *     ended       time in ns (int64), signature type, length, symbol
- *     withdrawn   signature type, length, symbol
- *     applied     time in ns (int64)
- *     committing  JSON
- *     committed   0 or 1 (a byte)
+ * priced      streaming ID (uint16), price
+ * recorded    signature type (a byte), length of the symbol in bytes (uint16), symbol, record
+ * ended       time in ns (int64), signature type, length, symbol
+ * withdrawn   signature type, length, symbol
+ * applied     time in ns (int64)
+ * committing  JSON
+ * committed   0 or 1 (a byte)
  *
- * Numbers are big-endian. The sequence stands beside the bytes; the epoch is that of the snapshot before.
+ * Numbers are big-endian. The sequence is outside of the bytes. The epoch is the epoch of the last snapshot.
  */
 export function bytesFeed(write: WriteMessage): BytesFeed {
   const priceBytes = Buffer.alloc(ID_BYTES + PRICE_BYTES);
@@ -69,12 +69,12 @@ export function bytesFeed(write: WriteMessage): BytesFeed {
 }
 
 /**
- * The catalogue in force at the place where messages arrive: it changes in the order of the feed, so an ID means the same on both
- * sides.
+ * The present catalogue of the receiver. The catalogue changes in the order of the feed, so an ID has the same meaning for the
+ * sender and the receiver.
  */
 export type ReadersCatalogue = Pick<Catalogue, 'assetById' | 'placedAsset'>;
 
-/** Passes one message that {@link bytesFeed} wrote to a feed. */
+/** Reads one message that {@link bytesFeed} wrote, and passes it to a feed. */
 export function readFeedMessage(
   { kind, sequence, bytes }: RingMessage,
   epoch: number,
@@ -93,7 +93,7 @@ export function readFeedMessage(
     }
     case RECORDED: {
       const { name, end } = readName(buffer, 0);
-      // The bytes are copied: a holding outlives the message.
+      // The bytes are copied, because the holding is used longer than the message.
       const holding = openHolding(new Uint8Array(buffer.subarray(end)), name.symbol);
       feed.recorded({ ...position, asset: fedAsset(name, catalogue), holding });
       break;
@@ -120,7 +120,7 @@ export function readFeedMessage(
   }
 }
 
-/** Returns the asset of this thread with this name. */
+/** Returns this thread's asset with the name, or the name itself if the catalogue has no such asset. */
 export function fedAsset(name: AssetName, catalogue: Pick<ReadersCatalogue, 'placedAsset'>): FedAsset {
   return catalogue.placedAsset(name) ?? name;
 }
@@ -133,7 +133,7 @@ function nameParts({ symbol, signatureType }: AssetName): Uint8Array[] {
   return [head, text];
 }
 
-/** @returns the name at this offset, and the offset of its end */
+/** @returns the name at this offset, and the offset after the name */
 function readName(buffer: Buffer, at: number): { readonly name: AssetName; readonly end: number } {
   const end = at + NAME_BYTES + buffer.readUInt16BE(at + 1);
   const symbol = buffer.toString('utf8', at + NAME_BYTES, end);

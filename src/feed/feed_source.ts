@@ -6,30 +6,33 @@ import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { Feed, FeedPosition, Recorded, Snapshot } from './feed.js';
 
-/** The messages that bring prices to the edges. */
+/** The messages about prices and aggregates for the edges. */
 type PriceFeed = Pick<Feed, 'priced' | 'recorded' | 'withdrawn' | 'ended'>;
 
-/** An asset as it was configured at its last message. */
+/** An asset, with the configuration of the asset at its last message. */
 interface ToldAsset {
   asset: Asset;
   price: Price | undefined;
   holding: Holding | undefined;
 }
 
-/** Reports each change of a price and each new record to the edges of this process. Can also give the whole table. */
+/**
+ * Reports each change of a price and each new record to the edges of this process. Can also return the state of all
+ * live assets.
+ */
 export class FeedSource {
   readonly #epoch: number;
   #sequence = 0;
   #feed: PriceFeed | undefined;
-  /** The live assets, by asset index. */
+  /** The live assets by asset index. */
   readonly #live = new Map<number, ToldAsset>();
 
-  /** @param epoch greater than the epochs of all earlier starts */
+  /** @param epoch must be greater than the epochs of all earlier starts */
   constructor(epoch: number) {
     this.#epoch = epoch;
   }
 
-  /** Passes all further messages also to this feed; earlier ones are in {@link snapshot}. */
+  /** Sends all further messages to this feed. Earlier messages are in {@link snapshot}. */
   feedTo(feed: PriceFeed): void {
     this.#feed = feed;
   }
@@ -52,7 +55,8 @@ export class FeedSource {
 
   priced({ asset, price }: Priced): void {
     this.#liveOf(asset).price = price;
-    // Much faster than copying the message with its other fields: the copy takes several times as long.
+    // The object is written out field by field, because copying the fields of the message takes several times as
+    // long.
     this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, asset, price });
   }
 
@@ -63,9 +67,11 @@ export class FeedSource {
   }
 
   /**
-   * Ends the service of aggregates that are too old, if no leader does so.
-   * @param which while there is a leader, an asset that has a price may have newer inputs than its aggregate
-   * @param untilNs aggregates that were signed later are not checked: reading one takes time
+   * Stops serving aggregates that are too old, when no leader ends them.
+   * @param which `without a price` excludes assets that have a price: while there is a leader, such an asset may have
+   * newer inputs than its aggregate
+   * @param untilNs aggregates that were signed after this time are not checked, because reading an aggregate takes
+   * time
    */
   withdraw(
     which: 'all' | 'without a price',

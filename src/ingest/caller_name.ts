@@ -1,8 +1,8 @@
 import type { SignatureType } from '../model/asset.js';
 
 /**
- * The name of a publishing caller, by which another thread or machine finds it in its own configuration: the hash of a token in
- * hex, or a key.
+ * The name of a publishing caller: the hash of a token in hex, or a key. With the name, another thread or machine finds the
+ * caller in its own configuration.
  */
 export type CallerName =
   | { readonly token: string }

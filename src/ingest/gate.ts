@@ -3,60 +3,66 @@ import { parseHex, parseHexInto, toHex } from '../model/hex.js';
 import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
-import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf } from '../model/time.js';
+import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 
-/** An update that passed every check that needs no hash and no curve arithmetic. */
+/** An update that passed every check that needs neither a hash nor curve arithmetic. */
 export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
   readonly price: Price;
   /** The `msg_hash` that the publisher declares: 32 bytes. */
   readonly msgHash: Buffer;
-  /** r and s, 32 bytes each. */
+  /** r and then s, 32 bytes each. */
   readonly signature: Buffer;
-  /** The recovery bit of `v`; 0 for Stark signatures, which have none. */
+  /** The recovery bit of `v`; 0 for Stark signatures, which have no `v`. */
   readonly recovery: 0 | 1;
-  /** True when everything that the signature covers was last accepted with that signature: such a refresh needs no curve arithmetic. */
+  /** True when the last accepted update had the same signature and the same signed fields. Such a refresh needs no curve arithmetic. */
   readonly verified: boolean;
-  /** True when the message may have been taken before. */
+  /** True when the message may have taken effect before. */
   readonly again: boolean;
-  /** True when the update was accepted when its message came before, and another one after it: it has no effect any more. */
+  /**
+   * True when the update was accepted with an earlier copy of its message and a later update was accepted after it. Such an update has
+   * no effect.
+   */
   isOver: boolean;
 }
 
-/** The rights of a connection: its owner, and what it may publish. */
+/** The rights of a connection: the connection's owner, and the updates that the connection may publish. */
 export interface PublishRights {
   /**
-   * The name of the sender, the same after restarts: only the sender that brought an update can refresh it. For a token it is the
-   * token's name; another kind of login needs texts that no token can have as its name, such as one with a control character.
+   * The name of the sender, which stays the same after restarts. Only the sender that sent an update can refresh it. For a token, the
+   * name is the token's name. Other kinds of login need names that no token can have, such as a name with a control character.
    */
   readonly identity: string;
   mayPublishAs(publisher: ListedPublisher): boolean;
   maySee(symbol: string): boolean;
 }
 
-/** The part of the configuration in force that the gate reads. */
+/** The part of the present configuration that the gate reads. */
 export interface AllowList {
-  /** @param signatureType without it, an asset of either type is found */
+  /** @param signatureType if absent, an asset of either type is found */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;
-  /** @param key 20 bytes of an EVM address or 32 of a Stark public key. */
+  /** @param key the 20 bytes of an EVM address or the 32 bytes of a Stark public key. */
   publisherByKey(type: SignatureType, key: Buffer): ListedPublisher | undefined;
 }
 
-/** The timestamps of publishers that are accepted. */
+/** The range of publishers' timestamps that are accepted. */
 export interface IngestWindow {
-  /** The largest age, measured against the clock. */
+  /** The largest age, compared with the clock. */
   readonly maxPastNs: bigint;
   /** The largest distance ahead of the clock. */
   readonly maxFutureNs: bigint;
-  /** The largest distance behind the newest accepted one of the same publisher and asset; 0: only newer ones. */
+  /**
+   * The largest distance behind the newest accepted timestamp of the same publisher and asset. With 0 only newer timestamps are
+   * accepted.
+   */
   readonly maxBackwardNs: bigint;
 }
 
-/** The recovery bit of each `v` without leading zeros. */
+/** The recovery bit for each `v` without leading zeros. */
 const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x1b', 0],
   ['0x1c', 1],
@@ -64,18 +70,18 @@ const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x1', 1],
 ]);
 /**
- * The number of texts of publisher keys that are remembered. A key has many texts, by case and zeros, and a publisher writes one
- * of them.
+ * The number of publisher key texts that are remembered. A key has many possible texts, with different case and zeros, but a publisher
+ * normally uses only one of them.
  */
 const KEY_TEXTS_MAX = 10_000;
 
-/** The checks before any curve arithmetic: a map lookup costs a thousandth of a curve operation. */
+/** The checks before curve arithmetic. These checks come first because a map lookup costs a thousandth of a curve operation. */
 export class Gate {
   readonly #replay: ReplayWindow;
   readonly #last = new LastAccepted();
   readonly #clock: Clock;
   readonly #window: IngestWindow;
-  /** The keys by their text as it came, and by path. */
+  /** The publishers by the received text of their key, for each path. */
   readonly #knownKeys = {
     evm: new Map<string, KnownPublisherKey>(),
     stark: new Map<string, KnownPublisherKey>(),
@@ -86,16 +92,24 @@ export class Gate {
     this.#allowList = allowList;
     this.#clock = clock;
     this.#window = window;
-    this.#replay = new ReplayWindow(window.maxBackwardNs);
+    this.#replay = new ReplayWindow(window.maxBackwardNs, clock.nowNs());
   }
 
-  /** Applies a changed allow-list; accepted updates stay remembered. */
+  /** Applies a changed allow-list. Accepted updates stay remembered. */
   reload(allowList: AllowList): void {
     this.#allowList = allowList;
     for (const keys of Object.values(this.#knownKeys)) keys.clear();
   }
 
-  /** Restores the memory of a publisher and an asset from before a restart; `last` is its last accepted update. */
+  /** Notes that the clock was stepped back to this time. Updates of later times count no more. */
+  steppedBack(nowNs: TimeNs): void {
+    this.#replay.steppedBack(nowNs);
+  }
+
+  /**
+   * Restores the memory of a publisher and an asset after a restart.
+   * @param last the publisher's last accepted update of the asset
+   */
   restore(
     asset: Asset,
     publisher: ListedPublisher,
@@ -106,16 +120,17 @@ export class Gate {
     this.#last.put(asset, publisher, last);
   }
 
-  /** Returns the memory since the last update of this publisher for this asset was accepted; to be stored with that update. */
+  /** Returns the memory of this publisher's updates for this asset. The caller stores it together with an accepted update. */
   seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#replay.seen(asset, publisher);
   }
 
   /**
-   * @param again the message was sent before and may have been taken: then the update that was accepted last is accepted once
-   * more;
-   *   an earlier one only gets that answer, after its signature was verified
-   * @param nowNs the time of the clock, if it was read already
+   * Checks an update before its signature is verified.
+   * @param again true if the message was sent before and may have taken effect. The update that was accepted last is then accepted once
+   * more. For an earlier accepted update, the sender gets the same answer again, but the update has no effect; its signature is
+   * verified first.
+   * @param nowNs the time of the clock, if the caller has already read it
    * @returns the candidate, or the reason why the update is refused.
    */
   admit(
@@ -174,7 +189,7 @@ export class Gate {
       isOver: false,
     };
     if (this.#isRepeated(candidate)) return { ...candidate, verified: true };
-    const refused = this.#replay.check(candidate);
+    const refused = this.#replay.check(candidate, nowNs + maxFutureNs);
     if (refused !== undefined) {
       candidate.isOver = again && this.#replay.isOver(candidate);
       return candidate.isOver ? candidate : refused;
@@ -198,9 +213,9 @@ export class Gate {
   }
 
   /**
-   * Checks the candidate last, after its signature was verified: verification takes time, in which others may have come first or
-   * the configuration may have changed.
-   * @returns the price to keep of the candidate, or the reason why the update is refused
+   * Makes the last check of a candidate, after its signature was verified. During the verification, other updates may have been
+   * accepted or the configuration may have changed.
+   * @returns the candidate's price to keep, or the reason why the update is refused
    */
   accept(candidate: Candidate): PublisherPrice | string {
     const { raw, asset, publisher } = candidate;
@@ -213,9 +228,10 @@ export class Gate {
     if (!mayPublish(key.publisher, asset)) return 'publisher_key is not allowed for this asset';
     const input = toPublisherPrice(candidate, key.text);
     if (candidate.isOver || this.#isRepeated(candidate)) return input;
-    const refused = this.#replay.check(candidate);
+    const latestNs = this.#clock.nowNs() + this.#window.maxFutureNs;
+    const refused = this.#replay.check(candidate, latestNs);
     if (refused !== undefined) return refused;
-    this.#replay.record(candidate);
+    this.#replay.record(candidate, latestNs);
     this.#last.put(asset, publisher, input);
     return input;
   }
@@ -225,15 +241,15 @@ export class Gate {
   }
 }
 
-/** A publisher, and a text of its key as it came. */
+/** A publisher, and a received text of its key. */
 interface KnownPublisherKey {
   readonly text: string;
   readonly publisher: ListedPublisher;
 }
 
 /**
- * Returns what is kept of an accepted candidate until the next one of its publisher: no more than is needed by then. Texts that
- * all candidates have are shared.
+ * Returns the part of an accepted candidate that is kept until the publisher's next candidate. Texts that are the same in all
+ * candidates are shared.
  */
 export function toPublisherPrice(
   { raw, asset, price, timestampNs }: Candidate,
@@ -265,7 +281,7 @@ function parseSignature(raw: RawUpdate, path: SignatureType): { rs: Buffer; reco
   return recovery === undefined ? 'signature v is not 0x1b, 0x1c, 0x0 or 0x1' : { rs, recovery };
 }
 
-/** Reads `v`, which publishers write without zeros or with them, in any case. */
+/** Reads `v`. Publishers write it with or without leading zeros, and in either case. */
 function recoveryOf(v: string): 0 | 1 | undefined {
   const known = RECOVERY_OF_V.get(v);
   if (known !== undefined) return known;

@@ -3,10 +3,10 @@ import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { PairMap } from './pair_map.js';
 
-/** The texts of an update that identify it. */
+/** The texts that identify an update. */
 export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 
-/** An update and its texts as they came. */
+/** An update with the texts that were received. */
 export interface ReceivedUpdate {
   readonly asset: Asset;
   readonly publisher: ListedPublisher;
@@ -14,7 +14,10 @@ export interface ReceivedUpdate {
   readonly raw: UpdateTexts;
 }
 
-/** The last accepted update of each publisher for each asset, as it came: recognises one that comes again. */
+/**
+ * * The last accepted update of each publisher for each asset, in the received form. This update is used to recognise an
+ * update that arrives again.
+ */
 export class LastAccepted {
   readonly #lastOf = new PairMap<PublisherPrice>();
 
@@ -22,7 +25,7 @@ export class LastAccepted {
     this.#lastOf.set(asset, publisher, input);
   }
 
-  /** Tells whether this is exactly that update. */
+  /** Tells whether this update is exactly the last accepted update. */
   is({ asset, publisher, timestampNs, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);
     return (
@@ -34,9 +37,9 @@ export class LastAccepted {
   }
 
   /**
-   * Tells whether this has the signature of that update, over the same texts. They are compared one by one, since the hash is
-   * only declared by the publisher until it is recomputed. Beside these texts a signature covers only the second, which may
-   * differ.
+   * Tells whether this update has the same signature and the same signed texts as the last accepted update. The texts are
+   * compared one by one, because the hash is only a declaration of the publisher until it is recomputed. In addition to these
+   * texts, a signature covers only the second, which may differ.
    */
   isSigned({ asset, publisher, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);

@@ -2,47 +2,51 @@ import { isLosslessNumber, parse as parseLossless, stringify as stringifyLossles
 import { hasAtMost } from '../model/text.js';
 import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { Rejections } from './rejections.js';
-import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, mayRepeatKeys } from './structure.js';
+import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, hasEscapedKey, mayRepeatKeys } from './structure.js';
 
-/** An update of a publish message with its texts as they came; nothing of it has been verified yet. */
+/** An update of a publish message with the received texts. No part of it has been verified. */
 export interface RawUpdate {
-  /** The key under which the update stands in `data`. */
+  /** The key of the update in `data`. */
   readonly symbol: string;
   readonly assetId: string;
   readonly publisherKey: string;
   readonly externalAssetId: string;
   readonly signatureType: string;
   readonly price: string;
-  /** The decimal digits of the nanosecond timestamp. */
+  /** The nanosecond timestamp in decimal digits. */
   readonly timestamp: string;
   readonly r: string;
   readonly s: string;
   readonly v: string | undefined;
   readonly msgHash: string;
-  /** The JSON text of `metadata`, with every digit as it came. */
+  /** The JSON text of `metadata` with every received digit. */
   readonly metadata: string | undefined;
 }
 
-/** A publish message that could be read. */
+/** A publish message that was read without an error. */
 export interface ReadMessage {
   readonly ok: true;
   readonly traceId: string | undefined;
   readonly updates: readonly RawUpdate[];
-  /** Updates whose shape is wrong, by symbol, with the reason. They do not affect the others. */
+  /** The updates with an invalid shape: the reason by symbol. Invalid updates do not affect the other updates. */
   readonly malformed: ReadonlyMap<string, string>;
+  /** The fault of `trace_id`, which the prices do not depend on. */
+  readonly fault?: string;
   /** The length of the message's text. */
   readonly length: number;
-  /** True when the message was sent before to a leader that did not answer: that leader may have taken it. */
+  /** True when the message was sent before to a leader that did not answer, so that the updates may already have taken effect. */
   readonly again?: boolean;
-  /** The form in which the message came from another thread or node, and goes on to the next one. */
+  /** The form in which the message came from another thread or node. The message is passed on in the same form. */
   readonly packed?: PackedMessage;
 }
 
-/** A message that was read, in the form that is sent to another thread: sending it takes half of the time that the objects take. */
+/**
+ * A message in the form that is sent to another thread. Sending this form takes half of the time that sending the objects takes.
+ */
 export interface PackedMessage {
   readonly traceId: string | undefined;
   readonly length: number;
-  /** JSON: the malformed updates as pairs, and each update as its texts in an order of its own. */
+  /** A JSON text: the malformed updates as pairs, and the texts of each update in a fixed order. */
   readonly content: string;
 }
 
@@ -50,7 +54,10 @@ export type PublishMessage =
   | ReadMessage
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
-/** The deepest nesting of `metadata`. Each answer that shows the update has a copy of `metadata`, so it must stay small. */
+/**
+ * The deepest nesting of `metadata`. The limits of `metadata` are small, because each answer that shows the update has a copy of
+ * `metadata`.
+ */
 export const METADATA_DEPTH_MAX = 16;
 export const METADATA_VALUES_MAX = 256;
 export const METADATA_LENGTH_MAX = 4_096;
@@ -58,9 +65,10 @@ export const METADATA_LENGTH_MAX = 4_096;
 /**
  * Reads one publish message.
  *
- * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. So its digits are quoted first, which costs 0.5
- * µs a message; a parser that keeps every digit costs five times as much as `JSON.parse`. That slow parser reads messages that
- * quoting cannot make exact (numbers in `metadata`, a key written with escapes), and those in which a key may come twice.
+ * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Therefore the digits of timestamps are put in
+ * quotation marks first, which costs 0.5 µs for each message. A parser that keeps every digit takes five times as long as
+ * `JSON.parse`. That slow parser reads only three kinds of messages: messages that quotation marks cannot make exact (numbers in
+ * `metadata`), messages with a key that is written with escapes, and messages that may contain a key twice.
  */
 export function readPublishMessage(text: string, updatesMax: number): PublishMessage {
   const excess = excessOf(text, updatesMax);
@@ -73,7 +81,7 @@ export function readPublishMessage(text: string, updatesMax: number): PublishMes
   }
   const keys = countKeys(message);
   if (keys === undefined) return refuse(undefined, `the message nests deeper than ${DEPTH_MAX}`);
-  if (!mayRepeatKeys(text, keys)) {
+  if (!hasEscapedKey(text) && !mayRepeatKeys(text, keys)) {
     const read = readEnvelope(message, text.length, updatesMax, false);
     if (read !== INEXACT) return read;
   }
@@ -94,17 +102,23 @@ function readExactly(text: string, updatesMax: number): PublishMessage {
 }
 
 /**
- * Matches an integer `timestamp`. What follows is checked elsewhere: the check refuses digits of a fraction or an exponent, and
- * the parser refuses leading zeros.
+ * Matches an integer `timestamp`. Other checks cover the text after it: the check refuses the digits of a fraction or an exponent,
+ * and the parser refuses leading zeros.
  */
 const TIMESTAMP_DIGITS = /("timestamp"\s*:\s*)(-?(?:0|[1-9]\d*))(?=\s*[,}])/g;
 
-/** Refuses a key with two different values, because parsers differ in which one they take; twice the same value is harmless. */
+/**
+ * Refuses a key with two different values, because parsers differ in the value that they take. A key that has the same value twice
+ * is harmless.
+ */
 function refuseDuplicate({ key }: { readonly key: string }): never {
   throw new SyntaxError(`the key ${JSON.stringify(key)} comes twice in one object`);
 }
 
-/** The answer of a read when a value may have lost digits in `JSON.parse`; never given after the parser that keeps them. */
+/**
+ * * The result of a read when `JSON.parse` may have lost digits of a value. `INEXACT` is never the result after the parser that
+ * keeps every digit.
+ */
 const INEXACT = Symbol('inexact');
 
 function readEnvelope(
@@ -114,12 +128,7 @@ function readEnvelope(
   exact: boolean,
 ): PublishMessage | typeof INEXACT {
   if (!isObject(message)) return refuse(undefined, 'the message is not a JSON object');
-  const traceId = message['trace_id'];
-  if (traceId !== undefined && traceId !== null && typeof traceId !== 'string')
-    return refuse(undefined, 'trace_id is not a string');
-  if (typeof traceId === 'string' && !hasAtMost(TRACE_ID_LENGTH_MAX, traceId))
-    return refuse(undefined, `trace_id is longer than ${TRACE_ID_LENGTH_MAX} characters`);
-  const trace = traceId ?? undefined;
+  const { trace, fault } = readTraceId(message['trace_id']);
   if (message['type'] !== SIGNED_PRICES_TYPE) return refuse(trace, `type is not "${SIGNED_PRICES_TYPE}"`);
   const data = message['data'];
   if (!isObject(data)) return refuse(trace, 'data is not an object of asset ID to update');
@@ -135,7 +144,15 @@ function readEnvelope(
     if (typeof update === 'string') malformed.add(symbol, update);
     else updates.push(update);
   }
-  return { ok: true, traceId: trace, updates, malformed: malformed.reasons, length };
+  const read = { ok: true, traceId: trace, updates, malformed: malformed.reasons, length } as const;
+  return fault === undefined ? read : { ...read, fault };
+}
+
+function readTraceId(value: unknown): { readonly trace: string | undefined; readonly fault?: string } {
+  if (value === undefined || value === null) return { trace: undefined };
+  if (typeof value !== 'string') return { trace: undefined, fault: 'trace_id is not a string' };
+  if (hasAtMost(TRACE_ID_LENGTH_MAX, value)) return { trace: value };
+  return { trace: undefined, fault: `trace_id is longer than ${TRACE_ID_LENGTH_MAX} characters` };
 }
 
 function refuse(traceId: string | undefined, error: string): PublishMessage {
@@ -199,7 +216,7 @@ function readTimestamp(value: unknown): string | undefined | typeof INEXACT {
   return typeof value === 'number' ? INEXACT : undefined;
 }
 
-/** @returns the JSON text, `undefined` if absent, the reason why it is invalid, or {@link INEXACT}. */
+/** @returns the JSON text, `undefined` if `metadata` is absent, the reason why it is invalid, or {@link INEXACT}. */
 function readMetadata(value: unknown, exact: boolean): string | undefined | Error | typeof INEXACT {
   if (value === undefined) return undefined;
   if (value === null) return 'null';
@@ -246,8 +263,8 @@ function spendValues(value: unknown, valuesLeft: number, depthLeft: number): num
 }
 
 /**
- * Tells whether digits may be lost: numbers may have been rounded, and digits under a publisher's own `timestamp` may not be
- * those that were quoted. A key that only ends in `"timestamp` has its digits quoted, too: the quotation mark in it is escaped.
+ * Tells whether digits may be lost. Numbers may have been rounded. The digits of a publisher's own `timestamp` may have been put in
+ * quotation marks. This also happens to a key that only ends in `"timestamp`, with its quotation mark escaped.
  */
 function mayHaveLostDigits(value: unknown): boolean {
   if (typeof value === 'number') return true;

@@ -22,7 +22,7 @@ const OPTIONAL: ReadonlySet<string> = new Set(['v', 'metadata'] satisfies (keyof
 
 type Content = [malformed: [symbol: string, reason: string][], updates: (string | null)[][]];
 
-/** A message that came packed is passed on as it came, unread. */
+/** Packs a message. A message that was received in packed form is returned unread. */
 export function packMessage(message: ReadMessage): PackedMessage {
   if (message.packed !== undefined) return message.packed;
   const { traceId, length, malformed, updates } = message;

@@ -2,7 +2,10 @@ import type { Asset, ListedPublisher } from '../model/asset.js';
 
 /** Values by publisher and asset. */
 export class PairMap<Value> {
-  /** Values by asset index, then by publisher index: small integers, for which a map makes no key of its own. */
+  /**
+   * Values by asset index, then by publisher index. Both indexes are small integers, so the maps need no
+   * additional keys.
+   */
   readonly #values: Map<number, Value>[] = [];
 
   get({ index }: Pick<Asset, 'index'>, publisher: Pick<ListedPublisher, 'index'>): Value | undefined {

@@ -4,34 +4,37 @@ import { parseTimeNs, type TimeNs } from '../model/time.js';
 import { LOGIN_HEADERS } from '../wire/login_message.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES, WORD_BYTES } from '../wire/signatures.js';
 
-/** The headers of a request that belong to a login by signature, in order: lower-case name and value. */
+/**
+ * The headers of a request that belong to a login by signature, in order: the name in lower case and the
+ * value.
+ */
 export type LoginHeaders = readonly (readonly [name: string, value: string])[];
 
-/** The largest distance of a login's time behind and ahead of the clock. */
+/** The largest distances of a login's time from the clock: behind it and ahead of it. */
 export interface LoginWindow {
   readonly maxPastNs: bigint;
   readonly maxFutureNs: bigint;
 }
 
-/** A login of a listed publisher whose signature is not verified yet. */
+/** A login of a listed publisher, before its signature is verified. */
 export interface LoginClaim {
   readonly publisher: ListedPublisher;
   readonly timestampNs: TimeNs;
-  /** r then s: 64 bytes. */
+  /** r and then s: 64 bytes. */
   readonly signature: Buffer;
-  /** 0 for Stark. */
+  /** The recovery bit; 0 for Stark. */
   readonly recovery: 0 | 1;
 }
 
 export interface LoginRefusal {
-  /** 403: the headers are valid, but do not give access to this path. */
+  /** The HTTP status. 403 means that the headers are valid, but do not give access to this path. */
   readonly status: 401 | 403;
   readonly reason: LoginFault;
-  /** The text that names the invalid header. */
+  /** The text of the answer, which names the invalid header. */
   readonly error: string;
 }
 
-/** The reasons that metrics count. `unknown`: the key is not on the allow-list. */
+/** The reasons that metrics count. `unknown` means that the key is not on the allow-list. */
 export type LoginFault =
   | 'missing'
   | 'repeated'
@@ -46,7 +49,7 @@ export type FindPublisher = (type: SignatureType, key: Buffer) => ListedPublishe
 
 /**
  * Checks a login before any curve arithmetic.
- * @param pathType the signature type of the path; `undefined` if the path takes both
+ * @param pathType the signature type of the path; `undefined` if the path accepts both types
  */
 export function readLogin(
   headers: LoginHeaders,
@@ -66,7 +69,7 @@ export function readLogin(
       reason: 'signature type',
       error: `X-Signature-Type is not "${pathType}", which this path takes`,
     };
-  // Key as a number, whatever the leading zeros.
+  // The key is read as a number, with any leading zeros.
   const key =
     publicKey.length <= KEY_LENGTH_MAX
       ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), PUBLIC_KEY_BYTES[type])
@@ -88,7 +91,7 @@ export function readLogin(
   return { publisher, timestampNs, ...signature };
 }
 
-/** The refusal of a login whose signature is invalid. */
+/** The refusal of a login with an invalid signature. */
 export const LOGIN_NOT_SIGNED: LoginRefusal = {
   status: 401,
   reason: 'signature',
@@ -121,7 +124,7 @@ function isSignatureType(text: string): text is SignatureType {
   return (SIGNATURE_TYPES as readonly string[]).includes(text);
 }
 
-/** Reads a signature. Each number of it must have all of its digits. */
+/** Reads a signature. Each number in it must have all its digits. */
 function parseSignature(
   text: string,
   type: SignatureType,
@@ -135,7 +138,7 @@ function parseSignature(
   return recovery === 0 || recovery === 1 ? { signature, recovery } : undefined;
 }
 
-/** `v` is 0x1b or 0x1c. */
+/** The value that is subtracted from `v`, which is 0x1b or 0x1c. */
 const RECOVERY_OFFSET = 27;
-/** The largest length of the text of a public key, with all its leading zeros. */
+/** The largest length of a public key's text, including leading zeros. */
 const KEY_LENGTH_MAX = 256;

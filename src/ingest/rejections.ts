@@ -1,6 +1,9 @@
 const NONE: ReadonlyMap<string, string> = new Map();
 
-/** The reasons why updates of a message are refused. They take almost no memory while no update is refused, as in most messages. */
+/**
+ * The reasons why updates of a message are refused. Most messages have no refused update, and then the object takes almost no
+ * memory.
+ */
 export class Rejections {
   #reasons: Map<string, string> | undefined;
 
@@ -13,7 +16,7 @@ export class Rejections {
     this.#reasons.set(symbol, reason);
   }
 
-  /** Reasons by symbol. */
+  /** The reasons by symbol. */
   get reasons(): ReadonlyMap<string, string> {
     return this.#reasons ?? NONE;
   }

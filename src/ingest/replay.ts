@@ -11,8 +11,8 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 import { PairMap } from './pair_map.js';
 
 /**
- * The number of different updates of one publisher for one asset that are remembered. Past it, new ones are refused until their
- * time has moved the window on, so the number bounds the memory and the record that the store keeps.
+ * The number of different updates of one publisher for one asset that are remembered. Above this number, new updates are refused until
+ * their time has moved the window forward. So the number limits the memory, and the size of the stored record.
  */
 export const SEEN_UPDATES_MAX = 30_000;
 
@@ -23,44 +23,64 @@ export interface SignedUpdate {
   /** The identity of the session that sent the update. */
   readonly sender: string;
   readonly timestampNs: TimeNs;
-  /** The whole second of the timestamp, which the signature covers, and the nanoseconds after it, which it does not. */
+  /**
+   * The whole second of the timestamp, which the signature covers. The next field has the remaining nanoseconds, which the signature does
+   * not cover.
+   */
   readonly second: number;
   readonly nanos: number;
-  /** The part of the `msg_hash` that is remembered: {@link hashKeyOf}. */
+  /** The part of the `msg_hash` that is remembered; see {@link hashKeyOf}. */
   readonly hashKey: number;
 }
 
 /**
- * Returns 53 bits that tell the hashes of a window apart: a new hash has the bits of one among 30,000 with a chance of one in
- * 10^11, and is then refused, or taken as a refresh. A number needs no text for each look-up.
+ * Returns 53 bits that identify a hash within a window. Among 30,000 hashes, a new hash has the bits of another hash with a chance of one
+ * in 10^11. Such an update is refused, or treated as a refresh. A number is used because a look-up then needs no text.
  */
 export function hashKeyOf(msgHash: Buffer): number {
   return (msgHash.readUInt32BE(24) & 0x1f_ffff) * 0x1_0000_0000 + msgHash.readUInt32BE(28);
 }
 
 /**
- * The hashes of updates that were accepted recently, per asset and publisher.
+ * The hashes of recently accepted updates, by asset and publisher.
  *
- * Signatures cover whole seconds, so anyone can raise the nanoseconds of an update and its signature stays valid. An update whose
- * hash is in the window is therefore taken only as a refresh: with a later time, and from the sender that brought it first. A
- * refresh never moves the window. Any other update may be up to `max_backward` older than the newest one (refreshes do not count
- * as newest). The window begins there; an older update is refused because its hash is forgotten. With a `max_backward` of 0 only
- * the newest update can be refreshed: an earlier value of its second never comes back.
+ * Signatures cover whole seconds. So anyone can raise the nanoseconds of an update, and its signature stays valid. Therefore an update
+ * whose hash is in the window is accepted only as a refresh. A refresh needs a later time, and must come from the sender that first sent
+ * the update. A refresh never moves the window.
+ *
+ * Any other update may be up to `max_backward` older than the newest update; refreshes do not count as newest. The window begins at that
+ * time. An older update is refused, because its hash is no longer known. With a `max_backward` of 0 only the newest update can be
+ * refreshed, so an earlier value of its second never returns.
+ *
+ * A window that begins after the latest time that counts is from a wrong clock, and does not count. Then every update is accepted
+ * whose time is after the start, or after the last step back of the clock. The first such update replaces the window.
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
   readonly #pairs = new PairMap<Pair>();
+  /** The start, or the last step back of the clock. */
+  #beginsNs: TimeNs;
 
-  /** @param maxBackwardNs 0: only updates newer than all before are taken. */
-  constructor(maxBackwardNs: bigint) {
+  /** @param maxBackwardNs with 0, an update is accepted only if it is newer than all earlier updates. */
+  constructor(maxBackwardNs: bigint, nowNs: TimeNs) {
     this.#maxBackwardNs = maxBackwardNs;
+    this.#beginsNs = nowNs;
   }
 
-  /** @returns why the update is refused now, or `undefined`. */
-  check(update: SignedUpdate): string | undefined {
+  /** Notes that the clock was stepped back to this time. */
+  steppedBack(nowNs: TimeNs): void {
+    this.#beginsNs = nowNs;
+  }
+
+  /**
+   * @param latestNs the latest time that counts now
+   * @returns the reason why the update is refused now; `undefined` if it is not refused.
+   */
+  check(update: SignedUpdate, latestNs: bigint): string | undefined {
     const pair = this.#pairs.get(update.asset, update.publisher);
     if (pair === undefined) return undefined;
     const { timestampNs, nanos, sender } = update;
+    if (isAhead(pair, latestNs)) return timestampNs < this.#beginsNs ? NOT_NEWER : undefined;
     if (timestampNs < pair.floorNs) return this.#maxBackwardNs === 0n ? NOT_NEWER : TOO_FAR_BACK;
     const at = find(pair, update);
     if (at < 0) return this.#hasRoom(pair, timestampNs) ? undefined : WINDOW_FULL;
@@ -71,8 +91,8 @@ export class ReplayWindow {
   }
 
   /**
-   * Tells whether an update with this hash from this sender was accepted, and another one after it. That one may be a refresh of
-   * this update, since only its last time is remembered.
+   * Tells whether an update with this hash and sender was accepted, and another update after it. The other update may be a refresh of
+   * this update, because only the last time of an update is remembered.
    */
   isOver(update: SignedUpdate): boolean {
     const pair = this.#pairs.get(update.asset, update.publisher);
@@ -84,18 +104,19 @@ export class ReplayWindow {
     return update.nanos < nanos || (update.nanos === nanos && !isNewest(pair, update, at));
   }
 
-  /** Tells whether the update that was accepted last since the start has this second and hash. */
+  /** Tells whether the last update that was accepted since the start has this second and hash. */
   isLast(update: SignedUpdate): boolean {
     const last = this.#pairs.get(update.asset, update.publisher)?.last;
     return last !== undefined && isSame(last, update);
   }
 
-  /** Remembers an accepted update. */
-  record(update: SignedUpdate): void {
+  /** Remembers an accepted update. @param latestNs the latest time that counts now */
+  record(update: SignedUpdate, latestNs: bigint): void {
     const { timestampNs, second, nanos, hashKey, sender } = update;
     let pair = this.#pairs.get(update.asset, update.publisher);
-    if (pair === undefined) {
-      pair = { floorNs: 0n as TimeNs, senders: [], updates: [], placeByKey: undefined, last: undefined };
+    if (pair === undefined || isAhead(pair, latestNs)) {
+      const floorNs = pair === undefined ? (0n as TimeNs) : this.#beginsNs;
+      pair = { floorNs, senders: [], updates: [], placeByKey: undefined, last: undefined };
       this.#pairs.set(update.asset, update.publisher, pair);
     }
     if (pair.last === undefined) pair.last = { hashKey, second };
@@ -113,15 +134,17 @@ export class ReplayWindow {
     pair.updates.push(hashKey, second, nanos, placeOf(sender, pair.senders));
   }
 
-  /** Returns the memory of a publisher's updates for an asset of which at least one was accepted. The next accepted update changes it. */
+  /**
+   * Returns the memory of a publisher's updates for an asset. At least one update must have been accepted. The next accepted update
+   * changes the returned object.
+   */
   seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#pairs.get(asset, publisher)!;
   }
 
   /**
-   * Restores the memory from before a restart.
-   * @param seen absent in records of versions that kept no window: then nothing is accepted up to the end of the second of the
-   * last update.
+   * Restores the memory after a restart.
+   * @param seen absent in records of versions without a window; no update is then accepted up to the end of the last update's second.
    */
   restore(asset: Asset, publisher: ListedPublisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
     this.#pairs.set(asset, publisher, {
@@ -133,7 +156,10 @@ export class ReplayWindow {
     });
   }
 
-  /** Tells whether one more update of this time can be remembered, counting what the window forgets for it. */
+  /**
+   * Tells whether one more update with this time can be remembered. The count excludes the updates that the window forgets because of the
+   * new update.
+   */
   #hasRoom({ updates }: Pair, timestampNs: TimeNs): boolean {
     if (updates.length < NUMBERS_MAX) return true;
     const first = Number(secondOf(this.#floorAfter(timestampNs)));
@@ -142,7 +168,7 @@ export class ReplayWindow {
     return left < SEEN_UPDATES_MAX;
   }
 
-  /** Begins the window at the place that an accepted update of this time needs, and forgets the seconds before. */
+  /** Moves the start of the window as far as an accepted update with this time requires, and forgets the earlier seconds. */
   #raiseFloor(pair: Pair, timestampNs: TimeNs): void {
     const floorNs = this.#floorAfter(timestampNs);
     if (floorNs <= pair.floorNs) return;
@@ -156,7 +182,15 @@ export class ReplayWindow {
   }
 }
 
-/** Tells whether the update at that place is the one that was accepted last. After a restart that is the last new one. */
+/** Tells whether the window begins after every time that counts. With a `max_backward` of 0 it begins 1 ns after its last update. */
+function isAhead({ floorNs }: Pair, latestNs: bigint): boolean {
+  return floorNs > latestNs + 1n;
+}
+
+/**
+ * Tells whether the update at index `at` was accepted last. After a restart, the last new update counts as the update that was accepted
+ * last.
+ */
 function isNewest({ last, updates }: Pair, update: SignedUpdate, at: number): boolean {
   return last === undefined ? at + SEEN_FIELDS === updates.length : isSame(last, update);
 }
@@ -174,8 +208,8 @@ const WINDOW_FULL = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_bac
 
 const NUMBERS_MAX = SEEN_UPDATES_MAX * SEEN_FIELDS;
 /**
- * The largest list that is searched: up to this many numbers a search from the start is faster than a map, and most publishers
- * send 2 to 20 updates a second.
+ * The size up to which a list is searched from its start. Up to this size a search is faster than a map, and most publishers send 2 to 20
+ * updates a second.
  */
 const SEARCHED_NUMBERS_MAX = 100 * SEEN_FIELDS;
 
@@ -184,9 +218,9 @@ interface Pair extends SeenUpdates {
   floorNs: TimeNs;
   senders: string[];
   updates: number[];
-  /** The place of each hash key in `updates`, once there are many. */
+  /** The place of each hash key in `updates`; `undefined` while the list is short. */
   placeByKey: Map<number, number> | undefined;
-  /** The last update that was accepted since the start, in order of arrival. */
+  /** The update that was last accepted since the start, in the order of arrival. */
   last: RememberedUpdate | undefined;
 }
 
@@ -195,7 +229,7 @@ interface RememberedUpdate {
   second: number;
 }
 
-/** Returns the place at which the update with this second and hash begins in `updates`; -1 when it is absent. */
+/** Returns the index in `updates` at which the update with this second and hash begins; -1 when the update is absent. */
 function find(pair: Pair, { second, hashKey }: SignedUpdate): number {
   const { updates } = pair;
   if (updates.length > SEARCHED_NUMBERS_MAX) {
@@ -227,7 +261,7 @@ function forgetBefore(pair: Pair, first: number): void {
   }
 }
 
-/** Returns the place of a sender in the list; adds a new sender at the end. */
+/** Returns the index of a sender in the list. A new sender is added at the end. */
 function placeOf(sender: string, senders: string[]): number {
   const place = senders.indexOf(sender);
   return place >= 0 ? place : senders.push(sender) - 1;

@@ -1,19 +1,20 @@
-/** The deepest nesting of a message; the deepest field of an update lies 6 deep, and `metadata` has a limit of its own. */
+/** The deepest nesting of a message. The deepest field of an update has depth 6, and `metadata` has a separate limit. */
 export const DEPTH_MAX = 64;
 
-/** The length up to which messages are not checked: no such text takes a parser long. */
+/** The length up to which messages are not checked, because no such text takes a parser much time. */
 const SHORT_LENGTH_MAX = 16 * 1024;
-/** The limit for each update, which has 4 objects and 13 commas of its own; the rest is for `metadata`. */
+/** The limits for each update. An update has 4 objects and 13 commas; the rest is for `metadata`. */
 const CONTAINERS_PER_UPDATE_MAX = 8;
 const COMMAS_PER_UPDATE_MAX = 18;
-/** The limit for the parser that keeps every digit , which takes up to 2 µs a value and 0.1 µs a character. */
+/** The limits for the parser that keeps every digit. That parser takes up to 2 µs a value and 0.1 µs a character. */
 const EXACT_LENGTH_MAX = 128 * 1024;
 const EXACT_COMMAS_MAX = 4_000;
 
 /**
- * Returns what makes the JSON of a publish message too expensive to parse, if anything does: `JSON.parse` takes a second for half
- * a million nested arrays, and 1 µs for each of as many different keys. Nothing is parsed for this.
- * @param updatesMax the number of updates that a message may hold
+ * Returns the reason why the JSON of a publish message is too expensive to parse; `undefined` if it is not. `JSON.parse` takes a
+ * second for half a million nested arrays, and 1 µs for each key of half a million different keys. This check does not parse the
+ * text.
+ * @param updatesMax the largest number of updates in a message
  */
 export function excessOf(text: string, updatesMax: number): string | undefined {
   if (text.length <= SHORT_LENGTH_MAX) return undefined;
@@ -26,7 +27,7 @@ export function excessOf(text: string, updatesMax: number): string | undefined {
     : undefined;
 }
 
-/** Returns the same for the parser that keeps every digit. */
+/** Returns the reason why a message is too expensive for the parser that keeps every digit; `undefined` if it is not. */
 export function exactExcessOf(text: string): string | undefined {
   return text.length > EXACT_LENGTH_MAX || countUpTo(text, ',', EXACT_COMMAS_MAX) > EXACT_COMMAS_MAX
     ? `a message with numbers in metadata, or whose keys are hard to tell from its strings, is at most ` +
@@ -35,17 +36,32 @@ export function exactExcessOf(text: string): string | undefined {
 }
 
 /**
- * Tells whether a key may come twice in one object. `JSON.parse` silently keeps the last value, so its result has fewer keys than
- * the text has colons: counting both costs 0.4 µs an update. Colons in strings count as well, so after `true` the caller has to
- * look closer.
+ * Tells whether an object may contain a key twice. `JSON.parse` silently keeps the last value, so its result has fewer keys than
+ * the text has colons. Counting both costs 0.4 µs for each update. Colons in strings are counted too, so after `true` the caller
+ * must check more exactly.
  * @param keys the number of keys in the parsed value, from {@link countKeys}
  */
 export function mayRepeatKeys(text: string, keys: number): boolean {
   return countUpTo(text, ':', keys) !== keys && countKeyEnds(text, keys) !== keys;
 }
 
+/**
+ * Tells whether a key of a JSON text is written with an escape. `JSON.parse` of Node 24 and 26 may read such a key as the key of an
+ * earlier text: after the key `\\`, the key `\"` is read as `\\` too (https://github.com/nodejs/node/issues/63785).
+ */
+export function hasEscapedKey(text: string): boolean {
+  const colon = /\s*:/y;
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
+    // An escape is inside a string: look behind the end of that string.
+    while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+    colon.lastIndex = at + 1;
+    if (colon.test(text)) return true;
+  }
+  return false;
+}
+
 function countKeyEnds(text: string, max: number): number {
-  // Matches the end of a key; inside a string it matches an escaped quotation mark and a colon, which is rare.
+  // Matches the end of a key. In a string it also matches an escaped quotation mark before a colon, which is rare.
   const keyEnd = /"\s*:/g;
   let count = 0;
   while (count <= max && keyEnd.test(text)) count++;
@@ -69,7 +85,7 @@ export function countKeys(value: unknown, depthLeft = DEPTH_MAX): number | undef
   return keys;
 }
 
-/** Counts up to one more than `max`. */
+/** Counts a character, but at most up to `max` + 1. */
 function countUpTo(text: string, character: string, max: number): number {
   let count = 0;
   for (let at = text.indexOf(character); at >= 0 && count <= max; at = text.indexOf(character, at + 1))

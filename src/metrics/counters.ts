@@ -3,39 +3,46 @@ import { addRequests, countRouteRequest, type RouteRequests } from './rest_reque
 import { addHistogram, type Histogram } from './text_format.js';
 
 /**
- * The counts of a thread since the start of the service. They are plain data: the hot paths add to them, and `/metrics` sums the
- * counts of all threads.
+ * The counts of a thread since the start of the service. The counts are plain data. The code of the hot paths increases them,
+ * and `/metrics` adds up the counts of all threads.
  */
 export interface Counters {
-  /** Frames that were encoded. */
+  /** The number of frames that were encoded. */
   framesMade: number;
-  /** Frames that were not sent to slow readers. */
+  /** The number of frames that were not sent, because their readers were slow. */
   framesSkipped: number;
-  /** Ticks on which a group got no frame because the service was late. */
+  /** The number of ticks on which a group got no frame, because the service was late. */
   ticksSkipped: number;
-  /** Connections closed with 1013. */
+  /** The number of connections that were closed with 1013. */
   slowConsumersClosed: number;
   publishMessages: number;
   updatesAccepted: number;
-  /** Rejected updates by reason. Reasons are the fixed texts of the checks, so there are few of them. */
+  /** Rejected updates by reason. The reasons are fixed texts of the checks, so there are only a few. */
   readonly updatesRejected: Map<string, number>;
   /** Refused logins by reason. */
   readonly loginsRefused: Map<string, number>;
-  /** Refusals because a caller's budget was used up: by the key of the limit, then by the caller's name. */
+  /** Refusals because the budget of a caller was used up, by the key of the limit and then by the caller's name. */
   readonly budgetRefusals: Map<string, Map<string, number>>;
   aggregatesSigned: number;
-  /** Aggregates that could not be signed. */
+  /** The number of aggregates that could not be signed. */
   signingFailures: number;
-  /** Times that an asset lost its price because too few publishers had fresh inputs. */
+  /**
+   * The number of due aggregates that newer ones replaced while no time could be signed, because the mark of signed times was not on
+   * disk.
+   */
+  aggregatesDropped: number;
+  /** The number of times that an asset lost its price, because too few publishers had fresh inputs. */
   assetsEnded: number;
-  /** Replies to publishers that do not read their socket. */
+  /** The number of replies that were dropped, because the publisher did not read its socket. */
   repliesDropped: number;
-  /** Times that a serving thread fell so far behind that it needed a complete snapshot. */
+  /** The number of times that a serving thread was so far behind that it needed a complete snapshot. */
   threadOverruns: number;
-  /** Serving threads that died or hung. */
+  /** The number of serving threads that died or hung. */
   threadFailures: number;
+  /** The number of times that the event loop was busy for so long that a tick was late by more than half a second. */
+  eventLoopStalls: number;
   readonly frameLatency: Histogram;
-  /** Requests by path of the REST API; `other` for unknown paths. */
+  /** Requests by path of the REST API. `other` counts unknown paths. */
   readonly restRequests: Map<string, RouteRequests>;
 }
 
@@ -48,6 +55,7 @@ export function createCounters(): Counters {
     budgetRefusals: new Map(),
     aggregatesSigned: 0,
     signingFailures: 0,
+    aggregatesDropped: 0,
     assetsEnded: 0,
     repliesDropped: 0,
     framesMade: 0,
@@ -56,12 +64,13 @@ export function createCounters(): Counters {
     slowConsumersClosed: 0,
     threadOverruns: 0,
     threadFailures: 0,
+    eventLoopStalls: 0,
     frameLatency: newLatencyCounts(),
     restRequests: new Map(),
   };
 }
 
-/** Adds up the counts of some threads. */
+/** Adds up the counts of several threads. */
 export function sumOf(all: readonly Counters[]): Counters {
   const sum = createCounters();
   for (const counters of all) {
@@ -76,7 +85,7 @@ export function sumOf(all: readonly Counters[]): Counters {
   return sum;
 }
 
-/** Counts by one name, or by two. */
+/** Counts by one name or by two names. */
 type Counts = Map<string, number | Counts>;
 
 function addCounts(sum: Counts, counts: Counts): void {
@@ -100,11 +109,17 @@ export function countRejection({ updatesRejected }: Counters, reason: string): v
   countReason(updatesRejected, reason);
 }
 
-/** The number of callers whose refusals are counted separately. Reloads may always bring new names. */
+/**
+ * The largest number of callers whose refusals are counted separately. The limit is needed because each reload may add new
+ * names.
+ */
 const CALLERS_MAX = 1_000;
 const OTHER_CALLERS = 'others';
 
-/** Counts a refusal because a caller's budget was used up. @param limit the key of the limit */
+/**
+ * Counts a refusal because a caller's budget was used up.
+ * @param limit the key of the limit
+ */
 export function countBudgetRefusal({ budgetRefusals }: Counters, limit: string, caller: string): void {
   let byCaller = budgetRefusals.get(limit);
   if (byCaller === undefined) {
@@ -116,7 +131,7 @@ export function countBudgetRefusal({ budgetRefusals }: Counters, limit: string, 
 
 /**
  * Counts an answered request of the REST API.
- * @param path of a route, or `other`
+ * @param path the path of a route, or `other`
  */
 export function countRequest(
   { restRequests }: Counters,

@@ -1,12 +1,15 @@
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { countDuration, type Histogram, newHistogram } from './text_format.js';
 
-/** The number of messages that may wait for a frame. Further ones are not measured. */
+/** The number of messages that may wait for a frame. Further messages are not measured. */
 const WAITING_MAX = 1_024;
-/** Twice the longest interval. A message that waited longer had no connection to stream to. */
+/**
+ * The largest measured latency: twice the longest interval. When a message waited longer, there was no connection to
+ * send its prices to.
+ */
 const LATENCY_NS_MAX = 2n * NS_PER_SECOND;
 
-/** The upper bounds of the histogram's buckets, in seconds. Longer times are in one more bucket. */
+/** The upper limits of the histogram's buckets, in seconds. One additional bucket has all longer times. */
 export const LATENCY_BOUNDS_S = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1] as const;
 
 export function newLatencyCounts(): Histogram {
@@ -15,7 +18,7 @@ export function newLatencyCounts(): Histogram {
 
 /** Measures the time from the receipt of a publisher's message to the first frame with its prices. */
 export class FrameLatency {
-  /** Messages in ascending order of the table's price sequence after the message. */
+  /** The waiting messages, ascending by the sequence of the price table after each message. */
   readonly #waiting: { readonly sequence: number; readonly receivedNs: TimeNs }[] = [];
   #sequence = 0;
   readonly #counts: Histogram;
@@ -25,16 +28,19 @@ export class FrameLatency {
     this.#counts = counts;
   }
 
-  /** @param sequence the sequence of the price table after the message. A message that changed no price has no frame */
+  /**
+   * Notes a received message.
+   * @param sequence the sequence of the price table after the message. A message that changed no price has no frame
+   */
   received(sequence: number, receivedNs: TimeNs): void {
     const isMeasured = sequence > this.#sequence && this.#waiting.length < WAITING_MAX;
     this.#sequence = sequence;
     if (isMeasured) this.#waiting.push({ sequence, receivedNs });
   }
 
-  /** Notes that a frame with the prices up to this sequence was handed to the sockets. */
+  /** Notes that a frame with the prices up to this sequence was given to the sockets. */
   sent(sequence: number, clock: Clock): void {
-    // The clock is read only for the first frame after a message.
+    // The clock is read only if the frame is the first frame after a message.
     let nowNs: TimeNs | undefined;
     let told = 0;
     for (const { sequence: needed, receivedNs } of this.#waiting) {
@@ -42,7 +48,7 @@ export class FrameLatency {
       told++;
       nowNs ??= clock.nowNs();
       const latencyNs = nowNs - receivedNs;
-      // After the clock was stepped back, there is no measurement.
+      // A latency outside this range is not counted, because the clock was stepped or no connection was open.
       if (latencyNs >= 0n && latencyNs <= LATENCY_NS_MAX)
         countDuration(this.#counts, LATENCY_BOUNDS_S, Number(latencyNs) / 1e9);
     }

@@ -5,7 +5,7 @@ import { REQUEST_BOUNDS_S } from './rest_requests.js';
 import type { ClusterState, ServiceState, StoreState } from './state.js';
 import { type MetricRow, metricsText } from './text_format.js';
 
-/** The values that are read at the moment of a scrape. */
+/** The values that are read at each scrape. */
 export interface Measured {
   readonly pool: { readonly queued: number; readonly failures: number };
   readonly maker: { readonly updatesWaiting: number };
@@ -15,20 +15,20 @@ export interface Measured {
     figures(): StoreState;
   };
   readonly state: () => ServiceState;
-  /** Returns the assets of the catalogue, and those that have a live price. */
+  /** Returns the number of assets in the catalogue, and the number of assets with a live price. */
   assets(): { readonly listed: number; readonly live: number };
-  clock(): { readonly jumpSeconds: number; readonly aggregatesAheadSeconds: number };
+  clock(): { readonly jumps: number; readonly jumpSeconds: number; readonly aggregatesAheadSeconds: number };
   edges(): {
-    /** Threads that serve REST and the sockets. */
+    /** The number of threads that serve REST and the sockets. */
     readonly threads: number;
-    /** The bytes of the feed that wait for the slowest thread. */
+    /** The number of bytes of the feed that wait for the slowest thread. */
     readonly feedBytesWaiting: number;
   };
 }
 
 /** The values that one edge reports at a scrape. */
 export interface ServingReport {
-  /** Open WebSockets of all kinds. */
+  /** The number of open WebSockets of all kinds. */
   readonly connections: number;
   readonly streamConnections: number;
   readonly streamGroups: number;
@@ -37,7 +37,7 @@ export interface ServingReport {
 
 /** The values that the whole service reports at a scrape. */
 export interface Scrape {
-  /** The counts of all threads. */
+  /** The sum of the counts of all threads. */
   readonly counters: Counters;
   readonly edges: readonly ServingReport[];
   /** The largest delay of a tick on any thread since the last scrape. */
@@ -45,13 +45,13 @@ export interface Scrape {
 }
 
 export interface Metrics {
-  /** Adds the values that are read at the moment of a scrape. Called once, when the parts exist. */
+  /** Adds the values that are read at each scrape. Called once, when the measured parts exist. */
   measure(measured: Measured): void;
   /** Returns all metrics in the Prometheus text format. */
   text(scrape: Scrape): Promise<string>;
 }
 
-/** All sources of the metrics, read at the moment of a scrape. */
+/** All sources of the metrics, read at each scrape. */
 interface Sources extends Scrape, Pick<Measured, 'pool' | 'maker' | 'store'> {
   readonly assets: ReturnType<Measured['assets']>;
   readonly clock: ReturnType<Measured['clock']>;
@@ -63,7 +63,7 @@ interface Sources extends Scrape, Pick<Measured, 'pool' | 'maker' | 'store'> {
 const DAY_SECONDS = 86_400;
 const CLUSTER_ROLES: readonly ClusterState['role'][] = ['leader', 'standby', 'edge'];
 
-/** The metrics of the service, in the order in which they are written. */
+/** The metrics of the service, in the order of the output. */
 // biome-ignore format: two lines for each metric show them as a table
 export const METRICS: readonly MetricRow<Sources>[] = [
   // Counts since the start.
@@ -84,6 +84,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ counters }) => [...counters.budgetRefusals].flatMap(([limit, byCaller]) => named(limit, byCaller)) },
   { name: 'tickseal_signing_failures_total', type: 'counter', help: 'Aggregates that could not be signed.',
     read: ({ counters }) => counters.signingFailures },
+  { name: 'tickseal_aggregates_dropped_total', type: 'counter',
+    help: 'Aggregates that newer ones replaced while the disk kept them from being signed.',
+    read: ({ counters }) => counters.aggregatesDropped },
   { name: 'tickseal_assets_ended_total', type: 'counter',
     help: 'Times that an asset lost its price for want of fresh inputs.',
     read: ({ counters }) => counters.assetsEnded },
@@ -107,6 +110,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
   { name: 'tickseal_listen_thread_overruns_total', type: 'counter',
     help: 'Times that a thread was so far behind that it had to be told everything anew.',
     read: ({ counters }) => counters.threadOverruns },
+  { name: 'tickseal_event_loop_stalls_total', type: 'counter',
+    help: 'Times that a tick was late by more than 0.5 s, because the event loop was busy.',
+    read: ({ counters }) => counters.eventLoopStalls },
 
   // The edges.
   { name: 'tickseal_connections', type: 'gauge', help: 'Open WebSocket connections of all kinds.',
@@ -136,6 +142,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ assets }) => assets.live },
   { name: 'tickseal_assets_stale', type: 'gauge', help: 'Assets of the catalogue without a live price.',
     read: ({ assets }) => assets.listed - assets.live },
+  { name: 'tickseal_clock_jumps_total', type: 'counter',
+    help: 'Jumps of the wall clock by more than 1 s, also those that were taken back.',
+    read: ({ clock }) => clock.jumps },
   { name: 'tickseal_clock_jump_seconds', type: 'gauge',
     help: 'How far the wall clock is ahead of the clock of the service while a jump of it is not believed; else 0.',
     read: ({ clock }) => clock.jumpSeconds },
@@ -162,9 +171,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ counters }) => [...counters.restRequests].map(([route, { durations }]) => [route, durations]) },
 
   // The state of the service.
-  { name: 'tickseal_build_info', type: 'gauge', labels: ['version', 'secp256k1'],
+  { name: 'tickseal_build_info', type: 'gauge', labels: ['version', 'commit', 'secp256k1'],
     help: 'The program, as labels; always 1.',
-    read: ({ state }) => [[state.version, state.secp256k1, 1]] },
+    read: ({ state }) => [[state.version, state.commit, state.secp256k1, 1]] },
   { name: 'tickseal_config_info', type: 'gauge', labels: ['sha256'],
     help: 'The SHA-256 of the configuration file in force, as a label; always 1.',
     read: ({ state }) => [[state.configSha256, 1]] },
@@ -200,7 +209,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     help: 'When the last update of a publisher was accepted.',
     read: ({ state }) => state.activity.publishers.map((one) => [one.key, one.signatureType, one.updatedAtSeconds]) },
 
-  // The cluster; a process that is alone has none of these.
+  // The cluster. A process without a cluster has none of these metrics.
   { name: 'tickseal_cluster_role', type: 'gauge', labels: ['role'], help: '1 for the role that the node has, else 0.',
     read: ({ state: { cluster } }) => cluster && CLUSTER_ROLES.map((role) => [role, Number(role === cluster.role)]) },
   { name: 'tickseal_cluster_epoch', type: 'gauge', help: 'The newest epoch that the node knows.',
@@ -222,6 +231,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
   { name: 'tickseal_cluster_refused_messages_total', type: 'counter',
     help: 'Messages that were ignored, because no honest node or server sends them.',
     read: ({ state }) => state.cluster?.refusedMessages },
+  { name: 'tickseal_cluster_skipped_records_total', type: 'counter',
+    help: 'Records of the log that had no effect, because no leader wrote them or they are damaged.',
+    read: ({ state }) => state.cluster?.skippedRecords },
   { name: 'tickseal_cluster_standbys', type: 'gauge', help: 'Aggregators that could take over.',
     read: ({ state }) => state.cluster?.standbys },
   { name: 'tickseal_cluster_nodes', type: 'gauge', help: 'Nodes that report themselves.',
@@ -230,13 +242,13 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ state }) => state.cluster?.logCopies },
 ];
 
-/** A time longer than any process runs, in ms. */
+/** A time in ms that is longer than any process runs. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // prom-client provides the metrics that every Node process has: memory, descriptors, garbage collection. Its measure of the
-  // event loop would wake an idle process 100 times a second.
+  // prom-client provides the metrics that every Node process has: memory, descriptors and garbage collection. The event-loop
+  // measurement of prom-client is switched off, because this measurement would wake an idle process 100 times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
@@ -273,7 +285,7 @@ function sum(edges: readonly ServingReport[], name: keyof ServingReport): number
   return edges.reduce((total, edge) => total + edge[name], 0);
 }
 
-/** Puts a first label before each count and its own label. */
+/** Adds a first label before each count and its label. */
 function named<Label>(first: string, counts: ReadonlyMap<Label, number>) {
   return [...counts].map(([label, count]) => [first, label, count] as const);
 }

@@ -1,21 +1,21 @@
 /** The metrics of the last reload and of the certificate. */
 export interface ReloadState {
-  /** UNIX seconds of the last reload, or of the start, and the flag that it put the file in force. */
+  /** The UNIX second of the last reload or of the start, and a flag that tells whether the reload put the file in force. */
   readonly reload: { readonly atSeconds: number; readonly isOk: boolean };
-  /** The UNIX second at which the first certificate of the chain to expire does so; `undefined` without TLS. */
+  /** The UNIX second at which the first certificate of the chain expires; `undefined` without TLS. */
   readonly certificateEndSeconds: number | undefined;
 }
 
-/** The outcomes of reloads of the configuration; the start counts as the first reload. */
+/** The outcomes of configuration reloads. The start counts as the first reload. */
 export class Reloads {
   readonly #nowSeconds: () => number;
   readonly #certificateEndSeconds: () => number | undefined;
   #state!: ReloadState;
 
   /**
-   * @param nowSeconds UNIX seconds
-   * @param certificateEndSeconds reads the certificate; `undefined` without TLS, and when the file cannot be used: then the
-   * former certificate stays in force
+   * * @param nowSeconds returns UNIX seconds
+   * @param certificateEndSeconds reads the end of the certificate. The function returns `undefined` without TLS, and also
+   * when the file cannot be used; the former certificate then stays in force
    */
   constructor(nowSeconds: () => number, certificateEndSeconds: () => number | undefined) {
     this.#nowSeconds = nowSeconds;
@@ -27,7 +27,10 @@ export class Reloads {
     return this.#state;
   }
 
-  /** Runs a reload. @throws the errors of `reload` */
+  /**
+   * Runs a reload.
+   * @throws the errors of `reload`
+   */
   run(reload: () => void): void {
     try {
       reload();

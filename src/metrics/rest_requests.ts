@@ -1,15 +1,18 @@
 import { addHistogram, countDuration, type Histogram, newHistogram } from './text_format.js';
 
-/** The requests of one route. */
+/** The counts of one route's requests. */
 export interface RouteRequests {
   readonly byStatus: Map<number, number>;
   readonly durations: Histogram;
 }
 
-/** The upper bounds of the histogram's buckets, in seconds. Most answers take microseconds, a long history milliseconds. */
+/**
+ * The upper limits of the histogram's buckets, in seconds. Most answers take microseconds. A long history takes
+ * milliseconds.
+ */
 export const REQUEST_BOUNDS_S = [0.0001, 0.001, 0.01, 0.1, 1] as const;
 
-/** Counts a request of a route. Routes and statuses are those of the API, so there are few of either. */
+/** Counts a request of a route. The API has only a few routes and statuses, so the maps stay small. */
 export function countRouteRequest(
   routes: Map<string, RouteRequests>,
   path: string,

@@ -1,27 +1,29 @@
 import type { ReloadState } from './reloads.js';
 
-/** The service's own state at the moment of a scrape. */
+/** The service's own state at a scrape. */
 export interface ServiceState extends ReloadState {
   /** The program's version. */
   readonly version: string;
+  /** The commit that the program was built from, or `unknown`. */
+  readonly commit: string;
   readonly secp256k1: string;
-  /** SHA-256 of the configuration file in force, in hex. */
+  /** The SHA-256 of the configuration file in force, in hex. */
   readonly configSha256: string;
   /** True when `/readyz` answers 200. */
   readonly isReady: boolean;
   /** True when the clock and the signed times can be trusted. */
   readonly isClockOk: boolean;
   readonly activity: Activity;
-  /** Absent if the process is alone. */
+  /** The state of the node; absent if the process has no cluster. */
   readonly cluster: ClusterState | undefined;
 }
 
 export interface StoreState {
   /** The size of the data file. */
   readonly bytes: number;
-  /** The free bytes of its file system that the service may use. */
+  /** The number of free bytes in the file system of the data file that the service may use. */
   readonly freeBytes: number;
-  /** UNIX milliseconds of the last commit; `undefined` before the first. */
+  /** The UNIX milliseconds of the last commit; `undefined` before the first commit. */
   readonly committedAtMs: number | undefined;
   /** The first day that has candles, in days since 1970. */
   readonly oldestDay: number | undefined;
@@ -36,9 +38,12 @@ export interface Activity {
 export interface AssetActivity {
   readonly symbol: string;
   readonly signatureType: string;
-  /** The number of inputs of its price; without a price, the inputs there are. */
+  /**
+   * The number of inputs that make up the asset's price. Without a price it is the number of all present
+   * inputs.
+   */
   readonly inputs: number;
-  /** UNIX seconds at which the last update was accepted; `undefined` before the first. */
+  /** The UNIX second at which the last update was accepted; `undefined` before the first update. */
   readonly updatedAtSeconds: number | undefined;
 }
 
@@ -49,25 +54,30 @@ export interface PublisherActivity {
   readonly updatedAtSeconds: number | undefined;
 }
 
-/** The state of a node of a cluster at the moment of a scrape. */
+/** The state of a cluster's node at a scrape. */
 export interface ClusterState {
   readonly role: 'leader' | 'standby' | 'edge';
   /** The epoch of the newest claim that the node has applied. */
   readonly epoch: number;
-  /** Records that the log is known to hold and that the node has not applied. */
+  /** The number of records that the log is known to have and that the node has not applied. */
   readonly logLagRecords: number;
-  /** The time in which the node applied no record although some waited; else 0. */
+  /** The time, in seconds, for which the node has applied no record although records waited; otherwise 0. */
   readonly logLagSeconds: number;
-  /** The time without a tick, on a node that does not lead. */
+  /** The time since the last tick, in seconds, on a node that does not lead. */
   readonly ticksSilentSeconds: number;
   readonly tickGaps: number;
   readonly refusedWrites: number;
   /** The number of messages that were ignored, because no honest node or server sends them. */
   readonly refusedMessages: number;
+  /** Records of the log without effect: no leader wrote them, or they are damaged. */
+  readonly skippedRecords: number;
   /** Standbys that report themselves, including this node. */
   readonly standbys: number;
-  /** Nodes that report themselves, including this one. */
+  /** The number of nodes that send reports, including this node. */
   readonly nodes: number;
-  /** Servers that hold a whole copy of the log; `undefined` if the node does not know, like an edge. */
+  /**
+   * The number of servers that have a complete copy of the log; `undefined` if the node does not know it, for
+   * example on an edge.
+   */
   readonly logCopies: number | undefined;
 }

@@ -1,22 +1,27 @@
-/** A metric: its head in the text that Prometheus reads, and the function that reads its values from a source. */
+/**
+ * A metric: the fields of its head in the Prometheus text format, and the function that reads its values from a source.
+ */
 export interface MetricRow<Source> {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels?: readonly string[];
-  /** The upper bounds of a histogram's buckets. */
+  /** The upper limits of a histogram's buckets. */
   readonly bounds?: readonly number[];
-  /** @returns the value, or for each series the values of its labels and its value; `undefined` if the metric is absent */
+  /**
+   * @returns the value. A metric with labels returns the label values and the value of each series. An absent metric
+   * returns `undefined`
+   */
   readonly read: (source: Source) => number | Histogram | Iterable<Series> | undefined;
 }
 
-/** A series without a value has no line. */
+/** The value of a series. A series without a value has no line. */
 type Value = number | Histogram | undefined;
 type Series = readonly [...labels: (string | number)[], value: Value];
 
 /** A histogram as plain data. */
 export interface Histogram {
-  /** Measurements in each bucket, and in the last place those above all bounds. */
+  /** The number of measurements in each bucket. The last number counts the measurements above all limits. */
   readonly buckets: number[];
   sumSeconds: number;
 }
@@ -25,7 +30,7 @@ export function newHistogram(bounds: readonly number[]): Histogram {
   return { buckets: new Array(bounds.length + 1).fill(0), sumSeconds: 0 };
 }
 
-/** @param bounds the upper bounds of the buckets, in seconds, ascending */
+/** @param bounds the upper limits of the buckets, in seconds, ascending */
 export function countDuration(histogram: Histogram, bounds: readonly number[], seconds: number): void {
   let bucket = 0;
   while (bucket < bounds.length && seconds > bounds[bucket]!) bucket++;

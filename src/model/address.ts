@@ -1,10 +1,10 @@
-/** An IP address as the 128 bits of IPv6; an IPv4 address is the mapped one, `::ffff:a.b.c.d`. */
+/** An IP address as the 128 bits of IPv6. An IPv4 address has its mapped form, `::ffff:a.b.c.d`. */
 export type Address = bigint & { readonly address: unique symbol };
 
-/** The addresses whose first bits are those of one address. */
+/** A block of addresses that share their first bits. */
 export interface AddressBlock {
   readonly first: Address;
-  /** The number of free bits, from the right. */
+  /** The number of free bits at the right end of the address. */
   readonly freeBits: number;
 }
 
@@ -32,7 +32,7 @@ function parseIpv4(text: string): bigint {
   return text.split('.').reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n);
 }
 
-/** Returns the eight groups of hex digits, with those in place of `::`. */
+/** Returns the eight groups of hex digits, including the groups that `::` replaces. */
 function ipv6Groups(text: string): readonly string[] | undefined {
   const [head = '', tail, ...more] = withoutIpv4Tail(text).split('::');
   if (more.length > 0) return undefined;
@@ -44,7 +44,7 @@ function ipv6Groups(text: string): readonly string[] | undefined {
   return groups.every((group) => IPV6_GROUP.test(group)) ? groups : undefined;
 }
 
-/** Rewrites the last 32 bits, which may be written as an IPv4 address. */
+/** Rewrites the last 32 bits as hex groups if the text has them in IPv4 form. */
 function withoutIpv4Tail(text: string): string {
   const start = text.lastIndexOf(':') + 1;
   const tail = text.slice(start);
@@ -53,7 +53,7 @@ function withoutIpv4Tail(text: string): string {
   return `${text.slice(0, start)}${(bits >> GROUP_BITS).toString(16)}:${(bits & 0xffffn).toString(16)}`;
 }
 
-/** Reads an address, or a block as `10.0.0.0/8` or `2001:db8::/32`; bits behind the prefix are ignored. */
+/** Reads an address, or a block such as `10.0.0.0/8` or `2001:db8::/32`. Bits after the prefix are ignored. */
 export function parseAddressBlock(text: string): AddressBlock | undefined {
   const [, address = '', prefix] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
   const first = parseAddress(address);
@@ -68,8 +68,8 @@ export function isInBlock({ first, freeBits }: AddressBlock, address: Address): 
 }
 
 /**
- * Returns the group that a limit per client address counts as one client: an IPv4 address is its own group. A client gets a whole
- * IPv6 block of 64 bits and may use any address in it.
+ * Returns the group of addresses that a limit for each client address counts as one client. An IPv4 address is its own group. For
+ * IPv6 the group is a block with a prefix of 64 bits, because a client gets a whole block and may use any address in it.
  */
 export function addressGroup(address: Address): string {
   if (address >> BigInt(IPV4_BITS) === IPV4_PREFIX) {

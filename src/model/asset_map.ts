@@ -1,6 +1,6 @@
 import type { Asset, SignatureType } from './asset.js';
 
-/** The name of an asset, the same in every process. A symbol can have an asset of each signature type. */
+/** The name of an asset. The name is the same in every process. A symbol can have one asset of each signature type. */
 export type AssetName = Pick<Asset, 'symbol' | 'signatureType'>;
 
 /** Assets by symbol and signature type. */
@@ -14,7 +14,7 @@ export class AssetMap {
     for (const asset of assets) this.#bySymbol[asset.signatureType].set(asset.symbol, asset);
   }
 
-  /** @param signatureType if absent, finds the EVM asset of the symbol, or the Stark asset if there is no EVM asset */
+  /** @param signatureType if absent, finds the symbol's EVM asset, or its Stark asset if there is no EVM asset */
   find(symbol: string, signatureType?: SignatureType): Asset | undefined {
     if (signatureType !== undefined) return this.#bySymbol[signatureType].get(symbol);
     return this.#bySymbol.evm.get(symbol) ?? this.#bySymbol.stark.get(symbol);

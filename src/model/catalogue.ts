@@ -2,22 +2,23 @@ import type { Asset, AssetIndex, ListedPublisher, PublisherIndex, SignatureType 
 import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
- * The assets and publishers of the configuration in force. Their indexes stay the same across reloads, so arrays by index
- * stay valid. An asset or publisher that a reload removed keeps its index, but only {@link placedAsset} finds it.
+ * * The assets and publishers of the present configuration. The indexes of assets and publishers stay the same after reloads, so
+ * arrays by index stay valid. An asset or publisher that a reload removed keeps its index, but only {@link placedAsset} finds
+ * such an asset.
  */
 export class Catalogue {
-  /** The assets in the order of the configuration. */
+  /** The configured assets, in the order of the configuration. */
   readonly listed: readonly Asset[];
-  /** The assets by index, with those that a reload removed. */
+  /** The assets by index, including the assets that a reload removed. */
   readonly assets: readonly Asset[];
-  /** The publishers by index, with those that a reload removed. */
+  /** The publishers by index, including the publishers that a reload removed. */
   readonly publishers: readonly ListedPublisher[];
   readonly #assetByName: AssetMap;
   readonly #assetById: ReadonlyMap<number, Asset>;
   readonly #placedByName: AssetMap;
   readonly #publisherByKey: ReadonlyMap<string, ListedPublisher>;
 
-  /** @param before the catalogue that this one replaces */
+  /** @param before the catalogue that the new catalogue replaces */
   constructor(
     {
       assets,
@@ -37,7 +38,7 @@ export class Catalogue {
     );
   }
 
-  /** @param signatureType if absent, finds the EVM asset of the symbol, or the Stark asset if there is no EVM asset */
+  /** @param signatureType if absent, finds the symbol's EVM asset, or its Stark asset if there is no EVM asset */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined {
     return this.#assetByName.find(symbol, signatureType);
   }
@@ -47,7 +48,10 @@ export class Catalogue {
     return this.#assetById.get(streamingId);
   }
 
-  /** Finds an asset by name, also one that a reload removed: its price may not have ended yet, nor its aggregate be too old. */
+  /**
+   * Finds an asset by name, including assets that a reload removed. The price of a removed asset may not have ended yet, and its
+   * aggregate may still be served.
+   */
   placedAsset({ symbol, signatureType }: AssetName): Asset | undefined {
     return this.#placedByName.find(symbol, signatureType);
   }
@@ -57,7 +61,7 @@ export class Catalogue {
     return this.assets.map(({ id }) => id);
   }
 
-  /** @param key 20 bytes of an EVM address or 32 of a Stark public key. */
+  /** @param key the 20 bytes of an EVM address or the 32 bytes of a Stark public key. */
   publisherByKey(signatureType: SignatureType, key: Buffer): ListedPublisher | undefined {
     return this.#publisherByKey.get(publisherName({ signatureType, key }));
   }
@@ -66,13 +70,16 @@ export class Catalogue {
     return this.#assetByName.find(symbol, signatureType) !== undefined;
   }
 
-  /** Returns the publisher as it is configured now; `undefined` when it is not configured, or may no longer publish the asset. */
+  /**
+   * Returns the publisher with its present configuration; `undefined` when the publisher is not configured, or may not publish
+   * the asset any more.
+   */
   currentPublisher({ signatureType, key }: ListedPublisher, symbol: string): ListedPublisher | undefined {
     const publisher = this.publisherByKey(signatureType, key);
     return publisher && (publisher.assets.has('*') || publisher.assets.has(symbol)) ? publisher : undefined;
   }
 
-  /** The publishers that are configured now. */
+  /** The publishers of the present configuration. */
   get currentPublishers(): readonly ListedPublisher[] {
     return [...this.#publisherByKey.values()];
   }
@@ -86,7 +93,7 @@ function publisherName({ signatureType, key }: Pick<ListedPublisher, 'signatureT
   return `${signatureType} ${key.toString('latin1')}`;
 }
 
-/** Returns `next` with each name at its former index; new names follow at the end. */
+/** Returns `next` with each item at the former index of its name. Items with new names follow at the end. */
 function placeByName<T extends { readonly index: AssetIndex | PublisherIndex }>(
   next: readonly T[],
   before: readonly T[],

@@ -1,27 +1,30 @@
 import type { SignatureType } from './asset.js';
 
-/** The largest number of assets of a cluster: all prices of more assets would not fit the 1 MiB that message servers take by default. */
+/**
+ * The largest number of assets in a cluster. The prices of more assets would not fit in the 1 MiB that message servers accept by
+ * default.
+ */
 export const CLUSTER_ASSETS_MAX = 50_000;
 
-/** The interval at which the earlier accepted inputs of all assets are written to a cluster's log again. */
+/** The interval at which earlier accepted inputs of all assets are written to a cluster's log again. */
 export const CHECKPOINT_S = 300;
 
-/** The number of bits that a node's number takes in each streaming timestamp. */
+/** The number of bits in a streaming timestamp that contain the node's number. */
 export const NODE_BITS = 6;
-/** The largest number of a node in a cluster, from 1 on; 0 is a process that is alone. */
+/** The largest number of a node in a cluster. The numbers begin at 1, because 0 is the number of a process without a cluster. */
 export const NODE_MAX = 2 ** NODE_BITS - 1;
 
-/** The processes that serve the same prices, as one of them knows them. A process that is alone is node 0. */
+/** The processes that serve the same prices, as known to one of them. A process without a cluster is node 0. */
 export interface NodeList {
-  /** The node that this list comes from. */
+  /** The number of the node that made this list. */
   readonly self: number;
-  /** Ascending by number. */
+  /** The nodes, ascending by number. */
   readonly nodes: readonly NodeState[];
-  /** The keys of these nodes, and of former nodes while aggregates that they signed may be served. */
+  /** The keys of these nodes. The list also has the keys of former nodes, as long as aggregates that they signed may be served. */
   readonly signers: readonly NodeSigner[];
 }
 
-/** The leader makes prices, a standby could, an edge only serves them. */
+/** The role of a node. The leader makes prices, a standby can make prices, and an edge only serves prices. */
 export type NodeRole = 'leader' | 'standby' | 'edge';
 
 export interface NodeState {
@@ -34,18 +37,18 @@ export interface NodeSigner extends Signer {
   readonly node: number;
 }
 
-/** A key that a node signs with. */
+/** A key with which a node signs. */
 export interface Signer {
-  /** `evm`: the address, with its checksum. `stark`: the x coordinate of the public key. */
+  /** For `evm` the address with its checksum; for `stark` the x coordinate of the public key. */
   readonly address: string;
   readonly signatureType: SignatureType;
-  /** The use of the key: it signs aggregates of that signature type, or streaming payloads. */
+  /** The use of the key: to sign aggregates of its signature type, or to sign streaming payloads. */
   readonly role: 'aggregate' | 'stream';
-  /** UNIX seconds since which the node has the key. */
+  /** The UNIX second since which the node has had the key. */
   readonly sinceS: number;
 }
 
-/** Returns the keys of all nodes without repetitions: those of aggregates first, and among each kind the node's own first. */
+/** Returns the keys of all nodes without repetitions. Keys of aggregates come first. Within each use, the node's own keys come first. */
 export function distinctSigners({ self, signers }: NodeList): Signer[] {
   const ownFirst = [
     ...signers.filter(({ node }) => node === self),

@@ -4,16 +4,16 @@ import type { SignedAggregate } from './signed_price.js';
 import type { TimeNs } from './time.js';
 
 /**
- * The seam between making prices and serving them. The aggregator reports to a sink what happened, in order. Inside one process the
- * messages carry the asset itself. An asset becomes a streaming ID, or a symbol and a signature type, where a message leaves its thread
- * (`feed/feed_bytes.ts`) or its machine (`cluster/ticks/tick_sender.ts`, `node/term_log.ts`).
+ * The interface between the code that makes prices and the code that serves them. The aggregator reports each event to a sink, in
+ * order. Inside a process the messages contain the asset itself. When a message leaves its thread (`feed/feed_bytes.ts`) or its machine
+ * (`cluster/ticks/tick_sender.ts`, `node/term_log.ts`), the asset is replaced by its streaming ID, or by its symbol and signature type.
  */
 export interface PriceSink {
-  /** Reports that an asset has a new live price, or its first. */
+  /** Reports the asset's first live price, or a new live price. */
   priced(message: Priced): void;
   /** Reports that an aggregate has been signed. */
   signed(message: Aggregated): void;
-  /** Reports that an asset has no live price until it is priced again. */
+  /** Reports that an asset has no live price until the next call of {@link priced} for it. */
   ended(message: Ended): void;
 }
 

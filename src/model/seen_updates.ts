@@ -1,27 +1,30 @@
 import type { TimeNs } from './time.js';
 
 /**
- * The state that must outlive a restart so that no accepted update of a publisher for an asset is accepted again: the hashes of a
- * window of time, and the begin of the window.
+ * The state that keeps a publisher's accepted updates for an asset from being accepted again after a restart: the hashes of a
+ * time window, and the start of the window.
  */
 export interface SeenUpdates {
-  /** The floor: updates with an earlier time are refused, because those accepted before it are no longer remembered. */
+  /**
+   * The start of the window. Updates with an earlier time are refused, because updates accepted before it are no longer
+   * remembered.
+   */
   readonly floorNs: TimeNs;
-  /** The senders that sent the updates first; each once. */
+  /** The senders that first sent the updates. Each sender is listed once. */
   readonly senders: readonly string[];
   /**
-   * The accepted updates from the floor's second on, {@link SEEN_FIELDS} numbers each: an update takes 32 bytes, because there
-   * may be a window for each of 50,000 pairs of asset and publisher.
+   * The accepted updates from the second of `floorNs` on, with {@link SEEN_FIELDS} numbers each. An update takes only 32 bytes,
+   * because each of 50,000 pairs of asset and publisher may have a window.
    */
   readonly updates: readonly number[];
 }
 
 /** The last 53 bits of the update's `msg_hash`: an integer that a double holds exactly. */
 export const SEEN_HASH_KEY = 0;
-/** The UNIX time, in whole seconds, that the update's signature covers. */
+/** The UNIX time in whole seconds that the update's signature covers. */
 export const SEEN_SECOND = 1;
 /** The newest time with which the update was accepted, in nanoseconds after the second. */
 export const SEEN_NANOS = 2;
-/** The first sender of the update: an index of `senders`. */
+/** The first sender of the update, as an index of `senders`. */
 export const SEEN_SENDER = 3;
 export const SEEN_FIELDS = 4;

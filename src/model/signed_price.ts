@@ -4,12 +4,12 @@ import { parseHex } from './hex.js';
 import type { Price } from './price.js';
 import type { TimeNs } from './time.js';
 
-/** The reason why an aggregate was signed: its period is over, or the price moved far enough. */
+/** The reason why an aggregate was signed: its period ended, or its price moved far enough. */
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * A publisher's signed price that passed every check. The texts are the publisher's own, and the service passes them on
- * unchanged. The service itself computes with the bytes and integers.
+ * A publisher's signed price that passed every check. The texts are the texts of the publisher, and the service passes them on
+ * unchanged. The service computes with the bytes and integers.
  */
 export interface PublisherPrice {
   readonly price: Price;
@@ -18,21 +18,22 @@ export interface PublisherPrice {
 }
 
 /**
- * Returns the 32 bytes, big-endian, of the publisher's `msg_hash`, which was recomputed and is right. It is a leaf of the Merkle
- * tree. The bytes are not kept beside the text: one small buffer would keep all buffers alive that share its piece of memory.
+ * Returns the 32 big-endian bytes of the publisher's `msg_hash`, which was recomputed and is right. The hash is a leaf of the
+ * Merkle tree. The object keeps only the text of the hash, because one small buffer would keep all buffers alive that share its
+ * memory.
  */
 export function msgHashOf({ wire }: PublisherPrice): Buffer {
   return parseHex(wire.msgHash, WORD_BYTES)!;
 }
 
-/** The strings of a publisher's `signed_price` as they came. */
+/** The strings of a publisher's `signed_price` in the received form. */
 export interface PublisherWire {
   readonly publisherKey: string;
   readonly externalAssetId: string;
   readonly price: string;
   readonly r: string;
   readonly s: string;
-  /** Absent in Stark signatures. */
+  /** The recovery value; absent in Stark signatures. */
   readonly v: string | undefined;
   readonly msgHash: string;
   /** The JSON text of `metadata`; absent when the publisher sent none. */
@@ -44,27 +45,27 @@ export interface UnsignedAggregate {
   readonly asset: Asset;
   readonly trigger: Trigger;
   readonly price: Price;
-  /** The inputs, ascending by publisher key; at least one. */
+  /** The inputs, ascending by publisher key. There is at least one input. */
   readonly inputs: readonly PublisherPrice[];
   readonly signedAtNs: TimeNs;
 }
 
-/** An aggregate with the service's signature: what REST serves and the store keeps. */
+/** An aggregate with the service's signature. REST serves it and the store keeps it. */
 export interface SignedAggregate {
   readonly symbol: string;
   readonly trigger: Trigger;
   readonly price: Price;
-  /** The newest signature time among the inputs. */
+  /** The newest timestamp of the inputs. */
   readonly timestampNs: TimeNs;
   /** The time at which the service signed. */
   readonly signedAtNs: TimeNs;
   readonly signatureType: SignatureType;
-  /** `evm`: the checksummed address. `stark`: the public key's x coordinate. `0x` hex. */
+  /** The key in `0x` hex: for `evm` the address with its checksum, for `stark` the public key's x coordinate. */
   readonly publicKey: string;
   readonly msgHash: Uint8Array;
   readonly r: Uint8Array;
   readonly s: Uint8Array;
-  /** 27 or 28; `undefined` in Stark signatures. */
+  /** The recovery value, 27 or 28; `undefined` in Stark signatures. */
   readonly v: number | undefined;
   readonly merkleRoot: Uint8Array;
   readonly algorithm: AggregationType;

@@ -18,9 +18,9 @@ export interface CandleExchangeOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** The largest number of blocks that are on their way to the shelf at a time. */
+/** The largest number of blocks that are being sent to the shelf at the same time. */
 const PUTS_MAX = 8;
-/** The delay before blocks that the shelf did not take are put again. */
+/** The delay before blocks that the shelf did not accept are sent again. */
 const RETRY_MS = 1_000;
 const MINUTES_PER_HOUR = 60;
 const HOURS_PER_DAY = 24;
@@ -30,14 +30,15 @@ interface Due extends CandleSpan {
 }
 
 /**
- * Keeps the candles of a leader on the shelf, the candles that all nodes of the cluster share: an hour after each of its closed
- * minutes, and a day when it is sealed. So a node that is newer than the log, or was away for longer, has all candles.
+ * Keeps the leader's candles on the shelf, the store of candles that all nodes of the cluster share. An hour is sent after each of
+ * its closed minutes, and a day is sent when it is sealed. So a new node, whose history begins after the log's beginning, has all
+ * candles. The same is true for a node that was away for longer than the log reaches back.
  */
 export class CandleExchange {
   readonly #options: CandleExchangeOptions;
-  /** The blocks to put, by key on the shelf, in the order in which they became due. */
+  /** The blocks to send, by key on the shelf, in the order in which they became due. */
   readonly #due = new Map<string, Due>();
-  /** The day, by asset on the shelf, before which all sealed days have been put. */
+  /** The end of the sealed days that have been sent to the shelf, by the asset's name on the shelf. */
   readonly #daysEnd = new Map<string, number>();
   #putting = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -47,7 +48,10 @@ export class CandleExchange {
     this.#options = options;
   }
 
-  /** Makes this node keep the shelf from now on. @param isFirst true for the first of all leaders: everything goes to the shelf */
+  /**
+   * Makes this node keep the shelf from now on.
+   * @param isFirst true if no node has led before; all candles are then sent to the shelf
+   */
   lead(isFirst: boolean): void {
     const { store, assets } = this.#options;
     this.#isLeading = true;
@@ -70,12 +74,15 @@ export class CandleExchange {
     this.#retry = undefined;
   }
 
-  /** Notes that a minute of the asset has closed. @param minute since 1970 */
+  /**
+   * Notes that a minute of the asset has closed.
+   * @param minute counted since 1970
+   */
   closed(asset: AssetName, minute: number): void {
     if (this.#isLeading) this.#add({ asset, unit: 'hour', number: Math.floor(minute / MINUTES_PER_HOUR) });
   }
 
-  /** Puts the days that were sealed since the last call; must be called at intervals. */
+  /** Sends the days that were sealed since the last call. Must be called at intervals. */
   putDays(): void {
     if (!this.#isLeading) return;
     const { store, assets } = this.#options;
@@ -89,7 +96,8 @@ export class CandleExchange {
   }
 
   /**
-   * Reads the whole shelf into the store. @param beforeMinute the first minute since 1970 that will be recorded here
+   * Reads the whole shelf into the store.
+   * @param beforeMinute the first minute since 1970 that this node will record
    * @throws Error when no server answers
    */
   async fetch(beforeMinute: number): Promise<void> {
@@ -109,7 +117,7 @@ export class CandleExchange {
   }
 
   #add(due: Due): void {
-    // The block is put after all blocks that are due already, because it has the newest minutes.
+    // The block is moved after all blocks that are already due, because it has the newest minutes.
     const key = candleKey(due.asset, due).join('.');
     this.#due.delete(key);
     this.#due.set(key, due);

@@ -3,15 +3,15 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 export interface CheckpointsOptions<Asset> {
   readonly assets: () => readonly Asset[];
-  /** Appends the inputs of an asset that have an earlier time to the log again. */
+  /** Appends the inputs of an asset to the log again, if their time is before `beforeNs`. */
   readonly putAgain: (asset: Asset, beforeNs: TimeNs) => void;
 }
 
 /**
- * The checkpoints of a log. The log keeps its records for some time, and an input may count for longer: a leader writes such
- * inputs again, so that a node that reads the log and then leads has all of them. The clock gives each asset its own second out
- * of {@link CHECKPOINT_S}, the same for each leader: little is written at a time, and a change of the leader delays no asset by
- * more than one round.
+ * The checkpoints of a log. The log keeps its records only for some time, and an input may count for longer. So a leader writes
+ * such inputs again. A node that reads the log and then leads therefore has all inputs. The clock gives each asset its own
+ * second out of {@link CHECKPOINT_S}, which is the same for each leader. So only a few inputs are written at a time, and a
+ * change of the leader delays an asset by at most one round.
  */
 export class Checkpoints<Asset> {
   readonly #options: CheckpointsOptions<Asset>;
@@ -24,7 +24,7 @@ export class Checkpoints<Asset> {
 
   tick(nowNs: TimeNs): void {
     const nowS = Number(secondOf(nowNs));
-    // The clock may have been stepped, in either direction.
+    // The clock may have been stepped forward or back.
     const firstS = Math.max(Math.min(this.#doneS, nowS), nowS - CHECKPOINT_S) + 1;
     this.#doneS = nowS;
     if (firstS > nowS) return;

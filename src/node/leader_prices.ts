@@ -5,7 +5,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { Clock } from '../model/time.js';
 
-/** Serves the prices of another node that leads, which may have other assets than this one. */
+/** Serves the prices of a different node that leads. That node may have other assets than this node. */
 export class LeaderPrices implements PriceListener {
   readonly #source: Pick<FeedSource, 'priced' | 'ended'>;
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class LeaderPrices implements PriceListener {
     if (asset !== undefined) this.#source.ended({ asset, atNs: this.#clock.nowNs() });
   }
 
-  /** Ends the prices of assets that a reload removed. */
+  /** Ends the prices of the assets that a reload removed. */
   endRemoved(before: Catalogue): void {
     for (const asset of before.listed) if (!this.#catalogue().isListed(asset)) this.ended(asset);
   }

@@ -12,8 +12,8 @@ export interface LocalLogOptions {
 }
 
 /**
- * The log of a process that is alone, which is its store. A record is applied when it is appended, and encoded when the store
- * writes it.
+ * The log of a process without a cluster: the process's own store. A record is applied when it is appended, and encoded when
+ * the store writes it.
  */
 export class LocalLog implements PriceLog {
   readonly #options: LocalLogOptions;
@@ -23,7 +23,7 @@ export class LocalLog implements PriceLog {
     this.#options = options;
   }
 
-  /** Does nothing, because there is no other node. */
+  /** Does nothing, because there are no other nodes. */
   priced(): void {}
 
   ended(): void {}

@@ -12,26 +12,26 @@ import type { Store } from '../store/store.js';
 export interface LogApplierOptions {
   readonly store: Store;
   readonly source: Pick<FeedSource, 'recorded'>;
-  /** Returns the catalogue in force. */
+  /** Returns the present catalogue. */
   readonly catalogue: () => Catalogue;
-  /** True when inputs are stored: an edge never makes prices of them. */
+  /** True when inputs are stored. An edge stores no inputs, because it never makes prices. */
   readonly keepsInputs: boolean;
-  /** Called when a minute of an asset, counted since 1970, has closed. */
+  /** Called when a minute of an asset has closed. The minute is counted since 1970. */
   readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
-  /** Called when the store has records that readers did not receive singly. */
+  /** Called when the store has records that were not sent to readers one by one. */
   readonly onStoreChanged: () => void;
 }
 
 /**
- * Applies the records of the log: their entries are stored unchanged, and served once the log has been read to its end. Before
- * that readers may have seen newer aggregates than those of the store: a killed process loses everything that was not yet on
- * disk, and the log has it.
+ * * Applies the records of the log. The entries of a record are stored unchanged. Aggregates are served only after the log has
+ * been read to its end. Until then the store may lack aggregates that readers have already seen, because a killed process loses
+ * all data that was not on disk. The log still has these aggregates.
  */
 export class LogApplier {
   readonly #options: LogApplierOptions;
   #newestNs: bigint;
   #isServed = false;
-  /** True when there are records that readers did not receive. */
+  /** True when the store has records that were not sent to readers. */
   #isAhead = false;
 
   constructor(options: LogApplierOptions) {
@@ -51,7 +51,10 @@ export class LogApplier {
     this.serve();
   }
 
-  /** Serves the aggregates of the store, until their inputs are too old. The store now has everything that readers have seen. */
+  /**
+   * Serves the aggregates of the store until their inputs are too old. At this point the store has all aggregates that readers
+   * have seen.
+   */
   serve(): void {
     if (this.#isServed) return;
     this.#isServed = true;
@@ -68,7 +71,7 @@ export class LogApplier {
     const { store, keepsInputs } = this.#options;
     for (const { publisherKey, bytes, ...name } of entries) {
       if (publisherKey !== undefined && !keepsInputs) continue;
-      // The bytes are copied: they outlive the record, which is much larger.
+      // The bytes are copied, because they are kept longer than the record, which is much larger.
       const own = new Uint8Array(bytes);
       if (publisherKey === undefined) this.#record(name, own);
       else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
@@ -89,7 +92,10 @@ export class LogApplier {
   }
 }
 
-/** Returns the position after which the log must be read. A node that was an edge reads all of the log again, for the inputs. */
+/**
+ * Returns the position after which the log must be read. A node that was an edge reads the whole log again, because it has not
+ * stored the inputs.
+ */
 export function placeToReadFrom(log: LogProgress, keepsInputs: boolean): LogPosition {
   if (!keepsInputs) log.lacksInputs = true;
   return (keepsInputs && log.lacksInputs ? undefined : log.position) ?? LOG_START;

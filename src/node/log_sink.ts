@@ -14,9 +14,9 @@ export interface LogSinkOptions {
 }
 
 /**
- * Receives the results of the aggregator. Prices go to the readers of this process and of the other nodes at once. Aggregates,
- * and the ends of prices, go to the log, and are served when the log applies them. When the log accepts nothing any more, all
- * results are ignored.
+ * Receives the results of the aggregator. Prices are sent at once to the readers of this process and to the other nodes.
+ * Aggregates and the ends of prices are appended to the log, and are served when the log applies them. After the end of the
+ * log's term all results are ignored.
  */
 export class LogSink implements PriceSink {
   readonly #options: LogSinkOptions;
@@ -30,13 +30,13 @@ export class LogSink implements PriceSink {
   }
 
   /**
-   * Appends the ends of prices that ended while no node made prices, after the aggregator has reported which assets still have
-   * one. The latest aggregates of assets that still have one wait for the next ones, which are signed at once: before a crash
-   * newer ones may have been served than the store holds.
+   * * Appends the ends of the prices that ended while no node made prices. Called after the aggregator has reported all
+   * assets that still have a price. The aggregates of these assets are not restored from the store, because before a crash
+   * newer aggregates may have been served than the store has. The next aggregates of these assets are signed at once.
    */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {
-      // This check comes first, because reading an aggregate that was only stored takes 0.2 ms.
+      // This check comes first, because reading an aggregate from the store takes 0.2 ms.
       if (this.#live.has(asset.index)) continue;
       const newest = this.#newest(asset);
       if (newest?.aggregate !== undefined)

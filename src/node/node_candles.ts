@@ -11,22 +11,22 @@ export interface NodeCandlesOptions {
   readonly bus: Bus & { readonly candles: SharedCandles };
   readonly store: Store;
   readonly clock: Clock;
-  /** The configured assets, at the start. */
+  /** The assets that are configured at the start. */
   readonly assets: readonly AssetName[];
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** Poll interval: were days sealed? */
+/** The interval at which sealed days are sent to the shelf. */
 const DAYS_NS = 10n * NS_PER_SECOND;
 
-/** The candles of a node: the shelf of the cluster has the candles that the log no longer has. */
+/** The candles of a node. The shelf of the cluster has the candles that are no longer in the log. */
 export class NodeCandles {
   readonly #options: NodeCandlesOptions;
   #assets: readonly AssetName[];
   readonly exchange: CandleExchange;
   /**
-   * True until the first call of {@link missing}, if the log was found to lack records at the start: their candles are already
-   * present.
+   * True if the log lacked records at the start, until the first call of {@link missing}. The candles of these records are
+   * already present.
    */
   #hasFirst: boolean;
   #isChanged = false;
@@ -40,7 +40,10 @@ export class NodeCandles {
     this.exchange = new CandleExchange({ shelf: bus.candles, store, assets: () => this.#assets, logger });
   }
 
-  /** Reads the candles that the log cannot bring. @param applied the sequence of the last record in the store */
+  /**
+   * Reads the candles that cannot be made from the log.
+   * @param applied the sequence of the last record in the store
+   */
   static async open(options: NodeCandlesOptions, applied: number): Promise<NodeCandles> {
     const { firstSequence } = await options.bus.extent();
     const isMissing = firstSequence > applied + 1;
@@ -49,7 +52,7 @@ export class NodeCandles {
     return candles;
   }
 
-  /** Reads candles from the shelf: the log was deleted up to this record before this node had read it. */
+  /** Reads candles from the shelf, because the log was deleted up to this record before this node had read it. */
   async missing(firstSequence: number): Promise<void> {
     const { logger } = this.#options;
     logger.warn({ firstSequence }, 'the log was deleted up to here before this node had read it');
@@ -68,7 +71,7 @@ export class NodeCandles {
     this.#assets = assets;
   }
 
-  /** Returns true once when candles were read since the last call. */
+  /** Returns true if candles were read since the last call. */
   takeChanged(): boolean {
     const isChanged = this.#isChanged;
     this.#isChanged = false;

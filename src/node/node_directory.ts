@@ -12,16 +12,16 @@ export interface NodeDirectoryOptions {
 }
 
 /**
- * The longest time for which a node that has gone is kept: its aggregates are served until their inputs are too old, and an hour
- * is enough for that.
+ * * The longest time for which the keys of a removed node are kept. The aggregates of such a node are served until their inputs
+ * are too old, and an hour is enough for that.
  */
 const GONE_MS_MAX = 3_600_000;
 const GONE_KEYS_MAX = 256;
 
-/** The nodes of a cluster and their keys, as one of them knows them. */
+/** The nodes of a cluster and their keys, as known to one node. */
 export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
-  /** Keys of aggregates that a node had, by node and key; the key with the oldest sighting is the first. */
+  /** The keys with which nodes signed aggregates, by node and key. The key that was not seen for the longest time is first. */
   readonly #seen = new Map<string, { readonly signer: NodeSigner; readonly seenMs: number }>();
   #toldText = '';
 
@@ -29,7 +29,7 @@ export class NodeDirectory {
     this.#options = options;
   }
 
-  /** Returns the nodes and their keys when they have changed since the last call. */
+  /** Returns the nodes and their keys if they have changed since the last call. */
   takeChanged(): NodeList | undefined {
     const nodes = this.nodes();
     const text = JSON.stringify(nodes);
@@ -54,7 +54,7 @@ export class NodeDirectory {
     };
   }
 
-  /** Returns the role of a node. The log names the leader sooner than a report. */
+  /** Returns the role of a node. The log names a new leader earlier than the node's report. */
   #roleOf({ node, role }: NodeReport): NodeRole {
     if (this.#options.member.leader?.node === node) return 'leader';
     return role === 'leader' ? 'standby' : role;
@@ -81,7 +81,7 @@ export class NodeDirectory {
       if (this.#seen.size <= GONE_KEYS_MAX && nowMs < seenMs + GONE_MS_MAX) break;
       this.#seen.delete(key);
     }
-    // The order must not depend on when a key was seen.
+    // The result is sorted, because the order must not depend on the times at which keys were seen.
     return [...this.#seen.values()]
       .map(({ signer }) => signer)
       .sort((a, b) => a.signatureType.localeCompare(b.signatureType) || a.address.localeCompare(b.address));

@@ -2,13 +2,16 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { endOf } from '../records/next_holding.js';
 
-/** The extra time before a node counts an aggregate as too old by its own clock, while there is a leader that can end the aggregate. */
+/**
+ * The additional time before a node counts an aggregate as too old by the node's own clock, while there is a leader that can end the
+ * aggregate.
+ */
 const SLACK_NS = 2n * NS_PER_SECOND;
 
 /**
- * Stops serving the aggregates whose inputs are too old. The leader ends them itself, except the aggregates of an asset that it
- * does not know, and except while the log accepts nothing.
- * @param isSilent true when no message of a leader comes
+ * Stops serving aggregates whose inputs are too old. Normally the leader ends such aggregates. The leader does not end aggregates of
+ * assets that it does not know, and cannot end aggregates while the log accepts nothing.
+ * @param isSilent true when no message of a leader arrives
  */
 export function withdrawOld(source: Pick<FeedSource, 'withdraw'>, nowNs: TimeNs, isSilent: boolean): void {
   const pastNs = (isSilent ? nowNs : nowNs - SLACK_NS) as TimeNs;

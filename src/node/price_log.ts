@@ -4,17 +4,20 @@ import type { Price } from '../model/price.js';
 import type { Holding } from '../records/second_record.js';
 
 /**
- * Receives everything that a node makes while it leads. Appended entries are stored and served when the log applies them: a log
- * in this process (`local_log.ts`) does that at once, the log of a cluster (`term_log.ts`) when its servers have the record.
+ * Receives all results of a node while it leads. Appended entries are stored and served when the log applies them. A log in this
+ * process (`local_log.ts`) applies them at once. The log of a cluster (`term_log.ts`) applies them when the servers have the record.
  */
 export interface PriceLog extends InputStore {
-  /** True when another node may lead: entries are ignored. */
+  /** True when another node may lead. Entries are then ignored. */
   readonly isOver: boolean;
   /** Sends a live price to the other nodes at once. */
   priced(asset: Asset, price: Price): void;
-  /** Tells the other nodes that an asset has no live price any more. */
+  /** Tells the other nodes that an asset no longer has a live price. */
   ended(asset: Asset): void;
   append(asset: Asset, holding: Holding): void;
-  /** Resolves when all entries that were appended before will survive a crash. @throws Error (as a rejection) when that is unknown */
+  /**
+   * Resolves when all entries that were appended before the call will survive a crash.
+   * @throws Error (as a rejection) when this is unknown
+   */
   durable(): Promise<void>;
 }

@@ -1,45 +1,73 @@
 import type { Trouble } from '../clock/clock_watch.js';
-import type { LogServers, ServerReport } from '../cluster/log/log_servers.js';
-import { type Clock, NS_PER_MS } from '../model/time.js';
+import { LogGone, type LogServers, type ServerReport } from '../cluster/log/log_servers.js';
+import { type Clock, type JumpWitness, NS_PER_MS } from '../model/time.js';
 
 export interface ServerWatchOptions {
   readonly servers: LogServers;
   readonly clock: Clock;
   readonly leads: () => boolean;
+  /** Called with the reason when the servers no longer have the log, and with `undefined` when they have one again. */
+  readonly onLogGone: (reason: string | undefined) => void;
 }
 
 const ASK_MS = 10_000;
-/** The interval of requests until the servers have answered once; they do not answer during an election. */
+/**
+ * The interval of requests until the servers have answered once, and during a jump of the wall clock. The servers do not answer
+ * during an election.
+ */
 const ASK_AGAIN_MS = 1_000;
-/** The largest distance of a right clock from those of the servers. */
+/** The largest difference between a right clock and the clocks of the servers. */
 const CLOCK_ERROR_MS_MAX = 1_000;
 
-/** Requests the state of the servers every few seconds, and compares their clock with that of this node. */
+/** Requests the state of the servers every few seconds, and compares the servers' clock with the clock of this node. */
 export class ServerWatch {
   readonly #options: ServerWatchOptions;
   #askedMs = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   #report: ServerReport | undefined;
+  #logGone: string | undefined;
+  #isJumping = false;
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
   }
 
-  /** The number of servers that have a whole copy of the log; `undefined` before a server has answered. */
+  /** The number of servers that have a complete copy of the log; `undefined` before the first answer of a server. */
   get logCopies(): number | undefined {
     return this.#report?.currentCopies;
   }
 
-  /** The time by which the clock of this node is ahead of the servers', when that is certainly too far; else 0. */
+  /** The reason why nothing can be written: the servers no longer have the log. */
+  get logGone(): string | undefined {
+    return this.#logGone;
+  }
+
+  /** The time by which this node's clock is ahead of the servers' clock, if the difference is certainly too large; otherwise 0. */
   get clockWrongMs(): number {
     if (this.#report === undefined) return 0;
     const { clockAheadMs, clockErrorMs } = this.#report;
     return Math.abs(clockAheadMs) > CLOCK_ERROR_MS_MAX + clockErrorMs ? -clockAheadMs : 0;
   }
 
-  /** True when the clock of this node is right; `undefined` before a server has answered. */
+  /** True when this node's clock is right; `undefined` before the first answer of a server. */
   get isClockRight(): boolean | undefined {
     return this.#report && this.clockWrongMs === 0;
+  }
+
+  /** Tells whether the servers' clock shows that the wall clock is right after a jump. */
+  readonly confirmsJump: JumpWitness = (jumpNs) => {
+    if (this.#report === undefined) return false;
+    const { clockAheadMs, clockErrorMs } = this.#report;
+    const differenceMs = Math.abs(clockAheadMs - Number(jumpNs) / Number(NS_PER_MS));
+    return differenceMs <= CLOCK_ERROR_MS_MAX + clockErrorMs;
+  };
+
+  /** Returns the latest time that the clock has when it is right; `undefined` before a server has answered. */
+  latestNs(): bigint | undefined {
+    if (this.#report === undefined) return undefined;
+    const { clockAheadMs, clockErrorMs } = this.#report;
+    const aheadMs = Math.ceil(clockAheadMs + clockErrorMs) + CLOCK_ERROR_MS_MAX;
+    return Number.isFinite(aheadMs) ? this.#options.clock.nowNs() + BigInt(aheadMs) * NS_PER_MS : undefined;
   }
 
   readonly trouble: Trouble = {
@@ -52,21 +80,33 @@ export class ServerWatch {
     over: "the clock agrees with the NATS servers' again",
   };
 
-  /** @param nowMs a time of a clock that does not go back */
+  /** @param nowMs the time of a clock that does not go back */
   tick(nowMs: number): void {
-    if (this.#isAsking || nowMs < this.#askedMs + (this.#report ? ASK_MS : ASK_AGAIN_MS)) return;
     const { servers, clock, leads } = this.#options;
+    const { jumpNs = 0n } = clock;
+    const isSoon = this.#report === undefined || this.#isJumping || jumpNs !== 0n;
+    if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_MS)) return;
+    this.#isJumping = jumpNs !== 0n;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
     this.#askedMs = nowMs;
     this.#isAsking = true;
     (leads() ? servers.keepLogLeaderApart(wallMs) : servers.serverReport(wallMs))
       .then((report) => {
         this.#report = report;
+        this.#noteLog(undefined);
       })
-      // Servers do not answer during an election among them; the next request will do.
-      .catch(() => {})
+      // Servers do not answer during an election among them. The next request follows later.
+      .catch((error) => {
+        if (error instanceof LogGone) this.#noteLog(error.message);
+      })
       .finally(() => {
         this.#isAsking = false;
       });
+  }
+
+  #noteLog(gone: string | undefined): void {
+    if (gone === this.#logGone) return;
+    this.#logGone = gone;
+    this.#options.onLogGone(gone);
   }
 }

@@ -8,7 +8,10 @@ import { type Holding, holdingBytes } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
 
-/** The log of a cluster in a term of this node. Records are stored when they come back, on every node and also on this one. */
+/**
+ * The log of a cluster during a term of this node. Every node, including this node, stores a record when it receives the
+ * record from the log.
+ */
 export class TermLog implements PriceLog {
   readonly #term: Term;
   readonly #store: Pick<Store, 'inputs'>;

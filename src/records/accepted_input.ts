@@ -16,27 +16,30 @@ import { TableWriter } from './table_writer.js';
 /** The latest accepted input of a publisher for an asset. */
 export interface AcceptedInput {
   readonly input: PublisherPrice;
-  /** Absent in records of versions that kept no window of hashes. */
+  /** The window of updates; absent in records of versions without a window. */
   readonly seen: SeenUpdates | undefined;
-  /** The record, if it is known already. */
+  /** The record, if it was encoded before. */
   readonly bytes?: Uint8Array;
 }
 
-/** Encodes a size-prefixed `InputRecord` of record.fbs and, behind it, a size-prefixed `SeenRecord`. */
+/** Encodes a size-prefixed `InputRecord` of record.fbs, and after it a size-prefixed `SeenRecord`. */
 export function encodeAcceptedInput({ input, seen, bytes }: AcceptedInput): Uint8Array {
   if (bytes !== undefined) return bytes;
   const inputBytes = encodeInputOnce(input);
   return seen === undefined ? inputBytes : Buffer.concat([inputBytes, encodeSeen(seen)]);
 }
 
-/** Reads what {@link encodeAcceptedInput} wrote. */
+/** Reads the bytes that {@link encodeAcceptedInput} wrote. */
 export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
   const { input, byteLength } = decodeInput(bytes);
   const rest = bytes.subarray(byteLength);
   return { input, seen: rest.length === 0 ? undefined : decodeSeen(rest) };
 }
 
-/** Opens the same with its bytes, for a caller that may never look at the input: it is read on first use. */
+/**
+ * Opens a record like {@link decodeAcceptedInput} and keeps its bytes. The input is read on its first use,
+ * because some callers never read it.
+ */
 export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
   let read: AcceptedInput | undefined;
   const inside = () => (read ??= decodeAcceptedInput(bytes));
@@ -53,7 +56,7 @@ export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
 
 const writer = new TableWriter();
 
-/** The places of the fields in record.fbs. */
+/** The indexes of the fields in record.fbs. */
 const FIELD = { floorNs: 0, sender: 1, hashKey: 2, second: 3, nanos: 4, senderIndex: 5 } as const;
 const FIELDS = Object.keys(FIELD).length;
 

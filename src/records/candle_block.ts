@@ -1,6 +1,6 @@
 import type { Price } from '../model/price.js';
 
-/** A candle; prices are the doubles nearest to the exact prices divided by 10^18. */
+/** A candle. Each price is the double nearest to the exact price divided by 10^18. */
 export interface CandleValues {
   readonly open: number;
   readonly high: number;
@@ -9,16 +9,16 @@ export interface CandleValues {
 }
 
 /**
- * Returns the double nearest to `price` / 10^18, ties to even. Parsing decimal text rounds once; arithmetic on two doubles would
- * round twice. A smaller price never gives a larger double.
+ * Returns the double nearest to `price` / 10^18, with ties to even. Parsing decimal text rounds only once. Arithmetic with two
+ * doubles would round twice. A smaller price never gives a larger double.
  */
 export function toDouble(price: Price): number {
   return Number(`${price}e-18`);
 }
 
 /**
- * Candles of one length inside one span (minutes of an hour, minutes or quarter hours of a day) as parallel columns: ascending,
- * without empty ones.
+ * Candles of one length inside one span, as parallel columns. Examples are the minutes of an hour, or the minutes or quarter
+ * hours of a day. The candles are in ascending order, and empty candles are left out.
  */
 export class CandleBlock {
   constructor(
@@ -30,7 +30,7 @@ export class CandleBlock {
     readonly close: Float64Array,
   ) {}
 
-  /** Returns an empty block with room for `capacity` candles. */
+  /** Returns an empty block with space for `capacity` candles. */
   static withRoomFor(capacity: number): CandleBlock {
     const column = () => new Float64Array(capacity);
     return new CandleBlock(0, new Uint16Array(capacity), column(), column(), column(), column());
@@ -45,13 +45,13 @@ export class CandleBlock {
     this.close[at] = close;
   }
 
-  /** Appends the candles of `block`, `slotOffset` slots later. */
+  /** Appends the candles of `block`, with `slotOffset` added to each slot. */
   pushBlock(block: CandleBlock, slotOffset: number): void {
     for (let i = 0; i < block.length; i++)
       this.push(slotOffset + block.slot[i]!, block.open[i]!, block.high[i]!, block.low[i]!, block.close[i]!);
   }
 
-  /** Returns the candles merged into candles `factor` times as long. */
+  /** Merges the candles into candles that are `factor` times as long. */
   coarser(factor: number): CandleBlock {
     const coarse = CandleBlock.withRoomFor(this.length);
     for (let i = 0; i < this.length; i++) {

@@ -1,19 +1,22 @@
 import { crc32 } from 'node:zlib';
 
-/** The version of every record in the data folder. A folder of another version is refused. */
+/** The version of every record in the data folder. A folder with another version is refused. */
 export const FORMAT_VERSION = 1;
 
-/** crc32 (4 bytes, little-endian) and the version (4 bytes, little-endian); a multiple of 8 keeps doubles aligned. */
+/**
+ * The size of an envelope: crc32 (4 bytes, little-endian) and the version (4 bytes, little-endian). The size is a multiple
+ * of 8, so that doubles stay aligned.
+ */
 const ENVELOPE_BYTES = 8;
 
-/** The error for a stored record that differs from what was written. */
+/** The error for a stored record that differs from the written record. */
 export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
 }
 
 /**
- * Puts a record into its envelope. The checksum covers the record, the version and `keyText`, so it also fails for a record
- * under another record's key.
+ * Puts a record into its envelope. The checksum covers the record, the version and `keyText`. So it also detects a record
+ * that is stored under the key of another record.
  */
 export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
   const wrapped = Buffer.allocUnsafe(ENVELOPE_BYTES + payload.length);
@@ -24,8 +27,8 @@ export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
 }
 
 /**
- * Returns the record inside an envelope; its doubles are aligned for typed arrays.
- * @throws DamagedRecord when the checksum is wrong or the version is another one.
+ * Returns the record inside an envelope. The doubles of the record are aligned for typed arrays.
+ * @throws DamagedRecord when the checksum is wrong or the version is different.
  */
 export function unwrapRecord(keyText: string, wrapped: Buffer): Uint8Array {
   if (wrapped.length < ENVELOPE_BYTES || wrapped.readUInt32LE(0) !== checksum(keyText, wrapped))

@@ -8,8 +8,8 @@ import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
 import { TableWriter } from './table_writer.js';
 
 /**
- * Encodes an input as a size-prefixed `InputRecord` of record.fbs. One input is part of many aggregates, so its bytes are made
- * once and kept as long as the input.
+ * Encodes an input as a size-prefixed `InputRecord` of record.fbs. The bytes are made once and kept as long as the input,
+ * because one input is part of many aggregates.
  */
 export function encodeInput(input: PublisherPrice): Uint8Array {
   let bytes = encodedInputs.get(input);
@@ -21,17 +21,17 @@ export function encodeInput(input: PublisherPrice): Uint8Array {
 }
 
 /**
- * Encodes in the same way an input that is stored by itself: most inputs are never part of an aggregate. The bytes are valid
- * until the next call.
+ * Encodes an input like {@link encodeInput}, for an input that is stored alone. The bytes are not kept, because most such
+ * inputs are never part of an aggregate. The bytes are valid until the next call.
  */
 export function encodeInputOnce(input: PublisherPrice): Uint8Array {
   return encodedInputs.get(input) ?? writeInput(input);
 }
 
-/** A cache of a pure function: each value follows from its key alone. */
+/** The cache of encoded inputs. Each value depends only on its key. */
 const encodedInputs = new WeakMap<PublisherPrice, Uint8Array>();
 
-/** Reads the size-prefixed record at the start of `bytes`; `byteLength` is its length. */
+/** Reads the size-prefixed record at the start of `bytes`. `byteLength` is the length of the record. */
 export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLength: number } {
   const buffer = new ByteBuffer(bytes);
   const byteLength = 4 + buffer.readInt32(0);
@@ -65,18 +65,18 @@ export function encodePrice(price: Price): Uint8Array {
   return bytes;
 }
 
-/** Reads what {@link encodePrice} wrote. */
+/** Reads a price that {@link encodePrice} wrote. */
 export function decodePrice(bytes: Uint8Array): Price {
   return readPrice(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0);
 }
 
 const writer = new TableWriter();
 
-/** The places of the fields in record.fbs. */
+/** The indexes of the fields in record.fbs. */
 const FIELD = {
   price: 0,
   timestampNs: 1,
-  /** No longer written. */
+  /** This field is no longer written. */
   msgHash: 2,
   publisherKey: 3,
   externalAssetId: 4,

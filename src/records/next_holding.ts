@@ -5,11 +5,11 @@ import { toDouble } from './candle_block.js';
 import type { Holding, MinuteCandle } from './second_record.js';
 
 /**
- * The record of an aggregate.
+ * * Returns the record of an aggregate.
  *
- * Time never goes back in a series. After the clock was set back, an aggregate counts at the time of the newest one: it is
- * the last of that second and the close of that minute. Closed candles never change.
- * @param newest the asset's holding before it
+ * Time never goes back in a series. After the clock was set back, an aggregate gets the time of the newest aggregate. The
+ * aggregate is then the last aggregate of that second and the close of that minute. Closed candles never change.
+ * @param newest the asset's holding before this aggregate
  */
 export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefined): Holding {
   const timeNs = notBefore(newest, aggregate.signedAtNs);
@@ -17,13 +17,15 @@ export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefine
   return { state: 'priced', timeNs, minute, aggregate };
 }
 
-/** The record of the end of a price; `undefined` when there is no price that could end. */
+/** Returns the record of the end of a price; `undefined` when there is no price that could end. */
 export function endingOf(atNs: TimeNs, newest: Holding | undefined): Holding | undefined {
   if (newest?.state !== 'priced') return undefined;
   return { state: 'ended', timeNs: notBefore(newest, atNs), minute: newest.minute };
 }
 
-/** The time at which the last aggregate of an ended price lost its inputs to `max_age`, while no process was there to see it. */
+/**
+ * Returns the time at which an ended price lost its last aggregate's inputs because of `max_age`, while no process was running.
+ */
 export function endOf(
   { inputs }: SignedAggregate,
   { minPublishers, maxAgeNs }: Asset,
@@ -44,7 +46,9 @@ function minuteOf(timeNs: TimeNs): number {
   return Math.floor(Number(timeNs / NS_PER_SECOND) / 60);
 }
 
-/** The running minute candle after `price`, which opens a new one when it is the first of a later minute. */
+/**
+ * Returns the running minute candle after `price`. If the price is the first price of a later minute, it begins a new candle.
+ */
 function runningMinute(newest: Holding | undefined, minute: number, price: number): MinuteCandle {
   const running = newest?.minute;
   if (running?.minute !== minute) return { minute, open: price, high: price, low: price, close: price };

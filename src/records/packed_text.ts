@@ -1,19 +1,19 @@
-/** The forms of a packed text, in its first byte. */
+/** The forms of a packed text. The first byte of the text contains the form. */
 const UTF8 = 0;
 const HEX_EVEN = 1;
-/** Hex with an odd number of digits: the first half of the first byte is not part of the text. */
+/** Hex with an odd number of digits. The first half of the first hex byte is not part of the text. */
 const HEX_ODD = 2;
 
-/** The value of each lower-case hex digit by its UTF-16 code; values past 15 for all other characters. */
+/** The value of each lower-case hex digit by its UTF-16 code. All other characters have values above 15. */
 const LOWER_DIGITS = new Uint8Array(0x10000).fill(0xff);
 for (const digit of '0123456789abcdef') LOWER_DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-/** The number of ASCII characters up to which copying one by one is faster than a call of Node's. */
+/** The largest number of ASCII characters that are copied one by one, because this is faster than a Node function. */
 const COPIED_LENGTH_MAX = 64;
 
 /**
- * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex: such texts become bytes, which halves a
- * record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
+ * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex. Such texts are converted to bytes,
+ * which halves the size of a record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
  */
 export function packText(text: string): Uint8Array {
   const packed = Buffer.allocUnsafe(packedBytesMax(text));
@@ -25,12 +25,15 @@ export function packedBytesMax(text: string): number {
   return 1 + 3 * text.length;
 }
 
-/** Packs like {@link packText} into `out`, which must have room for {@link packedBytesMax}. @returns the size in bytes */
+/**
+ * Packs a text like {@link packText} into `out`, which must have {@link packedBytesMax} free bytes.
+ * @returns the size in bytes
+ */
 export function packTextInto(text: string, out: Buffer, start: number): number {
   return packHexInto(text, out, start) || packUtf8Into(text, out, start);
 }
 
-/** @returns 0 when the text is not lower-case hex */
+/** @returns the size in bytes; 0 when the text is not lower-case hex */
 function packHexInto(text: string, out: Buffer, start: number): number {
   const { length } = text;
   if (length < 3 || !text.startsWith('0x')) return 0;
@@ -64,7 +67,7 @@ function packUtf8Into(text: string, out: Buffer, start: number): number {
   return 1 + length;
 }
 
-/** Reads what {@link packText} wrote. */
+/** Reads a text that {@link packText} packed. */
 export function unpackText(packed: Uint8Array): string {
   const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
   if (bytes[0] === UTF8) return bytes.toString('utf8', 1);

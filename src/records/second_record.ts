@@ -8,14 +8,14 @@ import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_reco
 import { packText, unpackText } from './packed_text.js';
 
 /**
- * The state of an asset from `timeNs` on: an aggregate (`priced`), without a price (`ended`), or unknown, because the store
- * dropped it while the disk failed (`gap`).
+ * The state of an asset from `timeNs` on. The asset has an aggregate (`priced`), or has no price (`ended`). The state `gap` means
+ * that the store dropped the record while the disk failed, so the aggregate is unknown.
  */
 export type Holding = {
   readonly timeNs: TimeNs;
-  /** The asset's running minute candle. It is in the same record, so both agree after a restart. */
+  /** The asset's running minute candle. The candle is in the same record as the aggregate, so that both match after a restart. */
   readonly minute: MinuteCandle | undefined;
-  /** The record of the holding, made on first use. */
+  /** The encoded record of the holding, made on its first use. */
   bytes?: Uint8Array;
 } & (
   | { readonly state: 'priced'; readonly aggregate: SignedAggregate }
@@ -23,7 +23,7 @@ export type Holding = {
 );
 
 export interface MinuteCandle extends CandleValues {
-  /** Minutes since 1970; above 0. */
+  /** The minute, counted since 1970; above 0. */
   readonly minute: number;
 }
 
@@ -35,10 +35,10 @@ const ALGORITHMS: Record<AggregationType, Algorithm> = {
 };
 const ALGORITHM_NAMES = ['median', 'average', 'weighted average'] as const;
 
-/** Scratch space, empty between calls. A new builder for each record took a third of the time. */
+/** The builder of all records. The builder is empty between calls. A new builder for each record took a third of the time. */
 const builder = new Builder(4_096);
 
-/** Encodes a holding as a `SecondRecord` of record.fbs; the bytes are valid until the next call. */
+/** Encodes a holding as a `SecondRecord` of record.fbs. The bytes are valid until the next call. */
 export function encodeHolding(holding: Holding): Uint8Array {
   if (holding.bytes !== undefined) return holding.bytes;
   builder.clear();
@@ -58,13 +58,16 @@ export function encodeHolding(holding: Holding): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Returns the record of a holding, which keeps that record: an aggregate that goes to edges and to the disk is encoded once. */
+/**
+ * Returns the record of a holding and keeps it in the holding. So an aggregate that is sent to edges and written to the disk is
+ * encoded only once.
+ */
 export function holdingBytes(holding: Holding): Uint8Array {
   holding.bytes ??= new Uint8Array(encodeHolding(holding));
   return holding.bytes;
 }
 
-/** Reads what {@link encodeHolding} wrote; the record does not contain the asset's symbol. */
+/** Reads a holding that {@link encodeHolding} wrote. The record does not contain the asset's symbol. */
 export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
   const { state, timeNs, minute, record } = readFrame(bytes);
   const aggregate = record.aggregate();
@@ -74,8 +77,8 @@ export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
 }
 
 /**
- * Opens the same with its bytes, for a caller that may never look at the aggregate: it is read on first use, which costs 20 times
- * as much as the rest.
+ * Opens a record like {@link decodeHolding} and keeps its bytes. The aggregate is read on its first use, because some callers
+ * never read it and reading it costs 20 times as much as the rest.
  */
 export function openHolding(bytes: Uint8Array, symbol: string): Holding {
   const { state, timeNs, minute, record } = readFrame(bytes);
@@ -94,7 +97,7 @@ export function openHolding(bytes: Uint8Array, symbol: string): Holding {
   };
 }
 
-/** Reads all of a record except the aggregate. */
+/** Reads all fields of a record except the aggregate. */
 function readFrame(bytes: Uint8Array) {
   const record = SecondRecord.getRootAsSecondRecord(new ByteBuffer(bytes));
   const timeNs = record.timeNs() as TimeNs;

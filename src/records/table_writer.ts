@@ -1,13 +1,17 @@
-/** The size prefix and the place of the table, at the beginning. */
+/** The size of the size prefix and of the table's position at the beginning. */
 const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 
 /**
- * Writes a size-prefixed flat buffer of one table with a 64-bit field and vectors, from the front to the back. The builder of the
- * flatbuffers package takes four times as long: it writes in small calls from the back, and wants each vector as an array.
+ * Writes a size-prefixed flat buffer from the front to the back. The buffer has one table with a 64-bit field and vectors. The
+ * builder of the flatbuffers package takes four times as long, because it writes in small calls from the back and needs each
+ * vector as an array.
  */
 export class TableWriter {
-  /** Scratch memory; the writer may replace it by larger memory, so it must be read again after each call. */
+  /**
+   * The memory in which the table is written. The writer may replace it by larger memory, so it must be read again after each
+   * call.
+   */
   bytes: Buffer = Buffer.alloc(0);
   view = new DataView(this.bytes.buffer);
   #end = 0;
@@ -16,8 +20,8 @@ export class TableWriter {
 
   /**
    * Begins a table.
-   * @param fields their number in the schema
-   * @param vectors the number of those that are vectors
+   * @param fields the number of fields in the schema
+   * @param vectors the number of fields that are vectors
    */
   begin(fields: number, vectors: number): void {
     const vtableBytes = 4 + 2 * fields;
@@ -44,14 +48,14 @@ export class TableWriter {
 
   /**
    * Begins a vector.
-   * @param alignment of its elements: 1, 2, 4 or 8 bytes
-   * @param bytesMax the largest size; the writer makes room for it
-   * @returns the place in {@link bytes} at which its elements start
+   * @param alignment the alignment of the elements: 1, 2, 4 or 8 bytes
+   * @param bytesMax the largest size of the elements; the writer reserves this size
+   * @returns the place in {@link bytes} at which the elements start
    */
   beginVector(field: number, alignment: number, bytesMax: number): number {
     const start = this.#beginElements(alignment, bytesMax);
     const slot = this.#nextSlot;
-    // The 64-bit field stands between the first place and the others.
+    // The 64-bit field is between the first slot and the other slots.
     this.#nextSlot = slot === this.#table + 4 ? slot + 12 : slot + 4;
     this.#point(field, slot);
     this.view.setUint32(slot, start - 4 - slot, true);
@@ -74,12 +78,12 @@ export class TableWriter {
       this.view.setUint32(slot, start - 4 - slot, true);
       const length = this.bytes.write(value, start);
       this.endVector(start, length, 1);
-      // A zero, which does not count, ends a string.
+      // A string ends with a zero, which is not counted in its length.
       this.bytes[this.#end++] = 0;
     });
   }
 
-  /** Returns a view of {@link bytes}, which the next table overwrites. */
+  /** Returns a view of {@link bytes}. The next table overwrites the view. */
   finish(): Buffer {
     const end = aligned(this.#end, ALIGNMENT);
     this.#clear(this.#end, end);
@@ -87,7 +91,7 @@ export class TableWriter {
     return this.bytes.subarray(0, end);
   }
 
-  /** Begins the elements, behind their number. */
+  /** Begins the elements after the field with their number. */
   #beginElements(alignment: number, bytesMax: number): number {
     const start = aligned(this.#end + 4, Math.max(4, alignment));
     this.#reserve(start + bytesMax + ALIGNMENT);
@@ -99,7 +103,7 @@ export class TableWriter {
     this.view.setUint16(PREFIX_BYTES + 4 + 2 * field, at - this.#table, true);
   }
 
-  /** Clears bytes one by one; for so few a call of Node's takes longer. */
+  /** Clears bytes one by one. For so few bytes a Node function takes longer. */
   #clear(from: number, to: number): void {
     for (let at = from; at < to; at++) this.bytes[at] = 0;
   }

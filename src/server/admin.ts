@@ -1,8 +1,9 @@
 import type uWS from 'uWebSockets.js';
 import { ADMIN_PATHS } from '../wire/paths.js';
 import { failure, type RestResponse } from './http/rest_exchange.js';
-import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
-import { writeLater, writeResponse } from './uws/http.js';
+import { createApp, type ListenOptions, listen, type OpenPort } from './uws/app.js';
+import { methodFaultOf, writeLater, writeResponse } from './uws/http.js';
+import { claimPort } from './uws/port_claim.js';
 import { readRequest } from './uws/received_request.js';
 
 export interface AdminOptions {
@@ -26,6 +27,11 @@ export async function openAdmin(
   const app = createApp(ws, at);
   app.any('/*', (res, req) => {
     const { method, path } = readRequest(res, req);
+    const fault = methodFaultOf(method);
+    if (fault !== undefined) {
+      writeResponse(res, method, fault);
+      return;
+    }
     if (path === ADMIN_PATHS.metrics && method === 'GET') {
       writeLater(res, method, metricsResponse(metrics()));
       return;

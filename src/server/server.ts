@@ -31,6 +31,8 @@ export interface ServerOptions extends AccessOptions {
   readonly at: ListenOptions;
   readonly routes: ReadonlyMap<string, Route>;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+  /** Called for each message and request. */
+  readonly onWork?: (() => void) | undefined;
   readonly streams: {
     /** The fan-out that brings frames to connections. The server registers its connections there. */
     readonly fanOut: FanOut;
@@ -90,10 +92,11 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const onFault = (path: string, error: unknown) => logger.error({ path, err: error }, 'fault in a handler');
   const access = openAccess(options);
   const connectionLimits = {
+    controlMessagesPerSecondMax: limits.controlMessagesPerSecond,
     connectionsPerTokenMax: limits.connectionsPerToken,
     streamConnectionsMax: limits.streamConnections,
   };
-  const sockets = new ConnectionRegistry(access.logins, connectionLimits, access.callers);
+  const sockets = new ConnectionRegistry(access, connectionLimits, options.clock);
   const rest = openRest(options, access, onFault);
   let phase: 'serving' | 'handed over' | 'replaced' = 'serving';
   /**
@@ -108,8 +111,17 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const host: ListenerHost = {
     fanOut: options.streams.fanOut,
     endpoints: endpointsOf(options, access, onFault),
-    decideUpgrade: (endpoint, request) => sockets.decide(endpoint, request),
-    rest: measureRequests(answerRest, (path) => rest.has(path), counters),
+    decideUpgrade(endpoint, request) {
+      const decision = sockets.decide(endpoint, request);
+      return typeof decision === 'function' ? decision : access.refused.checked(request, decision);
+    },
+    onWork: options.onWork,
+    refused: access.refused,
+    rest: measureRequests(
+      (request) => access.refused.checked(request, answerRest(request)),
+      (path) => rest.has(path),
+      counters,
+    ),
   };
   let listener: ReplaceableListener | undefined;
   const renewCertificate = certificateRenewal(ws, options, () => listener);
@@ -174,6 +186,7 @@ function endpointsOf(
       budgets,
       counts: callers,
       publishBytesPerSecondMax: limits.publishBytesPerSecond,
+      controlMessagesPerSecondMax: limits.controlMessagesPerSecond,
       badMessagesPerSecondMax: limits.badMessagesPerSecond,
       messageBytesMax: limits.publishMessageBytes,
       updatesPerMessageMax: limits.updatesPerMessage,

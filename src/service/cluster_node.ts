@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { PublisherSession, PublishOutcome } from '../aggregator/publisher_session.js';
 import { ClockWatch, clockTrouble, secondsOf } from '../clock/clock_watch.js';
-import type { Bus, LogPosition } from '../cluster/bus.js';
+import type { LogPosition } from '../cluster/bus.js';
 import type { Term } from '../cluster/leading/term.js';
-import type { LogServers } from '../cluster/log/log_servers.js';
-import type { SharedCandles } from '../cluster/log/shared_candles.js';
 import { ClusterMember } from '../cluster/member.js';
-import type { MemberHost, MemberOptions } from '../cluster/member_options.js';
+import type { MemberHost } from '../cluster/member_options.js';
 import { Forwarder } from '../cluster/publishers/forwarder.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { Activity, ClusterState } from '../metrics/state.js';
@@ -19,25 +17,12 @@ import { NodeDirectory } from '../node/node_directory.js';
 import { withdrawOld } from '../node/old_aggregates.js';
 import { ServerWatch } from '../node/server_watch.js';
 import { CallerRights, callerNameOf } from '../server/access/caller_rights.js';
+import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
 import { NodeStatus } from './node_status.js';
 import type { PriceMaker } from './price_maker.js';
 import type { Settings } from './settings.js';
-import type { PriceMakerOptions } from './solo.js';
-
-export interface ClusterNodeOptions extends PriceMakerOptions {
-  readonly hooks: PriceMakerOptions['hooks'] & NodeHooks;
-  readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
-  readonly member: Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'>;
-}
-
-export interface NodeHooks {
-  /** Called when the nodes of {@link PriceMaker.nodes}, or their keys, have changed. */
-  readonly onNodes: (nodes: NodeList) => void;
-  /** Called when the store received candles from another source than the feed. */
-  readonly onStoreChanged: () => void;
-}
 
 /** The interval of checks: are aggregates too old, or have the nodes changed? */
 const LOOK_NS = NS_PER_SECOND / 4n;
@@ -92,7 +77,14 @@ class ClusterNode implements PriceMaker {
     this.#settings = settings;
     this.#facts = new NodeFacts(settings, this.#startedS);
     this.#rights = new CallerRights(settings.config);
-    this.#servers = new ServerWatch({ servers: bus, clock, leads: () => this.#term !== undefined });
+    this.#servers = new ServerWatch({
+      servers: bus,
+      clock,
+      leads: () => this.#term !== undefined,
+      onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
+    });
+    // An edge may not ask the servers.
+    if (role === 'aggregator') clock.heed?.(this.#servers.confirmsJump);
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
     const catalogue = () => this.#settings.catalogue;
@@ -238,6 +230,9 @@ class ClusterNode implements PriceMaker {
       },
       caughtUp: () => this.#records.caughtUp(),
       missing: (firstSequence) => void this.#candles.missing(firstSequence),
+      skipped: (reason) => logger.error({ reason }, 'a record of the log has no effect'),
+      restored: (records) =>
+        logger.warn({ records }, 'the log had lost records, which this node appended again'),
       prices: this.#leaderPrices,
       fatal: (reason) => {
         this.#fatal = reason;
@@ -258,6 +253,7 @@ class ClusterNode implements PriceMaker {
       term,
       settings: () => this.#settings,
       startAfterNs: this.#records.newestNs,
+      latestNs: () => this.#servers.latestNs(),
       rightsOf: (caller) => this.#rights.of(caller),
       troubles: [this.#servers.trouble],
     });

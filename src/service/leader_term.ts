@@ -17,6 +17,8 @@ export interface LeaderTermOptions
   readonly term: Term;
   /** The time at which the newest aggregate of the log was signed. */
   readonly startAfterNs: bigint;
+  /** Returns the latest time that may be signed, if the time of the servers is known. */
+  readonly latestNs: () => bigint | undefined;
 }
 
 /**
@@ -36,11 +38,11 @@ export class LeaderTerm {
   readonly #submissions: Submissions;
 
   constructor(options: LeaderTermOptions) {
-    const { term, parts, hooks, settings, troubles, bus, rightsOf, startAfterNs } = options;
+    const { term, parts, hooks, settings, troubles, bus, rightsOf, startAfterNs, latestNs } = options;
     const { clock, store } = parts;
     this.#term = term;
     const log = new TermLog(term, store);
-    const times = new AggregateTimes(clock, NO_MARK, startAfterNs);
+    const times = new AggregateTimes(clock, NO_MARK, startAfterNs, latestNs);
     this.maker = new LocalMaker({ parts, hooks, settings, log, times, ...(troubles && { troubles }) });
     this.#checkpoints = new Checkpoints(
       {

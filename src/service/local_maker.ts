@@ -6,7 +6,7 @@ import type { AggregateTimes } from '../clock/aggregate_times.js';
 import { aggregateTroubles, ClockWatch, type Trouble } from '../clock/clock_watch.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import type { ReadMessage } from '../ingest/message.js';
-import type { TimeNs } from '../model/time.js';
+import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { LogSink } from '../node/log_sink.js';
 import type { PriceLog } from '../node/price_log.js';
 import type { Store } from '../store/store.js';
@@ -33,17 +33,26 @@ export interface LocalMakerOptions {
   readonly troubles?: readonly Trouble[];
 }
 
+/** The shortest time between two lines about dropped aggregates. */
+const DROP_LOG_INTERVAL_NS = 10n * NS_PER_SECOND;
+
 /** Makes prices in this process for a log. The log is the cluster's log or the log of the process. */
 export class LocalMaker {
   readonly aggregator: Aggregator;
   readonly times: AggregateTimes;
   readonly clockWatch: ClockWatch;
   readonly #log: PriceLog;
+  readonly #parts: LocalMakerOptions['parts'];
+  /** The count of dropped aggregates that the log has, and the time at which it may have the next one. */
+  #dropsLogged: number;
+  #nextDropLogNs = 0n;
 
   constructor({ parts, hooks, settings, log, times, troubles = [] }: LocalMakerOptions) {
     const { clock, counters, pool, store, source, logger } = parts;
     const { catalogue, config } = settings();
     this.times = times;
+    this.#parts = parts;
+    this.#dropsLogged = counters.aggregatesDropped;
     this.#log = log;
     this.clockWatch = new ClockWatch({
       clock,
@@ -90,5 +99,15 @@ export class LocalMaker {
   tick(nowNs: TimeNs): void {
     this.aggregator.tick(nowNs);
     this.clockWatch.tick(nowNs);
+    this.#logDrops(nowNs);
+  }
+
+  #logDrops(nowNs: TimeNs): void {
+    const { counters, logger } = this.#parts;
+    const count = counters.aggregatesDropped - this.#dropsLogged;
+    if (count === 0 || nowNs < this.#nextDropLogNs) return;
+    this.#dropsLogged += count;
+    this.#nextDropLogNs = nowNs + DROP_LOG_INTERVAL_NS;
+    logger.warn({ count }, 'aggregates were never signed: the disk is too slow or full, and newer ones came');
   }
 }

@@ -6,6 +6,7 @@ import type { EdgeSet } from '../edge/edge_set.js';
 import { FeedSource } from '../feed/feed_source.js';
 import type { ReadMessage } from '../ingest/message.js';
 import { createCounters } from '../metrics/counters.js';
+import { StallCounter } from '../metrics/stall_counter.js';
 import type { Clock } from '../model/time.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { openStore, type Store } from '../store/store.js';
@@ -33,15 +34,30 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
   if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
-  await Promise.all(loaded.map((thread) => thread.loaded));
-  const settings = derive(config, options.keys, pool);
-  const { dir } = config.storage;
-  const store = await openStore({ ...storeOptions(settings), dir, clock, takeOver, onProgress });
-  port.check(store.isHandedOver);
-  const source = new FeedSource(await store.marks.countStart());
-  const making = new MakingSide({ settings, clock, pool, store, source });
-  await making.open(options);
-  return making;
+  let store: Store | undefined;
+  try {
+    await Promise.all(loaded.map((thread) => thread.loaded));
+    const settings = derive(config, options.keys, pool);
+    const { dir, reserveBytes } = config.storage;
+    store = await openStore({
+      ...storeOptions(settings),
+      dir,
+      reserveBytes,
+      clock,
+      takeOver,
+      onProgress,
+      logger,
+    });
+    port.check(store.isHandedOver);
+    const source = new FeedSource(await store.marks.countStart());
+    const making = new MakingSide({ settings, clock, pool, store, source });
+    await making.open(options);
+    return making;
+  } catch (error) {
+    // The error of the start says more than one of closing.
+    await Promise.allSettled([pool.close(), store?.close()]);
+    throw error;
+  }
 }
 
 /**
@@ -118,7 +134,7 @@ export class MakingSide implements PublishReceiver {
   /** Begins to make prices for the given edges. */
   serveBy(edges: EdgeSet): void {
     this.#edges = edges;
-    this.ticker.start([this.maker, edges]);
+    this.ticker.start([new StallCounter(this.counters), this.maker, edges]);
     this.maker.start();
   }
 

@@ -10,7 +10,7 @@ export interface NodeStatusOptions {
     'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'refusedMessages' | 'leader' | 'isReady' | 'nodes'
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
-  readonly servers: Pick<ServerWatch, 'logCopies'>;
+  readonly servers: Pick<ServerWatch, 'logCopies' | 'logGone'>;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
   readonly nowMs: () => number;
@@ -45,6 +45,7 @@ export class NodeStatus {
       tickGaps: ticks.gaps,
       refusedWrites,
       refusedMessages,
+      skippedRecords: log.skippedCount,
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
       logCopies: servers.logCopies,
@@ -53,13 +54,14 @@ export class NodeStatus {
 
   /** Returns the reasons why the node is not ready. */
   troubles(): string[] {
-    const { node, member, configHash } = this.#options;
+    const { node, member, servers, configHash } = this.#options;
     const { leader } = member;
     const isOther =
       leader !== undefined &&
       member.role !== 'leader' &&
       !Buffer.from(leader.configHash).equals(configHash());
     return [
+      ...(servers.logGone === undefined ? [] : [servers.logGone]),
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
       ...(isOther ? ["the configuration differs from the leader's"] : []),

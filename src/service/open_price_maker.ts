@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import { openBus } from '../cluster/open_bus.js';
 import { DEFAULT_TIMING } from '../cluster/timing.js';
 import { NS_PER_MS } from '../model/time.js';
-import { type ClusterNodeOptions, openClusterNode } from './cluster_node.js';
+import { openClusterNode } from './cluster_node.js';
+import type { ClusterNodeOptions } from './cluster_node_options.js';
 import type { PriceMaker } from './price_maker.js';
 import { openSolo } from './solo.js';
 

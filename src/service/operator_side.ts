@@ -9,6 +9,7 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { type Counters, sumOf } from '../metrics/counters.js';
 import { createMetrics } from '../metrics/metrics.js';
 import type { Reloads } from '../metrics/reloads.js';
+import type { ServiceState } from '../metrics/state.js';
 import type { Clock } from '../model/time.js';
 import { openAdmin } from '../server/admin.js';
 import { guardFileHandles } from '../server/uws/file_handles.js';
@@ -28,8 +29,7 @@ export interface OperatorSideOptions {
   /** Returns the settings in force. */
   readonly settings: () => Settings;
   readonly edgesExpected: number;
-  /** The version of the program. */
-  readonly version: string;
+  readonly program: Pick<ServiceState, 'version' | 'commit'>;
   readonly logger: Logger;
 }
 
@@ -101,12 +101,13 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     store,
     assets: () => ({ listed: settings().catalogue.listed.length, live: source.liveCount }),
     clock: () => ({
+      jumps: clock.jumps ?? 0,
       jumpSeconds: clockJumpSeconds(clock),
       aggregatesAheadSeconds: maker.aggregatesAheadSeconds,
     }),
     edges: () => ({ threads: edges.count, feedBytesWaiting: edges.feedBytesWaiting }),
     state: () => ({
-      version: options.version,
+      ...options.program,
       secp256k1: secp256k1.implementation,
       configSha256: settings().config.fileSha256,
       ...reloads.state,

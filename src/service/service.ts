@@ -99,7 +99,7 @@ function operatorOptionsOf(
   edges: EdgeSet,
   reloads: Reloads,
   { webSockets, threads }: Prepared,
-  { config, clock, logger, version = 'unknown' }: ServiceOptions,
+  { config, clock, logger, version = 'unknown', commit = 'unknown' }: ServiceOptions,
 ): OperatorSideOptions {
   const { store, source, pool, counters, ticker, maker } = making;
   return {
@@ -107,7 +107,7 @@ function operatorOptionsOf(
     parts: { edges, pool, maker, source, store, clock, ticker, counters, reloads },
     settings: () => making.settings,
     edgesExpected: threads.listen,
-    version,
+    program: { version, commit },
     logger,
   };
 }

@@ -21,6 +21,8 @@ export interface ServiceOptions {
   readonly takeOver?: boolean;
   /** The version of the program, for the metrics. */
   readonly version?: string;
+  /** The commit that it was built from, for the metrics. */
+  readonly commit?: string;
   /**
    * The number of threads that verify and sign; by default all cores that other threads do not need. With 0 the main thread does all of
    * this work.

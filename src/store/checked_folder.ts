@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATA_FILE, systemReason } from './data_folder.js';
 import type { OnProgress } from './folder_progress.js';
@@ -20,10 +20,21 @@ export interface CheckedFolder {
  */
 export async function openCheckedFolder(dir: string, onProgress: OnProgress): Promise<CheckedFolder> {
   const file = join(dir, DATA_FILE);
-  if (!existsSync(file)) throw new Error(`${dir} has no ${DATA_FILE}: it is not a data folder`);
+  requireFile(dir, file);
   const isInUse = await isFolderInUse(dir);
   if (!isInUse) refuseDamage(file, onProgress);
   return { folder: openToRead(dir), isInUse };
+}
+
+function requireFile(dir: string, file: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR')
+      throw new Error(`${dir} has no ${DATA_FILE}: it is not a data folder`, { cause: error });
+    throw new Error(`${file} cannot be read: ${systemReason(error)}`, { cause: error });
+  }
 }
 
 /**

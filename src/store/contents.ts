@@ -71,6 +71,18 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
   }
 }
 
+/** Returns the damage of a data folder in one sentence; `undefined` when it has none, or no data. */
+export async function findFolderDamage(dir: string): Promise<string | undefined> {
+  const size = statSync(join(dir, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
+  if (size === 0) return undefined;
+  try {
+    const { damagedRecords, damage } = await readContents(dir);
+    return damagedRecords === 0 ? undefined : `${damagedRecords} records are damaged; ${damage[0]}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 const READS_MAX = 3;
 
 type Records = Pick<FolderContents, 'tables' | 'assets' | 'damage' | 'damagedRecords'>;

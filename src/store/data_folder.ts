@@ -4,11 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 /** The file that contains the records. */
 export const DATA_FILE = 'data.mdb';
 
-/**
- * The free space that lmdb must find in addition to twice the bytes of a commit. This space ensures that lmdb never writes to a
- * full disk. When a write fails, lmdb 3.5 formats a message of up to 119 characters into 100 bytes (`last_error` in its mdb.c),
- * and the process may be aborted at any time after that.
- */
+/** The free space that a new folder needs. */
 export const ROOM_BYTES_MIN = 1024 * 1024;
 
 /** Returns the free space of the file system of `dir` for this process. */

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Folder } from './lmdb/folder.js';
 import { type Codec, type CommitPart, JournalTable, type Table } from './table.js';
 
@@ -54,7 +55,8 @@ interface CommitWaiter {
   reject(error: Error): void;
 }
 
-export function openJournal(folder: Folder): Journal {
+/** @param logger logs when writing begins to fail, and when it works again */
+export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'info'>): Journal {
   const tables: CommitPart[] = [];
   let housekeeping = () => {};
   let watch: CommitWatch | undefined;
@@ -83,6 +85,7 @@ export function openJournal(folder: Folder): Journal {
     const done = write(folder, tables).then(
       () => {
         committing = undefined;
+        if (failing !== undefined) logger?.info('the data folder is written again');
         failing = undefined;
         committedAtMs = Date.now();
         for (const table of tables) table.endCommit();
@@ -95,7 +98,9 @@ export function openJournal(folder: Folder): Journal {
         for (const table of tables) table.undoCommit();
         watch?.settled(false);
         const delayMs = Math.min((failing?.delayMs ?? RETRY_DELAY_MS_MIN / 2) * 2, RETRY_DELAY_MS_MAX);
-        failing = { reason: `the data folder cannot be written: ${error.message}; ${freeSpace()}`, delayMs };
+        const reason = `the data folder cannot be written: ${error.message}; ${freeSpace()}`;
+        if (failing === undefined) logger?.error(reason);
+        failing = { reason, delayMs };
         for (const waiter of [...waiters, ...pendingWaiters]) waiter.reject(new Error(failing.reason));
         pendingWaiters = [];
         if (!isClosed) timer = setTimeout(commit, delayMs).unref();

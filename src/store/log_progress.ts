@@ -12,12 +12,15 @@ export interface LogProgress {
 /** A record of a cluster's log. */
 export interface LogPlace {
   readonly sequence: number;
-  /** The process in 16 hex digits and its count of records: `0123456789abcdef-1`. Empty when the ID is not known. */
+  /** The SHA-256 of the record in hex; empty if unknown. */
   readonly id: string;
 }
 
 const LOG = 'log';
-const PARTS = [0, 1, 2];
+/** The sequence, and the four words of an ID of 64 bits each, from the highest to the lowest. */
+const PARTS = [0, 1, 2, 3, 4];
+const ID_FORM = /^[0-9a-f]{64}$/;
+const UNKNOWN_ID = '0'.repeat(64);
 const INPUTS = ['inputs', 0] as const;
 const [COMPLETE, MISSING] = [0n, 1n];
 
@@ -42,15 +45,22 @@ export function openLogProgress(table: Table<TimeNs>): LogProgress {
 
 /** @throws DamagedRecord when a record on disk is damaged */
 function readPlace(table: Table<TimeNs>): LogPlace | undefined {
-  const [sequence, run, count] = PARTS.map((part) => table.get([LOG, part]));
-  if (sequence === undefined || run === undefined || count === undefined) return undefined;
-  const digits = BigInt.asUintN(64, run).toString(16).padStart(16, '0');
-  return { sequence: Number(sequence), id: count === 0n ? '' : `${digits}-${count}` };
+  const [sequence, ...words] = PARTS.map((part) => table.get([LOG, part]));
+  if (sequence === undefined) return undefined;
+  let id = '';
+  for (const word of words) {
+    if (word === undefined) return undefined;
+    id += BigInt.asUintN(64, word).toString(16).padStart(16, '0');
+  }
+  return { sequence: Number(sequence), id: id === UNKNOWN_ID ? '' : id };
 }
 
 /** Writes a place. An ID of another form is not kept. */
 function writePlace(table: Table<TimeNs>, { sequence, id }: LogPlace): void {
-  const [, digits = '0', count = '0'] = /^([0-9a-f]{16})-(\d{1,15})$/.exec(id) ?? [];
-  const parts = [BigInt(sequence), BigInt.asIntN(64, BigInt(`0x${digits}`)), BigInt(count)];
-  for (const [part, value] of parts.entries()) table.put([LOG, part], value as TimeNs);
+  const kept = ID_FORM.test(id) ? id : UNKNOWN_ID;
+  table.put([LOG, 0], BigInt(sequence) as TimeNs);
+  for (const part of PARTS.slice(1)) {
+    const word = BigInt(`0x${kept.slice(16 * (part - 1), 16 * part)}`);
+    table.put([LOG, part], BigInt.asIntN(64, word) as TimeNs);
+  }
 }

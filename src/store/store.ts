@@ -10,7 +10,7 @@ import { RECENT_WINDOW_S } from '../wire/rest_values.js';
 import type { OnProgress } from './folder_progress.js';
 import { type Cutoffs, runHousekeeping, type SealedDay } from './housekeeping.js';
 import { openJournal } from './journal.js';
-import { type Folder, openFolder } from './lmdb/folder.js';
+import { type Folder, type FolderOptions, openFolder } from './lmdb/folder.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
 import { openMarks, type StoredMarks } from './marks.js';
 import { type OpenTables, openTables, putInput } from './open_tables.js';
@@ -114,7 +114,7 @@ export interface StoredInput extends AcceptedInput {
   readonly key: Buffer;
 }
 
-export interface StoreOptions {
+export interface StoreOptions extends FolderOptions {
   /** The data folder. A missing folder is created. Only one process at a time can open a folder. */
   readonly dir: string;
   /** The configured assets. Records of other assets stay unchanged. */
@@ -122,10 +122,8 @@ export interface StoreOptions {
   /** The time for which candles are kept. Whole days are deleted some time after it. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
-  /** True to ask another process that has the folder to hand it over. */
-  readonly takeOver?: boolean;
-  /** Called while the start checks the folder. */
-  readonly onProgress?: OnProgress | undefined;
+  /** Logs when the disk begins to fail, and when it works again. */
+  readonly logger?: Parameters<typeof openJournal>[1];
 }
 
 /**
@@ -134,7 +132,7 @@ export interface StoreOptions {
  * damaged
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const folder = await openFolder(options.dir, options.takeOver ?? false, options.onProgress);
+  const folder = await openFolder(options);
   try {
     return storeIn(folder, options);
   } catch (error) {
@@ -148,7 +146,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   let candleRetentionMs = options.candleRetentionMs;
   let damage: string | undefined;
 
-  const journal = openJournal(folder);
+  const journal = openJournal(folder, options.logger);
   const tables = openTables(journal);
   if (!folder.isHandedOver) damage = findDamagedRecord(tables, options.onProgress ?? (() => {}));
   const recordKeys = new RecordKeys(symbolsOfStarkAssets(tables.inputs));

@@ -1,5 +1,6 @@
 import type { Database } from 'lmdb';
 import { DamagedRecord, unwrapRecord, wrapRecord } from '../records/envelope.js';
+import { pagesOfChanges } from './lmdb/disk_room.js';
 
 /**
  * The key of a record. Records are ordered by its two parts: a second or an asset, and then a part that is unique within it.
@@ -60,7 +61,7 @@ export interface CommitPart {
   /** The number of changes that the next commit takes. */
   readonly pending: number;
   beginCommit(): void;
-  /** Encodes the changes that the commit writes. @returns the size of the changes in bytes */
+  /** Encodes the changes that the commit writes. @returns the largest number of pages that they can need on the disk */
   encodeCommit(): number;
   /** Writes the changes, inside the commit's transaction. */
   writeCommit(): void;
@@ -163,7 +164,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
       change.wrapped ??= wrapRecord(keyText, this.#codec.encode(change.value));
       recordBytes += change.wrapped.length;
     }
-    return recordBytes;
+    return pagesOfChanges(this.#database, this.#committing!.size, recordBytes);
   }
 
   writeCommit(): void {

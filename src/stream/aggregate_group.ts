@@ -10,9 +10,13 @@ import {
 } from './reader_session.js';
 
 const NO_ASSETS: readonly Asset[] = [];
+const NO_SYMBOLS: readonly string[] = [];
 
 /** A connection of `/evm/subscribe` or `/stark/subscribe`. */
 export class AggregateSession extends ReaderSession<AggregateGroup> {
+  /** The symbols that the client asked for and that name no asset now; the first asked for comes first. */
+  awaited: readonly string[] = NO_SYMBOLS;
+
   constructor(
     readonly streams: ReaderStreams<AggregateSession>,
     connection: StreamConnection,

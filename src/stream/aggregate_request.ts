@@ -1,6 +1,6 @@
 import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
-import { ERROR_TYPE, REQUEST_TYPES, type RequestType } from '../wire/stream.js';
-import { isRequestType, readMessage } from './request.js';
+import { ERROR_TYPE, PING_TYPE, type RequestType } from '../wire/stream.js';
+import { isRequestType, type PingRequest, readMessage, readRequest, TYPE_FAULT } from './request.js';
 
 /** A message that a client may send on `/evm/subscribe` and `/stark/subscribe`. */
 export interface AggregateSubscription {
@@ -11,13 +11,16 @@ export interface AggregateSubscription {
   readonly traceId: string | undefined;
 }
 
+/** A ping is the one of `/ws`. */
+export type AggregateRequest = AggregateSubscription | (PingRequest & Pick<AggregateSubscription, 'traceId'>);
+
 export interface AggregateRequestError {
   readonly error: string;
   readonly traceId: string | undefined;
 }
 
 /** Reads a client's message. The error names the wrong field. */
-export function readAggregateRequest(text: string): AggregateSubscription | AggregateRequestError {
+export function readAggregateRequest(text: string): AggregateRequest | AggregateRequestError {
   const message = readMessage(text);
   if (typeof message === 'string') return { error: message, traceId: undefined };
   const { type, data, trace_id: sent } = message;
@@ -27,8 +30,11 @@ export function readAggregateRequest(text: string): AggregateSubscription | Aggr
       traceId: undefined,
     };
   const traceId = sent ?? undefined;
-  if (!isRequestType(type))
-    return { error: `type is not ${REQUEST_TYPES.map((one) => `"${one}"`).join(' or ')}`, traceId };
+  if (type === PING_TYPE) {
+    const ping = readRequest(text);
+    return 'error' in ping ? { error: ping.error, traceId } : { ...(ping as PingRequest), traceId };
+  }
+  if (!isRequestType(type)) return { error: TYPE_FAULT, traceId };
   if (!Array.isArray(data) || !data.every((symbol) => typeof symbol === 'string'))
     return { error: 'data is not an array of symbols', traceId };
   return { type, symbols: [...new Set<string>(data)], traceId };

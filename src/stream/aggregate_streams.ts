@@ -1,15 +1,20 @@
 import type { Asset, SignatureType } from '../model/asset.js';
 import type { SignedAggregate } from '../model/signed_price.js';
+import { hasAtMost } from '../model/text.js';
 import type { Clock, TimeNs } from '../model/time.js';
-import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../wire/aggregates.js';
+import { ORACLE_PRICES_TYPE } from '../wire/aggregates.js';
+import { SYMBOL_LENGTH_MAX } from '../wire/asset_id.js';
+import { PING_TYPE } from '../wire/stream.js';
 import { type AggregateGroup, AggregateGroupIndex, type AggregateSession } from './aggregate_group.js';
 import {
+  type AggregateRequest,
   type AggregateRequestError,
   type AggregateSubscription,
   aggregateErrorText,
   readAggregateRequest,
 } from './aggregate_request.js';
 import type { StreamCounters } from './engine.js';
+import { pongText } from './request.js';
 import { type StreamLimits, Subscriptions } from './subscriptions.js';
 
 export interface AggregateStreamsOptions {
@@ -40,15 +45,20 @@ export interface AggregateStreamsOptions {
  * All aggregates that are signed in a turn of the event loop are in the same frame of a group. This frame is made and published
  * once. A new connection or a slow reader waits outside the topic. Such a connection receives its own frames until it has
  * everything, and then joins the topic.
+ *
+ * Clients subscribe once. So a connection keeps the symbols that name no asset, and is subscribed to such an asset when a reload
+ * adds it, or adds it again.
  */
 export class AggregateStreams extends Subscriptions<
   AggregateSession,
   AggregateGroup,
-  AggregateSubscription,
+  AggregateRequest,
   AggregateRequestError
 > {
   readonly #options: AggregateStreamsOptions;
   readonly #groups: AggregateGroupIndex;
+  /** The connections that await symbols. */
+  readonly #awaiting = new Set<AggregateSession>();
   /** The number of signatures so far. `#signedAt` has, by asset index, the number of the last signature. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
@@ -80,23 +90,37 @@ export class AggregateStreams extends Subscriptions<
 
   /** Applies a changed catalogue or changed rights. */
   reload(): void {
-    for (const session of this.#groups.sessions()) {
-      const assets = session.assets.flatMap(({ symbol }) => this.#visible(session, symbol) ?? []);
-      this.#regroup(session, assets);
+    for (const session of new Set([...this.#groups.sessions(), ...this.#awaiting])) {
+      const before = new Set(session.assets.map(({ index }) => index));
+      const symbols = [...session.assets.map(({ symbol }) => symbol), ...session.awaited];
+      const { assets, unknown } = this.#find(session, symbols);
+      const fresh = assets.flatMap(({ index }) => (before.has(index) ? [] : [index]));
+      if (fresh.length > 0) session.fresh = new Set([...(session.fresh ?? []), ...fresh]);
+      this.#await(session, unknown);
+      this.#regroup(session, sortByIndex(assets));
     }
   }
 
-  protected override carryOut(
-    session: AggregateSession,
-    request: AggregateSubscription,
-    nowNs: TimeNs,
-  ): void {
+  override closed(session: AggregateSession): void {
+    super.closed(session);
+    this.#awaiting.delete(session);
+  }
+
+  protected override carryOut(session: AggregateSession, request: AggregateRequest, nowNs: TimeNs): void {
+    if (request.type === PING_TYPE) {
+      session.connection.send(pongText(request));
+      return;
+    }
     if (!this.mayChange(session, request, request.symbols.length, nowNs)) return;
     if (request.type === 'subscribe') {
       this.#subscribe(session, request);
       return;
     }
     const gone = new Set(request.symbols);
+    this.#await(
+      session,
+      session.awaited.filter((symbol) => !gone.has(symbol)),
+    );
     const left = session.assets.filter(({ symbol }) => !gone.has(symbol));
     this.#answerAndRegroup(session, request, left);
   }
@@ -111,33 +135,55 @@ export class AggregateStreams extends Subscriptions<
   #subscribe(session: AggregateSession, request: AggregateSubscription): void {
     const assets = new Map(session.assets.map((asset) => [asset.index, asset]));
     const fresh = new Set(session.fresh);
-    const unknown: string[] = [];
-    for (const symbol of request.symbols) {
-      const asset = this.#visible(session, symbol);
-      if (asset === undefined) unknown.push(symbol);
-      else if (!assets.has(asset.index)) {
-        assets.set(asset.index, asset);
-        fresh.add(asset.index);
-      }
+    const { assets: found, unknown } = this.#find(session, request.symbols);
+    for (const asset of found) {
+      if (assets.has(asset.index)) continue;
+      assets.set(asset.index, asset);
+      fresh.add(asset.index);
     }
     if (!this.mayHave(session, request, assets.size)) return;
     if (fresh.size > 0) session.fresh = fresh;
-    this.#answerAndRegroup(session, request, [...assets.values()]);
-    if (unknown.length === 0) return;
+    const { subscriptionsPerConnection } = this.#options.limits;
+    const room = subscriptionsPerConnection - assets.size;
+    const awaited = [...new Set([...session.awaited, ...unknown.filter(isSymbol)])];
+    this.#await(session, awaited.slice(0, room));
+    this.#answerAndRegroup(session, request, sortByIndex([...assets.values()]));
     // An unknown symbol must not block the other symbols, because clients of this protocol read no errors.
-    const error = `unknown symbols, or not covered by the token: ${unknown.join(', ')}`;
-    this.replyError(session, error, request);
+    const faults = [
+      ...listed('unknown symbols, or not covered by the token', unknown),
+      ...listed(
+        `past subscriptions_per_connection (${subscriptionsPerConnection}), so not sent when they exist`,
+        awaited.slice(room),
+      ),
+    ];
+    if (faults.length > 0) this.replyError(session, faults.join('; '), request);
   }
 
-  /** Returns the asset if the token may see it. Any other symbol is treated like a symbol that does not exist. */
-  #visible({ rights, signatureType }: AggregateSession, symbol: string): Asset | undefined {
-    return rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
+  /** Finds the assets that the token may see. Any other symbol is treated like a symbol that does not exist. */
+  #find({ rights, signatureType }: AggregateSession, symbols: readonly string[]) {
+    const assets: Asset[] = [];
+    const unknown: string[] = [];
+    for (const symbol of symbols) {
+      const asset = rights.maySee(symbol) ? this.#options.findAsset(symbol, signatureType) : undefined;
+      if (asset === undefined) unknown.push(symbol);
+      else assets.push(asset);
+    }
+    return { assets, unknown };
   }
 
-  #answerAndRegroup(session: AggregateSession, { traceId }: AggregateSubscription, assets: Asset[]): void {
-    assets.sort((a, b) => a.index - b.index);
+  #await(session: AggregateSession, symbols: readonly string[]): void {
+    session.awaited = symbols;
+    if (symbols.length > 0) this.#awaiting.add(session);
+    else this.#awaiting.delete(session);
+  }
+
+  #answerAndRegroup(
+    session: AggregateSession,
+    { type, traceId }: AggregateSubscription,
+    assets: readonly Asset[],
+  ): void {
     const data = { subscriptions: assets.map(({ symbol }) => symbol) };
-    session.connection.send(JSON.stringify({ type: SUBSCRIPTIONS_TYPE, trace_id: traceId, data }));
+    session.connection.send(JSON.stringify({ type, trace_id: traceId, data }));
     if (assets.length !== session.assets.length) this.#regroup(session, assets);
   }
 
@@ -208,4 +254,18 @@ export class AggregateStreams extends Subscriptions<
     const traceId = `${clock.nowNs().toString(16)}-${(++this.#frames).toString(16)}`;
     return `{"type":"${ORACLE_PRICES_TYPE}","trace_id":"${traceId}","data":{${entries.join()}}}`;
   }
+}
+
+function sortByIndex(assets: Asset[]): readonly Asset[] {
+  return assets.sort((a, b) => a.index - b.index);
+}
+
+/** Tells whether a text is short enough for a symbol: a longer one never names an asset. */
+function isSymbol(text: string): boolean {
+  return hasAtMost(SYMBOL_LENGTH_MAX, text);
+}
+
+/** Returns the fault as a list, which is empty without symbols. */
+function listed(fault: string, symbols: readonly string[]): readonly string[] {
+  return symbols.length === 0 ? [] : [`${fault}: ${symbols.join(', ')}`];
 }

@@ -1,12 +1,12 @@
 import type { AssetIndex } from '../model/asset.js';
 import { earlierOf, type TimeNs } from '../model/time.js';
 import { type AssetSet, assetSetOf, withAssets, withoutAssets } from './asset_set.js';
+import { CatalogueChange } from './catalogue_change.js';
 import { Delivery, type DeliveryCounters, type DeliveryOptions } from './delivery.js';
-import type { Group, StreamSession } from './group.js';
+import { type Group, NONE_ENDED, type StreamSession } from './group.js';
 import { GroupIndex } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
-import { tellMovedAssets } from './moved_assets.js';
 import { nextTryNs } from './pace.js';
 import {
   answerText,
@@ -49,6 +49,8 @@ export class StreamEngine extends Subscriptions<
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
   readonly #eras: SessionEras;
+  /** The connections with assets that ended. */
+  readonly #withEnded = new Set<StreamSession>();
 
   constructor(options: StreamEngineOptions) {
     const { table, taxonomyId } = options;
@@ -68,14 +70,14 @@ export class StreamEngine extends Subscriptions<
 
   /** Applies a changed catalogue and changed rights. The table must already have the new assets and IDs. */
   reload(catalogue: StreamCatalogue): void {
-    tellMovedAssets(this.#groups.sessions(), this.#catalogue, catalogue);
+    const change = new CatalogueChange(this.#catalogue, catalogue);
     this.#catalogue = catalogue;
     this.#indexById = indexById(catalogue);
     this.#delivery.resize();
-    const listed = new Set(catalogue.listed.map(({ index }) => index));
     const { ids } = this.#options.table;
-    for (const session of this.#groups.sessions()) {
-      const assets = session.assets.filter((index) => listed.has(index) && this.#maySee(session, index));
+    for (const session of new Set([...this.#groups.sessions(), ...this.#withEnded])) {
+      const { assets, ended } = change.applyTo(session);
+      this.#keepEnded(session, ended);
       // The IDs may have changed even if the assets are the same. Then the order of the assets has changed too.
       this.#regroup(session, assetSetOf(assets, ids));
     }
@@ -83,6 +85,7 @@ export class StreamEngine extends Subscriptions<
 
   override closed(session: StreamSession): void {
     super.closed(session);
+    this.#withEnded.delete(session);
     this.#eras.leave(session);
   }
 
@@ -181,6 +184,9 @@ export class StreamEngine extends Subscriptions<
       session.fresh ??= new Set();
       for (const index of added) session.fresh.add(index);
     }
+    // Assets that ended lose their places to new ones, those that ended last first.
+    const room = this.#options.limits.subscriptionsPerConnection - set.assets.length;
+    if (session.ended.size > room) this.#keepEnded(session, [...session.ended].slice(0, room));
     this.#answerAndRegroup(session, request, set, invalid);
   }
 
@@ -188,6 +194,13 @@ export class StreamEngine extends Subscriptions<
     const { known, invalid } = this.#lookUp(session, request);
     for (const index of known) session.fresh?.delete(index);
     if (session.fresh?.size === 0) session.fresh = undefined;
+    if (session.ended.size > 0) {
+      const gone = new Set(request.assets);
+      this.#keepEnded(
+        session,
+        [...session.ended].filter(([, id]) => !gone.has(id)),
+      );
+    }
     const set = withoutAssets(session.set, known, this.#options.table.ids);
     this.#answerAndRegroup(session, request, set, invalid);
   }
@@ -209,6 +222,13 @@ export class StreamEngine extends Subscriptions<
 
   #maySee(session: StreamSession, index: AssetIndex): boolean {
     return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
+  }
+
+  #keepEnded(session: StreamSession, ended: Iterable<readonly [AssetIndex, number]>): void {
+    const kept = new Map(ended);
+    session.ended = kept.size > 0 ? kept : NONE_ENDED;
+    if (kept.size > 0) this.#withEnded.add(session);
+    else this.#withEnded.delete(session);
   }
 
   #answerAndRegroup(

@@ -80,6 +80,9 @@ export class Group extends ReaderGroup<StreamSession> {
   }
 }
 
+/** The map of all connections without such assets. */
+export const NONE_ENDED: ReadonlyMap<AssetIndex, number> = new Map();
+
 /** A connection of `/ws`. */
 export class StreamSession extends ReaderSession<Group> {
   /** The time at which the last frame for this connection alone counts as sent; see `frameTime`. For members the group's time counts. */
@@ -91,6 +94,8 @@ export class StreamSession extends ReaderSession<Group> {
    * `sentUpToNs`.
    */
   lastTimestampNs = 0n;
+  /** The assets that ended while they were subscribed, with their last streaming IDs: they are subscribed again when they return. */
+  ended: ReadonlyMap<AssetIndex, number> = NONE_ENDED;
   /** The group's last `ts` when the connection became a member. */
   joinedTimestampNs = 0n;
 

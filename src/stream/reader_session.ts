@@ -1,4 +1,5 @@
 import type { Budget } from '../fair/budget.js';
+import type { ControlCount } from '../fair/control_count.js';
 import type { AssetIndex } from '../model/asset.js';
 
 /** The sequence of a connection that has received nothing, so that all of its prices are due. */
@@ -28,12 +29,16 @@ export interface ReaderBudgets {
   readonly signedFrames: Budget;
   /** The budget of assets that `subscribe` and `unsubscribe` name. */
   readonly subscriptionChanges: Budget;
+  /** The budget in control messages, pings and pongs. */
+  readonly controlMessages: Budget;
 }
 
 /** The streams of a session. The session reports the events of its socket to them. */
 export interface ReaderStreams<Session> {
   /** Handles a text message of the client. */
   receive(session: Session, text: string): void;
+  /** Handles a ping, or a pong that answers no ping of the service. */
+  pinged(session: Session): void;
   /** Handles a text message longer than `client_message_bytes`. */
   refuseOversize(session: Session, messageBytes: number): void;
   /**
@@ -50,7 +55,7 @@ export interface ReaderStreams<Session> {
  * A connection that receives prices in any form, with the handlers of its socket's events. The connection and the handlers
  * are a single object to save memory, because there may be tens of thousands of connections, most of them idle.
  */
-export abstract class ReaderSession<Group> {
+export abstract class ReaderSession<Group> implements ControlCount {
   group: Group | undefined;
   /** The session's place among the group's members. */
   memberPlace = 0;
@@ -67,7 +72,6 @@ export abstract class ReaderSession<Group> {
    */
   stalledSinceNs: bigint | undefined;
   badMessages = 0;
-  /** The number of control messages left in the current second. */
   controlMessagesLeft = 0;
   controlSecond = 0;
   abstract readonly streams: ReaderStreams<this>;
@@ -80,6 +84,10 @@ export abstract class ReaderSession<Group> {
 
   text(text: string): void {
     this.streams.receive(this, text);
+  }
+
+  pinged(): void {
+    this.streams.pinged(this);
   }
 
   oversize(messageBytes: number): void {
@@ -103,6 +111,8 @@ export abstract class ReaderSession<Group> {
   }
 
   silent(): void {}
+
+  unfinished(): void {}
 
   heard(): void {}
 

@@ -50,9 +50,10 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
-  if (ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
+  // In other messages it is a field without a meaning, like any that no message has.
+  if (type === 'subscribe' && ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
-  return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid ?? false, id };
+  return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid === true, id };
 }
 
 /**
@@ -79,8 +80,16 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
     : 'the message is not a JSON object';
 }
 
-/** The message that tells a client that IDs of its assets changed. */
-export const TAXONOMY_CHANGED = `{"type":"${TAXONOMY_TYPE}"}`;
+/**
+ * Returns the notice to a client that a reload changed its assets.
+ * @param ended the former IDs of assets that ended
+ * @param returned the present IDs of assets that had ended and are subscribed again
+ */
+export function taxonomyText(ended: readonly number[], returned: readonly number[]): string {
+  const list = (name: string, ids: readonly number[]) =>
+    ids.length === 0 ? '' : `,"${name}":[${ids.join()}]`;
+  return `{"type":"${TAXONOMY_TYPE}"${list('ended', ended)}${list('returned', returned)}}`;
+}
 
 /** Returns the answer to a ping. */
 export function pongText({ id }: PingRequest): string {
@@ -104,7 +113,8 @@ export function errorText(error: string, about: Pick<RequestError, 'id'> | undef
 }
 
 const ID_FAULT = `id is not a number or a string of at most ${REQUEST_ID_LENGTH_MAX} characters`;
-const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
+/** The error for an unknown `type`. */
+export const TYPE_FAULT = `type is not ${[...REQUEST_TYPES, PING_TYPE].map((type) => `"${type}"`).join(' or ')}`;
 
 export function isRequestType(type: unknown): type is RequestType {
   return (REQUEST_TYPES as readonly unknown[]).includes(type);

@@ -1,3 +1,4 @@
+import { CLOSED_CONTROL_COST, countControl } from '../fair/control_count.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
 import { BAD_MESSAGES_MAX } from '../wire/stream.js';
@@ -39,6 +40,9 @@ interface KnownGroups<Group> {
 
 /** The longest message that is read after a client has reached its limit of messages. */
 const FLOOD_LENGTH_MAX = 1_024;
+
+/** The number of control messages past the limit that are answered with an error in a second; one more ends the connection. */
+const REFUSED_CONTROL_MAX = 10;
 
 /**
  * The connections of a streaming protocol. The class accepts their requests within the limits, and takes connections out of
@@ -105,7 +109,11 @@ export abstract class Subscriptions<
   /** Handles a text message of the client. */
   receive(session: Session, text: string): void {
     const nowNs = this.#clock.nowNs();
-    const isAllowed = this.#takeControlMessage(session, Number(secondOf(nowNs)));
+    const isAllowed = this.#takeControl(session, nowNs);
+    if (session.controlMessagesLeft < -REFUSED_CONTROL_MAX) {
+      this.#closeFlood(session, nowNs);
+      return;
+    }
     // Above the limit, only a message of ordinary length is read, because the error carries its ID. Longer messages are not
     // parsed.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? this.#protocol.read(text) : undefined;
@@ -115,6 +123,12 @@ export abstract class Subscriptions<
       this.replyError(session, error, request);
     } else if (isFault(request)) this.#refuseBadMessage(session, request.error, request);
     else this.carryOut(session, request, nowNs);
+  }
+
+  /** Counts a ping, or a pong that answers no ping of the service, like a control message. */
+  pinged(session: Session): void {
+    const nowNs = this.#clock.nowNs();
+    if (!this.#takeControl(session, nowNs)) this.#closeFlood(session, nowNs);
   }
 
   /** Handles a text message longer than `client_message_bytes`. */
@@ -194,13 +208,17 @@ export abstract class Subscriptions<
     if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(code, reason);
   }
 
-  /** Counts a message of a client. @returns true when the client has not exceeded its messages of this UNIX second */
-  #takeControlMessage(session: Session, second: number): boolean {
-    if (second !== session.controlSecond) {
-      session.controlSecond = second;
-      session.controlMessagesLeft = this.#limits.controlMessagesPerSecond;
-    }
-    return session.controlMessagesLeft-- > 0;
+  /** Counts a message, ping or pong of a client. @returns whether the connection and its token are within the limit */
+  #takeControl(session: Session, nowNs: TimeNs): boolean {
+    const left = countControl(session, this.#limits.controlMessagesPerSecond, Number(secondOf(nowNs)));
+    return left >= 0 && session.budgets.controlMessages.take(1, nowNs);
+  }
+
+  #closeFlood(session: Session, nowNs: TimeNs): void {
+    const { controlMessages } = session.budgets;
+    controlMessages.owe(CLOSED_CONTROL_COST * this.#limits.controlMessagesPerSecond, nowNs);
+    controlMessages.countRefusal();
+    session.connection.close(CLOSES.controlFlood.code, CLOSES.controlFlood.reason);
   }
 }
 

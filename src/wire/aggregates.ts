@@ -2,6 +2,3 @@
 
 /** The `type` of a frame: signed aggregates by symbol. */
 export const ORACLE_PRICES_TYPE = 'oracle_prices';
-
-/** The `type` of every answer, even of the answer to `unsubscribe`, because clients recognise answers by this type. */
-export const SUBSCRIPTIONS_TYPE = 'subscribe';

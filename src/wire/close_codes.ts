@@ -35,6 +35,12 @@ export const CLOSES = {
     paths: 'publish',
     reconnect: true,
   },
+  controlFlood: {
+    code: 1008,
+    reason: 'more than control_messages_per_second messages, pings or pongs',
+    paths: 'all',
+    reconnect: true,
+  },
   idle: {
     code: 1008,
     reason: 'nothing whole was received within the idle timeout',
@@ -45,6 +51,12 @@ export const CLOSES = {
     code: 1008,
     reason: 'too many connections of the token do not answer a ping',
     paths: 'publish',
+    reconnect: true,
+  },
+  tooMuchAtOnce: {
+    code: 1013,
+    reason: 'the connection sent too many messages at once',
+    paths: 'all',
     reconnect: true,
   },
   tooSlow: {
@@ -77,9 +89,13 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
   badMessages: 'too many bad messages',
   refusedMessages:
     'more than `limits.bad_messages_per_second` messages of the token or key were refused as a whole: they could not be read, were too long, or were past `limits.publish_bytes_per_second`',
+  controlFlood:
+    'more than `limits.control_messages_per_second` pings or pongs, or far more control messages, came on the connection, or on all connections of the token',
   idle: 'no whole message, ping or pong came within the idle timeout',
   tooManySilent:
     'the connection does not answer a ping, nothing was accepted on it yet, and the token has too many such connections',
+  tooMuchAtOnce:
+    'the connection sent more than 100 messages that the service received together, and receiving took it longer than 100 ms',
   tooSlow: 'too slow, the connection took nothing for the time of `limits.slow_consumer`',
   tokenRevoked: 'the access token was revoked',
   keyRemoved: 'the key that logged in by signature is no longer on the allow-list',

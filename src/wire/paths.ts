@@ -1,5 +1,6 @@
-/** The path on which clients subscribe to streams of prices. */
-export const STREAM_PATH = '/ws';
+import { ASSETS_PATH, STREAM_PATH, STREAM_TICKET_PATH, TAXONOMY_PATH } from './stream_paths.js';
+
+export { STREAM_PATH };
 
 /** The paths on which publishers send their signed prices, by signature type. */
 export const PUBLISH_PATHS = { evm: '/evm/publish', stark: '/stark/publish' } as const;
@@ -20,16 +21,16 @@ export const SOCKET_PATHS = [
  * The paths of REST, except the paths of documents and the path from `pushedAssetsPath`, which contains the service's name.
  */
 export const REST_PATHS = {
-  assets: '/v1/prices/assets',
+  assets: ASSETS_PATH,
   latest: '/v1/prices/latest',
   recent: '/v1/prices/recent',
   history: '/v1/tradingview/history',
   marketStatus: '/v1/market_status',
   deployments: '/v1/deployments/evm',
-  taxonomy: '/v1/taxonomy',
+  taxonomy: TAXONOMY_PATH,
   signers: '/v1/signers',
   nodes: '/v1/nodes',
-  streamTicket: '/v1/stream_ticket',
+  streamTicket: STREAM_TICKET_PATH,
   algorithms: '/v1/algorithms',
   brokers: '/v1/registry/brokers',
   publisherMetadata: '/v1/publisher/metadata',

@@ -48,8 +48,8 @@ export const PING_TYPE = 'ping';
 export const PONG_TYPE = 'pong';
 
 /**
- * The `type` of the message after which IDs of the connection's assets have other meanings. The client must then read the taxonomy
- * again.
+ * The `type` of the message about a reload: assets of the connection ended or returned, or their IDs mean other assets from now on.
+ * The client must read the taxonomy again.
  */
 export const TAXONOMY_TYPE = 'taxonomy';
 

@@ -1,14 +1,20 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { registerCheckConfig } from '../../src/cli/check_config_command.js';
+import { openStore } from '../../src/store/store.js';
+import { storeOptions } from '../store/sample.js';
 import { run } from './run.js';
 
 test('a file without errors is ok', async (t) => {
   const folder = t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\n' });
   writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
   const file = join(folder, 'config.yaml');
-  t.same(run(registerCheckConfig, 'check-config', file), { out: `${file}: ok\n`, err: '', exitCode: 0 });
+  t.same(await run(registerCheckConfig, 'check-config', file), {
+    out: `${file}: ok\n`,
+    err: '',
+    exitCode: 0,
+  });
 });
 
 test('every error is printed and the exit status is 2', async (t) => {
@@ -16,12 +22,12 @@ test('every error is printed and the exit status is 2', async (t) => {
     t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\nnope: 1\nadmin: { port: x }\n' }),
     'config.yaml',
   );
-  t.same(run(registerCheckConfig, 'check-config', file), {
+  t.same(await run(registerCheckConfig, 'check-config', file), {
     out: '',
     err: `${file}:2:1 nope: unknown key\n${file}:3:10 admin.port: expected a number, found "x"\n`,
     exitCode: 2,
   });
-  t.match(run(registerCheckConfig, 'check-config', `${file}.nope`), {
+  t.match(await run(registerCheckConfig, 'check-config', `${file}.nope`), {
     err: /cannot be read \(ENOENT\)/,
     exitCode: 2,
   });
@@ -31,7 +37,7 @@ test('warnings are printed and the file is ok', async (t) => {
   const folder = t.testdir({ 'config.yaml': 'keys: { evm: { file: evm.hex } }\nadmin: { host: "::" }\n' });
   writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
   const file = join(folder, 'config.yaml');
-  t.match(run(registerCheckConfig, 'check-config', file), {
+  t.match(await run(registerCheckConfig, 'check-config', file), {
     out: `${file}: ok\n`,
     err: `warning: ${file}:2:10 admin.host: the admin listener asks for no token, and :: may be reached`,
     exitCode: 0,
@@ -44,9 +50,42 @@ test('a data folder that cannot be used is an error at its key', async (t) => {
   });
   writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
   const file = join(folder, 'config.yaml');
-  t.same(run(registerCheckConfig, 'check-config', file), {
+  t.same(await run(registerCheckConfig, 'check-config', file), {
     out: '',
     err: `${file}:2:12 storage.dir: the data folder ${file} cannot be used: ${file} is not a folder\n`,
     exitCode: 2,
   });
+});
+
+test('a host that this machine does not have is named, and fails the check', async (t) => {
+  const folder = t.testdir({
+    // TEST-NET-1 of RFC 5737: no machine has the address.
+    'config.yaml':
+      'keys: { evm: { file: evm.hex } }\nlisten: { host: 192.0.2.7 }\nadmin: { host: nowhere.invalid }\n',
+  });
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const file = join(folder, 'config.yaml');
+  const { out, err, exitCode } = await run(registerCheckConfig, 'check-config', file);
+  t.same({ out, exitCode }, { out: '', exitCode: 1 });
+  t.match(err, `${file}:2:11 listen.host: no interface of this machine has the address of 192.0.2.7\n`);
+  t.match(err, `${file}:3:10 admin.host: the name nowhere.invalid has no address\n`);
+});
+
+test('a damaged data file is an error at its key', async (t) => {
+  const folder = t.testdir({});
+  const data = join(folder, 'data');
+  const file = join(folder, 'config.yaml');
+  writeFileSync(file, `keys: { evm: { file: evm.hex } }\nstorage: { dir: ${data} }\n`);
+  writeFileSync(join(folder, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  const store = await openStore(storeOptions(data));
+  await store.marks.countStart();
+  await store.close();
+  const check = () => run(registerCheckConfig, 'check-config', file);
+  t.same(await check(), { out: `${file}: ok\n`, err: '', exitCode: 0 });
+  const bytes = readFileSync(join(data, 'data.mdb'));
+  bytes.fill(0xff, 2 * 4096);
+  writeFileSync(join(data, 'data.mdb'), bytes);
+  const { err, exitCode } = await check();
+  t.equal(exitCode, 2);
+  t.match(err, /^.*config\.yaml:2:12 storage\.dir: .*data\.mdb is damaged: .*\n$/);
 });

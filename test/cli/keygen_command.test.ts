@@ -22,13 +22,13 @@ test('public keys are those of the vectors', async (t) => {
 
 test('without --out the key is printed with its public side', async (t) => {
   for (const args of [[], ['evm']]) {
-    const { out, exitCode } = run(registerKeygen, 'keygen', ...args);
+    const { out, exitCode } = await run(registerKeygen, 'keygen', ...args);
     const [, key, address] =
       /^private key: (0x[0-9a-f]{64})\naddress: (0x[0-9a-fA-F]{40})\n$/.exec(out) ?? [];
     t.equal(exitCode, 0);
     t.equal(address, addressOf(parsePrivateKey(key!, 'evm')!));
   }
-  const { out } = run(registerKeygen, 'keygen', 'stark');
+  const { out } = await run(registerKeygen, 'keygen', 'stark');
   const [, key, publicKey] =
     /^private key: (0x[0-9a-f]{64})\npublic key: (0x[0-9a-f]{64})\n$/.exec(out) ?? [];
   t.equal(publicKey, starkKeyOf(parsePrivateKey(key!, 'stark')!));
@@ -37,30 +37,30 @@ test('without --out the key is printed with its public side', async (t) => {
 test('--out makes a file that serve accepts, and replaces none', async (t) => {
   const folder = t.testdir();
   const file = join(folder, 'keys/stark.hex');
-  const { out, exitCode } = run(registerKeygen, 'keygen', 'stark', '--out', file);
+  const { out, exitCode } = await run(registerKeygen, 'keygen', 'stark', '--out', file);
   t.equal(exitCode, 0);
   t.equal(statSync(file).mode & 0o777, 0o600);
   const text = readFileSync(file, 'utf8');
   t.notMatch(out, text.trim(), 'the key itself is not printed');
   const evm = join(folder, 'evm.hex');
-  run(registerKeygen, 'keygen', 'evm', '--out', evm);
+  await run(registerKeygen, 'keygen', 'evm', '--out', evm);
   t.ok(loadKeys({ keys: { evm: { file: evm }, stark: { file } } }, '/', {}).ok);
 
-  t.same(run(registerKeygen, 'keygen', 'stark', '--out', file), {
+  t.same(await run(registerKeygen, 'keygen', 'stark', '--out', file), {
     out: '',
     err: `${file}: cannot be written: there is a file of that name already; no key was made\n`,
     exitCode: 1,
   });
   t.equal(readFileSync(file, 'utf8'), text);
   writeFileSync(join(folder, 'plain'), '');
-  t.match(run(registerKeygen, 'keygen', 'evm', '--out', join(folder, 'plain/x')), {
+  t.match(await run(registerKeygen, 'keygen', 'evm', '--out', join(folder, 'plain/x')), {
     exitCode: 1,
     err: /plain is not a folder; no key was made/,
   });
 });
 
 test('an unknown type is refused', async (t) => {
-  t.match(run(registerKeygen, 'keygen', 'rsa'), {
+  t.match(await run(registerKeygen, 'keygen', 'rsa'), {
     out: '',
     err: /Allowed choices are evm, stark/,
     exitCode: 1,

@@ -7,7 +7,7 @@ export interface Run {
 }
 
 /** Runs a command in this process and captures its output. Restores the process's own exit code. */
-export function run(register: (program: Command) => void, ...args: string[]): Run {
+export async function run(register: (program: Command) => void, ...args: string[]): Promise<Run> {
   const before = process.exitCode;
   process.exitCode = 0;
   let out = '';
@@ -21,7 +21,7 @@ export function run(register: (program: Command) => void, ...args: string[]): Ru
   const program = new Command('tickseal').exitOverride().configureOutput({ writeOut, writeErr });
   register(program);
   try {
-    program.parse(args, { from: 'user' });
+    await program.parseAsync(args, { from: 'user' });
     return { out, err, exitCode: Number(process.exitCode) };
   } catch (error) {
     return { out, err, exitCode: (error as { exitCode: number }).exitCode };

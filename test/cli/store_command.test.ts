@@ -1,5 +1,6 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { open } from 'lmdb';
 import { test } from 'tap';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { registerStore } from '../../src/cli/store_command.js';
@@ -23,7 +24,7 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   const shown = await runCommand(registerStore, ['store', source]);
   t.equal(shown.exitCode, 0);
   const text = shown.stdout.join('\n');
-  t.match(text, /source: \d+\.\d kB, no service runs on it/);
+  t.match(text, /source: \d+\.\d [kM]B, no service runs on it/);
   t.match(text, /\nseconds +1 /);
   t.match(text, /\ninputs +2 /);
   t.match(text, /\nASSET0USD +3 .* 2 +[\d,]+ s ago +-\n/);
@@ -39,6 +40,28 @@ test('a folder is shown as text and as JSON, and copied', async (t) => {
   t.equal(copied.exitCode, 0);
   t.match(copied.stdout.join(), /target: 3 records, \d+\.\d kB, every record checked/);
   t.equal(copied.stderr, '', 'a pipe shows no progress');
+});
+
+test('a folder of another version is refused with what to do', async (t) => {
+  const shown = async (format: unknown, table: string) => {
+    const dir = t.testdir();
+    const root = open({ path: dir, noSubdir: false, encoding: 'json' });
+    await root.put(format === undefined ? 'other' : 'format', format ?? 1);
+    await root.openDB(table, { encoding: 'binary' }).put('a', Buffer.from('a'));
+    await root.close();
+    const { stderr, exitCode } = await runCommand(registerStore, ['store', dir]);
+    t.equal(exitCode, 1);
+    return stderr.replaceAll(dir, 'FOLDER');
+  };
+  t.equal(
+    await shown(0, 'seconds'),
+    'store: FOLDER cannot be read: it has format version 0, and this program reads version 1: use the version of the program that made it\n',
+  );
+  t.equal(
+    await shown(1, 'seconds'),
+    'store: the data folder FOLDER has no table inputs: an earlier version of this program made the folder; start the service once on it, which adds the table\n',
+  );
+  t.match(await shown(undefined, 'seconds'), /another program made it: it has no format version/);
 });
 
 test('a folder forgets the log of its cluster, and nothing else', async (t) => {
@@ -66,6 +89,22 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
   const inUse = await runCommand(registerStore, ['store', dir, '--new-log']);
   t.match(inUse, { exitCode: 1, stderr: /in use by another process/ });
   await after.close();
+});
+
+test('the reason why a folder cannot be read is named', async (t) => {
+  const dir = t.testdir({ circle: t.fixture('symlink', 'circle'), closed: { 'data.mdb': '' } });
+  const cases = [[join(dir, 'circle'), 'it is a link that leads to itself']];
+  if (process.getuid?.() !== 0) {
+    chmodSync(join(dir, 'closed'), 0o000);
+    t.teardown(() => chmodSync(join(dir, 'closed'), 0o700));
+    cases.push([join(dir, 'closed'), 'this process, of user \\d+, has no permission']);
+  }
+  for (const [folder, reason] of cases) {
+    const text = new RegExp(`: ${folder}/data\\.mdb cannot be read: ${reason}\\n$`);
+    t.match(await runCommand(registerStore, ['store', folder!]), { stderr: text, exitCode: 1 });
+    const backup = ['backup', join(dir, 'to'), '--from', folder!];
+    t.match(await runCommand(registerBackup, backup), { stderr: text, exitCode: 1 });
+  }
 });
 
 test('what cannot be read is one line and exit status 1', async (t) => {

@@ -25,7 +25,7 @@ test('of the frames that arrived while the process was busy, only the newest are
   t.teardown(() => client.close());
   const errors: Error[] = [];
   client.on('error', (error) => errors.push(error));
-  const stream = client.stream(['BTCUSD', 'ETHUSD'], { channel: '10ms' });
+  const stream = client.stream(['BTCUSD', 'ETHUSD'], { channel: '10ms', maxAgeMs: Number.POSITIVE_INFINITY });
   const ticks: Tick[] = [];
   const done = (async () => {
     for await (const tick of stream) ticks.push(tick);

@@ -35,6 +35,7 @@ test('the client is an npm package of its own', async (t) => {
   await install(t, project, tarball);
   await t.test('examples', (t) => checkExamples(t, project));
   await t.test('types', async (t) => checkTypes(t, project));
+  await t.test('worker', (t) => checkWorkerInNode(t, project));
   await t.test('bundles', async (t) => {
     const stream = await bundle(
       project,
@@ -112,6 +113,12 @@ async function checkExamples(t: Test, project: string): Promise<void> {
   }
 }
 
+/** Checks that the module of the worker says its purpose where there are no Web Workers. */
+async function checkWorkerInNode(t: Test, project: string): Promise<void> {
+  const script = `import('${PACKAGE}/worker').catch(({ message }) => console.log(message))`;
+  t.match(await runProgram('node', ['-e', script], project), /the module of a Web Worker.*option `worker`/);
+}
+
 /** Returns the folders of packages and of all their dependencies. */
 function dependencyFolders(names: readonly string[]): string[] {
   const found = new Set<string>();
@@ -136,6 +143,7 @@ function readPackage(folder: string): PackageFile {
 
 /** A program that uses the types. Each comment in it expects an error in the line after the comment. */
 const CONSUMER = `
+import type { PayloadToVerify, VerifiedPayload } from '${PACKAGE}/worker';
 import {
   createClient, Publisher, type PublishResult, type PublishVerdict, type Signers, Subscriber, type Tick, verifyAggregate, verifyPayload,
 } from '${PACKAGE}';
@@ -157,6 +165,7 @@ for await (const tick of client.stream(['BTCUSD'], { channel: '100ms', marketSta
   const fields: [bigint, string, number, string] = [tick.price, tick.decimal, tick.ageMs, tick.signer];
   if (tick.status === 'closed') console.log(fields, tick.timestampNs + 1n);
 }
+export const worker: (message: PayloadToVerify) => VerifiedPayload['report'] = ({ hex, signers }) => verifyPayload(hex, { signers });
 export const tick: Promise<Tick | undefined> = client.latest(['BTCUSD']).then(({ BTCUSD }) => BTCUSD);
 export const verdicts: Promise<Record<string, PublishVerdict>> = client
   .publisher({ key: '0x1', oracleId: 'oracl', signatureType: 'stark' })

@@ -25,6 +25,19 @@ test('times are those of the clock, and grow by 1 ns while it stands or is behin
   t.equal(times.aheadNs, 0n);
 });
 
+test('times are not ahead of the latest time that another clock gives, and still grow', async (t) => {
+  const clock = new FakeClock();
+  let latestNs: bigint | undefined;
+  const times = new AggregateTimes(clock, new MemoryMarks().placeOf('aggregates'), 0n, () => latestNs);
+  t.equal(times.next(), START_NS);
+  clock.advance(HOUR_NS);
+  latestNs = START_NS + 5n;
+  t.equal(times.next(), START_NS + 5n);
+  t.equal(times.next(), START_NS + 6n);
+  latestNs = clock.nowNs() + 5n;
+  t.equal(times.next(), clock.nowNs());
+});
+
 test('a start begins past every time that was used, with the clock behind', async (t) => {
   const clock = new FakeClock();
   const marks = new MemoryMarks();

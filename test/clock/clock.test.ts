@@ -70,6 +70,27 @@ test('a jump that lasts is believed after 10 s, at once and exactly', async (t) 
   }
 });
 
+test('a jump is believed only when the witness agrees, and every jump is counted', async (t) => {
+  const sources = new FakeSources();
+  const clock = systemClock(sources);
+  let isRight = false;
+  const asked: bigint[] = [];
+  clock.heed!((jumpNs) => {
+    asked.push(jumpNs);
+    return isRight;
+  });
+  t.equal(clock.jumps, 0);
+  sources.steppedNs += HOUR_NS;
+  t.ok(isAbout(run(sources, clock, 60n * NS_PER_SECOND), -HOUR_NS), 'the witness says no');
+  t.ok(isAbout(asked[0]!, HOUR_NS));
+  t.equal(clock.jumps, 1);
+  isRight = true;
+  t.ok(isAbout(run(sources, clock, NS_PER_SECOND), 0n));
+  sources.steppedNs -= 2n * NS_PER_SECOND;
+  run(sources, clock, NS_PER_SECOND);
+  t.equal(clock.jumps, 2, 'also one that is taken back');
+});
+
 test('a difference of up to a second is made up in 10 s, and time does not go back', async (t) => {
   for (const stepNs of [NS_PER_SECOND, -NS_PER_SECOND, 20n * NS_PER_MS]) {
     const sources = new FakeSources();

@@ -185,6 +185,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['ingest.max_backward', { right: [undefined, 0, '0s', '60s'], wrong: ['-1s', '0', '61s', 2] }],
   ['storage.dir', { right: [undefined, '/var/lib/x'], wrong: ['', 5] }],
   ['storage.candle_retention', { right: [undefined, '1d'], wrong: ['0d', 3650] }],
+  ['storage.reserve', { right: [undefined, 1_048_576, '1 GiB'], wrong: ['0', '16 MB', '2048 GiB'] }],
   ['deployments[0].chain_id', { right: [42_161], wrong: [undefined, 0, '1'] }],
   ['deployments[0].network', { right: ['x'], wrong: [undefined, ''] }],
   ['deployments[0].environment', { right: ['x'], wrong: [undefined, ''] }],
@@ -226,6 +227,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['limits.bad_messages_per_second', counts],
   ['limits.bad_signatures_per_second', counts],
   ['limits.failed_logins_per_minute', counts],
+  ['limits.refused_requests_per_minute', counts],
 ];
 
 for (const [path, { right, wrong }] of cases) {

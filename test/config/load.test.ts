@@ -67,7 +67,11 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     loginMaxPastNs: 30_000_000_000n,
     loginMaxFutureNs: 2_000_000_000n,
   });
-  t.same(config.storage, { dir: './data', candleRetentionNs: 3650n * 86_400n * 1_000_000_000n });
+  t.same(config.storage, {
+    dir: './data',
+    candleRetentionNs: 3650n * 86_400n * 1_000_000_000n,
+    reserveBytes: 16 * 1024 * 1024,
+  });
   t.same(config.deployments, sampleFile().deployments);
   t.same(config.pushedAssets, sampleFile().pushed_assets);
   t.same(config.limits, {
@@ -89,6 +93,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     publishBytesPerSecond: 8 * 1024 * 1024,
     badMessagesPerSecond: 100,
     failedLoginsPerMinute: 300,
+    refusedRequestsPerMinute: 3000,
   });
 });
 

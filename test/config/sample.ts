@@ -52,7 +52,7 @@ export function sampleFile() {
       { key: TOKEN_PUBLISHER_KEY, assets: ['*'] },
     ],
     ingest: { max_past: '60s', max_future: '2s', max_backward: '2s' },
-    storage: { dir: './data', candle_retention: '3650d' },
+    storage: { dir: './data', candle_retention: '3650d', reserve: '16 MiB' },
     deployments: [
       {
         chain_id: 1,
@@ -90,6 +90,7 @@ export function sampleFile() {
       bad_messages_per_second: 100,
       bad_signatures_per_second: 2000,
       failed_logins_per_minute: 300,
+      refused_requests_per_minute: 3000,
     },
   };
 }

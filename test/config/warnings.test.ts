@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'tap';
+import { UNIT_STOP_SECONDS } from '../../src/config/limit_warnings.js';
 import { parseConfig } from '../../src/config/load.js';
-import { sampleWith } from './sample.js';
+import { ROOT } from '../pages.js';
+import { EVM_PUBLISHER_KEY, sampleWith } from './sample.js';
 
 function warningsOf(path: readonly (string | number)[], value: unknown): readonly string[] {
   const result = parseConfig(sampleWith(path, value), 'c');
@@ -47,7 +51,7 @@ test('more publishers demanded than may feed an asset', async (t) => {
   t.match(warningsOf(['assets', 1, 'min_publishers'], 2), [never(1, 'DYDXUSD', 2, 1)]);
   t.match(warningsOf(['publishers', 1, 'assets'], ['BTCUSD']), [never(1, 'DYDXUSD', 1, 0)]);
   t.match(warningsOf(['publishers', 0, 'assets'], ['DYDXUSD']), [], 'the other one still feeds both');
-  t.equal(warningsOf(['publishers'], []).length, 3);
+  t.equal(warningsOf(['publishers'], []).length, 4, 'three assets, and the key of the token');
   const many = Array.from({ length: 50 }, (_, id) => ({
     id: id + 10,
     symbol: id === 0 ? 'ETHUSD' : `A${id}`,
@@ -70,4 +74,73 @@ test('a publisher whose symbols take other signatures than its own', async (t) =
     /publishers\[0\]\.assets: this publisher signs evm prices, and no evm asset is named DYDXUSD$/,
   ]);
   t.same(warningsOf(['publishers', 0, 'assets'], ['BTCUSD']), []);
+});
+
+/** A value that hurts, the smallest or largest one that does not, and the reason. */
+const LIMITS: readonly [path: readonly (string | number)[], bad: unknown, good: unknown, reason: RegExp][] = [
+  [
+    ['ingest', 'max_past'],
+    '1ms',
+    '100ms',
+    /^c:\d+:\d+ ingest\.max_past: below 100ms most updates are refused/,
+  ],
+  [
+    ['ingest', 'max_future'],
+    '1d',
+    '60s',
+    /^c:\d+:\d+ ingest\.max_future: above 60s a publisher with a wrong/,
+  ],
+  [['assets', 0, 'max_age'], '499ms', '500ms', /assets\[0\]\.max_age: below clock_period: .* of BTCUSD/],
+  [['assets', 0, 'max_deviation_percent'], 5000, 99.9, /assets\[0\]\.max_deviation_percent: from 100 on no/],
+  [['storage', 'candle_retention'], '1h', '1d', /storage\.candle_retention: below 1d candles of a day are/],
+  [
+    ['listen', 'trusted_proxies'],
+    ['0.0.0.0/0'],
+    ['10.0.0.0/8'],
+    /listen\.trusted_proxies\[0\]: so large a block/,
+  ],
+  [
+    ['listen', 'trusted_proxies'],
+    ['::1', '::/0'],
+    ['fc00::/7'],
+    /listen\.trusted_proxies\[1\]: so large a block/,
+  ],
+  [['listen', 'trusted_proxies'], ['::ffff:0:0/96'], ['::ffff:a00:0/104'], /trusted_proxies\[0\]: so large/],
+  [
+    ['limits', 'drain'],
+    '30s',
+    '25s',
+    /limits\.drain: systemd kills a process .* 30 s after .* 25s is the most/,
+  ],
+  [
+    ['limits', 'publish_bytes_per_second'],
+    '1 KiB',
+    '1 MiB',
+    /limits\.publish_bytes_per_second: below publish_message_bytes \(1048576\)/,
+  ],
+];
+
+for (const [path, bad, good, reason] of LIMITS)
+  test(`${path.join('.')} of ${bad} is a warning`, async (t) => {
+    t.match(warningsOf(path, bad), [reason]);
+    t.same(warningsOf(path, good), []);
+  });
+
+test('keys of a token that have no effect', async (t) => {
+  const token = { name: 'a', sha256: 'ab'.repeat(32) };
+  const keys = [`0x000${'1'.repeat(37)}`, EVM_PUBLISHER_KEY.toLowerCase()];
+  t.match(warningsOf(['tokens', 0], { ...token, scopes: ['publish'], publisher_keys: keys }), [
+    /^c:\d+:\d+ tokens\[0\]\.publisher_keys\[0\]: no entry of publishers has this key; its updates are refused$/,
+  ]);
+  t.match(warningsOf(['tokens', 0], { ...token, scopes: ['rest'], publisher_keys: keys.slice(1) }), [
+    /^c:\d+:\d+ tokens\[0\]\.publisher_keys: no effect: this token lacks the scope publish$/,
+  ]);
+});
+
+test('the stop time is that of the units', async (t) => {
+  for (const unit of ['tickseal.service', 'tickseal@.service'])
+    t.match(
+      readFileSync(join(ROOT, 'scripts/deploy', unit), 'utf8'),
+      `\nTimeoutStopSec=${UNIT_STOP_SECONDS}\n`,
+    );
 });

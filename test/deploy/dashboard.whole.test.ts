@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
@@ -10,7 +7,7 @@ import { METRICS } from '../../src/metrics/metrics.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
 import { get, startTestService, type TestService, TestSocket } from '../service/harness.js';
-import { isInstalled } from './prometheus.js';
+import { isInstalled, startPrometheus } from './prometheus.js';
 
 interface Target {
   readonly expr: string;
@@ -78,54 +75,16 @@ test('Prometheus answers every query of the dashboard with data', async (t) => {
   const service = await startTestService();
   t.teardown(() => service.stop());
   await use(t, service);
-  const url = await startPrometheus(t, dir, service);
-  const ask = async (expr: string): Promise<readonly unknown[]> => {
-    const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(expr)}`);
-    const { data, error } = (await answer.json()) as { data?: { result: unknown[] }; error?: string };
-    if (data === undefined) throw new Error(`${expr}: ${error}`);
-    return data.result;
-  };
+  const prometheus = await startPrometheus(t, dir, {
+    global: { scrape_interval: `${INTERVAL_S}s` },
+    scrape_configs: [
+      { job_name: 'tickseal', static_configs: [{ targets: [new URL(service.adminUrl).host] }] },
+    ],
+  });
+  const ask = (expr: string) => prometheus.query<readonly unknown[]>(expr);
   for (const expr of queries()) {
     // This service has no TLS and is not in a cluster, so it lacks these metrics.
     if (/certificate|cluster/.test(expr)) continue;
     t.ok(await eventually(async () => (await ask(expr)).length > 0 || undefined), expr);
   }
 });
-
-/** Starts Prometheus. @returns its address, after it has scraped the service twice */
-async function startPrometheus(t: Test, dir: string, { adminUrl }: TestService): Promise<string> {
-  const config = join(dir, 'prometheus.yml');
-  const target = new URL(adminUrl).host;
-  const job = { job_name: 'tickseal', static_configs: [{ targets: [target] }] };
-  const global = { scrape_interval: `${INTERVAL_S}s` };
-  writeFileSync(config, JSON.stringify({ global, scrape_configs: [job] }));
-  const address = `127.0.0.1:${await freePort()}`;
-  const args = [`--config.file=${config}`, `--storage.tsdb.path=${dir}/data`];
-  const child = spawn('prometheus', [...args, `--web.listen-address=${address}`], { stdio: 'ignore' });
-  const ended = once(child, 'close');
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  const url = `http://${address}`;
-  await eventually(async () => {
-    const scrapes = `count_over_time(up{job="tickseal"}[1m]) >= 2`;
-    const answer = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(scrapes)}`).catch(
-      () => undefined,
-    );
-    if (answer?.ok !== true) return undefined;
-    const { data } = (await answer.json()) as { data: { result: unknown[] } };
-    return data.result.length > 0 || undefined;
-  });
-  return url;
-}
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}

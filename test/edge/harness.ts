@@ -27,7 +27,7 @@ import type { Price } from '../../src/model/price.js';
 import { LocalLog } from '../../src/node/local_log.js';
 import { LogSink } from '../../src/node/log_sink.js';
 import { createSharedAccess } from '../../src/server/access/shared_access.js';
-import { claimPort } from '../../src/server/uws/app.js';
+import { claimPort } from '../../src/server/uws/port_claim.js';
 import { openStore } from '../../src/store/store.js';
 import { SERVICE_KEYS, type Sections, testConfig } from '../service/harness.js';
 import { sampleAggregate, YEARS_MS } from '../store/sample.js';

@@ -113,7 +113,13 @@ async function survivesFailure(t: Test, failure: string, reason: RegExp): Promis
   t.match(await publishNext(), { type: 'error', error: reason });
   t.equal(await served(), lastSigned);
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-  t.ok(Number(/^tickseal_signing_failures_total (\d+)$/m.exec(metrics)![1]) > 0, 'they are counted');
+  const countOf = (name: string) =>
+    Number(new RegExp(`^tickseal_${name}_total (\\d+)$`, 'm').exec(metrics)![1]);
+  t.ok(countOf('aggregates_dropped') > 0, 'they are counted');
+  t.equal(countOf('signing_failures'), 0, 'and the key is not to blame');
+  await eventually(async () =>
+    service.stdout.includes('aggregates were never signed: the disk is too slow or full'),
+  );
 
   rmSync(isFailing);
   await eventually(async () => (await readiness()) === 200);

@@ -104,9 +104,14 @@ const ROWS: readonly Row[] = [
   [
     '10,000 pings',
     Buffer.concat(new Array<Buffer>(10_000).fill(clientFrame(ping, 'p'))),
-    new Array(10_000).fill('pong'),
+    // uWebSockets.js sends the pong before it reports the ping.
+    [...new Array<string>(11).fill('pong'), 'close 1008', 'lost'],
   ],
-  ['10,000 pongs', Buffer.concat(new Array<Buffer>(10_000).fill(clientFrame(pong, 'p'))), []],
+  [
+    '10,000 pongs',
+    Buffer.concat(new Array<Buffer>(10_000).fill(clientFrame(pong, 'p'))),
+    ['close 1008', 'lost'],
+  ],
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'), LOST],
 ];
 
@@ -117,8 +122,7 @@ for (const threads of THREAD_COUNTS) {
     const bystander = await TestSocket.open(`${service.socketUrl}/ws`);
     const answers = await Promise.all(ROWS.map(([, bytes]) => answersTo(service.port, bytes)));
     ROWS.forEach(([name, , expected], row) => {
-      if (expected.length > 100) t.equal(answers[row]!.length, expected.length, name);
-      else t.match(answers[row], expected, name);
+      t.match(answers[row], expected, name);
       t.equal(answers[row]!.length, expected.length, name);
     });
     bystander.send({ type: 'subscribe', assets: [1], id: 'bystander' });

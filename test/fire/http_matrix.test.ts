@@ -23,6 +23,11 @@ type Row = readonly [
   by?: 'parser' | 'reads',
 ];
 
+/** The build of uWebSockets.js for Node 20 is older than the other builds. */
+const IS_OLDER = process.versions.modules === '115';
+/** The answer to some malformed heads: the older build closes the connection without an answer. */
+const REFUSAL: readonly number[] = IS_OLDER ? [] : [400];
+
 const AUTH = `Authorization: Basic ${TOKEN}\r\n`;
 const HEAD = `Host: x\r\n${AUTH}`;
 const PATH = '/v1/prices/assets';
@@ -92,7 +97,7 @@ const BODIES: readonly Row[] = [
   ['a negative length', withHeaders('Content-Length: -1\r\n', BODY), [400], 'closed', 'parser'],
   ['a length with a sign', withHeaders('Content-Length: +5\r\n', BODY), [400], 'closed', 'parser'],
   ['a length in hex', withHeaders('Content-Length: 0x5\r\n', BODY), [400], 'closed', 'parser'],
-  ['a length before a space', withHeaders('Content-Length : 38\r\n', SMUGGLED), [], 'closed', 'parser'],
+  ['a length before a space', withHeaders('Content-Length : 38\r\n', SMUGGLED), REFUSAL, 'closed', 'parser'],
   ['chunks', withHeaders(CHUNKED, '5\r\nhello\r\n0\r\n\r\n', 'POST'), [400], 'closed'],
   ['chunks and a request', withHeaders(CHUNKED, `0\r\n\r\n${SMUGGLED}`), [400], 'cut'],
   ['chunks of a bad size', withHeaders(CHUNKED, 'zz\r\nhello\r\n'), [400], 'closed', 'parser'],
@@ -126,14 +131,14 @@ const BODIES: readonly Row[] = [
   [
     'transfer-encoding before a space',
     withHeaders('Transfer-Encoding : chunked\r\n', `0\r\n\r\n${SMUGGLED}`),
-    [],
+    REFUSAL,
     'closed',
     'parser',
   ],
   [
     'transfer-encoding behind a vertical tab',
     withHeaders('Transfer-Encoding:\x0bchunked\r\n', `0\r\n\r\n${SMUGGLED}`),
-    [],
+    REFUSAL,
     'closed',
     'parser',
   ],
@@ -147,29 +152,31 @@ const BODIES: readonly Row[] = [
 
 const HEADERS: readonly Row[] = [
   ['no Host', `GET ${PATH} HTTP/1.1\r\n${AUTH}\r\n`, [400], 'closed', 'parser'],
-  ['two Hosts', withHeaders('Host: y\r\n'), [400], 'open'],
+  IS_OLDER
+    ? ['two Hosts', withHeaders('Host: y\r\n'), [400], 'open']
+    : ['two Hosts', withHeaders('Host: y\r\n'), [400], 'closed', 'parser'],
   // The parser ignores everything after a header without a name, and so does our service. So a proxy must reject such a
   // request.
   ['an empty header name', withHeaders(': v\r\n'), [200], 'open', 'parser'],
-  ['obs-fold', withHeaders('X-A: b\r\n c\r\n'), [], 'closed', 'parser'],
+  ['obs-fold', withHeaders('X-A: b\r\n c\r\n'), REFUSAL, 'closed', 'parser'],
   [
     'obs-fold that hides a length',
     withHeaders('X: y\r\n Content-Length: 38\r\n', SMUGGLED),
-    [],
+    REFUSAL,
     'closed',
     'parser',
   ],
   [
     'a line feed that hides a length',
     withHeaders('X: y\nContent-Length: 38\r\n', SMUGGLED),
-    [],
+    REFUSAL,
     'closed',
     'parser',
   ],
-  ['NUL in a value', withHeaders('X: a\0b\r\n'), [], 'closed', 'parser'],
-  ['NUL in a name', withHeaders('X\0: a\r\n'), [], 'closed', 'parser'],
-  ['a space in a name', withHeaders('X Y: a\r\n'), [], 'closed', 'parser'],
-  ['a header without a colon', withHeaders('XY\r\n'), [], 'closed', 'parser'],
+  ['NUL in a value', withHeaders('X: a\0b\r\n'), REFUSAL, 'closed', 'parser'],
+  ['NUL in a name', withHeaders('X\0: a\r\n'), REFUSAL, 'closed', 'parser'],
+  ['a space in a name', withHeaders('X Y: a\r\n'), REFUSAL, 'closed', 'parser'],
+  ['a header without a colon', withHeaders('XY\r\n'), REFUSAL, 'closed', 'parser'],
   [
     'a token in latin1',
     `GET ${PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Basic \xe9\r\n\r\n`,
@@ -177,7 +184,7 @@ const HEADERS: readonly Row[] = [
     'open',
   ],
   ['95 headers more', withHeaders('X-A: b\r\n'.repeat(95)), [200], 'open'],
-  ['200 headers more', withHeaders('X-A: b\r\n'.repeat(200)), [], 'closed', 'parser'],
+  ['200 headers more', withHeaders('X-A: b\r\n'.repeat(200)), IS_OLDER ? [] : [431], 'closed', 'parser'],
   ['a header of 100 KB', withHeaders(`X: ${'a'.repeat(100_000)}\r\n`), [200], 'open', 'reads'],
   ['headers that never end', `GET ${PATH} HTTP/1.1\r\nHo`, [], 'closed', 'parser'],
 ];
@@ -196,12 +203,19 @@ const LINES: readonly Row[] = [
   ['a target without a slash', withTarget('v1'), [505], 'closed', 'parser'],
   ['no target', withTarget(''), [505], 'closed', 'parser'],
   ['a space in the target', withTarget(`${PATH}?a=b c`), [505], 'closed', 'parser'],
-  ['an empty line first', `\r\n${withHeaders('')}`, [505], 'closed', 'parser'],
+  ['an empty line first', `\r\n${withHeaders('')}`, IS_OLDER ? [505] : [], 'closed', 'parser'],
   ['NUL in the target', withTarget('/v1\0/x'), [505], 'closed', 'parser'],
   ['a target of 100 KB', withTarget(`/${'a'.repeat(100_000)}`), [404], 'open', 'reads'],
-  ['a target without an end', `GET /${'a'.repeat(20_000)}`, [505], 'closed', 'parser'],
-  ['1 MB of a target without an end', `GET /${'a'.repeat(1_000_000)}`, [505], 'cut', 'parser'],
-  ['a method in lower case', withHeaders('', '', 'get'), [200], 'open'],
+  ['a target without an end', `GET /${'a'.repeat(20_000)}`, IS_OLDER ? [505] : [431], 'closed', 'parser'],
+  [
+    '1 MB of a target without an end',
+    `GET /${'a'.repeat(1_000_000)}`,
+    IS_OLDER ? [505] : [431],
+    'cut',
+    'parser',
+  ],
+  ['a method in lower case', withHeaders('', '', 'get'), [501], 'closed'],
+  ['a method in mixed case', withHeaders('', '', 'GeT'), [501], 'closed'],
   ['a method that is none', withHeaders('', '', 'G@T'), [405], 'open'],
   ['a method of 5,000 letters', withHeaders('', '', 'A'.repeat(5_000)), [405], 'open'],
   ['PUT', withHeaders('', '', 'PUT'), [405], 'open'],
@@ -228,6 +242,12 @@ const TARGETS: readonly Row[] = [
 
 const UPGRADES: readonly Row[] = [
   ['an upgrade', upgrade('/ws', UPGRADE + KEY + VERSION), [101], 'closed'],
+  [
+    'an upgrade in lower case',
+    upgrade('/ws', UPGRADE + KEY + VERSION).replace('GET', 'get'),
+    [501],
+    'closed',
+  ],
   ['an upgrade without a key', upgrade('/ws', UPGRADE + VERSION), [426], 'open'],
   [
     'an upgrade with a short key',

@@ -229,6 +229,20 @@ const LIMITS: readonly Limit[] = [
     },
   },
   {
+    name: 'refused_requests_per_minute',
+    at: 20,
+    sections: { limits: { refused_requests_per_minute: 20 } },
+    refusal: /^429 too many refused requests from this address$/,
+    async attempt(stage, count) {
+      const request = async () => {
+        const response = await fetch(`${stage.url}/nothing`);
+        const { error } = (await response.json()) as { error: string };
+        return response.status === 404 ? WORKS : `${response.status} ${error}`;
+      };
+      return lastOf(count, request);
+    },
+  },
+  {
     name: 'bad messages before the connection is closed',
     at: 9,
     sections: { limits: { control_messages_per_second: 100 } },

@@ -93,7 +93,7 @@ test('no error about a configuration shows a secret in it', async (t) => {
   for (const secret of SECRETS) {
     for (const text of badConfigs(secret)) {
       writeFileSync(file, text);
-      const { out, err, exitCode } = run(registerCheckConfig, 'check-config', file);
+      const { out, err, exitCode } = await run(registerCheckConfig, 'check-config', file);
       if (exitCode !== 0) errors++;
       const seen = secretsIn(out + err.replaceAll(file, ''), WRITINGS);
       if (seen.length > 0) t.fail(`${text}\n${err}`, { seen });
@@ -105,9 +105,9 @@ test('no error about a configuration shows a secret in it', async (t) => {
 test('no error about a key file, a TLS file or a variable shows its contents', async (t) => {
   const dir = t.testdir();
   const file = join(dir, 'config.yaml');
-  const check = (text: string) => {
+  const check = async (text: string) => {
     writeFileSync(file, text);
-    const { err, exitCode } = run(registerCheckConfig, 'check-config', file);
+    const { err, exitCode } = await run(registerCheckConfig, 'check-config', file);
     t.same(secretsIn(err, WRITINGS), [], err);
     return exitCode;
   };
@@ -124,10 +124,10 @@ test('no error about a key file, a TLS file or a variable shows its contents', a
       writeFileSync(keyFile, text);
       chmodSync(keyFile, mode);
       const isGood = mode === 0o600 && [hex, `0x${hex}`].includes(text.replace('\uFEFF', ''));
-      t.equal(check(GOOD_KEYS), isGood ? 0 : 2, `a key file of mode ${mode.toString(8)}`);
+      t.equal(await check(GOOD_KEYS), isGood ? 0 : 2, `a key file of mode ${mode.toString(8)}`);
     }
     process.env['TICKSEAL_TEST_KEY'] = text;
-    check('keys: { evm: { env: TICKSEAL_TEST_KEY } }');
+    await check('keys: { evm: { env: TICKSEAL_TEST_KEY } }');
     delete process.env['TICKSEAL_TEST_KEY'];
   }
   writeFileSync(keyFile, hex, { mode: 0o600 });
@@ -135,10 +135,10 @@ test('no error about a key file, a TLS file or a variable shows its contents', a
   const missing = makeCertificate(dir, 'tls');
   if (missing !== undefined) return t.comment(`skipped: ${missing}`);
   const withTls = `${GOOD_KEYS}\nlisten: { tls: { cert_file: tls.pem, key_file: tls.key } }`;
-  t.equal(check(withTls), 0);
+  t.equal(await check(withTls), 0);
   for (const text of [pem, `-----BEGIN PRIVATE KEY-----\n${base64}\n-----END PRIVATE KEY-----\n`, hex]) {
     writeFileSync(join(dir, 'tls.key'), text);
-    t.equal(check(withTls), 2);
+    t.equal(await check(withTls), 2);
   }
 });
 

@@ -27,6 +27,33 @@ async function servedName({ port }: TestService): Promise<string> {
   return String(name);
 }
 
+/** Returns the cipher suite of a connection that offers only this one. */
+function suiteOf({ port }: TestService, suite: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const offer = {
+      maxVersion: 'TLSv1.2',
+      ciphers: `${suite}:@SECLEVEL=0`,
+      rejectUnauthorized: false,
+    } as const;
+    const socket = connect({ port, host: '127.0.0.1', ...offer });
+    socket.once('error', reject).once('secureConnect', () => {
+      resolve(socket.getCipher().name);
+      socket.destroy();
+    });
+  });
+}
+
+function transportSecurityOf({ port }: TestService): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    https
+      .get({ host: '127.0.0.1', port, path: '/', rejectUnauthorized: false, agent: false }, (response) => {
+        resolve(response.headers['strict-transport-security']);
+        response.resume();
+      })
+      .once('error', reject);
+  });
+}
+
 /** Makes a GET request that trusts only this certificate. */
 function getTrusting(dir: string, name: string, { port }: TestService, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -87,6 +114,10 @@ for (const threads of THREAD_COUNTS) {
       await getTrusting(dir, 'first', service, '/v1/prices/assets'),
       '200 {"data":["BTCUSD","DYDXUSD"]}',
     );
+    t.equal(await suiteOf(service, 'ECDHE-ECDSA-AES128-GCM-SHA256'), 'ECDHE-ECDSA-AES128-GCM-SHA256');
+    for (const suite of ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA', 'AES128-SHA'])
+      await t.rejects(suiteOf(service, suite), /handshake failure|alert|ECONNRESET/, suite);
+    t.equal(await transportSecurityOf(service), 'max-age=31536000');
     await t.rejects(getTrusting(dir, 'second', service, '/v1/prices/assets'), /self-signed|verify/);
     await t.rejects(fetch(`${service.url}/v1/prices/assets`), 'nothing is served without TLS');
     t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');

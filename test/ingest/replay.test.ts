@@ -10,6 +10,8 @@ import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sa
 const assets = [sampleAsset(), sampleAsset({ index: 0xffff })];
 const publishers = [samplePublisher(), samplePublisher({ index: 70_000 })];
 const MAX_BACKWARD_NS = 2n * NS_PER_SECOND;
+/** The latest time that counts, later than all times of the tests. */
+const LATEST_NS = START_NS + 60n * NS_PER_SECOND;
 
 interface HashedUpdate extends SignedUpdate {
   readonly msgHash: Buffer;
@@ -32,8 +34,8 @@ function updateOf(price: number, timestampNs: bigint, sender = 'alice', pair = 0
 }
 
 function send(window: ReplayWindow, update: SignedUpdate): string | undefined {
-  const refusal = window.check(update);
-  if (refusal === undefined) window.record(update);
+  const refusal = window.check(update, LATEST_NS);
+  if (refusal === undefined) window.record(update, LATEST_NS);
   return refusal;
 }
 
@@ -100,7 +102,7 @@ test('the rules agree with a memory of everything that was ever accepted, over r
       maxBackward,
       (steps, first, second) => {
         let maxBackwardNs = first;
-        let window = new ReplayWindow(maxBackwardNs);
+        let window = new ReplayWindow(maxBackwardNs, START_NS);
         const references = [0, 1, 2, 3].map(() => new Reference());
         const lastNs = new Map<number, TimeNs>();
         let timeNs: bigint = START_NS;
@@ -109,7 +111,7 @@ test('the rules agree with a memory of everything that was ever accepted, over r
             const before = window;
             for (const reference of references) reference.restart();
             maxBackwardNs = second;
-            window = new ReplayWindow(maxBackwardNs);
+            window = new ReplayWindow(maxBackwardNs, START_NS);
             for (const [one, atNs] of lastNs) {
               const { asset, publisher } = updateOf(1, atNs, 'alice', one);
               window.restore(asset, publisher, atNs, stored(before.seen(asset, publisher)));
@@ -137,19 +139,19 @@ const TOO_FAR_BACK = 'timestamp is further behind the newest accepted one than i
 const NOT_NEWER = 'timestamp is not newer than the last accepted one';
 
 test('what is accepted may be older than the newest, up to max_backward and no more', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
   t.equal(send(window, updateOf(1, START_NS)), undefined);
   t.equal(send(window, updateOf(2, START_NS - MAX_BACKWARD_NS)), undefined);
   t.equal(send(window, updateOf(3, START_NS - MAX_BACKWARD_NS - 1n)), TOO_FAR_BACK);
   t.equal(send(window, updateOf(4, START_NS)), undefined, 'another value of the newest time');
-  const strict = new ReplayWindow(0n);
+  const strict = new ReplayWindow(0n, START_NS);
   t.equal(send(strict, updateOf(1, START_NS)), undefined);
   t.equal(send(strict, updateOf(2, START_NS)), NOT_NEWER);
   t.equal(send(strict, updateOf(2, START_NS + 1n)), undefined);
 });
 
 test('a refresh needs a later time, and other values in between do not matter', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
   t.equal(send(window, updateOf(1, START_NS + 1n)), undefined);
   t.equal(send(window, updateOf(1, START_NS + 1n)), REPLAY);
   t.equal(send(window, updateOf(1, START_NS)), REPLAY);
@@ -160,7 +162,7 @@ test('a refresh needs a later time, and other values in between do not matter', 
 });
 
 test('with a max_backward of 0 an earlier value of the second does not come back', async (t) => {
-  const window = new ReplayWindow(0n);
+  const window = new ReplayWindow(0n, START_NS);
   t.equal(send(window, updateOf(1, START_NS + 1n)), undefined);
   t.equal(send(window, updateOf(1, START_NS + 2n)), undefined, 'the newest is refreshed');
   t.equal(send(window, updateOf(2, START_NS + 3n)), undefined);
@@ -170,7 +172,7 @@ test('with a max_backward of 0 an earlier value of the second does not come back
 
 test('nobody silences a publisher by refreshing its updates', async (t) => {
   for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
-    const window = new ReplayWindow(maxBackwardNs);
+    const window = new ReplayWindow(maxBackwardNs, START_NS);
     let refused = 0;
     for (let i = 0; i < 100; i++) {
       const honest = updateOf(i, START_NS + BigInt(i) * 103n * NS_PER_MS);
@@ -185,7 +187,7 @@ test('nobody silences a publisher by refreshing its updates', async (t) => {
 });
 
 test('the window holds its limit of different updates, and refreshes besides', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
   let refused = 0;
   for (let i = 1; i <= SEEN_UPDATES_MAX; i++)
     if (send(window, updateOf(i, START_NS + BigInt(i))) !== undefined) refused++;
@@ -201,17 +203,17 @@ test('the window holds its limit of different updates, and refreshes besides', a
 });
 
 test('what was accepted last is known by its second and hash', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
   const update = updateOf(5, START_NS);
   t.equal(window.isLast(update), false);
-  window.record(update);
+  window.record(update, LATEST_NS);
   t.equal(window.isLast(update), true);
   const later = updateOf(5, START_NS + 1n);
   t.equal(window.isLast(later), true, 'its nanoseconds may differ');
   t.equal(window.isLast({ ...later, publisher: publishers[1]! }), false);
   t.equal(window.isLast({ ...later, asset: assets[1]! }), false);
   t.equal(window.isLast(updateOf(5, START_NS + NS_PER_SECOND)), false);
-  window.record(updateOf(6, START_NS + 2n));
+  window.record(updateOf(6, START_NS + 2n), LATEST_NS);
   t.equal(window.isLast(later), false, 'another one came');
   window.restore(
     update.asset,
@@ -223,9 +225,42 @@ test('what was accepted last is known by its second and hash', async (t) => {
 });
 
 test('a record without a window: nothing of the second of the last update is taken', async (t) => {
-  const window = new ReplayWindow(MAX_BACKWARD_NS);
+  const window = new ReplayWindow(MAX_BACKWARD_NS, START_NS);
   const { asset, publisher } = updateOf(1, START_NS);
   window.restore(asset, publisher, START_NS, undefined);
   for (const price of [1, 2]) t.equal(send(window, updateOf(price, START_NS + 1n)), TOO_FAR_BACK);
   t.equal(send(window, updateOf(2, START_NS + NS_PER_SECOND)), undefined);
+});
+
+test('a window that a wrong clock put ahead does not count, and nothing from before the step back is taken', async (t) => {
+  for (const maxBackwardNs of [0n, MAX_BACKWARD_NS]) {
+    const window = new ReplayWindow(maxBackwardNs, START_NS);
+    const aheadNs = START_NS + 3_600n * NS_PER_SECOND;
+    const ahead = updateOf(1, aheadNs);
+    window.record(ahead, aheadNs);
+    t.equal(send(window, updateOf(2, START_NS)), undefined, 'it is ahead of the latest time that counts');
+    t.equal(
+      send(window, updateOf(2, START_NS)),
+      maxBackwardNs === 0n ? NOT_NEWER : REPLAY,
+      'and is replaced',
+    );
+
+    window.record(ahead, aheadNs);
+    window.restore(
+      ahead.asset,
+      ahead.publisher,
+      ahead.timestampNs,
+      stored(window.seen(ahead.asset, ahead.publisher)),
+    );
+    const nowNs = START_NS + 10n * NS_PER_SECOND;
+    window.steppedBack(nowNs as TimeNs);
+    t.equal(send(window, updateOf(3, nowNs - 1n)), NOT_NEWER, 'the time before may have been used');
+    t.equal(
+      window.check(ahead, aheadNs),
+      maxBackwardNs === 0n ? NOT_NEWER : REPLAY,
+      'it counts if the clock comes back to it',
+    );
+    t.equal(send(window, updateOf(3, nowNs)), undefined);
+    t.ok(send(window, updateOf(4, nowNs - 1n)), 'not even within max_backward');
+  }
 });

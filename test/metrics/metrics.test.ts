@@ -26,6 +26,8 @@ test('every metric shows its value', async (t) => {
     slowConsumersClosed: 10,
     threadOverruns: 11,
     threadFailures: 12,
+    aggregatesDropped: 30,
+    eventLoopStalls: 31,
   });
   for (let i = 0; i < 13; i++) countRejection(counters, 'a reason');
   for (const limit of ['a_limit', 'another'])
@@ -38,7 +40,7 @@ test('every metric shows its value', async (t) => {
     store: { health: () => health, recordsWaiting: 18, figures: () => SAMPLE_FIGURES },
     state: () => SAMPLE_STATE,
     assets: () => ({ listed: 39, live: 19 }),
-    clock: () => ({ jumpSeconds: 26, aggregatesAheadSeconds: 27 }),
+    clock: () => ({ jumps: 126, jumpSeconds: 26, aggregatesAheadSeconds: 27 }),
     edges: () => ({ threads: 23, feedBytesWaiting: 24 }),
   });
   const edge = { connections: 20, streamConnections: 20, streamGroups: 8, streamsAheadSeconds: 28 };
@@ -55,6 +57,7 @@ test('every metric shows its value', async (t) => {
     updates_accepted_total: 2,
     aggregates_signed_total: 3,
     signing_failures_total: 4,
+    aggregates_dropped_total: 30,
     assets_ended_total: 5,
     publisher_replies_dropped_total: 6,
     stream_frames_made_total: 7,
@@ -63,6 +66,7 @@ test('every metric shows its value', async (t) => {
     stream_slow_consumers_closed_total: 10,
     listen_thread_overruns_total: 11,
     listen_thread_failures_total: 12,
+    event_loop_stalls_total: 31,
     crypto_jobs_queued: 14,
     crypto_worker_failures_total: 15,
     updates_waiting: 16,
@@ -75,6 +79,7 @@ test('every metric shows its value', async (t) => {
     stream_connections: 22,
     listen_threads: 23,
     listen_thread_feed_waiting_bytes: 24,
+    clock_jumps_total: 126,
     clock_jump_seconds: 26,
     clock_aggregates_ahead_seconds: 27,
     clock_streams_ahead_seconds: 28,

@@ -4,6 +4,7 @@ import type { ClusterState, ServiceState, StoreState } from '../../src/metrics/s
 
 export const SAMPLE_STATE: ServiceState = {
   version: '1.2.3',
+  commit: 'abcdef0',
   secp256k1: 'native',
   configSha256: 'c0ffee',
   reload: { atSeconds: 40, isOk: false },
@@ -32,6 +33,7 @@ export const SAMPLE_CLUSTER: ClusterState = {
   tickGaps: 55,
   refusedWrites: 56,
   refusedMessages: 60,
+  skippedRecords: 57,
   standbys: 57,
   nodes: 58,
   logCopies: 59,
@@ -48,7 +50,7 @@ export function sampleText(measured: Partial<Measured>, scrape: Partial<Scrape> 
     store: { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => SAMPLE_FIGURES },
     state: () => SAMPLE_STATE,
     assets: () => ({ listed: 0, live: 0 }),
-    clock: () => ({ jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
+    clock: () => ({ jumps: 0, jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
     edges: () => ({ threads: 0, feedBytesWaiting: 0 }),
     ...measured,
   });

@@ -12,7 +12,7 @@ async function samplesOf(state: ServiceState, figures: StoreState): Promise<stri
 
 test('the state is told, and what has no value has no line', async (t) => {
   t.same(await samplesOf(SAMPLE_STATE, SAMPLE_FIGURES), [
-    'tickseal_build_info{version="1.2.3",secp256k1="native"} 1',
+    'tickseal_build_info{version="1.2.3",commit="abcdef0",secp256k1="native"} 1',
     'tickseal_config_info{sha256="c0ffee"} 1',
     'tickseal_config_last_reload_successful 0',
     'tickseal_config_last_reload_timestamp_seconds 40',
@@ -31,7 +31,7 @@ test('the state is told, and what has no value has no line', async (t) => {
   const figures = { ...SAMPLE_FIGURES, committedAtMs: undefined, oldestDay: undefined };
   const without = await samplesOf({ ...SAMPLE_STATE, certificateEndSeconds: undefined }, figures);
   t.equal(without.length, 12);
-  t.notMatch(without.join(), /certificate|commit|oldest/);
+  t.notMatch(without.join(), /certificate|last_commit|oldest/);
 });
 
 test('a node of a cluster tells more', async (t) => {
@@ -49,6 +49,7 @@ test('a node of a cluster tells more', async (t) => {
     'tickseal_cluster_tick_gaps_total 55',
     'tickseal_cluster_refused_writes_total 56',
     'tickseal_cluster_refused_messages_total 60',
+    'tickseal_cluster_skipped_records_total 57',
     'tickseal_cluster_standbys 57',
     'tickseal_cluster_nodes 58',
     'tickseal_cluster_log_copies 59',

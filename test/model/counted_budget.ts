@@ -28,5 +28,5 @@ export class CountedBudget implements Budget {
 
 /** Returns the budgets of a reader. Only the named budgets have limits. */
 export function readerBudgets(named: Partial<ReaderBudgets> = {}): ReaderBudgets {
-  return { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, ...named };
+  return { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, controlMessages: UNLIMITED, ...named };
 }

@@ -27,5 +27,6 @@ test('milliseconds are added without a fraction of a nanosecond, and never subtr
   t.equal(laterByMs(5n, 2), 2_000_005n);
   t.equal(laterByMs(5n, 0.000_000_1), 6n);
   t.equal(laterByMs(5n, 0), 5n);
+  t.equal(laterByMs(5n, Number.POSITIVE_INFINITY), undefined);
   for (const ms of [-3, Number.NEGATIVE_INFINITY]) t.equal(laterByMs(5n, ms), 5n);
 });

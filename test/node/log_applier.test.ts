@@ -6,7 +6,7 @@ import { storeOptions } from '../store/sample.js';
 
 test('an aggregator whose folder was an edge’s reads the log from its beginning, until it has all inputs', async (t) => {
   const options = storeOptions(t.testdir());
-  const place = { sequence: 9, id: '0123456789abcdef-9' };
+  const place = { sequence: 9, id: '0123456789abcdef'.repeat(4) };
   const start = async (keepsInputs: boolean, hasAll: boolean) => {
     const store = await openStore(options);
     const from = placeToReadFrom(store.log, keepsInputs);

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import type { ServerReport } from '../../src/cluster/log/log_servers.js';
+import { LogGone, type ServerReport } from '../../src/cluster/log/log_servers.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { ServerWatch } from '../../src/node/server_watch.js';
 
@@ -7,10 +7,14 @@ function watching() {
   const state = {
     report: undefined as Partial<ServerReport> | undefined,
     leads: false,
+    jumpNs: 0n,
     asked: [] as string[],
+    isGone: false,
+    gone: [] as (string | undefined)[],
   };
   const answer = async (question: string) => {
     state.asked.push(question);
+    if (state.isGone) throw new LogGone('TS_MAIN_LOG');
     if (state.report === undefined) throw new Error('the servers elect a leader');
     return { currentCopies: 3, clockAheadMs: 0, clockErrorMs: 0, moved: false, ...state.report };
   };
@@ -19,8 +23,14 @@ function watching() {
       serverReport: () => answer('report'),
       keepLogLeaderApart: () => answer('apart'),
     },
-    clock: { nowNs: () => 0n as TimeNs },
+    clock: {
+      nowNs: () => 0n as TimeNs,
+      get jumpNs() {
+        return state.jumpNs;
+      },
+    },
     leads: () => state.leads,
+    onLogGone: (reason) => state.gone.push(reason),
   });
   return {
     watch,
@@ -54,6 +64,25 @@ test('the servers are asked every ten seconds, and only a leader moves the lead 
   t.equal(watch.logCopies, 3, 'servers that elect a leader say nothing new');
 });
 
+test('a log that was deleted is named once, until the servers have one again', async (t) => {
+  const { watch, state, tick } = watching();
+  state.report = {};
+  await tick(0);
+  t.equal(watch.logGone, undefined);
+  state.isGone = true;
+  await tick(10_000);
+  await tick(20_000);
+  t.match(watch.logGone, /no stream TS_MAIN_LOG any more: it was deleted/);
+  state.isGone = false;
+  state.report = undefined;
+  await tick(30_000);
+  t.match(watch.logGone, 'TS_MAIN_LOG', 'servers that elect a leader say nothing new');
+  state.report = {};
+  await tick(40_000);
+  t.equal(watch.logGone, undefined);
+  t.match(state.gone, [/it was deleted/, undefined]);
+});
+
 test('a clock is wrong when it is certainly more than a second off', async (t) => {
   const { watch, state, tick } = watching();
   const cases: [Partial<ServerReport>, number, RegExp | undefined][] = [
@@ -71,4 +100,30 @@ test('a clock is wrong when it is certainly more than a second off', async (t) =
     if (reason === undefined) t.equal(said, undefined);
     else t.match(said, reason);
   }
+});
+
+test('during a jump of the wall clock the servers are asked every second, and say whether it is right', async (t) => {
+  const { watch, state, tick } = watching();
+  const hourNs = 3_600_000_000_000n;
+  t.equal(watch.confirmsJump(hourNs), false, 'not known');
+  t.equal(watch.latestNs(), undefined);
+  state.report = { clockErrorMs: 3 };
+  await tick(0);
+  state.jumpNs = hourNs;
+  await tick(999);
+  t.equal(state.asked.length, 1);
+  await tick(1_000);
+  t.equal(state.asked.length, 2);
+  t.equal(watch.confirmsJump(hourNs), false, 'the clock was right before');
+  t.equal(watch.latestNs(), 1_003_000_000n);
+  state.report = { clockAheadMs: 3_600_500 };
+  await tick(2_000);
+  t.equal(watch.confirmsJump(hourNs), true);
+  t.equal(watch.confirmsJump(-hourNs), false);
+  state.jumpNs = 0n;
+  state.report = {};
+  await tick(3_000);
+  t.equal(watch.isClockRight, true, 'asked soon after it');
+  await tick(4_000);
+  t.equal(state.asked.length, 4);
 });

@@ -83,9 +83,9 @@ test('a price ends with its inputs and comes back with fresh ones', async (t) =>
     await eventually(async () =>
       (await latestText(service, 'BTCUSD')) === '{"data":{}}' ? true : undefined,
     );
-    const { accepted } = await send(1, 'BTCUSD', 30n * UNIT, 59_900);
+    const { accepted } = await send(1, 'BTCUSD', 30n * UNIT, 58_000);
     t.same(accepted, ['BTCUSD']);
-    clock.advanceMs(200);
+    clock.advanceMs(2_100);
     await send(2, 'BTCUSD', 40n * UNIT);
     t.equal(await latestText(service, 'BTCUSD'), '{"data":{}}');
     await send(3, 'BTCUSD', 50n * UNIT);

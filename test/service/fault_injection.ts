@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
-import { createHangs, hangWhenAsked, servesSockets } from '../../scripts/torture/hang.js';
+import { createFaults, servesSockets, takeFaults } from '../../scripts/torture/thread_faults.js';
 
 // The module that is loaded into all threads of a tested service. `SIGUSR2` causes the fault that the environment names.
 
@@ -12,13 +12,13 @@ export const FAULT_MESSAGE = 'injected by the test';
 const fault = process.env[FAULT_VARIABLE] as Fault;
 
 if (isMainThread) prepare();
-else if (servesSockets()) hangWhenAsked();
+else if (servesSockets()) takeFaults();
 
 function prepare(): void {
-  const hang = createHangs();
+  const giveFault = createFaults();
   process.on('SIGUSR2', () => {
     if (fault === 'exception') throw new Error(FAULT_MESSAGE);
     if (fault === 'rejection') void Promise.reject(new Error(FAULT_MESSAGE));
-    hang();
+    giveFault('hang');
   });
 }

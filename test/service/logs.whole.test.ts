@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { claimPort } from '../../src/server/uws/app.js';
+import { claimPort } from '../../src/server/uws/port_claim.js';
 import { ServeProcess, writeConfig } from './child.js';
 
 // Tests of the service's log. In all cases it consists of JSON lines with a level and a time.

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
+import { programCommit } from '../../src/cli/program_version.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import { promtool } from '../deploy/prometheus.js';
 import { ROOT } from '../pages.js';
@@ -88,7 +89,10 @@ test('the file in force and the result of the last reload are shown', async (t) 
   const sha256Of = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const first = await scrape(adminUrl);
-  t.match(first, `tickseal_build_info{version="${version}",secp256k1="${secp256k1.implementation}"} 1`);
+  t.match(
+    first,
+    `tickseal_build_info{version="${version}",commit="${programCommit()}",secp256k1="${secp256k1.implementation}"} 1`,
+  );
   t.match(first, `tickseal_config_info{sha256="${sha256Of(file)}"} 1`);
   t.equal(sampleOf(first, 'tickseal_config_last_reload_successful'), 1);
 

@@ -44,7 +44,7 @@ test('an admin port in use is a clear error, and leaves the port and the folder 
     await t.rejects(
       startTestService({ ...sections, admin }, { dir }),
       {
-        message: `cannot listen on 127.0.0.1:${admin.port}: the address is in use or not one of this machine`,
+        message: `cannot listen on 127.0.0.1:${admin.port}: the address is in use`,
       },
       `${threads} threads`,
     );

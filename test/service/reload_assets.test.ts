@@ -102,7 +102,7 @@ test('assets come, go and change their IDs while they are subscribed', async (t)
     { symbol: 'B', price: units(23) },
     { symbol: 'C', price: units(33) },
   );
-  for (const socket of sockets) await frameOf(socket, [1, units(13)], [3, units(33)]);
+  for (const socket of sockets) await frameOf(socket, [1, units(13)], [2, units(23)], [3, units(33)]);
   const priced = await eventually(() => latest(service, 'B'));
   t.match(priced, { price: String(units(23)) });
 });

@@ -90,6 +90,7 @@ test('what a token may see, publish and ask changes under its open sockets', asy
   const key = publisherSigner(2).publicKey;
   const rights = { assets: ['A2'], publisher_keys: [key.toLowerCase()], requests_per_second: 3 };
   service.reconfigure({ assets, tokens: [token('all'), token('a', rights)] });
+  t.same(await stream.nextJson(), { type: 'taxonomy', ended: [1] }, 'as if the asset had ended');
   await all.accept({ symbol: 'A1', price: units(2) }, { symbol: 'A2', price: units(3) });
   t.same((await stream.nextJson())['a'], [{ id: 2, v: String(units(3)) }], 'no more of A1');
   stream.send({ type: 'subscribe', assets: [1], id: 2 });
@@ -99,11 +100,13 @@ test('what a token may see, publish and ask changes under its open sockets', asy
   t.same(await ask(service, '/v1/prices/latest?assets=A1', 'a'), { status: 403, limit: '3' });
 
   service.reconfigure({ assets, tokens: [token('all'), token('a')] });
+  await eventually(async () => JSON.stringify((await stream.nextJson())['returned']) === '[1]');
+  t.match(await stream.nextJson(), { a: [{ id: 1, v: String(units(2)) }] }, 'it comes at once');
   await feed.accept({ symbol: 'A2', price: units(5) });
-  await eventually(async () => (await stream.nextJson())['type'] === 'unsigned');
-  stream.send({ type: 'subscribe', assets: [1], id: 3 });
-  await eventually(async () => (await stream.nextJson())['id'] === 3);
-  t.match(await stream.nextJson(), { a: [{ id: 1, v: String(units(2)) }] });
+  await eventually(async () => {
+    const { a } = await stream.nextJson();
+    return JSON.stringify(a) === JSON.stringify([{ id: 2, v: String(units(5)) }]);
+  });
 });
 
 test('a token that takes the name of another starts with no connections and no debts of it', async (t) => {

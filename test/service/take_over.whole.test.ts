@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { publishMessage, verifyPayload } from '../../src/client/index.js';
-import { claimPort } from '../../src/server/uws/app.js';
+import { claimPort } from '../../src/server/uws/port_claim.js';
 import { ServeProcess, writeConfig } from './child.js';
 import { get, publisherSigner, TestSocket } from './harness.js';
 

@@ -36,7 +36,7 @@ test('what cannot hold the data is refused at once, with the path and its key', 
     cases.push(
       ['/proc/tickseal/data', /no room for files|no permission|may not/],
       ['/proc/self/data', /no permission|does not permit|no room for files|may not/],
-      ['/sys/tickseal', /no room for files|no permission|does not permit|may not/],
+      ['/sys/tickseal', /no room for files|no permission|does not permit|may not|is read-only/],
     );
   for (const [path, reason] of cases) {
     t.match(dataFolderProblem(path), reason, path);

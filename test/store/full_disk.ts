@@ -10,7 +10,9 @@ import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } fr
 const dir = process.argv[2]!;
 const ballast = join(dir, 'ballast');
 const clock = new FakeClock(atSecond(START_S));
-const options = storeOptions(join(dir, 'store'), { clock });
+const lines: string[] = [];
+const log = (line: string) => lines.push(line);
+const options = storeOptions(join(dir, 'store'), { clock, logger: { error: log, info: log } });
 const asset = options.assets[0]!;
 let store = await openStore(options);
 
@@ -32,7 +34,10 @@ for (let i = 0; i < 200; i++) appendNext();
 await rejects(store.durable(), /data folder cannot be written: .* KiB are free there/);
 const health = store.health();
 ok(!health.ok);
-match(health.reason, /cannot be written/);
+match(
+  health.reason,
+  /cannot be written: the disk is full: storage.reserve keeps 16384 KiB free; \d+ KiB are free there/,
+);
 
 // Streaming continues from memory, but an acknowledgement is refused at once.
 for (let i = 0; i < 100; i++) appendNext();
@@ -52,6 +57,9 @@ rmSync(ballast);
 // The store works again without a restart.
 await eventually(() => store.health().ok);
 await store.durable();
+equal(lines.length, 2, lines.join('; '));
+match(lines[0]!, /cannot be written: the disk is full/);
+equal(lines[1], 'the data folder is written again');
 await store.close();
 
 store = await openStore(options);

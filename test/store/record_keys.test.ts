@@ -51,7 +51,7 @@ function candlesOf(store: Store, asset: Asset) {
 
 /** Writes a folder of an older version. In that version a symbol had one type, so the symbol alone names the asset. */
 async function writeOldFolder(dir: string, aggregates: readonly ReturnType<typeof aggregateOf>[]) {
-  const folder = await openFolder(dir, false);
+  const folder = await openFolder({ dir });
   const journal = openJournal(folder);
   const tables = openTables(journal);
   const series = emptySeries('BTCUSD');

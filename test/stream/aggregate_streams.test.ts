@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import type { Asset } from '../../src/model/asset.js';
 import { NOTHING_SENT } from '../../src/stream/reader_session.js';
 import { CountedBudget, readerBudgets } from '../model/counted_budget.js';
 import { sampleAsset } from '../model/sample.js';
@@ -20,7 +21,7 @@ test('a subscriber is answered, gets what there is, and then whatever is signed'
   harness.endTurn();
   t.same(client.takePrices(), [[['A1', second]]]);
   client.unsubscribe('A1', 'A3');
-  t.same(client.takeReceived(), [{ type: 'subscribe', data: { subscriptions: ['A0'] } }]);
+  t.same(client.takeReceived(), [{ type: 'unsubscribe', data: { subscriptions: ['A0'] } }]);
   harness.sign('A1');
   harness.endTurn();
   t.same(client.takeReceived(), []);
@@ -119,7 +120,7 @@ test('what is no request is named, and the tenth closes the connection', async (
     ['{', /not JSON/],
     [[], /not a JSON object/],
     [{ data: ['A0'] }, /^type/],
-    [{ type: 'publish', data: ['A0'] }, /^type/],
+    [{ type: 'publish', data: ['A0'] }, /^type is not "subscribe" or "unsubscribe" or "ping"$/],
     [{ type: 'subscribe' }, /^data/],
     [{ type: 'subscribe', data: 'A0' }, /^data/],
     [{ type: 'subscribe', data: [1] }, /^data/],
@@ -193,6 +194,75 @@ test('what did not fit behind what waits comes when the socket has drained', asy
   ]);
 });
 
+test('symbols that no asset has are sent when a reload adds their assets, again and again', async (t) => {
+  const [A0, A1, A2] = sampleAssets(3) as [Asset, Asset, Asset];
+  const harness = new AggregateHarness([A0, A1]);
+  const first = harness.connect();
+  const second = harness.connect();
+  first.subscribe('A0', 'A1', 'A2');
+  second.subscribe('A2');
+  const reload = (...assets: Asset[]) => {
+    harness.assets = assets;
+    harness.streams.reload();
+  };
+  const pricesAfter = (...symbols: string[]) => {
+    for (const client of [first, second]) client.takeReceived();
+    for (const symbol of symbols) harness.sign(symbol);
+    harness.endTurn();
+    return [first, second].map((client) => client.takePrices().map((prices) => prices.map(([one]) => one)));
+  };
+  reload(A0, A1, A2);
+  t.same(pricesAfter('A0', 'A1', 'A2'), [[['A0', 'A1', 'A2']], [['A2']]], 'also without another asset');
+  reload();
+  t.equal(harness.streams.groupCount, 0);
+  first.unsubscribe('A1');
+  t.same(first.takeReceived(), [{ type: 'unsubscribe', data: { subscriptions: [] } }]);
+  reload(A0, A1, A2);
+  t.same(
+    first.takePrices(),
+    [
+      [
+        ['A0', harness.latestOf('A0')],
+        ['A2', harness.latestOf('A2')],
+      ],
+    ],
+    'live ones come at once',
+  );
+  t.same(pricesAfter('A0', 'A1', 'A2'), [[['A0', 'A2']], [['A2']]]);
+  second.close();
+  first.close();
+  reload(A0);
+  t.equal(harness.streams.groupCount, 0);
+});
+
+test('symbols that no asset has take places of the limit only as long as there are some', async (t) => {
+  const [A0, A1] = sampleAssets(2) as [Asset, Asset];
+  const harness = new AggregateHarness([A0], { subscriptionsPerConnection: 2 });
+  const client = harness.connect();
+  client.subscribe('A1', 'B'.repeat(65), 'A2', 'A3');
+  const [, error] = client.takeReceived();
+  t.match(error, { error: /unknown.*: A1, B+, A2, A3; past subscriptions_per_connection \(2\), .*: A3$/ });
+  client.subscribe('A0');
+  t.match(client.takeReceived()[1], { error: /^past subscriptions_per_connection \(2\), .*: A2$/ });
+  t.same(client.session.awaited, ['A1']);
+  harness.assets = sampleAssets(4);
+  harness.streams.reload();
+  t.same(
+    client.session.assets.map(({ symbol }) => symbol),
+    [A0.symbol, A1.symbol],
+  );
+  client.subscribe('A2');
+  t.match(client.takeReceived(), [{ error: /^3 subscriptions/ }]);
+});
+
+test('a ping is answered', async (t) => {
+  const client = new AggregateHarness().connect();
+  client.send('{"type":"ping","id":1.0}');
+  t.same(client.takeReceived(), [{ type: 'pong', id: 1 }]);
+  client.send({ type: 'ping', id: {} });
+  t.match(client.takeReceived(), [{ type: 'error', error: /^id is not a number/ }]);
+});
+
 test('a reload takes away what is no longer listed or allowed', async (t) => {
   const harness = new AggregateHarness();
   const allowed = new Set(['A0', 'A1', 'A2']);
@@ -215,7 +285,8 @@ test('a reload takes away what is no longer listed or allowed', async (t) => {
 });
 
 test('whatever happens in whatever order, everybody who reads knows the newest of all it asked for', async (t) => {
-  const symbols = sampleAssets(4).map(({ symbol }) => symbol);
+  const all = sampleAssets(4);
+  const symbols = all.map(({ symbol }) => symbol);
   const some = fc.subarray(symbols, { minLength: 1 });
   const who = fc.nat(3);
   const step = fc.oneof(
@@ -228,23 +299,33 @@ test('whatever happens in whatever order, everybody who reads knows the newest o
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const harness = new AggregateHarness();
       const clients = Array.from({ length: 4 }, () => harness.connect());
+      const asked = clients.map(() => new Set<string>());
       for (const one of steps) {
         const client = clients[one.who]!;
-        if (one.do === 'subscribe') client.subscribe(...one.some);
-        else if (one.do === 'unsubscribe') client.unsubscribe(...one.some);
-        else if (one.do === 'sign') for (const symbol of one.some) harness.sign(symbol);
-        else if (one.do === 'stick') client.isStuck = true;
+        if (one.do === 'subscribe') {
+          client.subscribe(...one.some);
+          for (const symbol of one.some) asked[one.who]!.add(symbol);
+        } else if (one.do === 'unsubscribe') {
+          client.unsubscribe(...one.some);
+          for (const symbol of one.some) asked[one.who]!.delete(symbol);
+        } else if (one.do === 'sign') {
+          for (const { symbol } of harness.assets) if (one.some.includes(symbol)) harness.sign(symbol);
+        } else if (one.do === 'stick') client.isStuck = true;
         else if (one.do === 'drain') client.drain();
-        else if (one.do === 'reload') harness.streams.reload();
-        else if (one.do === 'drop') {
+        else if (one.do === 'reload') {
+          harness.assets = all.filter(({ symbol }) => one.some.includes(symbol));
+          harness.streams.reload();
+        } else if (one.do === 'drop') {
           for (const symbol of symbols) client.known.delete(symbol);
           harness.streams.lagged(client.session, NOTHING_SENT);
         } else harness.endTurn();
       }
+      harness.assets = all;
+      harness.streams.reload();
       harness.endTurn();
       for (const client of clients) client.drain();
-      for (const client of clients)
-        for (const { symbol } of client.session.assets)
+      for (const [i, client] of clients.entries())
+        for (const symbol of asked[i]!)
           if (client.known.get(symbol) !== harness.latestOf(symbol)) return false;
       for (const client of clients) client.close();
       return harness.streams.groupCount === 0;

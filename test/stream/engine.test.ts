@@ -210,7 +210,10 @@ test('a changed catalogue removes assets and rights from connections, and adds n
   harness.table.resize(assets.map(({ id }) => id));
   harness.engine.reload({ assets, listed: assets });
   client.say({ type: 'subscribe', assets: [52], id: 1 });
-  t.same(client.replies, [{ type: 'taxonomy' }, { type: 'subscribe', id: 1, assets: [51, 52], invalid: [] }]);
+  t.same(client.replies, [
+    { type: 'taxonomy', ended: [3] },
+    { type: 'subscribe', id: 1, assets: [51, 52], invalid: [] },
+  ]);
   client.subscribe(1);
   t.match(client.replies.at(-1), { error: 'unknown asset IDs, or not covered by the token: 1' });
   harness.table.set(1 as AssetIndex, 11n as Price);
@@ -221,6 +224,53 @@ test('a changed catalogue removes assets and rights from connections, and adds n
   harness.engine.reload({ assets, listed: [] });
   t.equal(harness.engine.groupCount, 0);
   t.equal(client.topics.size, 0);
+});
+
+/** Returns a catalogue of the harness's assets with these streaming IDs, in the order of their indexes; `0` for a removed one. */
+function reloadIds(harness: Harness, ids: readonly number[]): void {
+  const assets = ids.map((id, i) => ({ symbol: `ASSET${i}`, index: i as AssetIndex, id }));
+  harness.table.resize(ids);
+  harness.engine.reload({ assets, listed: assets.filter(({ id }) => id !== 0) });
+}
+
+for (const options of [REAL_TIME, SIGNED_REAL_TIME, { ...REAL_TIME, channel: '10ms' as const }])
+  test(`assets that a reload removes return with another: ${JSON.stringify(options)}`, async (t) => {
+    const harness = new Harness({ ids: [1, 2, 3] });
+    const client = harness.connect(options);
+    const idle = harness.connect(options);
+    client.subscribe(1, 2, 3);
+    idle.subscribe(3);
+    for (const id of [1, 2, 3]) harness.price(id, BigInt(id));
+    harness.advanceMs(20);
+    reloadIds(harness, [1, 0, 0]);
+    t.same(
+      [client.replies, idle.replies],
+      [[{ type: 'taxonomy', ended: [2, 3] }], [{ type: 'taxonomy', ended: [3] }]],
+    );
+    t.same([client.session.assets, idle.session.assets], [[0], []]);
+    client.unsubscribe(2);
+    for (const one of [client, idle]) one.news();
+    reloadIds(harness, [4, 2, 1]);
+    t.same(client.replies.at(-1), { type: 'taxonomy', returned: [1] }, 'under the ID that the other one had');
+    t.same(idle.replies.at(-1), { type: 'taxonomy', returned: [1] });
+    harness.advanceMs(20);
+    t.equal(client.news().at(-1), options.channel === 'real_time' ? '1=3' : '1=3 4=1');
+    t.equal(idle.news().at(-1), '1=3');
+    for (const one of [client, idle]) one.hangUp();
+    reloadIds(harness, [1, 0, 0]);
+    t.equal(harness.engine.groupCount, 0);
+  });
+
+test('assets that ended give their places to new subscriptions', async (t) => {
+  const harness = new Harness({ ids: [1, 2, 3], limits: { subscriptionsPerConnection: 2 } });
+  const client = harness.connect();
+  client.subscribe(2, 3);
+  reloadIds(harness, [1, 0, 0]);
+  client.say({ type: 'subscribe', assets: [1], id: 0 });
+  t.same(client.replies.at(-1), { type: 'subscribe', id: 0, assets: [1], invalid: [] });
+  reloadIds(harness, [1, 2, 3]);
+  t.same(client.replies.at(-1), { type: 'taxonomy', returned: [2] });
+  t.same(client.session.assets, [0, 1]);
 });
 
 test('an engine asks for a tick no sooner than something is due', async (t) => {

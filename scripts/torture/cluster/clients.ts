@@ -13,7 +13,7 @@ const POLL_MS = 50;
 const RECONNECT_MS = 20;
 const SEND_MS = 80;
 
-/** Reads from one node for as long as the check runs: an unsigned stream, a signed one, and the newest aggregates. */
+/** Reads from one node during the whole check: an unsigned stream, a signed stream, and the newest aggregates. */
 export class NodeReader {
   readonly node: TortureNode;
   readonly streams = new Track('stream');
@@ -41,7 +41,7 @@ export class NodeReader {
     while (!this.#isOver) {
       const { service } = this.node;
       const startMs = performance.now();
-      // The node may be stopped at any time.
+      // The poll may fail, because the node may be stopped at any time.
       const foundNs =
         service && (await this.#values.poll(service.port, SYMBOLS, `${this.node.number}`).catch(() => 0n));
       if (foundNs !== undefined && foundNs > newestNs) {
@@ -71,7 +71,10 @@ export class NodeReader {
   }
 }
 
-/** A publisher that connects to another node when its own has ended, and keeps the updates that were acknowledged as durable. */
+/**
+ * * A publisher that connects to another node when its own node has ended. The publisher keeps the updates that were
+ * acknowledged as durable.
+ */
 export class RoamingPublisher {
   readonly #publisher: number;
   readonly #nodes: readonly TortureNode[];
@@ -83,12 +86,12 @@ export class RoamingPublisher {
   #pending = new Map<string, { readonly name: string; readonly atMs: number }>();
   readonly #timer: NodeJS.Timeout;
   readonly acks = new Track('ack');
-  /** The acknowledged updates as `symbol timestamp`. */
+  /** The acknowledged updates in the form `symbol timestamp`. */
   readonly acknowledged = new Set<string>();
   readonly refusals = new Map<string, number>();
   readonly errors = new Map<string, number>();
 
-  /** @param publisher its number, which also selects its preferred node */
+  /** @param publisher the number of the publisher, which also selects its preferred node */
   constructor(publisher: number, nodes: readonly TortureNode[], updates: Updates) {
     this.#publisher = publisher;
     this.#nodes = nodes;
@@ -99,7 +102,7 @@ export class RoamingPublisher {
     this.#timer = setInterval(() => this.#send(), SEND_MS);
   }
 
-  /** The node to which it publishes. */
+  /** The node to which the publisher is connected. */
   get node(): TortureNode {
     return this.#nodes[this.#at]!;
   }
@@ -108,12 +111,12 @@ export class RoamingPublisher {
     return this.#publisher;
   }
 
-  /** The number of messages without an answer on a connection that is open. */
+  /** The number of messages without an answer on the open connection. */
   get unanswered(): number {
     return this.#pending.size;
   }
 
-  /** The node that it prefers. */
+  /** The publisher's preferred node. */
   get home(): TortureNode {
     return this.#nodes[this.#home]!;
   }
@@ -122,12 +125,12 @@ export class RoamingPublisher {
     return this.#socket !== undefined && this.#at === this.#home;
   }
 
-  /** Goes back to the node that it prefers. */
+  /** Closes a connection to any other node, so that the publisher connects to its preferred node. */
   goHome(): void {
     if (!this.isHome) this.#socket?.close();
   }
 
-  /** Ends sending. */
+  /** Stops sending. */
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -151,7 +154,7 @@ export class RoamingPublisher {
           return;
         }
       } catch {
-        // The next node may answer.
+        // The connection failed, but the next node may accept it.
       }
       await pause(RECONNECT_MS);
     }

@@ -13,7 +13,10 @@ import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
 
-/** The check with all faults that a cluster must withstand, with three real message servers, two aggregators and two edges. */
+/**
+ * * The check with all faults that a cluster must withstand. The check runs three real message servers, two aggregators and
+ * two edges.
+ */
 export const cluster: Check = {
   name: 'cluster',
   title: 'a cluster whose nodes and message servers die, stop and are cut off, under load',
@@ -23,7 +26,7 @@ export const cluster: Check = {
 const SETTLED_MS = 1_000;
 const STEADY_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
 const RECOVERED_MS_MAX = 60_000;
-/** The time after the start at which rounds over all faults end. */
+/** The time after the start at which the rounds of all faults end. */
 const ROUNDS_MS: Readonly<Record<Scale, number>> = { full: 240_000, smoke: 0 };
 const HOUR_NS = 3_600_000_000_000n;
 
@@ -67,7 +70,7 @@ class ClusterTorture {
     );
   }
 
-  /** Measures how long clients wait for news without a fault. */
+  /** Measures the longest time for which clients wait for new data without a fault. */
   async steady(ms: number): Promise<void> {
     await this.#settle(performance.now());
     const startMs = performance.now();
@@ -106,7 +109,7 @@ class ClusterTorture {
     return [...this.#timings(), ...this.#counts(log, crashes)];
   }
 
-  /** Sends publishers back to their own nodes after a fault, so that each node has publishers. */
+  /** Sends publishers back to their preferred nodes after a fault, so that each node has publishers. */
   async #goHome(): Promise<void> {
     const nodes = this.#cluster.nodes.filter(({ service }) => service !== undefined);
     const away = this.#publishers.filter(({ isHome, home }) => !isHome && nodes.includes(home));
@@ -116,7 +119,7 @@ class ClusterTorture {
     await this.#settle(performance.now());
   }
 
-  /** Waits until all clients have received something since then. */
+  /** Waits until all clients have received something after `sinceMs`. */
   async #settle(sinceMs: number, tracks = this.#tracks([])): Promise<void> {
     await until(
       'every client gets something new',
@@ -169,7 +172,7 @@ class ClusterTorture {
             figure: '  longest',
             value: Math.max(...values),
             unit: 'ms',
-            // A busy machine keeps clients waiting without any fault.
+            // The limit includes the silence without a fault, because clients of a busy machine also wait without a fault.
             ...(limit !== undefined && { mustBe: { atMost: limit + steady[signal][0]! }, isTiming }),
           },
         ];

@@ -6,17 +6,17 @@ import type { TortureCluster, TortureNode } from './nodes.js';
 /** The longest allowed silences, in milliseconds. */
 export interface SilenceLimits {
   readonly stream: number;
-  /** REST and durable answers: both wait for the log. */
+  /** The limit for REST and durable answers, because both wait for the log. */
   readonly log: number;
 }
 
-/** A step of a fault: an action, and the clients that are not checked because the action is on their own node. */
+/** A step of a fault: an action, and the nodes whose clients are not checked, because the action is on these nodes. */
 export interface Step {
   readonly name: string;
   readonly limits?: SilenceLimits;
   readonly except: readonly TortureNode[];
   act(): Promise<void>;
-  /** The nodes whose clients are checked separately, with limits of their own. */
+  /** The nodes whose clients are checked separately, with separate limits. */
   readonly apart?: {
     readonly name: string;
     readonly nodes: readonly TortureNode[];
@@ -24,19 +24,23 @@ export interface Step {
   };
 }
 
-/** Returns the steps of a fault, one after the other */
+/** Returns the steps of a fault, in order. */
 export type Fault = (cluster: TortureCluster) => Promise<readonly Step[]>;
 
-/** The limits after the loss of a node: the others need the lease, which is a second. */
+/** The limits after the loss of a node. The other nodes need the lease of one second. */
 const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
-/** The limits after the loss of a message server: if it led the log's copies, the others elect a leader, which takes 4 to 9 s. */
+/**
+ * The limits after the loss of a message server. If the lost server led the log, the other servers elect a leader, which takes 4
+ * to 9 s.
+ */
 const SERVER: SilenceLimits = { stream: 500, log: 10_000 };
-/** The limits during a cut: the tickseal nodes behind it reach neither the others nor the log. */
+/** The limits during a cut. The tickseal nodes behind the cut reach neither the other nodes nor the log. */
 const CUT: SilenceLimits = { stream: 1_500, log: 10_000 };
 const PLANNED: SilenceLimits = { stream: 300, log: 300 };
 /**
- * The limits behind a cut: a node goes to another server when the log is silent for 4 s, and then reads the log. The servers may
- * send its request to the one that is cut off, as long as they have not noticed the cut: the node then asks again after 2 s.
+ * The limits behind a cut. A node connects to another server when the log is silent for 4 s, and then reads the log. Until the
+ * servers have noticed the cut, they may send the node's request to the server that is cut off. The node then asks again after 2
+ * s.
  */
 const BEHIND: SilenceLimits = { stream: 1_500, log: 10_000 };
 const LINK_CUT_MS = 15_000;
@@ -107,7 +111,7 @@ const leaderSilenced: Fault = async (cluster) => {
 };
 
 const serverCutOff: Fault = async (cluster) => {
-  // If both aggregators are behind the cut, no other node can lead.
+  // The fault needs nodes on their preferred servers. If both aggregators were behind the cut, no other node could lead.
   for (const node of cluster.nodes) {
     if (node.server === node.home) continue;
     await node.end('SIGTERM');
@@ -115,7 +119,7 @@ const serverCutOff: Fault = async (cluster) => {
   }
   const leader = await cluster.leader();
   const { server } = leader;
-  // The leader arranges that within some seconds.
+  // The leader moves the log's lead within some seconds.
   await until('another server leads the log', async () => (await leadingServer(cluster)) !== server);
   const behind = cluster.nodes.filter((node) => node.server === server);
   return [
@@ -135,7 +139,7 @@ const serverCutOff: Fault = async (cluster) => {
       except: behind,
       async act() {
         cluster.isolate(server, 'open');
-        // The server that comes back may make the others elect again.
+        // The server that returns may cause a new election.
         await pause(HEALED_MS);
       },
     },
@@ -167,7 +171,8 @@ const linkCut: Fault = async (cluster) => {
   const other = (server + 1) % cluster.servers.urls.length;
   return [
     {
-      // A step without limits: nodes at the two servers do not hear each other, and wait for the end of the cut at worst.
+      // This step has no limits. Nodes at the two servers do not receive each other's messages, and may have to wait until the
+      // end of the cut.
       name: "one link of the log's raft leader cut 15 s",
       except: [],
       async act() {
@@ -196,7 +201,9 @@ const serversStopped: Fault = async ({ servers }) => [
   },
 ];
 
-/** Sets the clocks of the aggregators an hour apart. From then on the nodes are not ready, so this fault is the last one. */
+/**
+ * Sets the clocks of the aggregators an hour apart. After this fault the nodes are not ready, so this fault is the last fault.
+ */
 export const clocksApart: Fault = async (cluster) => {
   const leader = await cluster.leader();
   const standby = cluster.standby(leader);
@@ -237,7 +244,7 @@ async function restart(node: TortureNode): Promise<void> {
   await node.untilReady();
 }
 
-/** Starts a node with a wrong clock, which is never ready; by then it has read the log. */
+/** Starts a node with a wrong clock. Such a node is never ready, so the wait gives it time to read the log. */
 async function startAnHourOff(node: TortureNode): Promise<void> {
   await node.start();
   await pause(5_000);

@@ -7,14 +7,14 @@ import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { decodeAcceptedInput } from '../../../src/records/accepted_input.js';
 import { openHolding } from '../../../src/records/second_record.js';
 
-/** The content of the whole log, read back from the message servers. */
+/** The content of the whole log, read from the message servers. */
 export class LogAccount {
   records = 0;
   epochs = 0;
   aggregates = 0;
-  /** The accepted updates as `publisher key, symbol, timestamp`. */
+  /** The accepted updates in the form `publisher key, symbol, timestamp`. */
   readonly inputs = new Set<string>();
-  /** A sentence for each rule that is broken. */
+  /** A sentence for each broken rule. */
   readonly violations: string[] = [];
   #epoch = 0;
   #run = '';
@@ -60,7 +60,7 @@ export class LogAccount {
       this.#isResigned = false;
     }
     if (epoch !== this.#epoch) fail(`is of epoch ${epoch}, not ${this.#epoch}`);
-    // The ID of a record begins with its writer.
+    // The ID of a record begins with the ID of the process that wrote it.
     if (!record.id.startsWith(`${this.#run}-`)) fail(`of epoch ${epoch} was written by ${record.id}`);
     if (this.#isResigned) fail('comes after the end of its epoch');
     this.#isResigned = claim?.resign === true;
@@ -72,7 +72,8 @@ export class LogAccount {
       const { input, seen } = decodeAcceptedInput(bytes);
       const name = `${toHex(publisherKey)} ${symbol}`;
       this.inputs.add(`${name} ${input.timestampNs}`);
-      // The newest of several waiting updates is written, and remembers the times of the earlier ones.
+      // Only the newest of several waiting updates is written. The record has the times of the earlier
+      // updates.
       const updates = seen?.updates ?? [];
       for (let at = 0; at < updates.length; at += SEEN_FIELDS)
         this.inputs.add(

@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
 
-/** Returns the server among `n1`, `n2`, … that leads the copies of the log, counted from 0; `undefined` while none leads */
+/**
+ * Returns the server that leads the log, as an index from 0 for `n1`, `n2` and so on. Returns `undefined` while no server
+ * leads.
+ */
 export async function logLeader(servers: readonly string[]): Promise<number | undefined> {
   for (const server of servers) {
     const name = await ask(Number(new URL(server).port));
@@ -11,7 +14,7 @@ export async function logLeader(servers: readonly string[]): Promise<number | un
 
 const ANSWER_MS_MAX = 2_000;
 
-/** Asks in NATS's own protocol, which is lines of text. */
+/** Asks in the protocol of NATS, which consists of lines of text. */
 function ask(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';

@@ -16,18 +16,18 @@ export const PUBLISHERS = 4;
 const SERVERS = 3;
 const AGGREGATORS = 2;
 const EDGES = 2;
-/** The time within which a started node must be ready, after any fault. */
+/** The time limit in which a started node must become ready, after any fault. */
 const READY_MS_MAX = 120_000;
 
-/** A node: a process of the service with a configuration, keys and a clock of its own, and a proxy to each message server. */
+/** A node: a process of the service with its own configuration, keys and clock, and with a proxy to each message server. */
 export class TortureNode {
   readonly number: number;
   readonly clock: WallClock;
-  /** The proxies by message server; the first that {@link reaches} is the one in use. */
+  /** The proxies by message server. The proxy with a connection is in use. */
   readonly proxies: readonly TcpProxy[];
   readonly #file: string;
   service: ServerProcess | undefined;
-  /** The number of ends that were not requested. */
+  /** The number of times that the process ended without a request. */
   crashes = 0;
   #isEnding = false;
 
@@ -42,12 +42,12 @@ export class TortureNode {
     return this.number <= AGGREGATORS;
   }
 
-  /** The message server that its configuration prefers. */
+  /** The message server that the node's configuration prefers. */
   get home(): number {
     return homeOf(this.number);
   }
 
-  /** The message server to which it is connected. */
+  /** The message server to which the node is connected. */
   get server(): number {
     return this.proxies.findIndex(({ connections }) => connections > 0);
   }
@@ -63,8 +63,8 @@ export class TortureNode {
   }
 
   /**
-   * Starts the service. A node ends when the message servers do not answer at its start; then it is started again, as by a
-   * supervisor.
+   * * Starts the service. A node whose message servers do not answer at its start ends. Such a node is then started again,
+   * as a supervisor would do.
    */
   #startService(): Promise<ServerProcess> {
     const options = { nodeOptions: this.clock.nodeOptions, isQuiet: true };
@@ -92,10 +92,10 @@ export class TortureNode {
   }
 }
 
-/** Three message servers, two aggregators and two edges, with a proxy in every connection between them. */
+/** Three message servers, two aggregators and two edges. Every connection between them has a proxy. */
 export class TortureCluster {
   readonly servers: NatsServers;
-  /** The proxies by the servers `from to`. */
+  /** The proxies between servers, by `from to`. */
   readonly #routes: ReadonlyMap<string, TcpProxy>;
   readonly nodes: readonly TortureNode[];
 
@@ -124,7 +124,7 @@ export class TortureCluster {
     for (let number = 1; number <= AGGREGATORS + EDGES; number++)
       nodes.push(await prepareNode(number, join(dir, `node${number}`), servers));
     const cluster = new TortureCluster(servers, routes, nodes);
-    // The first aggregator makes the streams.
+    // The first aggregator creates the streams, so the nodes start one after the other.
     for (const node of nodes) await node.start();
     await cluster.untilReady();
     return cluster;
@@ -138,7 +138,7 @@ export class TortureCluster {
     await Promise.all(this.nodes.map((node) => node.untilReady()));
   }
 
-  /** Returns the leading aggregator, asked from an edge. */
+  /** Returns the leading aggregator, according to an edge. */
   async leader(): Promise<TortureNode> {
     let leader: TortureNode | undefined;
     await until('a node leads', async () => {
@@ -159,7 +159,7 @@ export class TortureCluster {
     return this.nodes.filter(({ isAggregator }) => !isAggregator);
   }
 
-  /** Cuts a server off from all others, or ends the cut. */
+  /** Cuts a server off from all other servers, or ends the cut. */
   isolate(server: number, state: 'silent' | 'open'): void {
     for (const [name, proxy] of this.#routes)
       if (name.split(' ').includes(String(server))) proxy.state = state;
@@ -187,19 +187,19 @@ function homeOf(node: number): number {
   return (node - 1) % SERVERS;
 }
 
-/** @param dir the folder of its configuration, keys and data */
+/** @param dir the folder of the node's configuration, keys and data */
 async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
   mkdirSync(dir);
   const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
   const { file } = writeConfig({ signatureType: 'evm', assets: ASSETS, publishers: PUBLISHERS }, dir);
   const streamKeyFile = join(dir, 'stream.hex');
-  // A key below the order of the curve.
+  // The key begins with a zero byte, so it is below the order of the curve.
   writeFileSync(streamKeyFile, `00${randomBytes(31).toString('hex')}`, { mode: 0o600 });
   const config = JSON.parse(readFileSync(file, 'utf8'));
   const isAggregator = number <= AGGREGATORS;
   config.keys = { ...(isAggregator ? config.keys : {}), stream: { file: streamKeyFile } };
   config.ingest = { max_past: '4h' };
-  // Every change of a price is signed.
+  // The threshold is so low that every change of a price is signed.
   for (const asset of config.assets) asset.delta_percent = 0.000001;
   config.cluster = {
     role: isAggregator ? 'aggregator' : 'edge',

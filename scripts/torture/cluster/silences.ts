@@ -1,8 +1,11 @@
-/** The signals that a client may miss for a while: frames, newer aggregates over REST, answers to a publisher. */
+/**
+ * The kinds of data that a client may miss for some time: frames, newer aggregates over REST, and answers to a
+ * publisher.
+ */
 export type Signal = 'stream' | 'rest' | 'ack';
 export const SIGNALS: readonly Signal[] = ['stream', 'rest', 'ack'];
 
-/** The times at which one client received something new, in milliseconds of `performance.now()`. */
+/** The times at which one client received new data, in milliseconds of `performance.now()`. */
 export class Track {
   readonly signal: Signal;
   readonly #timesMs: number[] = [];
@@ -19,7 +22,7 @@ export class Track {
     return this.#timesMs.at(-1) ?? 0;
   }
 
-  /** Returns the longest silence that ended after `sinceMs`, up to now. */
+  /** Returns the longest silence that ended after `sinceMs`, including the present silence. */
   longestMs(sinceMs: number): number {
     let longest = 0;
     let after = performance.now();

@@ -4,13 +4,13 @@ import type { Price } from '../../model/price.js';
 /** A publisher's part in an aggregate. */
 export interface WeightedPrice {
   readonly price: Price;
-  /** The weight, above 0; the unit does not matter. */
+  /** The weight, above 0, in any unit. */
   readonly weight: bigint;
 }
 
 /**
- * Returns the aggregate of the prices in `sorted[from..to)`, which ascend. The result is exact: the one division truncates toward
- * zero.
+ * Returns the aggregate of the prices in `sorted[from..to)`, which ascend. The result is exact, except that the one division
+ * truncates toward zero.
  * @param to above `from`
  */
 export function aggregatePrice(
@@ -29,7 +29,7 @@ export function aggregatePrice(
   }
 }
 
-/** Returns the middle value, or the mean of the two middle ones. */
+/** Returns the middle value, or the mean of the two middle values. */
 export function medianPrice(sorted: readonly WeightedPrice[], from: number, to: number): Price {
   const middle = (from + to) >> 1;
   const upper = sorted[middle]!.price;

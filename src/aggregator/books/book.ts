@@ -5,11 +5,12 @@ import type { TimeNs } from '../../model/time.js';
 import { aggregatePrice, medianPrice } from './algorithms.js';
 
 /**
- * The latest input of every publisher of one asset, and the aggregate of those that count: not older than `max_age`, and not
- * further than `max_deviation_percent` from the median.
+ * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts if its age is at
+ * most `max_age`, if its time is not too far ahead of the clock, and if its distance from the median is at most
+ * `max_deviation_percent`.
  *
- * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, with the median among them. An
- * update moves one input: this costs a search and a short shift, whatever the number of assets.
+ * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, and the median is among them.
+ * An update moves one input. A move costs a search and a short shift, whatever the number of assets.
  */
 export class AssetBook {
   /** The entries, ascending by price. */
@@ -20,41 +21,49 @@ export class AssetBook {
   #price: Price | undefined;
 
   #asset: Asset;
+  readonly #maxFutureNs: bigint;
 
-  constructor(asset: Asset) {
+  /** @param maxFutureNs the largest distance of an input's time ahead of the clock */
+  constructor(asset: Asset, maxFutureNs: bigint) {
     this.#asset = asset;
+    this.#maxFutureNs = maxFutureNs;
   }
 
   get asset(): Asset {
     return this.#asset;
   }
 
-  /** The aggregate of the inputs that counted after the last change; none below `min_publishers`. */
+  /**
+   * The aggregate of the inputs that counted after the last change; `undefined` if fewer than `min_publishers` inputs counted.
+   */
   get price(): Price | undefined {
     return this.#price;
   }
 
-  /** The time at which the oldest input exceeds `max_age`, in ns; `undefined` without inputs. */
+  /** The time, in ns, at which the oldest input becomes older than `max_age`; `undefined` without inputs. */
   get expiresAtNs(): bigint | undefined {
     return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.#asset.maxAgeNs + 1n;
   }
 
-  /** All inputs of the book: also those that do not count, and those that may have become too old since the last change. */
+  /**
+   * All inputs of the book. The list includes inputs that do not count, and inputs that have become too old since the last
+   * change.
+   */
   get inputs(): readonly { readonly publisher: ListedPublisher; readonly input: PublisherPrice }[] {
     return this.#entries;
   }
 
-  /** The number of all inputs of the book, also those that do not count. */
+  /** The number of all inputs of the book, including the inputs that do not count. */
   get size(): number {
     return this.#entries.length;
   }
 
-  /** The number of inputs that count: those of {@link price}, or of the price that there would be with enough of them. */
+  /** The number of inputs that count, also when there are too few of them for a price. */
   get counting(): number {
     return this.#to - this.#from;
   }
 
-  /** Replaces the publisher's earlier input. */
+  /** Puts in the publisher's input, which replaces the publisher's earlier input. */
   put(publisher: ListedPublisher, input: PublisherPrice, nowNs: TimeNs): void {
     const { price } = input;
     const entries = this.#entries;
@@ -68,7 +77,8 @@ export class AssetBook {
 
   /**
    * Applies a changed configuration.
-   * @param current returns the publisher as it is configured now, or `undefined` when its input is to be removed
+   * @param current returns the publisher with its current configuration, or `undefined` when the publisher's input must be
+   * removed
    */
   reload(
     asset: Asset,
@@ -84,13 +94,12 @@ export class AssetBook {
     this.#refresh(nowNs);
   }
 
-  /** Removes the inputs that are older than `max_age`. */
+  /** Removes the inputs that are older than `max_age`, or of a later time than the clock may have after it was stepped back. */
   expire(nowNs: TimeNs): void {
-    const expiresAtNs = this.expiresAtNs;
-    if (expiresAtNs !== undefined && nowNs >= expiresAtNs) this.#refresh(nowNs);
+    this.#refresh(nowNs);
   }
 
-  /** Returns the inputs of {@link price}, ascending by publisher key as a number. */
+  /** Returns the inputs that make up {@link price}, in ascending order of the publisher key as a number. */
   counted(): PublisherPrice[] {
     return this.#entries
       .slice(this.#from, this.#to)
@@ -98,7 +107,7 @@ export class AssetBook {
       .map(({ input }) => input);
   }
 
-  /** Returns the place of the publisher's entry; the place behind the last entry when the publisher has none. */
+  /** Returns the place of the publisher's entry, or the place after the last entry when the publisher has no entry. */
   #placeOf({ index }: ListedPublisher): number {
     let at = 0;
     while (at < this.#entries.length && this.#entries[at]!.publisher.index !== index) at++;
@@ -107,11 +116,12 @@ export class AssetBook {
 
   #refresh(nowNs: TimeNs): void {
     const oldestCountingNs = nowNs - this.#asset.maxAgeNs;
+    const latestCountingNs = nowNs + this.#maxFutureNs;
     let oldestNs: bigint | undefined;
     let kept = 0;
     for (const entry of this.#entries) {
       const { timestampNs } = entry.input;
-      if (timestampNs < oldestCountingNs) continue;
+      if (timestampNs < oldestCountingNs || timestampNs > latestCountingNs) continue;
       if (oldestNs === undefined || timestampNs < oldestNs) oldestNs = timestampNs;
       this.#entries[kept++] = entry;
     }

@@ -3,17 +3,18 @@ import type { Price } from '../../model/price.js';
 import { earlierOf, nextMultiple, type TimeNs } from '../../model/time.js';
 
 /**
- * Decides when an aggregate is signed: at each wall-clock multiple of the asset's `clock_period`, and at once when the price
- * moved by `delta_percent` since the last signed one, or is the first.
+ * Decides when an aggregate is signed. A price is signed at each wall-clock multiple of the asset's `clock_period`. A price
+ * is also signed at once when it moved by `delta_percent` since the last signed price, or when it is the asset's first
+ * price.
  */
 export class SigningTriggers {
   /** Last signed prices by asset index. */
   readonly #lastSigned: (Price | undefined)[];
-  /** The least move since the last signed price that is a delta, computed on first use. */
+  /** The smallest move since the last signed price that counts as a delta. Each value is computed on first use. */
   readonly #moveMin: (bigint | undefined)[] = [];
   readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
 
-  /** @param before the triggers that these replace; their last signed prices are kept */
+  /** @param before the earlier triggers, which the new ones replace; the last signed prices of `before` are kept */
   constructor(assets: readonly Asset[], nowNs: TimeNs, before?: SigningTriggers) {
     this.#lastSigned = before ? [...before.#lastSigned] : [];
     const byPeriod = new Map<bigint, Asset[]>();
@@ -43,7 +44,7 @@ export class SigningTriggers {
     this.#moveMin[index] = undefined;
   }
 
-  /** Records that the asset lost its price; the next one is its first. */
+  /** Records that the asset lost its price. The asset's next price counts as its first price. */
   ended(index: AssetIndex): void {
     this.#lastSigned[index] = undefined;
   }
@@ -56,12 +57,12 @@ export class SigningTriggers {
     );
   }
 
-  /** Returns the assets whose period has ended since the last call, whether they have a price or not. */
+  /** Returns the assets whose period has ended since the last call, including the assets without a price. */
   due(nowNs: TimeNs): Asset[] {
     const due: Asset[] = [];
     for (const schedule of this.#schedules) {
       const nextNs = nextMultiple(nowNs, schedule.periodNs);
-      // After the clock was stepped back by more than a period, counting starts again.
+      // After the clock was stepped back by more than a period, the periods are counted from the new time.
       if (nowNs >= schedule.nextNs) due.push(...schedule.assets);
       if (nowNs >= schedule.nextNs || nextNs < schedule.nextNs) schedule.nextNs = nextNs;
     }
@@ -69,7 +70,7 @@ export class SigningTriggers {
   }
 }
 
-/** Returns the share of the price, rounded up; above 0. */
+/** Returns the share `delta` of the price, rounded up, and at least 1. */
 function leastMove(delta: bigint, price: Price): bigint {
   const move = (delta * (price < 0n ? -price : price) + HUNDRED_PERCENT - 1n) / HUNDRED_PERCENT;
   return move > 0n ? move : 1n;

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { type NatsUser, natsAccounts, newNatsKey } from '../../cluster/nats/nats_accounts.js';
 import { toHex } from '../../model/hex.js';
 import { createPrivateKey } from '../keygen_command.js';
-import { makeAuthority, makeServerCertificate } from './certificates.js';
+import { makeAuthority, makeServerCertificate } from './nats_authority.js';
 
 export interface ClusterPlan {
   /** A folder that does not exist. */

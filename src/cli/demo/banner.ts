@@ -1,7 +1,7 @@
 import { ADMIN_PATHS, PAGE_PATHS, PUBLISH_PATHS, REST_PATHS, STREAM_PATH } from '../../wire/paths.js';
 
 export interface BannerOptions {
-  /** `http://` address of REST; the sockets have the same host and port. */
+  /** `http://` address of the REST interface. The sockets have the same host and port. */
   readonly url: string;
   readonly adminUrl: string;
   readonly token: string;
@@ -10,18 +10,18 @@ export interface BannerOptions {
   readonly evmAddress: string;
   /** The key that signs Stark aggregates. */
   readonly starkPublicKey: string;
-  /** True when the demo's keys are new. */
+  /** True when this start made the demo's keys. */
   readonly created: boolean;
 }
 
-/** Returns the text that the demo prints once it is ready: its addresses, and lines to paste into another terminal. */
+/** Returns the text that the demo prints when it is ready: its addresses, and lines that the user can paste into another terminal. */
 export function renderDemoBanner(options: BannerOptions): string {
   const { url, adminUrl, token, configFile, created, evmAddress, starkPublicKey } = options;
   const socketUrl = url.replace(/^http/, 'ws');
   const streamUrl = socketUrl + STREAM_PATH;
   const authorization = `-H "Authorization: Basic ${token}"`;
   const subscribe = `-x '{"type":"subscribe","assets":[1,2]}' -w 10`;
-  // Browsers never send the part after #, so no server and no log sees the token.
+  // Browsers never send the part after #, so no server or log receives the token.
   const pageUrl = `${url}${PAGE_PATHS.home}#token=${token}&signer=${evmAddress}&signer=${starkPublicKey}`;
   return `
 tickseal is ready. Every price here is simulated; every signature is real.

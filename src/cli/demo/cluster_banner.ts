@@ -3,18 +3,21 @@ import { RESTART_MS } from './kept_process.js';
 import type { DemoCluster, DemoNode } from './prepare_cluster.js';
 
 export interface ClusterBannerOptions extends DemoCluster {
-  /** The number of the node that leads, `undefined` while none does. */
+  /** The number of the node that leads; `undefined` while no node leads. */
   readonly leader: number | undefined;
   /** The node to which the simulated publishers connect. */
   readonly publishersAt: DemoNode;
   readonly pidOf: (node: DemoNode) => number | undefined;
-  /** The process of one of the NATS servers. */
+  /** The process ID of one of the NATS servers. */
   readonly natsPid: number | undefined;
   /** The folder with the logs of the nodes. */
   readonly runDir: string;
 }
 
-/** Returns the text that the demo of a cluster prints once it is ready: its addresses, and lines to paste into another terminal. */
+/**
+ * Returns the text that the demo of a cluster prints when it is ready: its addresses, and lines that the user can paste into another
+ * terminal.
+ */
 export function renderClusterBanner(options: ClusterBannerOptions): string {
   const { nodes, token, signers, leader, publishersAt, pidOf, natsPid, runDir } = options;
   const edges = nodes.filter(({ role }) => role === 'edge');
@@ -57,7 +60,7 @@ function nodeLine(
   return `  node ${number}   ${roleNow.padEnd(7)}  ${url}${remark}\n`;
 }
 
-/** Returns the page's address. Browsers never send the part after #, so no server and no log sees the token. */
+/** Returns the page's address. Browsers never send the part after #, so no server or log receives the token. */
 function pageUrl({ url }: DemoNode, { token, signers }: DemoCluster): string {
   const { evm, stark, stream } = signers;
   return `${url}${PAGE_PATHS.home}#token=${token}&signer=${evm}&signer=${stark}&stream_signer=${stream}`;

@@ -15,11 +15,11 @@ export interface DemoConfigOptions {
   readonly publisherToken: string;
   /** Absolute paths of the service's key files, by their names in `keys`. */
   readonly keyFiles: Readonly<Record<string, string>>;
-  /** `publisher_key` texts. */
+  /** The `publisher_key` texts by signature type. */
   readonly publishers: Readonly<Record<SignatureType, readonly string[]>>;
-  /** Absolute path. */
+  /** An absolute path. */
   readonly storageDir: string;
-  /** The section of a node of a cluster. */
+  /** The section `cluster` of a node of a cluster. */
   readonly cluster?: DemoClusterSection;
 }
 
@@ -60,7 +60,10 @@ function keyText([name, file]: readonly [string, string]): string {
   return `  ${name}: { file: ${quoted(file)} }\n`;
 }
 
-/** The periods of signing; Stark signatures cost the service more, so Stark aggregates are signed less often. */
+/**
+ * The periods of signing. Stark aggregates are signed less often, because a Stark signature costs the service more
+ * time.
+ */
 const CLOCK_PERIOD: Readonly<Record<SignatureType, string>> = { evm: '500ms', stark: '2s' };
 
 function assetText(asset: DemoAsset): string {
@@ -77,7 +80,7 @@ function assetText(asset: DemoAsset): string {
 `;
 }
 
-/** Returns the text of a publisher; weights differ so that a weighted average differs from an average. */
+/** Returns the text of a publisher. Weights differ, so that a weighted average differs from an average. */
 function publisherText(key: string, signatureType: SignatureType, i: number): string {
   const oracle = `oracle_id: ${SIMULATION_ORACLE_ID}`;
   return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, ${oracle}, assets: ["*"], weight: ${i + 1} }\n`;

@@ -1,23 +1,23 @@
 import type { AggregationType, SignatureType } from '../../model/asset.js';
 
-/** An asset of the demo: its configuration, and the movement of its simulated price. */
+/** An asset of the demo: its configuration, and the parameters of its simulated price. */
 export interface DemoAsset {
   readonly id: number;
   readonly symbol: string;
   readonly signatureType: SignatureType;
   readonly aggregation: AggregationType;
   readonly calendar: 'none' | 'us_equities' | 'forex' | 'metals';
-  /** The real price, as decimal text, around which the simulated one moves. */
+  /** A plausible real price, as decimal text. The simulated price moves around it. */
   readonly anchor: string;
-  /** The smallest step of its quotes, also as decimal text. */
+  /** The smallest step of the asset's quotes, as decimal text. */
   readonly tick: string;
-  /** The size of a usual step of the walk, in millionths of the price. */
+  /** The largest size of one step of the walk, in millionths of the price. */
   readonly stepPpm: bigint;
 }
 
 /**
- * The assets of the demo, ascending by ID; BTCUSD exists in both signature types. Their prices are simulated; the anchors are
- * only plausible.
+ * The assets of the demo, ascending by ID. BTCUSD exists in both signature types. All prices are simulated, and the anchors
+ * are only plausible.
  */
 export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   asset(1, 'BTCUSD', 'none', '95000', '0.01', 150n),

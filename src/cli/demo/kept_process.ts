@@ -1,20 +1,22 @@
 import type { ChildProcess } from 'node:child_process';
 
 export interface KeptProcessOptions {
-  /** The name for the reader of the demo: `node 1`. */
+  /** The name that the user of the demo sees, such as `node 1`. */
   readonly name: string;
-  /** Starts the process; resolves when it runs. */
+  /** Starts the process. Resolves when the process runs. */
   readonly spawn: () => ChildProcess | Promise<ChildProcess>;
-  /** Reports an event to the reader: one line. */
+  /** Reports an event to the user in one line. */
   readonly say: (line: string) => void;
 }
 
-/** The delay before a process that ended is started again: long enough to see how the others react. */
+/**
+ * The delay before a process that ended is started again, long enough to see how the other processes react.
+ */
 export const RESTART_MS = 5_000;
-/** The time after which a process that has not ended is killed. */
+/** The time after which a process that does not end is killed. */
 const STOP_MS_MAX = 10_000;
 
-/** A process that is started again when it was ended from outside. */
+/** A process that is started again after it ends without a call of {@link stop}. */
 export class KeptProcess {
   readonly name: string;
   readonly #options: KeptProcessOptions;

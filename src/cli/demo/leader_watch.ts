@@ -2,10 +2,10 @@ import { ADMIN_PATHS } from '../../wire/paths.js';
 import type { DemoNode } from './prepare_cluster.js';
 
 const LOOK_MS = 250;
-/** The time after which a node that does not answer is not asked further. */
+/** The time limit for the answer of one node. */
 const ANSWER_MS_MAX = 1_000;
 
-/** Reports the node that leads, and each change. */
+/** Reports the node that leads, and each change of the leader. */
 export class LeaderWatch {
   readonly #nodes: readonly DemoNode[];
   readonly #say: (line: string) => void;
@@ -54,7 +54,7 @@ export class LeaderWatch {
   }
 }
 
-/** @returns the number of the node that leads in the newest epoch */
+/** @returns the number of the node that leads in the newest epoch; `undefined` if no node leads */
 async function leaderOf(nodes: readonly DemoNode[]): Promise<number | undefined> {
   const epochs = await Promise.all(
     nodes.map(async (node) => ({ number: node.number, epoch: await ownEpoch(node) })),
@@ -63,7 +63,7 @@ async function leaderOf(nodes: readonly DemoNode[]): Promise<number | undefined>
   return leading[0]?.number;
 }
 
-/** Returns the epoch in which a node leads; 0 when the node does not lead, or does not answer. */
+/** Returns the epoch in which the node leads, or 0 when the node does not lead or does not answer. */
 async function ownEpoch({ adminUrl }: DemoNode): Promise<number> {
   try {
     const url = adminUrl + ADMIN_PATHS.metrics;

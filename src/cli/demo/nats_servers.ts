@@ -10,25 +10,28 @@ export const NATS_SERVER_VERSION = '2.15.1';
 
 export interface NatsServersOptions {
   readonly binary: string;
-  /** The number of servers: 1, or those of a cluster. */
+  /** The number of servers. More than one server form a cluster. */
   readonly count: number;
   /** True: each record is on disk before it is acknowledged, as in scripts/deploy/nats.conf. */
   readonly syncAlways?: boolean;
-  /** True: a signal to the group of this process, such as that of Ctrl-C, does not reach the servers. */
+  /** True: a signal to this process's group, such as the signal of Ctrl-C, does not reach the servers. */
   readonly detached?: boolean;
-  /** The folder in which the servers' storage is made; the system's folder for temporary files unless given. */
+  /** The folder that contains the servers' storage. The default is the system's folder for temporary files. */
   readonly folder?: string;
-  /** Called with each process at once, before it accepts connections. */
+  /** Called with each process immediately after its start, before it accepts connections. */
   readonly onSpawn?: (server: ChildProcess) => void;
-  /** More lines of each server's configuration. */
+  /** Additional lines for each server's configuration. */
   readonly settings?: string;
-  /** The port at which one server reaches another, if it is not the other's own port but that of a proxy. */
+  /**
+   * Returns the port at which one server reaches another. Given when a proxy is between the servers; otherwise the other server's own
+   * port is used.
+   */
   readonly routePort?: (from: number, to: number, port: number) => Promise<number>;
 }
 
 /**
- * Returns the server program: the one that `TICKSEAL_NATS_SERVER` names, or the one that `scripts/nats_server.sh` has fetched;
- * `undefined` when there is none.
+ * Returns the path of the server program: the program that `TICKSEAL_NATS_SERVER` names, or the program that `scripts/nats_server.sh`
+ * has fetched; `undefined` when there is no such file.
  */
 export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -36,10 +39,13 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | u
   return existsSync(binary) ? binary : undefined;
 }
 
-/** The number of attempts: another program may take a free port before a server listens there. */
+/** The number of attempts. An attempt can fail because another program may take a free port before a server listens on it. */
 const PORT_ATTEMPTS_MAX = 3;
 
-/** Starts servers on free ports of this machine, with JetStream in a folder of their own. @throws Error when a server does not start */
+/**
+ * Starts servers on free ports of this machine. Each server has JetStream in a folder of its own.
+ * @throws Error when a server does not start
+ */
 export async function startNatsServers(options: NatsServersOptions): Promise<NatsServers> {
   for (let attempt = 1; ; attempt++) {
     const servers = new NatsServers(options, await freePorts(2 * options.count));
@@ -58,9 +64,12 @@ export async function startNatsServers(options: NatsServersOptions): Promise<Nat
 const START_MS_MAX = 60_000;
 const START_POLL_MS = 20;
 
-/** Servers of one cluster, called `n1` and so on; counted from 0 here. They end when this process exits. */
+/**
+ * * The servers of one cluster. The names of the servers are `n1`, `n2` and so on, and the indexes of the servers begin at 0. The
+ * servers end when this process exits.
+ */
 export class NatsServers {
-  /** `nats://127.0.0.1:port` of each. */
+  /** The address `nats://127.0.0.1:port` of each server. */
   readonly urls: readonly string[];
   readonly #options: NatsServersOptions;
   readonly #ports: readonly number[];
@@ -93,7 +102,10 @@ export class NatsServers {
     }
   }
 
-  /** Starts an ended server again with its stored data. @returns its process, also when it runs already */
+  /**
+   * Starts an ended server again with its stored data.
+   * @returns the server's process, also when it runs already
+   */
   async start(index: number): Promise<ChildProcess> {
     const running = this.#running(index);
     if (running !== undefined) return running;
@@ -111,7 +123,10 @@ export class NatsServers {
     return child;
   }
 
-  /** Sends a signal to a server. @returns when its process has ended, if the signal ends it */
+  /**
+   * Sends a signal to a server.
+   * @returns when the process has ended, for SIGKILL and SIGTERM; otherwise at once
+   */
   async signal(index: number, signal: NodeJS.Signals): Promise<void> {
     const child = this.#running(index);
     if (child === undefined) return;
@@ -167,7 +182,7 @@ export class NatsServers {
       '  name: tickseal',
       `  listen: "127.0.0.1:${this.#routePorts[index]}"`,
       `  routes: [${routes.join(', ')}]`,
-      // With proxies in between no server announces a way around them.
+      // With proxies between the servers, this address stops a server from announcing a route without a proxy.
       ...(routePort === undefined ? [] : ['  advertise: "127.0.0.1:1"']),
       '}',
     ].join('\n');
@@ -177,7 +192,7 @@ export class NatsServers {
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    // A server greets each connection.
+    // A server sends a greeting on each connection.
     socket.once('data', () => {
       resolve(true);
       socket.destroy();
@@ -187,7 +202,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Returns ports of 127.0.0.1 that were free a moment ago. */
+/** Returns ports of 127.0.0.1 that were free at the time of the call. */
 export async function freePorts(count: number): Promise<number[]> {
   const listeners = await Promise.all(
     Array.from({ length: count }, async () => {

@@ -9,13 +9,13 @@ import { type DemoSecrets, ensureDemoSecrets } from './secrets.js';
 
 export interface Demo {
   readonly configFile: string;
-  /** The token of the person who tries the demo. */
+  /** The token of the user of the demo. */
   readonly token: string;
-  /** True when the demo is new: its keys and tokens were made just now. */
+  /** True when this start made the demo's keys and tokens. */
   readonly created: boolean;
 }
 
-/** Makes the demo's keys, tokens and configuration in `dataDir`; a later start keeps the keys and the tokens. */
+/** Makes the demo's keys, tokens and configuration in `dataDir`. A later start keeps the keys and the tokens. */
 export function prepareDemo(dataDir: string, ports: { port: number; adminPort: number }): Demo {
   const dir = resolve(dataDir);
   const { secrets, created } = ensureDemoSecrets(dir);
@@ -31,7 +31,10 @@ export function prepareDemo(dataDir: string, ports: { port: number; adminPort: n
   return { configFile, token: secrets.token, created };
 }
 
-/** Writes the keys of aggregates to the files that the configuration names. @returns the files */
+/**
+ * Writes the keys that sign aggregates to the files that the configuration names.
+ * @returns the paths of the files
+ */
 export function writeServiceKeys(dir: string, { serviceKeys }: DemoSecrets): Record<SignatureType, string> {
   const keyFiles = { evm: join(dir, 'demo-evm.hex'), stark: join(dir, 'demo-stark.hex') };
   for (const type of SIGNATURE_TYPES)
@@ -54,7 +57,7 @@ export function demoIdentity({
   };
 }
 
-/** Returns the address or the Stark public key of a key in hex. */
+/** Returns the address or the Stark public key of a private key in hex. */
 export function publicKeyOf(hex: string, signatureType: SignatureType): string {
   const secretKey = parseSecretKey(hex)!;
   return createPriceSigner({ signatureType, secretKey, oracleId: SIMULATION_ORACLE_ID }).publicKey;

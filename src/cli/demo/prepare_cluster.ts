@@ -4,7 +4,7 @@ import { demoConfigText } from './config_text.js';
 import { demoIdentity, publicKeyOf, writeServiceKeys } from './prepare.js';
 import { ensureDemoSecrets, ensureStreamKey } from './secrets.js';
 
-/** The roles of the nodes 1, 2 and so on. */
+/** The roles of node 1, node 2 and so on. */
 export const DEMO_ROLES = ['aggregator', 'aggregator', 'edge', 'edge'] as const;
 
 /** A process of the cluster. */
@@ -12,7 +12,7 @@ export interface DemoNode {
   /** The node's number, from 1 on. */
   readonly number: number;
   readonly role: 'aggregator' | 'edge';
-  /** `http://` address of REST; the sockets have the same host and port. */
+  /** `http://` address of the REST interface. The sockets have the same host and port. */
   readonly url: string;
   readonly adminUrl: string;
   readonly configFile: string;
@@ -21,16 +21,16 @@ export interface DemoNode {
 
 export interface DemoCluster {
   readonly nodes: readonly DemoNode[];
-  /** The token of the person who tries the demo. */
+  /** The token of the user of the demo. */
   readonly token: string;
   readonly signers: DemoSigners;
 }
 
-/** The signers: addresses, except for the Stark public key. */
+/** The signers as addresses, except that the Stark signer is a public key. */
 export interface DemoSigners {
   readonly evm: string;
   readonly stark: string;
-  /** The signer of the streaming payloads of all nodes. */
+  /** The signer of all nodes' streaming payloads. */
   readonly stream: string;
 }
 
@@ -38,18 +38,18 @@ export interface ClusterPlaces {
   /** The folder with keys and tokens. */
   readonly dataDir: string;
   /**
-   * The folder with the configuration, the log and the data folder of each node; a later start does not use them, because its log
-   * is empty.
+   * The folder with the configuration, the log file and the data folder of each node. A later start does not use this folder,
+   * because that start begins with an empty cluster log.
    */
   readonly runDir: string;
-  /** The ports, one for each node. */
+  /** The ports. Each node has one port. */
   readonly ports: readonly number[];
   readonly adminPorts: readonly number[];
   /** Addresses of the NATS servers. */
   readonly servers: readonly string[];
 }
 
-/** Makes the keys and tokens of the demo, unless they exist, and the configuration of each node. */
+/** Makes the configuration of each node. Also makes the keys and tokens of the demo, unless they exist. */
 export function prepareDemoCluster({
   dataDir,
   runDir,
@@ -94,7 +94,7 @@ export function prepareDemoCluster({
   return { nodes, token, signers };
 }
 
-/** Orders the servers as if each node had one on its own machine, which it prefers. */
+/** Returns the servers in the order of preference of one node, as if each node had one server on its own machine. */
 function preferring(servers: readonly string[], index: number): string[] {
   return servers.map((_, at) => servers[(index + at) % servers.length]!);
 }

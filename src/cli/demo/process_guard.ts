@@ -2,14 +2,17 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
-/** The guard's script. Each line of its input names all processes that run now. A killed process may still write for a moment. */
+/**
+ * The guard's script. Each line of input contains the IDs of all processes that run at that time. The script waits a second
+ * before it removes the folder, because a killed process may still write for a moment.
+ */
 const SCRIPT =
   'while read -r line; do pids=$line; done; [ -z "$pids" ] || { kill -9 $pids; sleep 1; rm -rf -- "$1"; }';
 
 /**
- * Ends processes that this process has started, and removes their folder, when this process ends without stopping them, also by
- * `kill -9`. A shell does that: its input ends with this process. The shell is not in the group of this process, so Ctrl-C does
- * not end it.
+ * Ends the processes that this process has started, and removes their folder, if this process ends without stopping them, even by
+ * `kill -9`. A shell does the work when its input ends, because its input ends with this process. The shell is not in this
+ * process's group, so Ctrl-C does not end the shell.
  */
 export class ProcessGuard {
   readonly #shell: ChildProcessByStdio<Writable, null, null>;
@@ -19,12 +22,12 @@ export class ProcessGuard {
   constructor(folder: string) {
     const args = ['-c', SCRIPT, 'guard', folder];
     this.#shell = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-    // An end of the shell only removes the guard.
+    // If the shell fails, only the guard is lost.
     this.#shell.on('error', () => {});
     this.#shell.stdin.on('error', () => {});
   }
 
-  /** Guards a process that was just started, until it ends. */
+  /** Guards a process that has just started, until the process ends. */
   add(child: ChildProcess): ChildProcess {
     const { pid } = child;
     if (pid === undefined) return child;
@@ -37,7 +40,7 @@ export class ProcessGuard {
     return child;
   }
 
-  /** Ends the guard, and the processes that it still guards. */
+  /** Ends the guard, and also the processes that are still guarded. */
   async close(): Promise<void> {
     const { stdin, pid, exitCode, signalCode } = this.#shell;
     stdin.end();

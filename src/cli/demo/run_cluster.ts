@@ -14,31 +14,31 @@ import { ProcessGuard } from './process_guard.js';
 import { forkPublishers } from './simulation.js';
 
 export interface RunClusterOptions {
-  /** The file of the nats-server. */
+  /** The path of the nats-server program. */
   readonly binary: string;
   readonly dataDir: string;
-  /** The port of the first node, the others have the next ones; 0 picks free ones. */
+  /** The port of the first node. The other nodes have the next ports. With 0 the system chooses free ports. */
   readonly port: number;
-  /** Writes lines for the reader of the demo. */
+  /** Writes text for the user of the demo. */
   readonly write: (text: string) => void;
-  /** Aborted when the demo is to end. */
+  /** Aborted when the demo must end. */
   readonly stopSignal: AbortSignal;
 }
 
 const NATS_SERVERS = 3;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-/** The time limit of the whole start, on a machine with other work. */
+/** The time limit of the whole start. The limit allows for a machine with other work. */
 const START_MS_MAX = 120_000;
-/** The time for which the lines to paste wait for prices. */
+/** The longest wait for prices before the lines to paste are printed. */
 const LIVE_MS_MAX = 15_000;
 const POLL_MS = 100;
-/** The interval of requests: a token has five a second. */
+/** The interval of the requests, because a token has five requests a second. */
 const PRICE_POLL_MS = 500;
 const ANSWER_MS_MAX = 2_000;
 
 /**
- * Runs a cluster on this machine until it is stopped, and leaves nothing behind. @throws Error of one sentence when the cluster
- * does not start
+ * Runs a cluster on this machine until it is stopped, and then removes its processes and files.
+ * @throws Error of one sentence when the cluster does not start
  */
 export async function runCluster(options: RunClusterOptions): Promise<void> {
   const runDir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
@@ -102,7 +102,7 @@ class RunningCluster {
     );
   }
 
-  /** Ends all started processes, the last one first. */
+  /** Ends all started processes, in the reverse order of their start. */
   async stop(): Promise<void> {
     this.#watch?.stop();
     await this.#publishers?.stop();
@@ -150,7 +150,7 @@ class RunningCluster {
   };
 }
 
-/** Starts processes; once all are ready, they are started again when they end. */
+/** Starts processes. After all processes are ready, a process that ends is started again. */
 async function startAll(
   processes: readonly KeptProcess[],
   ready: (process: KeptProcess, index: number) => Promise<void> = async () => {},
@@ -160,7 +160,7 @@ async function startAll(
   for (const process of processes) process.keep();
 }
 
-/** Starts a node, which is this program again. Its log is read only in case of trouble. */
+/** Starts a node, which runs the same program as this process. The log of a node is read only when there is trouble. */
 function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
   const log = openSync(logFile, 'a', 0o600);
   try {
@@ -172,7 +172,10 @@ function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
   }
 }
 
-/** @throws Error when the process ends, takes too long, or the demo is to end */
+/**
+ * Waits until a node is ready.
+ * @throws Error when the process ends, takes too long, or the demo must end
+ */
 async function untilReady(
   { adminUrl, logFile }: DemoNode,
   process: KeptProcess,
@@ -188,7 +191,7 @@ async function untilReady(
   }
 }
 
-/** Waits for prices, so that pasted lines show some at once; without prices the lines are printed all the same. */
+/** Waits for prices, so that pasted lines show prices at once. If no prices arrive in time, the lines are printed anyway. */
 async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSignal): Promise<void> {
   const endMs = performance.now() + LIVE_MS_MAX;
   const headers = { Authorization: `Basic ${token}` };

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import type { SignatureType } from '../../model/asset.js';
 import { dataFolderProblem, makeFolder } from '../../store/data_folder.js';
 
-/** All secrets of a demo; made once and kept, so that tokens and signers outlive a restart. */
+/**
+ * All secrets of a demo. The secrets are made once and kept, so that tokens and signers stay the same after a
+ * restart.
+ */
 export interface DemoSecrets {
-  /** The token of the person who tries the demo: every scope. */
+  /** The token of the user of the demo, with every scope. */
   readonly token: string;
   /** The token of the simulated publishers. */
   readonly publisherToken: string;
@@ -22,7 +25,7 @@ const PUBLISHERS_PER_TYPE = 3;
 const TOKEN_BYTES = 32;
 const KEY_BYTES = 32;
 
-/** Reads the secrets in `dataDir`, or makes them. Only the owner can read the file. */
+/** Reads the secrets in `dataDir`, or makes them if they do not exist. Only the owner can read the file. */
 export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; created: boolean } {
   const problem = dataFolderProblem(dataDir);
   if (problem !== undefined) throw new Error(`--data: the folder ${dataDir} cannot be used: ${problem}`);
@@ -40,7 +43,10 @@ export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; crea
   }
 }
 
-/** Makes the key of a cluster's streaming payloads in `dataDir`, unless it exists. @returns its file and its hex */
+/**
+ * Makes the key of a cluster's streaming payloads in `dataDir`, unless the key exists.
+ * @returns the path of the file, and the key in hex
+ */
 export function ensureStreamKey(dataDir: string): { file: string; hex: string } {
   const file = join(dataDir, STREAM_KEY_NAME);
   try {
@@ -53,7 +59,7 @@ export function ensureStreamKey(dataDir: string): { file: string; hex: string } 
 
 /**
  * Reads the secrets that {@link ensureDemoSecrets} made.
- * @throws Error when the file is missing, damaged, or open to others than its owner.
+ * @throws Error when the file is missing or damaged, or when users other than the owner can access it.
  */
 export function readDemoSecrets(dataDir: string): DemoSecrets {
   const file = join(dataDir, FILE_NAME);
@@ -76,7 +82,10 @@ function freshSecrets(): DemoSecrets {
   };
 }
 
-/** Returns a key for either curve: the top bits are cleared, because Stark's order is a little above 2^251. */
+/**
+ * Returns a key that is valid for both curves. The top bits are cleared, because Stark's order is a little above
+ * 2^251.
+ */
 function freshKey(): string {
   const key = randomBytes(KEY_BYTES);
   key[0]! &= 0x07;

@@ -14,8 +14,8 @@ import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createWalk, type PriceWalk } from './walk.js';
 
 /**
- * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL`. Each publisher is a client like any other, with a
- * key and a connection of its own. The process ends when its parent ends, or on SIGTERM or SIGINT.
+ * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL`. Each publisher is an ordinary client with its own
+ * key and connection. The process ends when its parent ends, or on SIGTERM or SIGINT.
  */
 function main([dataDir, url]: string[]): void {
   if (dataDir === undefined || url === undefined) throw new TypeError('usage: publishers.js DATA_DIR URL');
@@ -26,24 +26,27 @@ function main([dataDir, url]: string[]): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
   process.once('disconnect', stop);
-  // The parent may have ended while this program was loading, before the listener was set.
+  // The parent may have ended before the listener was set, while this program was loading.
   if (!process.connected) stop();
 }
 
 /**
- * The interval at which a publisher of a type sends a message, and the number of messages over which it spreads its assets. Three
- * publishers together: 2 updates a second of each EVM asset, and one in two seconds of each Stark asset, whose signature takes
- * seven times as long to make and to verify.
+ * The interval between a publisher's messages, and the number of messages over which a publisher spreads its assets, by signature
+ * type. Three publishers together send 2 updates a second of each EVM asset, and one update in two seconds of each Stark asset.
+ * Making and verifying a Stark signature takes seven times as long.
  */
 const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readonly shares: number }>> = {
   evm: { intervalMs: 500, shares: 3 },
   stark: { intervalMs: 3_000, shares: 2 },
 };
-/** The size of the backlog above which a connection receives no more messages: newer prices come later. */
+/**
+ * The size of the backlog above which a connection receives no more messages. Skipped messages are no loss, because newer prices
+ * follow.
+ */
 const BUFFERED_BYTES_MAX = 256 * 1024;
-/** The status with which a service answers while it starts. */
+/** The HTTP status with which a service answers while it starts. */
 const STARTING_STATUS = 503;
-/** The time that the service has for its half of the closing handshake. */
+/** The time that the service has to complete the closing handshake. */
 const CLOSE_DELAY_MS_MAX = 1_000;
 
 interface SimulatedPublisher {
@@ -96,7 +99,10 @@ class Simulation {
     void Promise.all(this.#publishers.map(({ connection }) => connection.close())).then(() => process.exit());
   }
 
-  /** Publishes all assets as soon as there is a connection, then in turns; `phase` 0..1 keeps publishers apart. */
+  /**
+   * Publishes all assets as soon as there is a connection, and then one share of the assets at a time. `phase` from 0 to 1 keeps
+   * the publishers' messages apart in time.
+   */
   #start(publisher: SimulatedPublisher, intervalMs: number, phase: number): void {
     publisher.connection.opened().then(
       () => this.#publish(publisher, publisher.shares.flat()),
@@ -125,7 +131,7 @@ class Simulation {
         metadata,
       }),
     );
-    // Without a connection the message is lost, and the next one carries newer prices.
+    // Without a connection the message is lost. The next message carries newer prices.
     void connection.publish(updates);
   }
 }

@@ -9,25 +9,30 @@ export interface PublishersOptions {
 }
 
 export interface SimulationOptions extends PublishersOptions {
-  /** Called when the process ends without having been stopped. */
+  /** Called when the process ends without a call of {@link RunningSimulation.stop}. */
   readonly onExit?: ((code: number | null) => void) | undefined;
 }
 
 export interface RunningSimulation {
-  /** Ends the simulated publishers; resolves when their process is gone. */
+  /** Ends the simulated publishers. Resolves when their process has ended. */
   stop(): Promise<void>;
 }
 
-/** The time after which a process that has not ended is killed. */
+/** The time after which a process that does not end is killed. */
 const STOP_DELAY_MS_MAX = 3_000;
 
-/** Starts the process of the simulated publishers. That process ends on request, or when this one ends. */
+/**
+ * Starts the process of the simulated publishers. The new process ends on request, or when this process ends.
+ */
 export function forkPublishers({ dataDir, url }: PublishersOptions): ChildProcess {
   const file = fileURLToPath(new URL('./simulated_publishers.js', import.meta.url));
   return fork(file, [dataDir, url], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }
 
-/** Starts the simulated publishers in a process of their own, so they cost the service only its sockets. */
+/**
+ * Starts the simulated publishers in a separate process, so that the service only has the cost of their
+ * sockets.
+ */
 export function startSimulation({ onExit, ...options }: SimulationOptions): RunningSimulation {
   const child = forkPublishers(options);
   let isStopping = false;

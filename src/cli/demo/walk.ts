@@ -1,34 +1,42 @@
-/** A simulated market: one price that walks, and the quotes that several publishers make of it. */
+/**
+ * A simulated market: one price that moves at random, and the quotes that several publishers derive from this
+ * price.
+ */
 export interface PriceWalk {
   /** Moves the market by one step. */
   step(): void;
-  /** Returns a publisher's price times 10^18: near the market's, on the tick grid, and above 0. */
+  /**
+   * Returns a publisher's price times 10^18: near the market's price, a multiple of the tick, and above 0.
+   */
   quote(): bigint;
 }
 
 export interface WalkOptions {
-  /** The price times 10^18 at which the walk starts and to which it is drawn back. */
+  /** The price times 10^18 at which the walk starts and toward which each step pulls the price. */
   readonly anchor: bigint;
-  /** The grid of the quotes, times 10^18. */
+  /** The tick of the quotes, times 10^18. */
   readonly tick: bigint;
   /** The largest step, in millionths of the price. */
   readonly stepPpm: bigint;
-  /** A uint32: the same seed gives the same walk. */
+  /** A uint32. The same seed gives the same walk. */
   readonly seed: number;
 }
 
 const MILLION = 1_000_000n;
-/** The fraction of the distance to the anchor that a step closes, so that prices stay plausible for weeks. */
+/**
+ * The divisor for the part of the distance to the anchor that each step removes, so that prices stay
+ * plausible for weeks.
+ */
 const PULL_DIVISOR = 5_000n;
-/** The largest difference of publishers from the market, as a fraction of a step. */
+/** The divisor for the largest difference between a quote and the market, as a part of the largest step. */
 const QUOTE_NOISE_DIVISOR = 4n;
 
-/** Creates a random walk in exact integers, drawn back to its anchor. */
+/** Creates a random walk in exact integers. Each step pulls the price toward its anchor. */
 export function createWalk({ anchor, tick, stepPpm, seed }: WalkOptions): PriceWalk {
   const random = uint32Source(seed);
   let market = anchor;
 
-  /** Returns a uniform number within -`size` .. `size`. */
+  /** Returns a uniformly distributed number from -`size` to `size`. */
   function noise(size: bigint): bigint {
     return (size * (BigInt(random()) - 2n ** 31n)) / 2n ** 31n;
   }
@@ -45,7 +53,9 @@ export function createWalk({ anchor, tick, stepPpm, seed }: WalkOptions): PriceW
   };
 }
 
-/** Returns the generator `mulberry32`: 32 bits of state, enough to move a price. */
+/**
+ * Returns the generator `mulberry32`. The 32 bits of the generator's state are enough for simulated prices.
+ */
 function uint32Source(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -6,6 +6,8 @@ import type { OpenConnection, SocketLike } from './socket_like.js';
 export interface Platform {
   /** Returns UNIX milliseconds. */
   readonly nowMs: () => number;
+  /** Returns milliseconds from any time, by a clock that nobody sets. */
+  readonly steadyMs: () => number;
   readonly schedule: Schedule;
   /**
    * Runs a function after the client has received all data that arrived by now. The client can then drop outdated frames of a
@@ -73,6 +75,8 @@ interface BrowserGlobals {
   readonly WebSocket?: new (url: string, protocols: readonly string[]) => SocketLike;
 }
 
+declare const performance: { now(): number };
+
 declare const Worker: new (url: object | string, options: { readonly type: 'module' }) => WorkerLike;
 
 /** Opens the global `WebSocket` of browsers. @throws TypeError for headers, because this socket cannot send headers. */
@@ -86,6 +90,7 @@ export const openGlobalSocket: OpenConnection = (url, headers, protocols = []) =
 /** The platform of browsers. Each function looks up its globals when it is called. */
 export const BROWSER: Platform = {
   nowMs: () => Date.now(),
+  steadyMs: () => performance.now(),
   schedule: scheduleTimeout,
   afterReceiving: (run) => run(),
   fetch: (url, init) => (globalThis as unknown as BrowserGlobals).fetch(url, init),

@@ -1,4 +1,4 @@
-import { REST_PATHS } from '../../wire/paths.js';
+import { STREAM_TICKET_PATH } from '../../wire/stream_paths.js';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 import { authorization, type Login } from './credentials.js';
 import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
@@ -93,7 +93,7 @@ export class RestService {
   }
 
   async #ticketProtocols(): Promise<readonly string[]> {
-    const data = await this.getData(REST_PATHS.streamTicket);
+    const data = await this.getData(STREAM_TICKET_PATH);
     return [STREAM_PROTOCOL, TICKET_PREFIX + (data as { ticket: string }).ticket];
   }
 

@@ -42,10 +42,9 @@ export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol'
 }
 
 /**
- * The newest verified value of every asset. A frame that fails its checks removes all values. A steady clock measures ages;
- * the `nowMs` of this clock counts from an arbitrary time. The board computes the difference between this clock and the
- * service's clock from the frame with the shortest delay on this connection. So a wrong system clock does not change any age,
- * and a delayed frame has its true age.
+ * The newest verified value of every asset. A frame that fails its checks removes all values. Ages are those of the client's
+ * ticks, measured on by a steady clock, whose `nowMs` counts from any time: a wrong clock of this computer makes no value young
+ * or old, and a delayed frame is old.
  */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
@@ -56,8 +55,6 @@ export class Board {
   #newestNs = 0n;
   /** The time up to which values were removed. */
   #blankedNs = 0n;
-  /** The smallest difference between the steady clock and the time of a frame on this connection. */
-  #aheadMs = Number.POSITIVE_INFINITY;
 
   get assets(): readonly TaxonomyAsset[] {
     return this.#assets;
@@ -79,30 +76,25 @@ export class Board {
     return this.#quotes.get(assetKey(asset));
   }
 
-  /** Begins a new connection. Frames of the new connection may take longer than frames of the former connection. */
-  restart(): void {
-    this.#aheadMs = Number.POSITIVE_INFINITY;
-  }
-
-  /** Records that a frame of this time passed its checks at `nowMs`. The values of the frame follow. */
-  pass(timestampNs: bigint, nowMs: number): void {
+  /** Records that a frame of this time passed its checks. The values of the frame follow. */
+  pass(timestampNs: bigint): void {
     this.#newestNs = timestampNs;
-    this.#aheadMs = Math.min(this.#aheadMs, ageMs(timestampNs, nowMs));
     this.#fault = undefined;
   }
 
   /** Stores the value of a frame that passed, unless a later frame failed. */
-  apply({
-    symbol,
-    price,
-    timestampNs,
-    status,
-  }: Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'status'>): void {
+  apply(tick: Pick<Tick, 'symbol' | 'price' | 'timestampNs' | 'ageMs' | 'status'>, nowMs: number): void {
+    const { symbol, price, timestampNs, status } = tick;
     if (timestampNs <= this.#blankedNs) return;
     const before = this.#quotes.get(symbol)?.price ?? price;
     const direction = price > before ? 1 : price < before ? -1 : 0;
-    const madeMs = this.#aheadMs - ageMs(timestampNs, 0);
-    this.#quotes.set(symbol, { price, timestampNs, madeMs, marketStatus: status, direction });
+    this.#quotes.set(symbol, {
+      price,
+      timestampNs,
+      madeMs: nowMs - tick.ageMs,
+      marketStatus: status,
+      direction,
+    });
   }
 
   /** Removes every value after a frame failed, because nothing in that frame is known to be true, not even its assets. */

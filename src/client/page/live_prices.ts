@@ -90,7 +90,7 @@ export class LivePrices {
   async run(): Promise<never> {
     for (;;) {
       try {
-        for await (const tick of this.#stream) this.board.apply(tick);
+        for await (const tick of this.#stream) this.board.apply(tick, performance.now());
       } catch (error) {
         if (error instanceof RefusedError && error.status === UNAUTHORIZED) throw error;
         this.#explain(error as TicksealError);
@@ -123,7 +123,13 @@ export class LivePrices {
   }
 
   #open(): PriceStream {
-    const stream = this.client.stream([], { channel: CHANNEL, marketStatus: true, signatureType: 'both' });
+    const stream = this.client.stream([], {
+      channel: CHANNEL,
+      marketStatus: true,
+      signatureType: 'both',
+      // The page shows the age of each value, also when the clock of this computer is wrong.
+      maxAgeMs: Number.POSITIVE_INFINITY,
+    });
     // The service may remove a symbol that was added to a stream, but a symbol in the first request must exist.
     stream.add(this.#wanted);
     return stream;
@@ -132,7 +138,6 @@ export class LivePrices {
   #up(): void {
     const isFirst = this.connection.downReason === undefined;
     this.connection.up();
-    this.board.restart();
     this.#options.onUp(isFirst);
   }
 
@@ -177,7 +182,7 @@ export class LivePrices {
     }
     const { timestampNs, assets } = report.payload;
     const nowMs = performance.now();
-    this.board.pass(timestampNs, nowMs);
+    this.board.pass(timestampNs);
     this.connection.passed(nowMs, ageMs(timestampNs, Date.now()));
     this.#newestPayload = {
       hex: hex.startsWith('0x') ? hex : `0x${hex}`,

@@ -63,9 +63,13 @@ export interface PongReply {
   readonly type: typeof PONG_TYPE;
 }
 
-/** The notice that IDs of the connection's assets have other meanings from the next frame on. */
+/** The notice that assets of the connection ended or returned, or that, from the next frame on, their IDs mean other assets. */
 export interface TaxonomyNotice {
   readonly type: typeof TAXONOMY_TYPE;
+  /** The former IDs of subscribed assets that ended. */
+  readonly ended: readonly number[];
+  /** The present IDs of assets that had ended and are subscribed again. */
+  readonly returned: readonly number[];
 }
 
 export interface ErrorReply {
@@ -112,7 +116,7 @@ export function parseFrame(text: string): Message | undefined {
     case PONG_TYPE:
       return { type: PONG_TYPE };
     case TAXONOMY_TYPE:
-      return { type: TAXONOMY_TYPE };
+      return { type: TAXONOMY_TYPE, ended: ids(fields['ended']), returned: ids(fields['returned']) };
     case ERROR_TYPE:
       return { type: ERROR_TYPE, id: fields['id'], error: String(fields['error']) };
     default:

@@ -24,9 +24,19 @@ export interface StreamOptions {
    * ticks.
    */
   readonly signatureType?: StreamedType | undefined;
-  /** A signal that ends the stream. The reader then receives the signal's reason as an error. Default: none. */
+  /**
+   * The age in milliseconds above which a payload gives no ticks, but an `error` event: old payloads may have been kept back, or
+   * recorded and sent again. The age is the greater one of two: by this machine's clock, which a wrong clock changes, and by the
+   * service's clock, see {@link Tick.ageMs}. Default: 10 s and five intervals of the channel.
+   */
+  readonly maxAgeMs?: number | undefined;
+  /** A signal that ends the stream, like `close`. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
+
+/** The default of `maxAgeMs`: a time for clocks that are slightly wrong, and some intervals of the channel. */
+const MAX_AGE_MS = 10_000;
+const MAX_AGE_INTERVALS = 5;
 
 /**
  * A stream of verified prices of some assets, for `for await`. A reader that is slower than the prices receives the newest price
@@ -58,16 +68,26 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   constructor(symbols: readonly string[], options: StreamOptions, context: ClientContext) {
     requireSymbols(symbols);
     const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, signal } = options;
+    const intervalMs = CHANNEL_INTERVALS_MS[channel];
+    const { maxAgeMs = MAX_AGE_MS + MAX_AGE_INTERVALS * (intervalMs ?? 0) } = options;
+    if (!(maxAgeMs > 0)) throw new RangeError('maxAgeMs must be above 0');
     this.#context = context;
     this.#wanted = new Set(symbols);
     this.#first = new Set(symbols);
-    this.#merger = new Merger(CHANNEL_INTERVALS_MS[channel]);
+    this.#merger = new Merger(intervalMs);
     this.#open = context.services.length;
-    const shared = { channel, marketStatus, signatureType, merger: this.#merger, wanted: this.#wanted };
+    const shared = {
+      channel,
+      marketStatus,
+      signatureType,
+      maxAgeMs,
+      merger: this.#merger,
+      wanted: this.#wanted,
+    };
     this.#sources = context.services.map(
       (service, i) =>
         new StreamSource(i, service, shared, context, {
-          onPrice: (price, report) => this.#deliver(price, report, service.url),
+          onPrice: (price, report, serviceMs) => this.#deliver(price, report, serviceMs, service.url),
           onMissing: (missing) => this.#miss(i, new Set(missing)),
           // The last prices of a lost service may have arrived late, so the other services must send their present prices.
           onDown: () => this.#refreshAllBut(i),
@@ -120,7 +140,6 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
    * Waits for the next tick.
    * @throws UnknownAssetError when no service has one of the symbols with which the stream was opened
    * @throws RefusedError when all services refuse this client
-   * @throws the reason of the signal, after a signal ended the stream
    */
   async next(): Promise<IteratorResult<Tick, undefined>> {
     for (;;) {
@@ -169,7 +188,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     await Promise.all(closed);
   }
 
-  readonly #abort = () => this.#fail(this.#signal!.reason);
+  readonly #abort = () => void this.close();
 
   #fail(error: unknown): void {
     this.#failure ??= { error };
@@ -211,13 +230,13 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     for (const [i, source] of this.#sources.entries()) if (i !== service) source.refresh();
   }
 
-  #deliver(price: SourcedPrice, report: PassedReport, url: string): void {
+  #deliver(price: SourcedPrice, report: PassedReport, serviceMs: () => number, url: string): void {
     const { symbol, timestampNs, marketStatus } = price;
     const { signer, verdict } = report;
     const status = marketStatus == null ? undefined : MARKET_STATUS_NAMES[marketStatus as MarketStatus];
     const tick = new Tick(
       { symbol, price: price.price, timestampNs, signer, verdict, status, url },
-      this.#context.platform.nowMs,
+      serviceMs,
     );
     if (this.#waiting.has(symbol)) this.#conflated += 1;
     this.#waiting.set(symbol, tick);

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { REST_PATHS } from '../../wire/paths.js';
+import { ASSETS_PATH } from '../../wire/stream_paths.js';
 import type { Platform } from '../connect/platform.js';
 import { ClientContext, type ClientEvents, type ClientOptions } from './client_context.js';
 import { PriceStream, type StreamOptions } from './price_stream.js';
@@ -50,7 +50,7 @@ export class StreamClient {
    * unreadable answer
    */
   async assets(): Promise<string[]> {
-    return (await this.context.requests.ask((service) => service.getData(REST_PATHS.assets))) as string[];
+    return (await this.context.requests.ask((service) => service.getData(ASSETS_PATH))) as string[];
   }
 
   /**

@@ -8,6 +8,7 @@ import type { ClientContext } from './client_context.js';
 import type { Frame } from './frame.js';
 import { FrameQueue, type WaitingPayload } from './frame_queue.js';
 import type { Merger, SourcedPrice } from './merger.js';
+import { ServiceClock } from './service_clock.js';
 import type { ReportedPayload, SourceEvents } from './source_events.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
@@ -18,6 +19,7 @@ export interface SourceOptions {
   readonly channel: Channel;
   readonly marketStatus: boolean;
   readonly signatureType: StreamedType | undefined;
+  readonly maxAgeMs: number;
   readonly merger: Merger;
   /** The symbols that the stream wants. Call {@link StreamSource.sync} after a change of them. */
   readonly wanted: ReadonlySet<string>;
@@ -46,6 +48,7 @@ export class StreamSource {
   #isDrainDue = false;
   /** The number of the mapping of IDs to symbols. A payload that arrived under a mapping is not read with a later mapping. */
   #mapping = 0;
+  #clock!: ServiceClock;
   /** True when prices were dropped while the mapping changed. */
   #isSnapshotDue = false;
   /** A payload that passed its checks but does not fit the symbols. The symbols are being read again. */
@@ -84,6 +87,7 @@ export class StreamSource {
       onFrame: (frame) => this.#received(frame),
       onUp: () => {
         this.#leaveMapping();
+        this.#clock = new ServiceClock(context.platform);
         this.#symbols.expire();
         connection.onUp?.();
       },
@@ -211,8 +215,9 @@ export class StreamSource {
       if (this.#isClosed || mapping !== this.#mapping) return;
       // This line comes first, because a listener of the user may throw below.
       this.#isVerifying = false;
-      if (report.verdict === 'failed') this.#fail(report, hex);
-      else this.#place({ report, hex }, false);
+      const dated = this.#clock.judge(report, this.#options.maxAgeMs);
+      if (dated.verdict === 'failed') this.#fail(dated, hex);
+      else this.#place({ report: dated, hex }, false);
       this.#drainSoon();
     });
   }
@@ -235,7 +240,7 @@ export class StreamSource {
     }
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
     for (const price of this.#wantedIn(report.payload))
-      if (this.#options.merger.admit(price)) this.#events.onPrice(price, report);
+      if (this.#options.merger.admit(price)) this.#events.onPrice(price, report, this.#clock.nowMs);
   }
 
   #fits({ taxonomyId, assets }: Payload): boolean {

@@ -1,5 +1,5 @@
-import { STREAM_PATH } from '../../wire/paths.js';
 import { type Channel, type MessageType, PONG_TYPE, TAXONOMY_TYPE } from '../../wire/stream.js';
+import { STREAM_PATH } from '../../wire/stream_paths.js';
 import { scheduleTimeout } from '../connect/platform.js';
 import { type ConnectionOptions, ReconnectingSocket } from '../connect/reconnecting_socket.js';
 import { type ErrorReply, type Frame, parseFrame, type SubscriptionReply } from './frame.js';
@@ -16,8 +16,11 @@ export interface SubscriberOptions extends ConnectionOptions {
   readonly onFrame: (frame: Frame) => void;
   /** Called after a lost connection is back and the service has confirmed the former subscriptions. */
   readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
-  /** Called when IDs of the subscribed assets have other meanings from the next frame on. */
-  readonly onTaxonomyChange?: (() => void) | undefined;
+  /**
+   * Called when subscribed assets ended, with their former IDs, or returned, with their present IDs; and when, from the next frame
+   * on, IDs of the subscribed assets mean other assets.
+   */
+  readonly onTaxonomyChange?: ((ended: readonly number[], returned: readonly number[]) => void) | undefined;
   /** Called with an error message that answers no request of this client, or with a report of an unreadable frame. */
   readonly onError?: ((error: string) => void) | undefined;
 }
@@ -85,7 +88,7 @@ export class Subscriber {
     );
   }
 
-  /** The asset IDs that the service last confirmed. */
+  /** The asset IDs that the service last confirmed, without those that it has ended since. */
   get assets(): readonly number[] {
     return this.#assets;
   }
@@ -151,8 +154,11 @@ export class Subscriber {
     const frame = parseFrame(text);
     if (frame === undefined) this.#options.onError?.(`unreadable frame: ${text.slice(0, 100)}`);
     else if (frame.type === PONG_TYPE) return;
-    else if (frame.type === TAXONOMY_TYPE) this.#options.onTaxonomyChange?.();
-    else if (frame.type === 'unsigned' || frame.type === 'signed_ecdsa') this.#options.onFrame(frame);
+    else if (frame.type === TAXONOMY_TYPE) {
+      const { ended, returned } = frame;
+      this.#assets = [...this.#assets.filter((id) => !ended.includes(id)), ...returned];
+      this.#options.onTaxonomyChange?.(ended, returned);
+    } else if (frame.type === 'unsigned' || frame.type === 'signed_ecdsa') this.#options.onFrame(frame);
     else this.#readReply(frame);
   }
 

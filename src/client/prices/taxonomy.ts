@@ -1,5 +1,5 @@
-import { REST_PATHS } from '../../wire/paths.js';
 import type { SignatureType } from '../../wire/signatures.js';
+import { TAXONOMY_PATH } from '../../wire/stream_paths.js';
 import { ProtocolError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 
@@ -43,7 +43,7 @@ export interface TaxonomyAsset {
 
 /** Reads the taxonomy of a service. @throws the errors of {@link RestService.get}, and ProtocolError for an answer of another form. */
 export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
-  const data = (await rest.getData(REST_PATHS.taxonomy)) as TaxonomyData;
+  const data = (await rest.getData(TAXONOMY_PATH)) as TaxonomyData;
   if (!Number.isInteger(data?.taxonomy_id) || !Array.isArray(data.assets))
     throw new ProtocolError(rest.url, 'the taxonomy has no taxonomy_id and assets');
   return {

@@ -41,8 +41,11 @@ export class Tick {
     return formatDecimalPrice(this.price);
   }
 
-  /** The present age in milliseconds, by this machine's clock. */
+  /**
+   * The present age in whole milliseconds. For a stream it is measured by the service's clock, as far as the arrival of frames shows it;
+   * for an aggregate by this machine's clock.
+   */
   get ageMs(): number {
-    return this.#nowMs() - Number(this.timestampNs / 1_000_000n);
+    return Math.round(this.#nowMs() - Number(this.timestampNs / 1_000n) / 1_000);
   }
 }

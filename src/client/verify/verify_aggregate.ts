@@ -2,7 +2,7 @@ import { type AggregateForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
 import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
 import { CheckList, requireSigners, type Signers } from './checks.js';
-import { evmAggregateHash } from './evm_signatures.js';
+import { evmAggregateHash } from './evm_messages.js';
 import { parseExactJson } from './exact_json.js';
 import { keccak256 } from './keccak_sponge.js';
 import { keyText } from './number_text.js';

@@ -1,7 +1,8 @@
 import { FormError, type PublisherForm, readPublisher, type SignedForm } from './aggregate_form.js';
 import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
 import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
-import { eip191Digest, evmPriceHash, isAddress, recoverAddress, signatureFault } from './evm_signatures.js';
+import { eip191Digest, evmPriceHash } from './evm_messages.js';
+import { isAddress, recoverAddress, signatureFault } from './evm_signatures.js';
 import { parseExactJson } from './exact_json.js';
 import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
 import { isStarkAsset, starkPriceHash } from './stark_messages.js';

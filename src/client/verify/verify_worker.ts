@@ -1,8 +1,8 @@
 import type { Signers } from './checks.js';
 import { type PayloadReport, verifyPayload } from './verify_payload.js';
 
-// The module of the worker that verifies payloads. The worker sends `ready` after it has loaded. Then the worker answers each
-// message with a single message.
+// The module of the Web Worker that verifies payloads, for browsers: the option `worker` of a client is its address. The worker
+// sends `ready` once it has loaded, then answers each message with one.
 
 /** A message to the worker. */
 export interface PayloadToVerify {
@@ -20,10 +20,14 @@ export interface VerifiedPayload {
 /** The part of a worker's global scope that is used. */
 interface WorkerScope {
   onmessage: (event: { readonly data: PayloadToVerify }) => void;
-  postMessage(message: VerifiedPayload | 'ready'): void;
+  postMessage: (message: VerifiedPayload | 'ready') => void;
 }
 
-const scope = globalThis as unknown as WorkerScope;
+const scope = globalThis as unknown as Partial<WorkerScope> & WorkerScope;
+if (scope.postMessage === undefined)
+  throw new TypeError(
+    'tickseal-client/worker is the module of a Web Worker, which verifies payloads in browsers: bundle it and pass its address as the option `worker`. In Node the client verifies without it.',
+  );
 scope.onmessage = ({ data: { id, hex, signers } }) => {
   scope.postMessage({ id, report: verifyPayload(hex, { signers }) });
 };

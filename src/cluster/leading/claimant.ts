@@ -1,23 +1,24 @@
 import type { Bus, LogPosition, LogRecord } from '../bus.js';
-import { type Claim, encodeLogBatch } from '../log/log_batch.js';
+import type { Claim } from '../log/log_batch.js';
+import { chainedRecord } from '../log/record_chain.js';
 import { type ClusterTiming, LEASE_MARGIN, RANK_DELAY_MS } from '../timing.js';
 
-/** The highest rank that adds waiting time: later standbys wait no longer. */
+/** The highest rank that adds waiting time. Standbys with a higher rank wait as long as this rank. */
 const RANK_MAX = 10;
-/** The part of the lease within which a tick shows that the leader is present. */
+/** The part of the lease within which the leader must have ticked to count as present. */
 const TICK_SHARE = 0.6;
 
 export interface ClaimantOptions {
   readonly bus: Pick<Bus, 'append'>;
   readonly follower: {
     readonly position: LogPosition;
+    readonly lastId: string;
     readonly appliedMs: number;
     offer(record: LogRecord): void;
     catchUp(): Promise<void>;
   };
-  readonly newId: () => string;
   readonly claim: () => Claim;
-  /** Returns the number of standbys that claim before this one. */
+  /** Returns the number of standbys that claim before this standby. */
   readonly rank: () => number;
   /** Returns the time of the leader's last tick. */
   readonly tickMs: () => number;
@@ -26,9 +27,9 @@ export interface ClaimantOptions {
 }
 
 /**
- * Claims the lead for a standby, by a write that expects the last record that this node has applied. So of several nodes that
- * claim at a time one wins, and only a node that has applied everything. The waiting time decides only when a node claims, not
- * whether the claim is safe.
+ * Claims the lead for a standby. The claim is a write that expects the last record that this node has applied. So if several
+ * nodes claim at the same time, only one wins, and the winner has applied every record. The waiting time only decides when a
+ * node claims. The claim is safe at any time.
  */
 export class Claimant {
   readonly #options: ClaimantOptions;
@@ -46,7 +47,7 @@ export class Claimant {
     return id === this.#sent.id ? this.#sent.atMs : Number.NEGATIVE_INFINITY;
   }
 
-  /** Notes that no node leads: another node has resigned. */
+  /** Notes that another node has resigned, so that no node leads. */
   resigned(): void {
     this.#resignedMs = this.#options.nowMs();
   }
@@ -78,19 +79,24 @@ export class Claimant {
   }
 
   #claim(nowMs: number): void {
-    const { bus, follower, newId, claim } = this.#options;
+    const { bus, follower, claim } = this.#options;
     const after = follower.position;
     const sequence = after.sequence + 1;
-    const id = newId();
-    const bytes = encodeLogBatch({ epoch: sequence, after: after.id, claim: claim(), entries: [] });
+    const record = chainedRecord({
+      epoch: sequence,
+      sequence,
+      after: follower.lastId,
+      claim: claim(),
+      entries: [],
+    });
     this.#isClaiming = true;
-    this.#sent = { id, atMs: nowMs };
+    this.#sent = { id: record.id, atMs: nowMs };
     bus
-      .append(after, id, bytes)
+      .append(after, record.id, record.bytes)
       .then((appended) => {
-        if (appended === sequence) follower.offer({ sequence, id, bytes });
+        if (appended === sequence) follower.offer(record);
       })
-      // Another node was first, or the outcome is unknown: the log has the claim of the leader.
+      // Another node claimed first, or the outcome is unknown. The log shows which node leads.
       .catch(() => follower.catchUp())
       .finally(() => {
         this.#isClaiming = false;

@@ -7,25 +7,28 @@ export interface LeadershipOptions
   extends Omit<TermOptions, 'epoch' | 'claimedMs' | 'failed' | 'overflowed'> {
   readonly follower: LogWriterOptions['follower'];
   readonly host: LeaderHost;
-  /** Returns the record with which a term ends. */
+  /** Returns the last record of a term. */
   readonly resignation: () => Claim;
 }
 
-/** Callbacks of a node that may lead. */
+/** The callbacks of a node that may lead. */
 export interface LeaderHost {
   /**
-   * Called when this node begins to lead: it makes prices from now on, from all applied records. Aggregates are signed with times
-   * after the newest applied one. Ticks begin when this returns or resolves, so report all live prices before; when it fails, the
-   * node resigns.
+   * Called when this node begins to lead. From now on the node makes prices from all applied records, and signs aggregates with
+   * times after the newest applied aggregate. Ticks begin when this function returns or resolves, so it must first report all
+   * live prices. When it fails, the node resigns.
    */
   lead(term: Term): void | Promise<void>;
-  /** Called when the term is over: the node makes no more prices. */
+  /** Called when the term is over. From now on the node makes no prices. */
   stepDown(reason: string): void;
-  /** Returns true while this node is healthy; an unhealthy node does not lead. */
+  /** Returns true while this node is healthy. An unhealthy node does not lead. */
   healthy(): boolean;
 }
 
-/** The terms of a node. Begins a term, and ends it when another node leads, when the node resigns, or when it cannot write. */
+/**
+ * * The terms of a node. This class begins a term when the node's claim is applied. The class ends the term when another node
+ * leads, when the node resigns, or when the node cannot write to the log.
+ */
 export class Leadership {
   readonly #options: LeadershipOptions;
   #term: Term | undefined;
@@ -36,28 +39,27 @@ export class Leadership {
     this.#options = options;
   }
 
-  /** The term of this node while it leads. */
+  /** The present term, if this node leads. */
   get term(): Term | undefined {
     return this.#term;
   }
 
-  /** True when the node makes no more prices, and its last record is being written. */
+  /** True while the last record of the term is being written, after the node has stopped making prices. */
   get isResigning(): boolean {
     return this.#resigning !== undefined;
   }
 
-  /** The number of writes that were refused, or whose outcome is unknown. */
+  /** The number of writes that were refused, plus the number of writes whose outcome is unknown. */
   get failedWrites(): number {
     return this.#failedWrites;
   }
 
-  /** @param claimedMs the time at which the applied claim had been sent */
+  /** @param claimedMs the time at which the applied claim was sent */
   begin(epoch: number, claimedMs: number): void {
-    const { host, bus, follower, newId, taxonomy, shown, timing, nowMs, defer } = this.#options;
+    const { host, bus, follower, taxonomy, shown, timing, nowMs, defer } = this.#options;
     const term = new Term({
       bus,
       follower,
-      newId,
       taxonomy,
       shown,
       timing,
@@ -79,7 +81,7 @@ export class Leadership {
     );
   }
 
-  /** Resolves when the log has the resignation, another node leads, or a lease has passed. */
+  /** Resolves when the log has the resignation, when another node leads, or when a lease has passed. */
   resign(reason: string): Promise<void> {
     const { host, nowMs, timing, resignation } = this.#options;
     const term = this.#term;
@@ -101,7 +103,7 @@ export class Leadership {
     this.resigned();
   }
 
-  /** Ends a resignation: the last record of the term is in the log, or no longer matters. */
+  /** Ends a resignation, because the term's last record is in the log or is no longer needed. */
   resigned(): void {
     const resigning = this.#resigning;
     this.#resigning = undefined;

@@ -7,14 +7,16 @@ export interface SilenceWatchOptions {
   readonly nowMs: () => number;
   /** Returns the time at which the last record of the log was applied. */
   readonly appliedMs: () => number;
-  /** Returns the time of the leader's last price; `undefined` while this node leads. */
+  /** Returns the time of the last tick from the leader; `undefined` while this node leads. */
   readonly tickMs: () => number | undefined;
 }
 
 /**
- * Connects to another message server in three cases. No message of another node comes. The log is silent: a server that is cut
- * off from the others may still bring messages of the nodes behind the same cut. The log continues without prices: messages
- * outside the log do not take another way around a broken link.
+ * Connects to another message server in three cases:
+ * 1. No message of another node arrives.
+ * 2. The log is silent. A server that is cut off from the other servers may still deliver the messages of the nodes that are
+ * connected to the same part.
+ * 3. The log continues but no ticks arrive, because messages outside the log do not take another route around a broken link.
  */
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions;
@@ -27,7 +29,7 @@ export class SilenceWatch {
     this.#movedMs = this.#heardMs;
   }
 
-  /** Notes that a message of another node came. */
+  /** Notes that a message of another node arrived. */
   readonly heard = (): void => {
     this.#heardMs = this.#options.nowMs();
   };
@@ -44,8 +46,8 @@ export class SilenceWatch {
   }
 
   /**
-   * Returns the time of the next move because of a silent log. The log is also silent on every node while the servers elect: so
-   * the node moves once, and again only after a time in which others could have written.
+   * Returns the time of the next move because of a silent log. The log is also silent on every node while the servers hold an
+   * election. So the node moves once, and moves again only after other nodes have had time to write.
    */
   #logDueMs(): number {
     const { timing, appliedMs } = this.#options;

@@ -11,15 +11,15 @@ import type { ClusterTiming } from '../timing.js';
 export interface TermOptions
   extends Omit<LogWriterOptions, 'bus' | 'timing'>,
     Pick<TickSenderOptions, 'nowMs' | 'defer' | 'taxonomy'> {
-  /** The prices that the readers of this node see. */
+  /** The prices that readers of this node see. */
   readonly shown: ShownPrices;
   readonly bus: LogWriterOptions['bus'] & TickSenderOptions['bus'];
   readonly timing: ClusterTiming;
 }
 
 /**
- * A term: the time in which a node leads. The prices and records of the host go through it. A term that is over ignores them, so
- * a part of the host that notices the end late does no harm.
+ * A term is the time in which a node leads. All prices and records of the host pass through the term. A term that is over ignores prices
+ * and records. So there is no harm if a part of the host learns of the end late.
  */
 export class Term {
   readonly epoch: number;
@@ -30,16 +30,16 @@ export class Term {
   #isOver = false;
 
   constructor(options: TermOptions) {
-    const { bus, follower, epoch, newId, claimedMs, taxonomy, timing, nowMs, defer } = options;
+    const { bus, follower, epoch, claimedMs, taxonomy, timing, nowMs, defer } = options;
     this.epoch = epoch;
     this.#shown = options.shown;
     this.#tickLeaseMs = timing.tickLeaseMs;
-    // Readers wait for ticks, and each write to a socket takes time: the log is written one turn of the event loop later.
+    // The log is written one turn of the event loop later than the ticks, because readers wait for ticks and each write to a socket
+    // takes time.
     this.#writer = new LogWriter({
       bus,
       follower,
       epoch,
-      newId,
       claimedMs,
       timing,
       nowMs,
@@ -55,7 +55,10 @@ export class Term {
     return this.#isOver;
   }
 
-  /** The time after which this node must not tick, because another node may have led for long enough; an acknowledged write moves it. */
+  /**
+   * The time after which this node must not tick, because another node may have led for long enough. Each acknowledged write moves this
+   * time.
+   */
   get leaseEndMs(): number {
     return this.#writer.acknowledgedSentMs + this.#tickLeaseMs;
   }
@@ -68,12 +71,15 @@ export class Term {
     if (!this.#isOver) this.#writer.append(entry);
   }
 
-  /** Resolves when the log has all entries that were appended before. @throws LeadershipLost when that is unknown */
+  /**
+   * Resolves when the log has all entries that were appended before the call.
+   * @throws LeadershipLost when this is unknown
+   */
   durable(): Promise<void> {
     return this.#writer.durable();
   }
 
-  /** Notes that an asset has another live price than before, or its first. */
+  /** Notes the asset's first live price, or a change of its live price. */
   priced(asset: AssetName, price: Price): void {
     if (this.#isOver) return;
     const key = assetKey(asset);
@@ -88,7 +94,7 @@ export class Term {
     this.#sender.ended(key);
   }
 
-  /** Begins the ticks. Called by the member when the host has reported all live prices: other nodes may receive them. */
+  /** Begins the ticks, so that other nodes can receive prices. Called by the member after the host has reported all live prices. */
   startTicks(): void {
     if (this.#isOver) return;
     this.#shown.keep(this.#sender.live);
@@ -96,8 +102,8 @@ export class Term {
   }
 
   /**
-   * Ends the prices of the term, and writes the remaining entries and then this claim. Called by the member when the host makes
-   * no more prices.
+   * Ends the prices of the term. Then writes the remaining entries and after them this claim. Called by the member when the host has
+   * stopped making prices.
    */
   resign(claim: Claim): void {
     this.#isOver = true;
@@ -105,7 +111,7 @@ export class Term {
     this.#writer.finish(claim);
   }
 
-  /** Ends the term. Called by the member when another node leads, or none. */
+  /** Ends the term. Called by the member when another node leads, or when no node leads. */
   end(): void {
     this.#isOver = true;
     this.#sender.stop();

@@ -5,23 +5,28 @@ import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../genera
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
 /** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
-export const WIRE_VERSION = 2;
+export const WIRE_VERSION = 3;
 
-/** The size up to which entries gather in a record: larger records are not written faster, and delay all records after them. */
+/**
+ * The size up to which entries are collected in one record. A larger record is not written faster, and it delays all records
+ * after it.
+ */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /**
- * The largest size of an entry. An entry may be larger than {@link BATCH_BYTES_MAX}, such as the input of a publisher with a full
- * window of hashes; it is then alone in its record. With the fields around it, the record fits in the 1 MiB that message servers
- * accept by default.
+ * The largest size of an entry. An entry larger than {@link BATCH_BYTES_MAX} is alone in its record; an example is an input of a
+ * publisher with a full window of hashes. The record with its other fields fits in the 1 MiB that message servers accept by
+ * default.
  */
 export const ENTRY_BYTES_MAX = 960 * 1024;
-/** The largest size of an entry in a record beside its texts and bytes. */
+/** The largest size of an entry in a record, without the entry's texts and bytes. */
 export const ENTRY_OVERHEAD_BYTES = 64;
 
 /** A record of the log. */
 export interface LogBatch {
-  /** The sequence of the claim that began it. */
+  /** The sequence of the claim that began the epoch. */
   readonly epoch: number;
+  /** The place of the record in the log. */
+  readonly sequence: number;
   /** The ID of the record before; empty if its writer did not know it. */
   readonly after: string;
   readonly claim?: Claim | undefined;
@@ -29,32 +34,37 @@ export interface LogBatch {
   readonly entries: readonly LogEntry[];
 }
 
-/** A record of the asset for the store, or with `publisherKey` the accepted input of that publisher for it. */
+/** A record of the asset for the store. With `publisherKey` it is that publisher's accepted input for the asset. */
 export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
-  /** The encoding of a holding by `records/second_record.ts`, or of an input by `records/accepted_input.ts`. */
+  /** The encoding of a holding by `records/second_record.ts`, or the encoding of an input by `records/accepted_input.ts`. */
   readonly bytes: Uint8Array;
 }
 
-/** The claim of the node that leads from this record on, or with `resign` until this record. */
+/** The claim of a node. The node leads from this record on. With `resign` the node led until this record. */
 export interface Claim {
   readonly node: number;
   readonly name: string;
-  /** The ID of the process; no other process has the same. */
+  /** The ID of the process. No other process has the same ID. */
   readonly run: string;
+  /** The number of this claim among those of its process: two claims after the same record are two records. */
+  readonly attempt: number;
   readonly configHash: Uint8Array;
   readonly resign: boolean;
 }
+
+/** Thrown when a newer release wrote the message. */
+export class NewerVersion extends UnreadableMessage {}
 
 /** Returns the largest number of bytes that an entry adds to a record. */
 export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
   return ENTRY_OVERHEAD_BYTES + 3 * symbol.length + (publisherKey?.length ?? 0) + bytes.length;
 }
 
-/** Scratch space, empty between calls. */
+/** The builder of all messages. The builder is empty between calls. */
 const builder = new Builder(16 * 1024);
 
-export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint8Array {
+export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBatch): Uint8Array {
   builder.clear();
   const entriesAt = entries.length === 0 ? 0 : buildEntries(entries);
   const claimAt = claim === undefined ? 0 : buildClaim(claim);
@@ -62,6 +72,7 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
   LogBatchTable.startLogBatch(builder);
   LogBatchTable.addWireVersion(builder, WIRE_VERSION);
   LogBatchTable.addEpoch(builder, BigInt(epoch));
+  LogBatchTable.addSequence(builder, BigInt(sequence));
   if (afterAt !== 0) LogBatchTable.addAfter(builder, afterAt);
   if (claimAt !== 0) LogBatchTable.addClaim(builder, claimAt);
   if (entriesAt !== 0) LogBatchTable.addEntries(builder, entriesAt);
@@ -71,7 +82,8 @@ export function encodeLogBatch({ epoch, after, claim, entries }: LogBatch): Uint
 
 /**
  * Reads a batch that {@link encodeLogBatch} wrote; the bytes of its entries are views.
- * @throws UnreadableMessage also when a newer version wrote the batch: then the error reports it
+ * @throws UnreadableMessage
+ * @throws NewerVersion when a newer release wrote the batch
  */
 export function decodeLogBatch(bytes: Uint8Array): LogBatch {
   return readMessage('record of the log', bytes, (buffer) => {
@@ -81,6 +93,7 @@ export function decodeLogBatch(bytes: Uint8Array): LogBatch {
     const count = countInside(buffer, table.entriesLength(), 4);
     return {
       epoch: exactNumber(table.epoch()),
+      sequence: exactNumber(table.sequence()),
       after: table.after() ?? '',
       claim: claim === null ? undefined : readClaim(buffer, claim),
       entries: Array.from({ length: count }, (_, i) => readEntry(buffer, table.entries(i)!)),
@@ -89,12 +102,12 @@ export function decodeLogBatch(bytes: Uint8Array): LogBatch {
 }
 
 function checkVersion(version: number): void {
-  if (version === WIRE_VERSION) return;
-  throw new UnreadableMessage(
-    version > WIRE_VERSION
-      ? `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`
-      : `a record of the log has version ${version}, which this node does not read`,
-  );
+  if (version > WIRE_VERSION)
+    throw new NewerVersion(
+      `the leader writes the log in version ${version}, and this node reads ${WIRE_VERSION}: install the newer release here`,
+    );
+  if (version < WIRE_VERSION)
+    throw new UnreadableMessage(`a record of the log has version ${version}, which this node does not read`);
 }
 
 function buildEntries(entries: readonly LogEntry[]): Offset {
@@ -125,11 +138,11 @@ function readEntry(buffer: ByteBuffer, entry: Entry): LogEntry {
   };
 }
 
-function buildClaim({ node, name, run, configHash, resign }: Claim): Offset {
+function buildClaim({ node, name, run, attempt, configHash, resign }: Claim): Offset {
   const nameAt = builder.createString(name);
   const runAt = builder.createString(run);
   const hashAt = builder.createByteVector(configHash);
-  return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign);
+  return ClaimTable.createClaim(builder, node, nameAt, runAt, hashAt, resign, attempt);
 }
 
 function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
@@ -137,6 +150,7 @@ function readClaim(buffer: ByteBuffer, claim: ClaimTable): Claim {
     node: claim.node(),
     name: claim.name() ?? '',
     run: claim.run() ?? '',
+    attempt: claim.attempt(),
     configHash: fieldInside(buffer, claim.configHashArray()),
     resign: claim.resign(),
   };

@@ -1,38 +1,55 @@
-import type { Bus, LogPosition, LogRecord } from '../bus.js';
+import { type Bus, type LogPosition, type LogRecord, RecordsMissing } from '../bus.js';
 import type { ClusterTiming } from '../timing.js';
-import { decodeLogBatch, type LogBatch } from './log_batch.js';
+import type { LogBatch } from './log_batch.js';
+import { RecentRecords } from './recent_records.js';
+import { RecordChain } from './record_chain.js';
+
+/** The number of times that a record that is not part of the chain is read: another server may have a sound copy. */
+const CHAIN_READS = 3;
 
 export interface LogFollowerOptions {
-  readonly bus: Pick<Bus, 'read' | 'extent' | 'onCommitted'>;
+  readonly bus: Pick<Bus, 'append' | 'read' | 'extent' | 'onCommitted'>;
   /** The last record that this node has applied. */
   readonly position: LogPosition;
   /** Called with the next record of the log. */
   readonly apply: (batch: LogBatch, position: LogPosition) => void;
-  /** Called once, when the end of the log is reached. All records that the log had when following began have been applied. */
+  /** Called once, when all records have been applied that the log had when following began. */
   readonly caughtUp: () => void;
-  /** Called when the log no longer has the record after the position. Following continues at this sequence. */
+  /** Called when the record after the position was deleted from the log. Following continues at this sequence. */
   readonly missing: (firstSequence: number) => void;
-  /** Called when this log cannot be followed. No record is applied any more. */
+  /** Called when this log cannot be followed. After this call no record is applied. */
   readonly broken: (reason: string) => void;
+  /** Called when a record has no effect, because it is not part of the chain. */
+  readonly skipped: (reason: string) => void;
+  /** Called when records that the log had lost were appended again; absent on a node that may not write to the log. */
+  readonly restored?: ((count: number) => void) | undefined;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs' | 'regressedMs'>;
   /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;
 }
 
-/** Applies the records of the log in order, each once: when they are committed, and by reading where a record is missing. */
+/**
+ * Applies the records of the log in order, each record once. A record is applied when it is committed. Missing records are read from
+ * the log.
+ */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
+  readonly #chain: RecordChain;
+  readonly #recent = new RecentRecords();
+  /** The reads of the next record in which it was not part of the chain. */
+  #chainReads = 0;
   #position: LogPosition;
-  /** The greatest known sequence of the log. */
+  /** The highest known sequence of the log. */
   #endSequence: number;
-  /** The epoch of the applied records; unknown before the first. */
+  /** The epoch of the applied records; `undefined` before the first record. */
   #epoch: number | undefined;
   #isCaughtUp = false;
   #appliedMs: number;
   #readMs: number;
-  /** The time of the next read; `undefined` when only silence requires one. */
+  /** The time of the next read; `undefined` if a read is only needed after a silence. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
+  #restoring: Promise<unknown> | undefined;
   #regressedSinceMs: number | undefined;
   #stopListening: (() => void) | undefined;
   #isStopped = false;
@@ -40,6 +57,7 @@ export class LogFollower {
   constructor(options: LogFollowerOptions) {
     this.#options = options;
     this.#position = options.position;
+    this.#chain = new RecordChain(options.position.id);
     this.#endSequence = options.position.sequence;
     this.#appliedMs = options.nowMs();
     this.#readMs = this.#appliedMs;
@@ -59,30 +77,40 @@ export class LogFollower {
     return this.#position;
   }
 
+  /** The ID of the last applied record; empty if unknown. The record at {@link position} may be a skipped one after it. */
+  get lastId(): string {
+    return this.#chain.lastId;
+  }
+
+  /** The number of records that had no effect, because they were not part of the chain. */
+  get skippedCount(): number {
+    return this.#chain.skippedCount;
+  }
+
   /** The time at which the last record was applied, or following began. */
   get appliedMs(): number {
     return this.#appliedMs;
   }
 
-  /** The number of records that the log is known to have and that are not applied. */
+  /** The number of records that are known to be in the log and are not applied yet. */
   get lag(): number {
     return Math.max(0, this.#endSequence - this.#position.sequence);
   }
 
-  /** True when the end of the log was reached once and no later record is known. */
+  /** True if the log was read to its end at least once and no later record is known. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp && this.lag === 0;
   }
 
-  /** Receives a committed record, and applies it at once or reads it in its order. */
+  /** Receives a committed record. Applies it at once, or reads the log when records before it are missing or it looks damaged. */
   offer(record: LogRecord): void {
     if (this.#isStopped || record.sequence <= this.#position.sequence) return;
     this.#endSequence = Math.max(this.#endSequence, record.sequence);
-    if (record.sequence === this.#position.sequence + 1) this.#apply(record);
-    else void this.catchUp();
+    const isNext = record.sequence === this.#position.sequence + 1;
+    if (!isNext || this.#apply(record) !== undefined) void this.catchUp();
   }
 
-  /** Resolves when the log has been read to its end as a server knows it, or when no server answered. */
+  /** Resolves when the log has been read to the end that a server knows, or when no server answered. */
   catchUp(): Promise<void> {
     this.#reading ??= this.#read()
       .then((isAtEnd) => {
@@ -98,13 +126,15 @@ export class LogFollower {
     if (!this.#isStopped && nowMs >= this.nextDueMs()) void this.catchUp();
   }
 
-  /** Returns the time of the next read. Silence may mean that the last record was lost on its way to this node. */
+  /**
+   * Returns the time of the next read. A read follows a silence, because the last record may have been lost on its way to this node.
+   */
   nextDueMs(): number {
     if (this.#reading !== undefined) return Number.POSITIVE_INFINITY;
     return this.#againMs ?? Math.max(this.#appliedMs, this.#readMs) + this.#options.timing.leaseMs;
   }
 
-  /** @returns true when the applied records reach the end that the log had */
+  /** @returns true when all records are applied that the log had when the read began */
   async #read(): Promise<boolean> {
     const { bus, nowMs, timing } = this.#options;
     this.#readMs = nowMs();
@@ -117,22 +147,27 @@ export class LogFollower {
       if (this.lag > 0) this.#againMs = nowMs() + timing.retryMs;
       this.#compareEnd(known, last);
       return this.#position.sequence >= last.sequence;
-    } catch {
+    } catch (error) {
       this.#againMs = nowMs() + timing.retryMs;
-      await this.#compareBeginning().catch(() => {});
+      const isMissing = error instanceof RecordsMissing;
+      await this.#compareBeginning(isMissing ? error.message : undefined).catch(() => {});
       return false;
     }
   }
 
   /**
-   * Reads to the end that the log had. Records committed meanwhile are applied when they come: in a busy log, reading until none
-   * is left would not end.
+   * Reads to the end that the log had at the beginning. Records that are committed during the read are applied when they arrive,
+   * because in a busy log a read up to the newest record would never end.
    */
   async #readToEnd(): Promise<void> {
     let before: number;
     do {
       before = this.#position.sequence;
-      for (const record of await this.#options.bus.read(before)) this.offer(record);
+      for (const record of await this.#options.bus.read(before)) {
+        if (this.#isStopped || record.sequence !== this.#position.sequence + 1) continue;
+        const fault = this.#apply(record);
+        if (fault !== undefined) this.#skip(record, fault);
+      }
     } while (!this.#isStopped && this.#position.sequence > before && this.lag > 0);
   }
 
@@ -143,8 +178,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the end of the log with the applied records. A log that ends before them is read again, because a server may lag.
-   * After a while the log counts as one that has lost records.
+   * Compares the end of the log with the applied records. If the log ends before the last applied record, it is read again, because the
+   * server may lag. After some time the log is treated as a log that has lost records.
    */
   #compareEnd(known: LogPosition, last: LogPosition): void {
     const { nowMs, timing } = this.#options;
@@ -154,37 +189,66 @@ export class LogFollower {
       this.#regressedSinceMs = undefined;
       return;
     }
-    this.#regressedSinceMs ??= nowMs();
     this.#againMs = nowMs() + timing.retryMs;
-    if (nowMs() - this.#regressedSinceMs < timing.regressedMs) return;
-    this.#break(
+    this.#restore(last);
+    this.#breakAfterAWhile(
       `the log has lost records: it ends with ${last.sequence} (${last.id}), and this node has applied ${known.sequence} (${known.id})`,
     );
   }
 
   /**
+   * Appends the records again that the log has lost. The servers refuse them when the log still has them, and only the server that
+   * answered lags.
+   */
+  #restore(last: LogPosition): void {
+    const { bus, restored } = this.#options;
+    if (restored === undefined) return;
+    this.#restoring ??= this.#recent
+      .restore(bus, last)
+      .then(
+        (count) => count > 0 && restored(count),
+        () => {},
+      )
+      .finally(() => {
+        this.#restoring = undefined;
+      });
+  }
+
+  /**
    * Compares the beginning of the log with the applied records. Old records are deleted; a node that was away for longer
    * continues with the records that are left.
+   * @param hole the records that a server reported missing
    */
-  async #compareBeginning(): Promise<void> {
+  async #compareBeginning(hole: string | undefined): Promise<void> {
     const { firstSequence } = await this.#options.bus.extent();
-    if (this.#isStopped || firstSequence <= this.#position.sequence + 1) return;
+    if (this.#isStopped) return;
+    if (firstSequence <= this.#position.sequence + 1) {
+      if (hole !== undefined) this.#breakAfterAWhile(hole);
+      return;
+    }
     this.#position = { sequence: firstSequence - 1, id: '' };
+    this.#chain.restart();
+    this.#recent.clear();
     this.#epoch = undefined;
     this.#endSequence = Math.max(this.#endSequence, firstSequence - 1);
     this.#againMs = this.#options.nowMs();
     this.#options.missing(firstSequence);
   }
 
-  #apply(record: LogRecord): void {
+  /** @returns the fault of a record that is not part of the chain; it was not applied */
+  #apply(record: LogRecord): string | undefined {
     const { sequence, id } = record;
     try {
-      const batch = decodeLogBatch(record.bytes);
+      const batch = this.#chain.read(record);
+      if ('fault' in batch) return batch.fault;
       const wrong = this.#wrongIn(batch, sequence);
       if (wrong !== undefined) {
         this.#break(`record ${sequence} of the log ${wrong}`);
-        return;
+        return undefined;
       }
+      this.#chainReads = 0;
+      this.#chain.add(id);
+      this.#recent.add(record);
       this.#epoch = batch.epoch;
       this.#position = { sequence, id };
       this.#appliedMs = this.#options.nowMs();
@@ -192,18 +256,34 @@ export class LogFollower {
     } catch (error) {
       this.#break(`record ${sequence} of the log cannot be applied: ${(error as Error).message}`);
     }
+    return undefined;
   }
 
-  /** Returns the fault that shows two writers of the log at a time, or another log than before. */
-  #wrongIn({ epoch, after, claim }: LogBatch, sequence: number): string | undefined {
-    const { id } = this.#position;
-    if (after !== '' && id !== '' && after !== id)
-      return `follows record ${after}, and this node has applied ${id} before it`;
+  /** @throws Error as long as another server may have a sound copy of the record */
+  #skip(record: LogRecord, fault: string): void {
+    const { sequence, id } = record;
+    const reason = `record ${sequence} of the log ${fault}`;
+    if (++this.#chainReads < CHAIN_READS) throw new Error(reason);
+    this.#chainReads = 0;
+    this.#chain.skip(record, fault);
+    this.#position = { sequence, id };
+    this.#options.skipped(reason);
+  }
+
+  /** Returns the fault that shows two writers of the log at a time. */
+  #wrongIn({ epoch, claim }: LogBatch, sequence: number): string | undefined {
     if (claim !== undefined && !claim.resign)
       return epoch === sequence ? undefined : `claims epoch ${epoch}, which is not its place`;
     return this.#epoch === undefined || epoch === this.#epoch
       ? undefined
       : `is of epoch ${epoch} in epoch ${this.#epoch}`;
+  }
+
+  /** Ends following when the fault is still there after the time for which a server may lag. */
+  #breakAfterAWhile(reason: string): void {
+    const { nowMs, timing } = this.#options;
+    this.#regressedSinceMs ??= nowMs();
+    if (nowMs() - this.#regressedSinceMs >= timing.regressedMs) this.#break(reason);
   }
 
   #break(reason: string): void {

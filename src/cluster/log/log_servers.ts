@@ -1,25 +1,43 @@
-/** The interface to the servers, beside the log itself, for nodes that make prices. */
+/** The interface to the servers for nodes that make prices. The interface does not include the log itself. */
 export interface LogServers {
   /**
-   * Returns the state of the servers. @param nowMs the wall clock @throws Error when no server answers, for example during an
-   * election among the servers
+   * Returns the state of the servers.
+   * @param nowMs the wall clock
+   * @throws LogGone when the servers have no log; Error when no server answers, for example during an election among the servers
    */
   serverReport(nowMs: () => number): Promise<ServerReport>;
-  /** Returns the same state for the leader, and moves the log's lead off the server of this node. */
+  /**
+   * Returns the same state to the leader. If the server of this node leads the log, this function moves the log's lead to
+   * another server.
+   */
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport>;
 }
 
-/** The state of the servers that the leader of the cluster requests every few seconds. */
+/** The error for a log that the servers do not have any more: it was deleted, or they lost their disks. */
+export class LogGone extends Error {
+  override readonly name = 'LogGone';
+
+  constructor(stream: string) {
+    super(
+      `the NATS servers have no stream ${stream} any more: it was deleted, or they lost their disks; no node can make prices until tickseal store --new-log was run on every data folder`,
+    );
+  }
+}
+
+/** The state of the servers. The leader of the cluster requests it every few seconds. */
 export interface ServerReport {
-  /** The server that this node is connected to. */
+  /** The server to which this node is connected. */
   readonly ownServer?: string;
-  /** The server that leads the log; writes wait while there is none. */
+  /** The server that leads the log. While no server leads the log, writes wait. */
   readonly logLeader?: string;
-  /** The number of servers that have a whole copy of the log, including the leader. */
+  /** The number of servers that have a complete copy of the log, including the log's leader. */
   readonly currentCopies: number;
-  /** The time by which the log leader's clock is ahead of this machine's; the true value is within `clockErrorMs` of it. */
+  /**
+   * The difference between the clock of the log's leader and the clock of this machine; positive if the leader's clock is
+   * ahead. The true difference is within `clockErrorMs` of this value.
+   */
   readonly clockAheadMs: number;
   readonly clockErrorMs: number;
-  /** True when the log's lead was moved from the own server to another one. */
+  /** True if the log's lead was moved from this node's server to another server. */
   readonly moved: boolean;
 }

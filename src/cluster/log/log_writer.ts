@@ -1,47 +1,43 @@
 import type { Bus, LogPosition, LogRecord } from '../bus.js';
 import { BEATS_PER_LEASE, type ClusterTiming } from '../timing.js';
-import {
-  BATCH_BYTES_MAX,
-  type Claim,
-  ENTRY_BYTES_MAX,
-  encodeLogBatch,
-  entryBytes,
-  type LogEntry,
-} from './log_batch.js';
+import { BATCH_BYTES_MAX, type Claim, ENTRY_BYTES_MAX, entryBytes, type LogEntry } from './log_batch.js';
+import { chainedRecord } from './record_chain.js';
 
 /**
- * The largest size of entries that wait to be written. When the log accepts nothing for so long, another node that can reach the
- * log leads.
+ * The largest size of entries that wait to be written. If the log accepts nothing for so long, another node that can reach the log
+ * leads.
  */
 export const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface LogWriterOptions {
   readonly bus: Pick<Bus, 'append'>;
-  /** The follower of the log: everything that this node writes takes effect when it is applied. */
+  /** The follower of the log. Everything that this node writes takes effect when the follower applies it. */
   readonly follower: {
     readonly position: LogPosition;
+    /** The ID of the last record that has an effect. */
+    readonly lastId: string;
     offer(record: LogRecord): void;
     catchUp(): Promise<void>;
   };
   readonly epoch: number;
-  /** Returns an ID that no record has. */
-  readonly newId: () => string;
   /** The time at which the claim of this epoch was sent. */
   readonly claimedMs: number;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs'>;
   readonly nowMs: () => number;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
-  /** Called when a write was refused, or its outcome is unknown. */
+  /** Called when a write was refused, or when its outcome is unknown. */
   readonly failed: () => void;
-  /** Called when more than {@link WAITING_BYTES_MAX} wait. */
+  /** Called when more than {@link WAITING_BYTES_MAX} bytes wait. */
   readonly overflowed: () => void;
 }
 
-interface Write extends LogRecord {
-  readonly after: LogPosition;
+interface Write {
+  readonly record: LogRecord;
+  readonly entries: readonly LogEntry[];
+  readonly claim: Claim | undefined;
   readonly sentMs: number;
-  /** The number of entries of this epoch up to this write, including the write's own. */
+  /** The number of entries of this epoch up to the end of this write. */
   readonly entryCount: number;
 }
 
@@ -51,7 +47,7 @@ interface AppendWaiter {
   readonly reject: (error: Error) => void;
 }
 
-/** Thrown when the node no longer leads: entries that were to be written may be lost. */
+/** Thrown when the node no longer leads. Waiting entries may be lost. */
 export class LeadershipLost extends Error {
   override readonly name = 'LeadershipLost';
 }
@@ -59,12 +55,13 @@ export class LeadershipLost extends Error {
 /**
  * Writes one epoch of the log. One write is under way at a time, and entries gather meanwhile: with two writes, the first could
  * be lost and the second be accepted after the claim of another node. A write that may be lost is sent again unchanged, until the
- * log shows this write or the record of another node.
+ * log shows the write or another record in its place. After the claim of another node, writing ends; after a record that all nodes
+ * skip, the write goes to the next place.
  */
 export class LogWriter {
   readonly #options: LogWriterOptions;
   #waiting: LogEntry[] = [];
-  /** The number of the waiting input, by asset and publisher; entries of this epoch count from 1. */
+  /** The number of the waiting input, by asset and publisher. The entries of an epoch are numbered from 1. */
   readonly #waitingInputs = new Map<string, number>();
   #waitingBytes = 0;
   #entryCount = 0;
@@ -83,15 +80,15 @@ export class LogWriter {
     this.#acknowledgedSentMs = options.claimedMs;
   }
 
-  /** The time at which the newest acknowledged write was sent: no other node had claimed then. */
+  /** The time at which the newest acknowledged write was sent. No other node had claimed before that time. */
   get acknowledgedSentMs(): number {
     return this.#acknowledgedSentMs;
   }
 
   /**
-   * Appends an entry. An input replaces an older waiting input of its publisher and asset: the new input has everything that the
-   * older one had, and aggregates of either stay behind it. @throws RangeError when the entry is larger than
-   * {@link ENTRY_BYTES_MAX}
+   * Appends an entry. An input replaces an older waiting input of the same publisher and asset, because the new input contains
+   * everything that the older input contained. Aggregates of both inputs stay behind the replaced entry.
+   * @throws RangeError when the entry is larger than {@link ENTRY_BYTES_MAX}
    */
   append(entry: LogEntry): void {
     const bytes = entryBytes(entry);
@@ -125,7 +122,10 @@ export class LogWriter {
     return true;
   }
 
-  /** Resolves when the log has all entries that were appended before. @throws LeadershipLost when that is unknown */
+  /**
+   * Resolves when the log has all entries that were appended before the call.
+   * @throws LeadershipLost when this is unknown
+   */
   durable(): Promise<void> {
     if (this.#isOver) return Promise.reject(lost());
     if (this.#write === undefined && this.#waiting.length === 0) return Promise.resolve();
@@ -134,7 +134,7 @@ export class LogWriter {
     });
   }
 
-  /** Writes the waiting entries and then this claim, and nothing else. */
+  /** Writes the waiting entries, then this claim. After the claim nothing is written. */
   finish(claim: Claim): void {
     this.#last ??= claim;
     this.#continue();
@@ -143,7 +143,7 @@ export class LogWriter {
   /** Notes that a record of this epoch has been applied. */
   applied({ id }: LogPosition): void {
     const write = this.#write;
-    if (write === undefined || write.id !== id) return;
+    if (write === undefined || write.record.id !== id) return;
     this.#write = undefined;
     this.#retryMs = undefined;
     this.#acknowledgedSentMs = write.sentMs;
@@ -152,7 +152,7 @@ export class LogWriter {
     this.#continueLater();
   }
 
-  /** Ends writing: another node leads, or this node has given up. */
+  /** Ends writing, because another node leads or this node has given up. */
   stop(): void {
     this.#isOver = true;
     this.#waiting = [];
@@ -174,7 +174,7 @@ export class LogWriter {
     return this.#sentMs + this.#options.timing.leaseMs / BEATS_PER_LEASE;
   }
 
-  /** Continues at the end of the turn: entries of one turn of the event loop are written together. */
+  /** Continues at the end of the turn, so that all entries of one turn of the event loop are written together. */
   #continueLater(): void {
     if (this.#isDeferred || this.#write !== undefined) return;
     this.#isDeferred = true;
@@ -190,19 +190,22 @@ export class LogWriter {
   }
 
   #writeNext(): void {
-    const { follower, epoch, newId, nowMs } = this.#options;
-    const after = follower.position;
     const entries = this.#take();
     const claim = this.#waiting.length === 0 ? this.#last : undefined;
     this.#write = {
-      after,
-      sequence: after.sequence + 1,
-      id: newId(),
-      bytes: encodeLogBatch({ epoch, after: after.id, claim, entries }),
-      sentMs: nowMs(),
+      record: this.#recordOf(entries, claim),
+      entries,
+      claim,
+      sentMs: this.#options.nowMs(),
       entryCount: this.#entryCount - this.#waiting.length,
     };
     this.#send();
+  }
+
+  #recordOf(entries: readonly LogEntry[], claim: Claim | undefined): LogRecord {
+    const { follower, epoch } = this.#options;
+    const sequence = follower.position.sequence + 1;
+    return chainedRecord({ epoch, sequence, after: follower.lastId, claim, entries });
   }
 
   /** Takes the next entries that fit in one record; at least one when any wait. */
@@ -225,19 +228,28 @@ export class LogWriter {
   }
 
   #send(): void {
-    const write = this.#write!;
+    const { bus, follower, nowMs } = this.#options;
+    const after = follower.position;
+    let write = this.#write!;
+    // A record that all nodes skip may have taken the place of the write, so the write cannot be accepted there any more.
+    if (write.record.sequence !== after.sequence + 1)
+      this.#write = write = { ...write, record: this.#recordOf(write.entries, write.claim) };
+    const { record } = write;
     this.#retryMs = undefined;
-    this.#sentMs = this.#options.nowMs();
-    this.#options.bus.append(write.after, write.id, write.bytes).then(
+    this.#sentMs = nowMs();
+    bus.append(after, record.id, record.bytes).then(
       (sequence) => {
-        if (sequence === write.sequence) this.#options.follower.offer(write);
+        if (sequence === record.sequence) follower.offer(record);
         else this.#resolveDoubt(write);
       },
       () => this.#resolveDoubt(write),
     );
   }
 
-  /** Reads the log, which shows whether it has the write. A server that lags shows too little: the write is sent again unchanged. */
+  /**
+   * Reads the log to find out if it has the write. A server that lags may not show the write yet, so the write is sent again
+   * unchanged.
+   */
   #resolveDoubt(write: Write): void {
     if (this.#isOver || this.#write !== write) return;
     const { failed, follower, nowMs, timing } = this.#options;
@@ -248,7 +260,7 @@ export class LogWriter {
   }
 }
 
-/** @returns `undefined` for a record of an asset */
+/** @returns the key of an input; `undefined` for a record of an asset */
 function inputKey({ symbol, signatureType, publisherKey }: LogEntry): string | undefined {
   if (publisherKey === undefined) return undefined;
   return `${signatureType} ${Buffer.from(publisherKey).toString('latin1')} ${symbol}`;

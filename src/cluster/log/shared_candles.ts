@@ -1,10 +1,17 @@
-/** Blocks of candles for nodes that are newer than the log: one block for each key. A new block replaces the earlier one of its key. */
+/**
+ * Blocks of candles for new nodes whose history begins before the log. Each key has one block. A new block replaces the earlier block
+ * of its key.
+ */
 export interface SharedCandles {
-  /** Resolves when enough servers have the block that none can lose it. @throws Error when that is unknown */
+  /**
+   * Resolves when so many servers have the block that it cannot be lost.
+   * @throws Error when this is unknown
+   */
   put(key: CandleKey, bytes: Uint8Array): Promise<void>;
   /**
-   * Reads every block, or only the blocks whose keys begin with the words of `prefix`, oldest first. Blocks of the last seconds
-   * may be missing. @throws Error when no server answers
+   * Reads every block, oldest first. With `prefix` it reads only the blocks whose keys begin with these words. Blocks of the last
+   * seconds may be missing.
+   * @throws Error when no server answers
    */
   read(prefix?: CandleKey): AsyncIterable<KeyedCandles>;
 }

@@ -9,6 +9,12 @@ export interface NatsUser {
   readonly login: { readonly password: string } | { readonly nkey: string };
 }
 
+/** The passwords, or their hashes, of the users for the CLI `nats`. */
+export interface NatsStaff {
+  readonly operatorPassword: string;
+  readonly systemPassword: string;
+}
+
 /** Makes an NKey of a user: the servers know the public key, and the node has the seed. */
 export function newNatsKey(): { readonly publicKey: string; readonly seed: string } {
   const key = nkeys.createUser();
@@ -28,7 +34,7 @@ function natsUserName(node: number): string {
  * answer to an edge reaches nothing outside of its account.
  * @param name `cluster.name` of the nodes' configuration
  */
-export function natsAccounts(name: string, users: readonly NatsUser[]): string {
+export function natsAccounts(name: string, users: readonly NatsUser[], staff?: NatsStaff): string {
   const makers = users.filter(({ role }) => role === 'aggregator');
   const edges = users.filter(({ role }) => role === 'edge');
   const names = new Names(name);
@@ -38,6 +44,7 @@ export function natsAccounts(name: string, users: readonly NatsUser[]): string {
     '    jetstream { max_streams: 2, max_consumers: 0 }',
     '    users: [',
     ...makers.flatMap((user) => makerLines(names, user)),
+    ...(staff === undefined ? [] : operatorLines(names, staff)),
     '    ]',
     '    exports: [',
     ...heardSubjects(names).map((subject) => `      { stream: ${quoted(subject)} }`),
@@ -49,7 +56,16 @@ export function natsAccounts(name: string, users: readonly NatsUser[]): string {
     '    ]',
     '  }',
     ...edges.flatMap((user) => edgeLines(names, user)),
-    '}',
+    ...(staff === undefined
+      ? ['}']
+      : [
+          '  # For `nats server report`, which asks the servers themselves.',
+          '  SYS {',
+          `    users: [{ user: system, password: ${quoted(staff.systemPassword)} }]`,
+          '  }',
+          '}',
+          'system_account: SYS',
+        ]),
     '',
   ].join('\n');
 }
@@ -111,6 +127,20 @@ function makerLines(names: Names, user: NatsUser): string[] {
   });
 }
 
+function operatorLines(names: Names, { operatorPassword }: NatsStaff): string[] {
+  const streams = [names.logStream, names.candleStream];
+  return [
+    '      # For the CLI `nats` of an operator: it reads the state of the streams and changes nothing.',
+    ...loginLines('      ', ['user: operator', `password: ${quoted(operatorPassword)}`], {
+      publish: [
+        [JETSTREAM_INFO, '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'],
+        streams.map((stream) => `$JS.API.STREAM.INFO.${stream}`),
+      ],
+      subscribe: [['_INBOX.operator.>']],
+    }),
+  ];
+}
+
 function edgeLines(names: Names, user: NatsUser): string[] {
   const { node } = user;
   const asked = askedSubjects(names, node).map(({ subject }) => subject);
@@ -139,9 +169,17 @@ interface Permissions {
   readonly more?: readonly string[];
 }
 
-function userLines(
+function userLines(indent: string, { node, login }: NatsUser, permissions: Permissions): string[] {
+  const lines =
+    'nkey' in login
+      ? [`nkey: ${login.nkey}`]
+      : [`user: ${natsUserName(node)}`, `password: ${quoted(login.password)}`];
+  return loginLines(indent, lines, permissions);
+}
+
+function loginLines(
   indent: string,
-  { node, login }: NatsUser,
+  login: readonly string[],
   { publish, subscribe, more = [] }: Permissions,
 ): string[] {
   const list = (name: string, lines: readonly (readonly string[])[]) => [
@@ -151,9 +189,7 @@ function userLines(
   ];
   return [
     '{',
-    ...('nkey' in login
-      ? [`  nkey: ${login.nkey}`]
-      : [`  user: ${natsUserName(node)}`, `  password: ${quoted(login.password)}`]),
+    ...login.map((line) => `  ${line}`),
     '  permissions {',
     ...list('publish', publish),
     ...list('subscribe', subscribe),

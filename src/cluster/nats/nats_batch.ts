@@ -2,14 +2,14 @@ import { createInbox, type Msg } from '@nats-io/transport-node';
 import type { BusConnection } from './nats_connection.js';
 
 /**
- * The longest time between two messages of a batch. The request may have gone to a server that was cut off: when it is sent
- * again, it goes to any other server that has a copy.
+ * The longest time between two messages of a batch. After this time the request is sent again, because it may have gone to
+ * a server that is cut off. The repeated request may go to any other server that has a copy.
  */
 const SILENT_MS_MAX = 2_000;
 
 const END_OF_BATCH = 204;
 const NOT_FOUND = 404;
-/** The status of an answer when no server with a copy listens: the stream was just created, or its servers are starting. */
+/** The status of an answer when no server with a copy listens. The stream may be new, or its servers may be starting. */
 const NO_RESPONDERS = 503;
 const ASK_AGAIN_MS = 100;
 
@@ -18,14 +18,14 @@ export interface BatchRequest {
   readonly seq: number;
   readonly batch: number;
   readonly max_bytes: number;
-  /** The filter: only messages of these subjects. */
+  /** A filter of subjects. Only messages with a matching subject are returned. */
   readonly next_by_subj?: string;
 }
 
 /**
- * Returns messages of a stream in order, from any server that has a copy. This server may lag: then the newest messages are
- * missing.
- * @throws Error when no server answers, or the connection is lost meanwhile
+ * Returns messages of a stream in order, from any server that has a copy. The newest messages are missing if this server
+ * lags.
+ * @throws Error when no server answers, or when the connection is lost during the request
  */
 export async function readBatch(
   connection: BusConnection,
@@ -44,7 +44,7 @@ export async function readBatch(
       if (error) reject(error);
       else resolve(messages);
     };
-    // `subscribe` throws while the connection is being closed; until then there is nothing to end.
+    // `subscribe` throws while the connection is being closed. At this point there is nothing else to end.
     const stop = connection.subscribe(inbox, (message) => {
       const code = message.headers?.code ?? 0;
       if (code === NO_RESPONDERS && messages.length === 0) {

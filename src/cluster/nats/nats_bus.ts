@@ -19,7 +19,10 @@ const ANSWERS_MAX = 10_000;
  */
 const REPLY_SUBJECT = /^_(?:INBOX|R_)\./;
 
-/** Connects, and prepares the streams. @throws Error of one sentence */
+/**
+ * Connects, and prepares the streams.
+ * @throws Error of one sentence
+ */
 export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   const endMs = performance.now() + (options.startMsMax ?? START_MS_MAX);
   const connection = await BusConnection.open(options, endMs);
@@ -33,7 +36,7 @@ export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   }
 }
 
-/** A bus over NATS servers: the log is a stream of JetStream, and messages that may be lost are plain messages. */
+/** A bus over NATS servers. The log is a JetStream stream. Messages that may be lost are plain messages. */
 export class NatsBus implements Bus, LogServers {
   readonly candles: SharedCandles;
   readonly #connection: BusConnection;
@@ -50,7 +53,7 @@ export class NatsBus implements Bus, LogServers {
     this.candles = new NatsCandles(connection, names);
   }
 
-  /** The name of the server in use; `undefined` if none. */
+  /** The name of the connected server; `undefined` without a connection. */
   get server(): string | undefined {
     return this.#connection.server;
   }

@@ -9,7 +9,7 @@ const READ_BLOCKS_MAX = 1_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
 const KEY_WORDS_MAX = 8;
 
-/** Blocks of candles, each the only message of its subject. */
+/** Blocks of candles. Each block is the only message of its subject. */
 export class NatsCandles implements SharedCandles {
   readonly #connection: BusConnection;
   readonly #names: Names;

@@ -19,7 +19,7 @@ import { versionProblem } from './nats_version.js';
 
 const DIAL_MS_MAX = 2_000;
 const DIAL_RETRY_MS = 50;
-/** The delay after the client has connected again to a server that is too old. */
+/** The delay after the client has reconnected to a server that is too old. */
 const REFUSED_RETRY_MS = 1_000;
 const PING_MS = 5_000;
 const PINGS_UNANSWERED_MAX = 2;
@@ -27,12 +27,12 @@ const CLOSE_MS_MAX = 1_000;
 const REQUESTS_MAX = 10_000;
 
 /**
- * A connection to one of several servers. When it is lost, it moves to the next server, for ever. While it is lost nothing is
- * sent: messages are neither kept for later nor reported as sent.
+ * A connection to one of several servers. When the connection is lost, the client tries the next servers without a time limit.
+ * While there is no connection, messages are not sent, not kept for later, and not reported as sent.
  */
 export class BusConnection {
   readonly client: NatsConnection;
-  /** The prefix of the subjects of answers. Users of one role cannot read the answers to users of the other. */
+  /** The prefix of the subjects of answers. Users of one role cannot read the answers to users of the other role. */
   readonly inboxPrefix: string;
   readonly #onNotice: (text: string) => void;
   readonly #requests = new Set<() => void>();
@@ -47,7 +47,10 @@ export class BusConnection {
     void this.#watch();
   }
 
-  /** Connects to one of the servers. @throws Error whose message is one sentence */
+  /**
+   * Connects to one of the servers.
+   * @throws Error whose message is one sentence
+   */
   static async open(options: NatsOptions, endMs: number): Promise<BusConnection> {
     const client = await dial(options, endMs);
     const problem = problemOf(client);
@@ -89,8 +92,9 @@ export class BusConnection {
   }
 
   /**
-   * Sends a request and returns the answer. @throws Error when no process answers on the subject, the answer does not come in
-   * time, or the connection is lost meanwhile
+   * Sends a request and returns the answer.
+   * @throws Error when no process answers on the subject, when the answer does not arrive in time, or when the connection is
+   * lost before the answer
    */
   request(subject: string, bytes: Uint8Array, timeoutMs: number, headers?: MsgHdrs): Promise<Msg> {
     if (!this.#isUsable || this.#isClosing)
@@ -119,7 +123,10 @@ export class BusConnection {
     };
   }
 
-  /** Calls back when the connection is lost. @returns a function that ends the calls */
+  /**
+   * Calls back when the connection is lost.
+   * @returns a function that ends the calls
+   */
   onLost(listener: () => void): () => void {
     this.#requests.add(listener);
     return () => this.#requests.delete(listener);
@@ -131,7 +138,7 @@ export class BusConnection {
     this.#drop();
   }
 
-  /** Sends the waiting messages, for a second at most, and closes the connection. */
+  /** Sends the waiting messages, for at most a second, and then closes the connection. */
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -166,12 +173,12 @@ export class BusConnection {
   }
 
   /**
-   * Drops the connection at once. The client's own method first waits until the socket has taken all bytes; a socket that is cut
-   * off never takes them.
+   * Drops the connection at once. The client's own method first waits until the socket has taken all bytes, and a socket that is
+   * cut off never takes them.
    */
   #drop(): void {
     this.#lose();
-    // Otherwise the client would try the server again that it used first.
+    // Without this new order, the client would try its first server again.
     const listens = this.client.getServers().map(({ listen }) => listen);
     const next = listens.indexOf(this.client.getServer()) + 1;
     this.client.setServers([...listens.slice(next), ...listens.slice(0, next)]);
@@ -216,13 +223,13 @@ function inboxPrefixOf(role: NatsOptions['role']): string {
   return `_INBOX.${role}`;
 }
 
-/** Returns the TLS options. With `tls` set the client refuses a server without TLS. */
+/** Returns the TLS options. With the option `tls`, the client refuses a server without TLS. */
 function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
   if (tls === undefined && !servers.some((server) => server.startsWith('tls:'))) return {};
   const hosts = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ''));
   const options: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     ...tls,
-    // The client does not tell which server it reached by its IP address, so the certificate may belong to any server of the
+    // The client does not report which server it reached by an IP address. So the certificate may belong to any server of the
     // cluster.
     checkServerIdentity: (_name, certificate) =>
       hosts.map((host) => checkServerIdentity(host, certificate)).reduce((a, b) => a && b),
@@ -248,8 +255,8 @@ function problemOf(client: NatsConnection): string | undefined {
 }
 
 /**
- * Calls a listener outside of the client's reading. In there, an exception of the listener would silently end the reading; out
- * here it is an uncaught exception.
+ * Calls a listener outside of the client's read loop. Inside the loop, an exception of the listener would end the loop without
+ * any message. Outside the loop, it is an uncaught exception.
  */
 function callOutside(listener: (message: Msg) => void, message: Msg): void {
   try {
@@ -261,7 +268,10 @@ function callOutside(listener: (message: Msg) => void, message: Msg): void {
   }
 }
 
-/** Fields that the client does not export; `nats_connection.whole.test.ts` fails when a version of the client moves them. */
+/**
+ * Fields that the client does not export. `nats_connection.whole.test.ts` fails when a new version of the client moves these
+ * fields.
+ */
 interface Internals {
   readonly outbound: { size(): number };
   readonly transport: { readonly socket?: Socket };

@@ -1,6 +1,6 @@
 import { JetStreamApiError, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
 import { headers, type Msg } from '@nats-io/transport-node';
-import { type LogExtent, type LogPosition, type LogRecord, WrongEnd } from '../bus.js';
+import { type LogExtent, type LogPosition, type LogRecord, RecordsMissing, WrongEnd } from '../bus.js';
 import { readBatch } from './nats_batch.js';
 import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
@@ -9,15 +9,15 @@ const APPEND_MS_MAX = 2_000;
 const READ_RECORDS_MAX = 2_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
 
-/** The code of JetStream's "wrong last sequence". */
+/** JetStream's code for "wrong last sequence". */
 const WRONG_LAST_SEQUENCE = 10_071;
 const NO_MESSAGE = 10_037;
 
 /**
- * The log in its own stream. Each record has its own subject, which ends with the record's ID. So a write can name its
- * predecessor by sequence and by ID; the ID is compared as the last sequence of the predecessor's subject. The servers' own
- * expectation, `Nats-Expected-Last-Msg-Id`, must not be used: each copy of the stream checks it separately. In server 2.15.1 a
- * copy that has just caught up knows an old ID, accepts no record any more, and reports that only in its server's log.
+ * The log in its own stream. The subject of each record is unique, because it ends with the record's ID. So a write can name its
+ * predecessor by sequence and by ID. The servers compare the ID as the last sequence of the predecessor's subject. The header
+ * `Nats-Expected-Last-Msg-Id` must not be used, because each copy of the stream checks it separately. In server 2.15.1 a copy that
+ * has just caught up knows an old ID. Such a copy accepts no more records, and reports this only in its server's log.
  */
 export class Log {
   readonly #connection: BusConnection;
@@ -41,7 +41,7 @@ export class Log {
   async extent(): Promise<LogExtent> {
     const { first_seq, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
     const id = last_seq === 0 ? '' : ((await this.#idAt(last_seq)) ?? '');
-    // JetStream gives 0 as the first sequence of a log without any record.
+    // For a log without any record, JetStream returns 0 as the first sequence.
     return { firstSequence: Math.max(first_seq, 1), last: { sequence: last_seq, id } };
   }
 
@@ -54,7 +54,7 @@ export class Log {
     const records = messages.map((message) => this.#toRecord(message));
     const first = records[0]?.sequence ?? afterSequence + 1;
     if (first !== afterSequence + 1)
-      throw new Error(`the records ${afterSequence + 1} to ${first - 1} of the log have been deleted`);
+      throw new RecordsMissing(`the log lacks the records ${afterSequence + 1} to ${first - 1}`);
     const gap = records.findIndex(({ sequence }, index) => sequence !== first + index);
     return gap === -1 ? records : records.slice(0, gap);
   }
@@ -65,7 +65,7 @@ export class Log {
     });
   }
 
-  /** @returns the sequence; `undefined` when the record was refused because it does not follow the end. */
+  /** @returns the sequence; `undefined` when the record was refused because its predecessor is not the log's end. */
   async #write(after: LogPosition, id: string, bytes: Uint8Array): Promise<number | undefined> {
     const expected = headers();
     expected.set('Nats-Expected-Stream', this.#names.logStream);
@@ -82,7 +82,7 @@ export class Log {
     return seq;
   }
 
-  /** Finds the reason for which the servers refused a record: an earlier attempt may have succeeded, or may still be on its way. */
+  /** Finds the reason why the servers refused a record. An earlier attempt may have succeeded, or may still be on its way. */
   async #explainRefusal(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
     const { messages, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
     const next = after.sequence + 1;
@@ -93,7 +93,7 @@ export class Log {
       if (found === id) return next;
       throw new WrongEnd(`the log has record ${found ?? '(deleted)'} at ${next}, not ${id}`);
     }
-    // Every record has been deleted, so the servers no longer know the last record's ID.
+    // Every record has been deleted, so the servers no longer know the ID of the last record.
     if (messages === 0 && after.id !== '')
       return this.append({ sequence: after.sequence, id: '' }, id, bytes);
     const last = after.id === '' ? '' : await this.#idAt(last_seq);
@@ -101,7 +101,7 @@ export class Log {
     throw new Error('another record is being appended');
   }
 
-  /** Asks the server that leads the log, which has every committed record. */
+  /** Asks the server that leads the log, because this server has every committed record. */
   async #idAt(sequence: number): Promise<string | undefined> {
     let message: StoredMsg | null;
     try {

@@ -1,12 +1,15 @@
 export interface NatsOptions {
-  /** The cluster's word in subjects and streams, so that several can share servers. */
+  /** The word for the cluster in subjects and streams. Different words let several clusters share servers. */
   readonly name: string;
   readonly role: 'aggregator' | 'edge';
-  /** `nats://host:port` or `tls://host:port`; the first is preferred, and after a loss the next one is used. */
+  /**
+   * `nats://host:port` or `tls://host:port`. The client prefers the first server, and uses the next server
+   * after a loss.
+   */
   readonly servers: readonly string[];
   /** A credentials file's text, an NKey seed, or `user:password`. */
   readonly credentials?: string;
-  /** Files that are read again at each connection. */
+  /** The files of TLS. Each connection reads them again. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** The number of servers that keep each record. */
   readonly replicas: 1 | 3 | 5;
@@ -14,9 +17,9 @@ export interface NatsOptions {
   readonly candleRetentionMs: number;
   /** The time for which records stay in the log. */
   readonly logRetentionMs: number;
-  /** The longest time in which servers may answer at the start. */
+  /** The longest time in which a server must answer at the start. */
   readonly startMsMax?: number;
-  /** Called with a sentence for the operator: a connection was lost, or a server refused. */
+  /** Called with a sentence for the operator when a connection was lost or a server refused a request. */
   readonly onNotice: (text: string) => void;
 }
 

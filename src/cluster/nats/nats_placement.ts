@@ -1,10 +1,14 @@
 import type { JetStreamManager } from '@nats-io/jetstream';
-import type { ServerReport } from '../log/log_servers.js';
+import { LogGone, type ServerReport } from '../log/log_servers.js';
 import type { BusConnection } from './nats_connection.js';
+import { isCode, STREAM_NOT_FOUND } from './nats_streams.js';
 
 const MOVE_MS_MAX = 5_000;
 
-/** Returns the present state of the servers. @param nowMs the wall clock */
+/**
+ * Returns the present state of the servers.
+ * @param nowMs the wall clock
+ */
 export async function reportServers(
   connection: BusConnection,
   manager: JetStreamManager,
@@ -15,8 +19,9 @@ export async function reportServers(
 }
 
 /**
- * Keeps the log's leading server off the server of the node that writes, so that the loss of one machine never costs both: an election
- * among the servers takes 4 to 9 s. @param nowMs the wall clock
+ * Keeps the log's lead off the server to which the writing node is connected, so that the loss of one machine never costs both. An
+ * election among the servers takes 4 to 9 s.
+ * @param nowMs the wall clock
  */
 export async function keepLogLeaderApart(
   connection: BusConnection,
@@ -31,7 +36,7 @@ export async function keepLogLeaderApart(
   return { ...report, logLeader: other, moved: true };
 }
 
-/** @returns the report, and another server that could lead the log */
+/** @returns the report, and a different server that could lead the log */
 async function inspect(
   connection: BusConnection,
   manager: JetStreamManager,
@@ -39,7 +44,9 @@ async function inspect(
   nowMs: () => number,
 ): Promise<{ readonly report: ServerReport; readonly other: string | undefined }> {
   const askedMs = nowMs();
-  const info = await manager.streams.info(stream);
+  const info = await manager.streams.info(stream).catch((error) => {
+    throw isCode(error, STREAM_NOT_FOUND) ? new LogGone(stream) : error;
+  });
   const answeredMs = nowMs();
   const { leader, replicas = [] } = info.cluster ?? {};
   const current = replicas.filter(({ current, offline }) => current && offline !== true);

@@ -15,8 +15,9 @@ const RETRY_MS = 250;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Creates the streams of a cluster, or changes them when they hold fewer copies or less old records than requested. Streams never
- * hold less than before, because nodes with an older configuration may need it. An edge only waits until the streams exist.
+ * Creates the streams of a cluster. Changes existing streams that keep fewer copies than requested, or keep records for a shorter
+ * time. These limits are never reduced, because nodes with an older configuration may need the larger limits. An edge only waits
+ * until the streams exist.
  * @throws Error of one sentence
  */
 export async function prepareStreams(
@@ -100,16 +101,19 @@ class ForeignStream extends Error {
 }
 
 /** Codes of JetStream's answers, from `server/errors.json` of nats-server. */
-const STREAM_NOT_FOUND = 10_059;
+export const STREAM_NOT_FOUND = 10_059;
 const NOT_ENABLED = [10_039, 10_076];
 const NO_PLACE = [10_005, 10_023];
 const NO_CLUSTER = 10_074;
 
-function isCode(error: unknown, ...codes: readonly number[]): boolean {
+export function isCode(error: unknown, ...codes: readonly number[]): boolean {
   return error instanceof JetStreamApiError && codes.includes(error.code);
 }
 
-/** Tells whether an error will last. Others may pass: at the start of a cluster its servers need a few seconds to find each other. */
+/**
+ * Tells whether an error is permanent. Other errors may pass, because the servers of a starting cluster need a few seconds to find
+ * each other.
+ */
 function isFinal(error: unknown): boolean {
   return (
     error instanceof ForeignStream ||

@@ -16,11 +16,11 @@ import { decodeOutcome, encodeSubmit } from './submit.js';
 const UNANSWERED_MAX = 1_000;
 /** The largest size of the unanswered messages of all callers together. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
-/** The size that counts for a message beside its text. */
+/** The size that is added to the size of each message's text. */
 const MESSAGE_BYTES = 256;
 /**
  * The time for which a message is sent repeatedly. A message that must be in the log waits while the servers elect the server
- * that keeps the log. It also waits while a node whose server is cut off from the others waits for that election, at most for
+ * that leads the log. Such a message also waits while the leading node's server is cut off from the other servers, at most for
  * `cluster.tick_lease`: 12 s by default.
  */
 const UNANSWERED_MS_MAX = 3_000;
@@ -45,7 +45,10 @@ export interface ForwarderOptions {
 interface Unanswered {
   readonly number: number;
   readonly message: PackedMessage;
-  /** The caller and the bytes by which {@link SharedRoom} counts the message. A reload may rename a token meanwhile. */
+  /**
+   * * The caller and the bytes with which {@link SharedRoom} counted the message. Both are kept because a reload may rename a
+   * token before the answer.
+   */
   readonly caller: string;
   readonly bytes: number;
   readonly untilMs: number;
@@ -63,13 +66,13 @@ interface PublisherQueue {
   readonly unanswered: Map<number, Unanswered>;
   /** The epoch to whose leader the messages were sent. */
   epoch: number | undefined;
-  /** The time at which all of the messages are sent again; `undefined` while the leader may still answer. */
+  /** The time at which all unanswered messages are sent again; `undefined` while the leader may still answer. */
   againMs: number | undefined;
 }
 
 /**
- * Sends the messages of publishers to the node that leads, in order, and keeps them until they are answered. When an answer is
- * missing, or another node leads, all unanswered messages of the connection are sent again in order.
+ * Sends the messages of publishers to the node that leads, in order, and keeps each message until it is answered. When an
+ * answer is missing, or when another node leads, all unanswered messages of the connection are sent again in order.
  */
 export class Forwarder implements PublishReceiver {
   readonly #options: ForwarderOptions;
@@ -111,7 +114,7 @@ export class Forwarder implements PublishReceiver {
   closed(session: PublisherSession): void {
     const lane = this.#lanes.get(session);
     if (lane === undefined) return;
-    // The session's last messages still take effect.
+    // The last messages of a closed session still take effect.
     lane.isClosed = true;
     if (lane.unanswered.size === 0) this.#lanes.delete(session);
   }
@@ -129,7 +132,7 @@ export class Forwarder implements PublishReceiver {
     }
   }
 
-  /** Tells whether messages of this connection are unanswered: its next message has to wait behind them. */
+  /** Tells whether the connection has unanswered messages. If so, its next message must wait behind them. */
   isWaiting(session: PublisherSession): boolean {
     return (this.#lanes.get(session)?.unanswered.size ?? 0) > 0;
   }
@@ -190,7 +193,7 @@ export class Forwarder implements PublishReceiver {
       });
   }
 
-  /** Settles a message with its first answer: a message that was sent twice may have two. */
+  /** Settles a message with its first answer. A message that was sent twice may have two answers. */
   #settle(lane: PublisherQueue, entry: Unanswered, outcome: PublishOutcome): void {
     if (!lane.unanswered.delete(entry.number)) return;
     this.#unansweredCount--;

@@ -10,11 +10,14 @@ import type { Bus } from '../bus.js';
 import { submitTopic, submitterOf } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
 
-/** The largest number of known connections of other nodes; past it, the connection that was silent for longest is forgotten. */
+/**
+ * The largest number of known connections of other nodes. Above this number, the connection with the longest silence is
+ * forgotten.
+ */
 const SESSIONS_MAX = 20_000;
 /**
- * The largest number of kept outcomes of their messages: outcomes of a connection that has ended are not requested again, and no
- * message reports the end.
+ * The largest number of kept outcomes of messages. The limit is needed because no message reports the end of a connection. After
+ * that end, the outcomes of the connection are not requested again.
  */
 const OUTCOMES_MAX = 100_000;
 
@@ -22,22 +25,25 @@ export interface SubmissionsOptions {
   readonly bus: Pick<Bus, 'answer'>;
   readonly epoch: number;
   readonly receiver: PublishReceiver;
-  /** Returns the present rights of a caller: the same object while it has any. */
+  /** Returns the present rights of a caller. The object stays the same as long as the caller has rights. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
 interface KnownSession {
   readonly session: PublisherSession;
-  /** The number of the last message that was taken. */
+  /** The number of the last message that was received in order. */
   last: number;
-  /** The outcomes of the messages that may be sent again. */
+  /** The outcomes of messages that may be sent again. */
   readonly outcomes: Map<number, Promise<PublishOutcome>>;
 }
 
-/** The publishers of other nodes, on the node that leads: takes their messages in order, each once. */
+/**
+ * The publishers of other nodes, on the node that leads. The leader receives their messages in order, and each message takes
+ * effect once.
+ */
 export class Submissions {
   readonly #options: SubmissionsOptions;
-  /** The known sessions; the session that was silent for longest is the first. */
+  /** The known sessions. The first session has been silent for the longest time. */
   readonly #known = new Map<string, KnownSession>();
   /** The number of outcomes of all sessions. */
   #outcomes = 0;
@@ -52,7 +58,7 @@ export class Submissions {
     const { bus, epoch } = this.#options;
     this.#stopAnswering = bus.answer(submitTopic('*', epoch), async (bytes, topic) => {
       const outcome = await this.#take(submitterOf(topic), decodeSubmit(bytes));
-      // The next leader knows the outcome better.
+      // The publisher's node must ask the next leader, because only the next leader knows the outcome for sure.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
     });
@@ -74,7 +80,8 @@ export class Submissions {
       });
     const known = this.#knownOf(`${node}/${submit.session}`, submit, rights);
     for (const answered of known.outcomes.keys()) {
-      // The outcomes are in order, and a thousand of them may wait.
+      // The outcomes are in order, so the loop ends at the first outcome that is still needed. A session may have a thousand
+      // outcomes.
       if (answered >= oldest) break;
       known.outcomes.delete(answered);
       this.#outcomes--;
@@ -83,7 +90,7 @@ export class Submissions {
       const outcome = known.outcomes.get(number);
       return outcome ?? Promise.reject(new Error('it was answered before'));
     }
-    // A message before this one is missing: without an answer both are sent again, in order.
+    // An earlier message is missing. Without an answer, the sender sends both messages again, in order.
     if (number !== Math.max(known.last + 1, oldest)) return Promise.reject(new Error('a message is missing'));
     known.last = number;
     const outcome = this.#receive(known.session, submit);

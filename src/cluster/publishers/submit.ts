@@ -6,17 +6,17 @@ import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { SubmitAnswer, Submit as SubmitTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** A publisher's message on its way to the node that leads. */
+/** A message of a publisher that is sent to the node that leads. */
 export interface Submit {
-  /** The connection on which the message came: unique in the cluster. */
+  /** The ID of the connection on which the message was received. The ID is unique in the cluster. */
   readonly session: string;
-  /** Counts the messages of the session from 1. */
+  /** The number of the message in its session, from 1. */
   readonly number: number;
-  /** The oldest unanswered message of the session: all messages before it are settled. */
+  /** The number of the oldest unanswered message of the session. All messages before it are settled. */
   readonly oldest: number;
-  /** True when the message was sent before, and may have been taken. */
+  /** True when the message was sent before, so that it may already have taken effect. */
   readonly again: boolean;
-  /** True when the answer waits until the log has the message's changes. */
+  /** True when the answer must wait until the log has the message's changes. */
   readonly durable: boolean;
   readonly type: SignatureType;
   readonly caller: CallerName;
@@ -50,7 +50,10 @@ export function encodeSubmit(submit: Submit): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Reads a message that {@link encodeSubmit} wrote. @throws UnreadableMessage */
+/**
+ * Reads a message that {@link encodeSubmit} wrote.
+ * @throws UnreadableMessage
+ */
 export function decodeSubmit(bytes: Uint8Array): Submit {
   return readMessage('message of a publisher', bytes, (buffer) => {
     const table = SubmitTable.getRootAsSubmit(buffer);
@@ -91,7 +94,10 @@ export function encodeOutcome(outcome: PublishOutcome): Uint8Array {
   return builder.asUint8Array();
 }
 
-/** Reads an outcome that {@link encodeOutcome} wrote. @throws UnreadableMessage */
+/**
+ * Reads an outcome that {@link encodeOutcome} wrote.
+ * @throws UnreadableMessage
+ */
 export function decodeOutcome(bytes: Uint8Array): PublishOutcome {
   return readMessage('answer to a publisher', bytes, (buffer) => {
     const answer = SubmitAnswer.getRootAsSubmitAnswer(buffer);

@@ -2,17 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Asset } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
 
-/** The facts of an asset that the nodes of a cluster share. */
+/** The properties of an asset that the nodes of a cluster share. */
 export type IdentifiedAsset = Pick<Asset, 'id' | 'symbol' | 'signatureType'>;
 
-/** An asset as one text: signature type and symbol. */
+/** The signature type and the symbol of an asset as one text. */
 export type AssetKey = string & { readonly assetKey: unique symbol };
 
 export function assetKey({ symbol, signatureType }: AssetName): AssetKey {
   return `${signatureType} ${symbol}` as AssetKey;
 }
 
-/** The meaning of each streaming ID on one node. Two nodes with equal hashes agree on all IDs. */
+/**
+ * The meaning of each streaming ID on one node. Two nodes with the same hash give all IDs the same meaning.
+ */
 export class IdMapping {
   /** The assets, ascending by ID. */
   readonly assets: readonly IdentifiedAsset[];
@@ -39,13 +41,13 @@ export class IdMapping {
     return this.#byId.get(streamingId);
   }
 
-  /** @returns `undefined` for an asset that is not configured */
+  /** @returns the streaming ID; `undefined` for an asset that is not configured */
   idOf(key: AssetKey): number | undefined {
     return this.#idByKey.get(key);
   }
 }
 
-/** Returns the asset of a text that {@link assetKey} made. */
+/** Returns the asset that {@link assetKey} converted to the text. */
 export function assetOf(key: AssetKey): AssetName {
   const end = key.indexOf(' ');
   return { signatureType: key.slice(0, end) as AssetName['signatureType'], symbol: key.slice(end + 1) };

@@ -2,24 +2,24 @@ import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js'
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
 
 /**
- * The meaning of streaming IDs in the ticks of a leader, which names its taxonomy by a hash. The taxonomy is that of this node,
- * or another one that this node requests from the leader page by page.
+ * * The meaning of the streaming IDs in a leader's ticks. The ticks identify the leader's taxonomy by a hash. This is the
+ * taxonomy of this node or a different taxonomy. A different taxonomy is requested from the leader page by page.
  */
 export class LeaderNames {
   readonly #own: () => IdMapping;
   #known: IdMapping;
-  /** The hash of the requested taxonomy. */
+  /** The hash of the taxonomy that is being requested. */
   #wanted: bigint | undefined;
   #pages: IdentifiedAsset[] = [];
   #nextId = 0;
 
-  /** @param own returns the mapping of this node, in its present configuration */
+  /** @param own returns the mapping of this node's present configuration */
   constructor(own: () => IdMapping) {
     this.#own = own;
     this.#known = own();
   }
 
-  /** Tells whether {@link keyOf} is right for ticks with this hash. From now on this hash is the current one. */
+  /** Tells whether {@link keyOf} is right for ticks with this hash. This hash becomes the current hash. */
   areKnown(hash: bigint): boolean {
     if (this.#known.hash !== hash) {
       const own = this.#own();
@@ -37,12 +37,15 @@ export class LeaderNames {
     return this.#known.keyOf(streamingId);
   }
 
-  /** The next query to the leader; `undefined` if none is needed. */
+  /** The next query to the leader; `undefined` if no query is needed. */
   get query(): Uint8Array | undefined {
     return this.#wanted === undefined ? undefined : encodeNamesQuery(this.#nextId);
   }
 
-  /** Reads the leader's answer to {@link query}. @returns true when the answer helped: the next query can follow at once */
+  /**
+   * Reads the leader's answer to {@link query}.
+   * @returns true when the answer was useful, so that the next query can follow at once
+   */
   answered(bytes: Uint8Array): boolean {
     const wanted = this.#wanted;
     const page = decodeNames(bytes);
@@ -55,7 +58,7 @@ export class LeaderNames {
     }
     const taxonomy = new IdMapping(this.#pages);
     this.#restart();
-    // The leader may have been reloaded during its answer.
+    // The leader may have reloaded its configuration between two pages.
     if (taxonomy.hash !== wanted) return false;
     this.#known = taxonomy;
     this.#wanted = undefined;

@@ -3,12 +3,12 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { readJson } from '../unreadable.js';
 import type { IdentifiedAsset } from './id_mapping.js';
 
-/** The size that ends a page: the asset that reaches it is the last one. */
+/** The size at which a page ends. The asset that reaches this size is the last asset of its page. */
 const PAGE_BYTES = 256 * 1024;
 const MESSAGE_BYTES_MAX = 2 * PAGE_BYTES;
-/** The largest size of an asset beside its symbol. */
+/** The largest size of an asset without its symbol. */
 const ASSET_BYTES = 50;
-/** The longest symbol: 64 characters, each of two UTF-16 codes at most. */
+/** The longest symbol: 64 characters, each with at most two UTF-16 codes. */
 const SYMBOL_LENGTH_MAX = 128;
 const ID_MAX = 0xffff;
 
@@ -18,7 +18,7 @@ const identifiedAsset = z.object({
   signatureType: z.enum(SIGNATURE_TYPES),
 });
 
-/** A part of the meaning of streaming IDs on a leader: all of the IDs may be larger than a message. */
+/** A part of the meaning of a leader's streaming IDs. All IDs together may be larger than a message. */
 const namesPage = z.object({
   /** The assets, ascending by ID. */
   assets: z
@@ -30,12 +30,15 @@ const namesPage = z.object({
 
 export type NamesPage = z.infer<typeof namesPage>;
 
-/** Encodes a query for the assets from this streaming ID on. */
+/** Encodes a query for the assets from `firstId` on. */
 export function encodeNamesQuery(firstId: number): Uint8Array {
   return Uint8Array.of(firstId >> 8, firstId & 0xff);
 }
 
-/** Answers a query that {@link encodeNamesQuery} wrote. @param assets ascending by ID */
+/**
+ * Answers a query that {@link encodeNamesQuery} wrote.
+ * @param assets ascending by ID
+ */
 export function answerNames(query: Uint8Array, assets: readonly IdentifiedAsset[]): Uint8Array {
   const firstId = ((query[0] ?? 0) << 8) | (query[1] ?? 0);
   const page: IdentifiedAsset[] = [];
@@ -53,12 +56,15 @@ export function encodeNames(page: NamesPage): Uint8Array {
   return Buffer.from(JSON.stringify(page));
 }
 
-/** Reads a page that {@link encodeNames} wrote. @returns `undefined` for all other bytes */
+/**
+ * Reads a page that {@link encodeNames} wrote.
+ * @returns `undefined` for all other bytes
+ */
 export function decodeNames(bytes: Uint8Array): NamesPage | undefined {
   return readJson(namesPage, bytes, MESSAGE_BYTES_MAX);
 }
 
-/** Returns the ID that follows a page; `undefined` when no ID can follow. */
+/** Returns the ID from which the next page begins; `undefined` when no page can follow. */
 export function nextIdAfter({ assets, isLast }: NamesPage): number | undefined {
   const last = assets.at(-1);
   return isLast || last === undefined || last.id >= ID_MAX ? undefined : last.id + 1;

@@ -4,15 +4,15 @@ import { PRICE_BYTES } from '../../wire/quantized_price.js';
 import { TickBatch as TickBatchTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** Live prices from a leader, by streaming ID. */
+/** The live prices from a leader, by streaming ID. */
 export interface TickBatch {
   readonly epoch: number;
   /**
-   * The number of the batch: counts the batches of an epoch from 1. A requested full table has the number of the last batch
-   * before it.
+   * The number of the batch. The batches of an epoch are numbered from 1. A requested batch with all prices has the number
+   * of the last batch before it.
    */
   readonly number: number;
-  /** True when these are all live prices. */
+  /** True when the batch contains all live prices. */
   readonly full: boolean;
   readonly prices: ReadonlyMap<number, Price>;
   readonly ended: readonly number[];
@@ -20,7 +20,7 @@ export interface TickBatch {
   readonly taxonomy: bigint;
 }
 
-/** Scratch space, empty between calls. */
+/** The builder of all messages. The builder is empty between calls. */
 const builder = new Builder(4_096);
 
 export function encodeTickBatch({ epoch, number, full, prices, ended, taxonomy }: TickBatch): Uint8Array {
@@ -40,7 +40,10 @@ export function encodeTickBatch({ epoch, number, full, prices, ended, taxonomy }
   return new Uint8Array(builder.asUint8Array());
 }
 
-/** Reads a batch that {@link encodeTickBatch} wrote. @throws UnreadableMessage */
+/**
+ * Reads a batch that {@link encodeTickBatch} wrote.
+ * @throws UnreadableMessage
+ */
 export function decodeTickBatch(bytes: Uint8Array): TickBatch {
   return readMessage('batch of ticks', bytes, (buffer) => {
     const table = TickBatchTable.getRootAsTickBatch(buffer);
@@ -49,7 +52,8 @@ export function decodeTickBatch(bytes: Uint8Array): TickBatch {
     const column = fieldInside(buffer, table.pricesArray());
     if (column.length !== count * PRICE_BYTES) throw new UnreadableMessage('a batch of ticks lacks prices');
     const prices = new Map<number, Price>();
-    // The IDs are read singly: the message may begin at an odd address, where no view of 16-bit numbers is possible.
+    // The IDs are read one by one, because the message may begin at an odd address, where no view of 16-bit numbers is
+    // possible.
     for (let i = 0; i < count; i++) prices.set(table.ids(i)!, readPrice(column, i * PRICE_BYTES));
     return {
       epoch: exactNumber(table.epoch()),

@@ -9,11 +9,11 @@ import { LeaderNames } from './leader_names.js';
 import type { ShownPrices } from './shown_prices.js';
 import { decodeTickBatch, type TickBatch } from './tick_batch.js';
 
-/** The longest time in which the leader may answer with all prices. */
+/** The time limit for the leader's answer with all prices. */
 const ANSWER_MS_MAX = 300;
 const NO_BYTES = new Uint8Array(0);
 
-/** Receives the live prices of the leader. The assets may differ from those of this node. */
+/** Receives the live prices of the leader. The leader's assets may differ from the assets of this node. */
 export interface PriceListener {
   priced(asset: AssetName, price: Price): void;
   ended(asset: AssetName): void;
@@ -22,20 +22,20 @@ export interface PriceListener {
 export interface TickReceiverOptions {
   readonly bus: Pick<Bus, 'listen' | 'ask'>;
   readonly prices: PriceListener;
-  /** Returns the mapping of this node, in its present configuration. */
+  /** Returns the mapping of this node's present configuration. */
   readonly taxonomy: () => IdMapping;
   readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
   readonly nowMs: () => number;
-  /** Called when a message of the leader came. */
+  /** Called when a message of the leader arrived. */
   readonly heard: () => void;
-  /** Called when a tick has a later epoch than the one that this node leads. */
+  /** Called when a tick has a later epoch than the epoch in which this node leads. */
   readonly overtaken: () => void;
 }
 
 /**
- * Keeps the prices that the leader ticks. When a batch is missing or an epoch is new, it requests all prices; it ignores messages
- * of an older epoch. Prices of a leader that is silent for long end. When streaming IDs have another meaning on the leader, it
- * requests this meaning, and shows the earlier prices until it knows the meaning.
+ * * Keeps the prices from the leader's ticks. When a batch is missing or an epoch is new, the receiver requests all prices. The
+ * receiver ignores messages of an older epoch. When the leader is silent for too long, its prices end. When streaming IDs have a
+ * different meaning on the leader, the receiver requests that meaning, and shows the earlier prices until the meaning is known.
  */
 export class TickReceiver implements ShownPrices {
   readonly #options: TickReceiverOptions;
@@ -44,15 +44,15 @@ export class TickReceiver implements ShownPrices {
   /** The newest epoch, from the log or from a tick. */
   #epoch = 0;
   #number = 0;
-  /** True when nothing of this epoch is missing. */
+  /** True when no batch of this epoch is missing. */
   #isComplete = false;
   #gaps = 0;
   #tickMs: number;
-  /** The time of the last prices that this node could show. */
+  /** The time of the last batch whose prices this node could show. */
   #shownMs: number;
   /** True while this node leads and shows its own prices. */
   #isLeading = false;
-  /** The last epoch that this node led: its own ticks come back to it, sometimes late. */
+  /** The last epoch that this node led. The node receives its own ticks of that epoch too, sometimes late. */
   #ownEpoch = 0;
   #askMs = Number.POSITIVE_INFINITY;
   #isAsking = false;
@@ -74,12 +74,12 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** The time of the newest epoch's last tick, or of the start of receiving. */
+  /** The time of the last tick of the newest epoch, or the time at which receiving began. */
   get tickMs(): number {
     return this.#tickMs;
   }
 
-  /** True when all prices of the newest epoch are present. */
+  /** True when all prices of the newest epoch are known. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -93,7 +93,7 @@ export class TickReceiver implements ShownPrices {
     return this.#live;
   }
 
-  /** Notes that a claim is in the log: earlier leaders no longer count. */
+  /** Notes that a claim is in the log. Messages of earlier leaders are ignored from now on. */
   began(epoch: number): void {
     if (epoch <= this.#epoch) return;
     this.#epoch = epoch;
@@ -102,7 +102,7 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Shows the own prices of this node from now on. */
+  /** Shows this node's own prices from now on. */
   lead(epoch: number): void {
     this.#isLeading = true;
     this.#ownEpoch = epoch;
@@ -110,7 +110,7 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Ends this node's lead. Its prices are shown until another node ticks, or for a while. */
+  /** Ends this node's lead. The node's prices are shown until another node ticks, or until a time limit. */
   stepDown(): void {
     this.#isLeading = false;
     this.#isComplete = false;
@@ -128,7 +128,7 @@ export class TickReceiver implements ShownPrices {
     for (const asset of this.#live.keys()) if (!live.has(asset)) this.#end(asset);
   }
 
-  /** Reports all prices again, to a node whose assets have changed. */
+  /** Reports all prices again, because the node's assets have changed. */
   tellAll(): void {
     if (this.#isLeading) return;
     for (const [asset, price] of this.#live) this.#options.prices.priced(assetOf(asset), price);
@@ -169,7 +169,10 @@ export class TickReceiver implements ShownPrices {
     }
   }
 
-  /** Requests all prices: batches are missing or unreadable. Batches after missing ones are shown meanwhile: they are newer. */
+  /**
+   * Requests all prices, because batches are missing or unreadable. Later batches are shown before the answer arrives, because
+   * their prices are newer.
+   */
   #lack(): void {
     this.#isComplete = false;
     if (this.#askMs === Number.POSITIVE_INFINITY) this.#ask();
@@ -197,8 +200,8 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Reads an answer with all prices. An answer that left before a batch that is already present is out of date: the next answer
-   * will do.
+   * Reads an answer with all prices. An answer is out of date if it was sent before a batch that has already arrived; the next
+   * answer then replaces it.
    */
   #answered(batch: TickBatch | undefined): void {
     if (
@@ -261,7 +264,7 @@ export class TickReceiver implements ShownPrices {
   }
 }
 
-/** Reads a batch. An unreadable message counts as lost. */
+/** Reads a batch. An unreadable message is treated as a lost message. */
 function read(bytes: Uint8Array): TickBatch | undefined {
   try {
     return decodeTickBatch(bytes);

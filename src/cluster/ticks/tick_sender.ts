@@ -7,23 +7,26 @@ import type { AssetKey, IdMapping } from './id_mapping.js';
 import { answerNames } from './names.js';
 import { encodeTickBatch } from './tick_batch.js';
 
-/** The number of bytes waiting for the socket from which on changes gather; they are then sent as the newest price of each asset. */
+/**
+ * The number of bytes waiting for the socket above which changes are collected instead of sent. Later only the newest price of each
+ * asset is sent.
+ */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 export interface TickSenderOptions {
   readonly bus: Pick<Bus, 'send' | 'answer' | 'waitingBytes'>;
   readonly epoch: number;
-  /** Returns the mapping of this node, in its present configuration. */
+  /** Returns the mapping of this node's present configuration. */
   readonly taxonomy: () => IdMapping;
-  /** Returns true when a tick may leave now; called just before each tick is sent. */
+  /** Returns true when a tick may be sent now. Called just before each tick. */
   readonly mayTick: () => boolean;
   readonly timing: Pick<ClusterTiming, 'heartbeatMs' | 'fullTableMs'>;
   readonly nowMs: () => number;
-  /** Calls back when the current turn of the event loop has handled its messages. */
+  /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
 
-/** Sends the live prices of the leader to all nodes: the changes of each turn, heartbeats between them, and all prices once a second. */
+/** Sends the leader's live prices to all nodes: the changes of each turn, heartbeats between changes, and all prices once a second. */
 export class TickSender {
   readonly #options: TickSenderOptions;
   readonly #live = new Map<AssetKey, Price>();
@@ -31,7 +34,7 @@ export class TickSender {
   #number = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
   #fullMs = Number.NEGATIVE_INFINITY;
-  /** True when the last tick could not leave; the next one that can leave carries all prices. */
+  /** True when the last tick could not be sent. The next tick that can be sent carries all prices. */
   #isHeld = false;
   #isDeferred = false;
   #stopAnswering: (() => void) | undefined;
@@ -45,7 +48,7 @@ export class TickSender {
     return this.#live;
   }
 
-  /** Begins to send prices: they are complete. */
+  /** Begins to send prices. At this point all live prices are known. */
   start(): void {
     if (this.#state !== 'filling') return;
     const { bus, epoch, mayTick, nowMs, taxonomy } = this.#options;
@@ -87,7 +90,7 @@ export class TickSender {
     return this.#isHeld ? beatMs : Math.min(beatMs, this.#fullMs + fullTableMs);
   }
 
-  /** Notes a change; the changes of one turn of the event loop are sent together. */
+  /** Notes a change. All changes of one turn of the event loop are sent together. */
   #change(asset: AssetKey): void {
     this.#changed.add(asset);
     if (this.#isDeferred || this.#state !== 'sending') return;
@@ -99,7 +102,10 @@ export class TickSender {
     });
   }
 
-  /** Sends the changes. An asset without an ID is no longer configured: it can only be excluded by sending all prices. */
+  /**
+   * Sends the changes. An asset without an ID is no longer configured, so no change can report its end. In this case all prices except
+   * its price are sent.
+   */
   #sendChanges(nowMs: number): void {
     const taxonomy = this.#options.taxonomy();
     if ([...this.#changed].some((asset) => taxonomy.idOf(asset) === undefined)) this.#sendFull(nowMs);
@@ -121,7 +127,7 @@ export class TickSender {
     this.#changed = new Set();
   }
 
-  /** Encodes a batch. The IDs are the present ones, and the batch has the hash of their meaning. */
+  /** Encodes a batch with the present IDs and the hash of their meaning. */
   #encode(assets: Iterable<AssetKey>, full: boolean): Uint8Array {
     const { epoch } = this.#options;
     const taxonomy = this.#options.taxonomy();

@@ -11,8 +11,8 @@ import { VerifyEvm } from './generated/verify-evm.js';
 import { VerifyStark } from './generated/verify-stark.js';
 import type { StarkVerifyJob } from './jobs.js';
 
-// Encodes jobs and results as a worker's flat messages (batch.fbs), and decodes them to views of the message, not copies.
-// Encoding and decoding a verification takes 0.5 to 0.7 µs.
+// Encodes jobs and results as a worker's flat messages (batch.fbs), and decodes them to views of the message without
+// copies. Encoding and decoding take 0.5 to 0.7 µs for each verification.
 
 export function encodeVerifyEvm(jobs: readonly EvmVerifyJob[]): Uint8Array {
   const n = jobs.length;
@@ -131,10 +131,13 @@ export function decodeStarkSignatures(bytes: Uint8Array): StarkSignatureBytes[] 
   }));
 }
 
-/** The room for the tables, offsets and paddings of any batch, so that no builder must grow and copy. */
+/** The space for the tables, offsets and paddings of any batch. With this space no builder must grow and copy. */
 const ROOM = 256;
 
-/** Writes one field of all jobs into the message. The generated functions write byte by byte, 30 times slower. */
+/**
+ * Writes one field of all jobs into the message. The generated functions write byte by byte, which takes 30 times as
+ * long.
+ */
 function column(builder: Builder, n: number, size: number, fieldOf: (i: number) => Uint8Array): Offset {
   const bytes = Buffer.allocUnsafe(n * size);
   for (let i = 0; i < n; i++) bytes.set(fieldOf(i), i * size);

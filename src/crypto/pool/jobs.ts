@@ -11,37 +11,42 @@ import {
 } from '../stark/stark_ecdsa.js';
 import type { SignatureVerdict } from '../verdict.js';
 
-/** A publisher's Stark signature to verify, its hash included. */
+/** A publisher's Stark signature that must be verified together with its hash. */
 export type StarkVerifyJob = StarkClaim;
 
-/** The bytes of an EVM signature: r and s of 32 bytes, s in the lower half, and the recovery number 0 or 1. */
+/**
+ * The size of an EVM signature: r and s of 32 bytes each, with s in the lower half, and the recovery number 0
+ * or 1.
+ */
 export const EVM_SIGNATURE_BYTES = 65;
 const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
 
-/** The work that a worker can do. Each method takes many jobs and returns a result for each, in order. */
+/** The work that a worker can do. Each method for many jobs returns one result for each job, in order. */
 export interface CryptoJobs {
-  /** Returns `valid` or `invalid signature`; a high s is invalid. */
+  /** Returns `valid` or `invalid signature` for each job. A high s is invalid. */
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[];
   verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[];
   /**
-   * @param digests 32 bytes each, without gaps, with EIP-191 already applied where it is required.
+   * @param digests 32 bytes each, without gaps. EIP-191 is already applied if it is required.
    * @param key 32 bytes.
    * @returns 65 bytes each, without gaps; see {@link EVM_SIGNATURE_BYTES}.
    * @throws RangeError when the key is not in 1 .. n-1.
    */
   signEvm(digests: Uint8Array, key: Uint8Array): Uint8Array;
-  /** Signs one digest in the same way. The result is valid until the next call. */
+  /** Signs one digest like {@link signEvm}. The result is valid until the next call. */
   signOneEvm(digest: Uint8Array, key: Uint8Array): Uint8Array;
   /**
    * @param key 32 bytes.
    * @throws RangeError when the key is not in 1 .. n-1.
    */
   signStark(messages: readonly StarkMessage[], key: Uint8Array): StarkSignatureBytes[];
-  /** Returns the hash of a message, for a signature that comes without it: 32 bytes. */
+  /** Returns the hash of a message, for a signature without a declared hash: 32 bytes. */
   hashStark(message: StarkMessage): Buffer;
 }
 
-/** Does the work on the calling thread. Each object has its own caches of Stark assets and keys. */
+/**
+ * Creates an object that works on the calling thread. Each object has its own caches of Stark assets and keys.
+ */
 export function createCryptoJobs(): CryptoJobs {
   const pedersen = new Pedersen();
   const evmVerifier = new EvmVerifier();

@@ -7,14 +7,14 @@ import * as batch from './batch_bytes.js';
 import { type CryptoJobs, EVM_SIGNATURE_BYTES, type StarkVerifyJob } from './jobs.js';
 import { arrayForm, bytesForm, type Kind } from './queued_work.js';
 
-// The kinds of jobs of a pool; each `jobMicros` was measured with full tables.
+// The kinds of jobs of a pool. Each `jobMicros` was measured with complete tables.
 
 type ArrayKind<Job, Result> = Kind<readonly Job[], Result[]>;
 
 export function verifyEvmKind(here: CryptoJobs): ArrayKind<EvmVerifyJob, SignatureVerdict> {
   return {
     name: 'verifyEvm',
-    // The time in a batch with a known key; a single job takes 50.
+    // The time in a batch with a known key. A single job takes 50 µs.
     jobMicros: 17,
     atOnce: 16,
     jobs: arrayForm(),

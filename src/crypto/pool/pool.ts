@@ -16,12 +16,12 @@ export type { StarkVerifyJob } from './jobs.js';
 export { ThreadHung } from './threads.js';
 
 /**
- * The work of {@link CryptoJobs}: a small batch runs on the calling thread, a large one on the worker threads, and while all
- * threads have work the calling thread does some of the waiting jobs in each turn of its event loop. A batch that ran on the
- * calling thread at once returns an array and no promise, so a single job costs no turn of the event loop.
+ * A pool that does the work of {@link CryptoJobs}. A small batch runs on the calling thread, and a large batch runs on the worker
+ * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that runs at
+ * once on the calling thread returns an array instead of a promise, so a single job costs no turn of the event loop.
  *
- * A promise rejects with {@link ThreadHung} when two threads in turn hung on the batch. The calling thread does not try such a
- * batch, because this thread could hang too.
+ * A promise rejects with {@link ThreadHung} when two threads hung on the batch, one after the other. The calling thread does not try
+ * such a batch, because the calling thread could hang too.
  */
 export interface CryptoPool {
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
@@ -31,28 +31,28 @@ export interface CryptoPool {
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
-  /** Does the work on the calling thread, whatever its amount. */
+  /** Does any amount of work on the calling thread. */
   readonly here: CryptoJobs;
-  /** The number of jobs that the workers have or that wait for a worker. */
+  /** The number of jobs that workers do now or that wait for a worker. */
   readonly queued: number;
-  /** The number of batches since the start that a worker failed to answer. Each was computed again. */
+  /** The number of batches since the start for which a worker gave no answer. Each such batch was computed again. */
   readonly failures: number;
-  /** Waits for running work, then ends the threads. Later work runs on the calling thread. */
+  /** Waits for running work, and then ends the threads. Later work runs on the calling thread. */
   close(): Promise<void>;
 }
 
 export interface CryptoPoolOptions {
-  /** The number of worker threads; 0 does everything on the calling thread. */
+  /** The number of worker threads. With 0 all work runs on the calling thread. */
   readonly threads: number;
-  /** The module that runs in the threads; default `worker.js`. */
+  /** The path of the module that runs in the threads; the default is `worker.js`. */
   readonly workerFile?: string;
-  /** The timer that counts the time after which a thread counts as hung, if another one is used. */
+  /** The timer that measures the time after which a thread counts as hung. Tests replace it. */
   readonly repeat?: Repeat;
-  /** Calls back at the end of the turn of the event loop. `setImmediate` unless given. */
+  /** Calls back at the end of the turn of the event loop; the default is `setImmediate`. */
   readonly defer?: (callback: () => void) => void;
 }
 
-/** Starts the threads. Each of them, and the calling thread, fills its tables before the first real job. */
+/** Starts the threads. Each thread, and also the calling thread, fills its tables before the first real job. */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
   const pool = new WorkerPool(options);
   await pool.warm();
@@ -60,34 +60,37 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 }
 
 /**
- * The largest work that runs on the calling thread, and the part of the waiting work that it does in a turn of the event loop. A
- * round trip through a worker takes 0.2 to 0.4 ms, and 40 µs of this thread's time, so a smaller batch is answered sooner on the
- * calling thread.
+ * The largest work that runs on the calling thread, and the amount of waiting work that it does in a turn of the event loop. A round
+ * trip through a worker takes 0.2 to 0.4 ms, and 40 µs of the calling thread's time. So the calling thread answers a smaller batch
+ * sooner.
  */
 const INLINE_MICROS_MAX = 300;
 
-/** The largest work of waiting batches that goes to a thread together, in one message instead of one for each batch. */
+/** The largest work of waiting batches that is sent to a thread together. One message then replaces a message for each batch. */
 const TOGETHER_MICROS_MAX = 5_000;
 
-/** The smallest piece into which a batch is split among the threads; a piece costs 40 µs. */
+/** The smallest piece into which a batch is split. Each piece costs 40 µs. */
 const PIECE_MICROS_MIN = 500;
 
-/** The largest piece: a small batch waits this long for a thread that has a piece of a large batch. */
+/** The largest piece. A small batch may have to wait this long for a thread that works on a piece of a large batch. */
 const PIECE_MICROS_MAX = 10_000;
 
 /**
- * The head start of small batches: a batch may be served before an earlier one if it came later by at most ten times the work
- * that it has less. So small batches go first, and large ones still have their turn.
+ * The priority of small batches. A batch may overtake an earlier batch if it came later by at most ten times the difference of their
+ * work. So small batches go first, and large batches still get their turn.
  */
 const WAIT_PER_WORK = 10;
 
-/** The time limit of a piece, far more than the work of the largest one: room for a busy machine and for a thread's start. */
+/**
+ * * The time limit of a piece. The limit is far more than the work of the largest piece, to allow for a busy machine and for the start
+ * of a thread.
+ */
 const PIECE_MS_MAX = 5_000;
 
-/** The number of attempts of workers at a piece. After that the calling thread computes it. */
+/** The number of times that workers attempt a piece. After these attempts the piece is given up. */
 const WORKER_ATTEMPTS_MAX = 2;
 
-/** The messages together use each window of the tables that ordinary prices use. */
+/** Together these messages use each window of the tables that ordinary prices use. */
 const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
   (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
 );
@@ -95,12 +98,12 @@ const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
-  /** The threads; `undefined` when all work runs on the calling thread: there are none, or the pool was closed. */
+  /** The threads; `undefined` when all work runs on the calling thread, because there are no threads or the pool was closed. */
   #workers: Threads | undefined;
   readonly #waiting = new WorkQueue();
   #helps = false;
   readonly #turn: Turn;
-  /** The callbacks for the end of all work. */
+  /** The functions that are called when all work is done. */
   readonly #onDone: (() => void)[] = [];
   readonly #verifyEvm = verifyEvmKind(this.here);
   readonly #verifyStark = verifyStarkKind(this.here);
@@ -153,10 +156,10 @@ class WorkerPool implements CryptoPool {
 
   async warm(): Promise<void> {
     const kind = signStarkKind(this.here, Buffer.alloc(32, 1));
-    // A piece goes to the thread with the least work, so with as many pieces as threads each thread gets one.
+    // A piece is sent to the thread with the least work. There are as many pieces as threads, so each thread gets one piece.
     const threads = Array.from({ length: this.#threads }, () => this.#wait(kind, WARM_UP_MESSAGES, 0));
     kind.inline(WARM_UP_MESSAGES);
-    // A thread that fails here is replaced like any other.
+    // A thread that fails during this step is replaced like any failed thread.
     await Promise.allSettled(threads);
   }
 
@@ -164,7 +167,8 @@ class WorkerPool implements CryptoPool {
     const workers = this.#workers;
     this.#workers = undefined;
     this.#withdraw();
-    // Ending a thread inside native code aborts the process, so this waits. A hung thread delays it until its deadline.
+    // The pool waits for running work, because ending a thread inside native code aborts the process. A hung thread delays the end until
+    // its deadline.
     if (this.queued > 0) await new Promise<void>((resolve) => this.#onDone.push(resolve));
     await workers?.close();
   }
@@ -196,7 +200,7 @@ class WorkerPool implements CryptoPool {
     return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
   }
 
-  /** Passes pieces to an idle thread if the work is worth a message, otherwise does it at once. */
+  /** Sends the pieces to an idle thread if the work is worth a message. Otherwise does the work at once. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
     const workers = this.#workers;
     if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))
@@ -204,7 +208,7 @@ class WorkerPool implements CryptoPool {
     else doTogether(pieces);
   }
 
-  /** Queues the jobs for a thread, or for the calling thread if that is free first. */
+  /** Queues the jobs for a thread. The calling thread does them if it is free first. */
   #wait<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
     const result = this.#register(kind, jobs, rank, this.#waiting);
     this.#goOn();
@@ -223,12 +227,16 @@ class WorkerPool implements CryptoPool {
     return piece.result;
   }
 
-  /** Gives waiting work to idle threads. When all have work, the calling thread does some of the rest in each turn of its event loop. */
+  /**
+   * Gives waiting work to idle threads. When all threads have work, the calling thread does some of the waiting work in each turn of its
+   * event loop.
+   */
   #goOn(): void {
     const workers = this.#workers;
     if (workers === undefined) return;
     while (workers.idle > 0 && this.#waiting.size > 0) {
-      // The share of each thread and of this one: all have work until the last piece is done.
+      // The waiting work is divided among the threads and the calling thread, so that all of them have work until the last piece is
+      // done.
       const share = this.#waiting.micros / (this.#threads + 1);
       void this.#runOn(workers, this.#waiting.takeTogether(Math.min(share, TOGETHER_MICROS_MAX)));
     }
@@ -260,7 +268,7 @@ class WorkerPool implements CryptoPool {
     else giveUp(piece);
   }
 
-  /** Withdraws waiting work from the threads: none will take it. */
+  /** Withdraws waiting work from the threads, because no thread will take it. */
   #withdraw(): void {
     for (const piece of this.#waiting.takeAll()) giveUp(piece);
   }
@@ -270,7 +278,9 @@ function rankOf(micros: number): number {
   return performance.now() + (WAIT_PER_WORK * micros) / 1_000;
 }
 
-/** Gives a piece up. A job that fails because of a bug in this program fails on the calling thread too, with a visible error. */
+/**
+ * Gives up a piece. Unless a thread hung on the piece, the calling thread does it, so that a bug in this program causes a visible error.
+ */
 function giveUp(piece: QueuedWork): void {
   const hung = piece.faults.find((fault) => fault instanceof ThreadHung);
   if (hung === undefined) piece.doSome(() => true);

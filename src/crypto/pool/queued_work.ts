@@ -1,4 +1,4 @@
-/** Operations of a list: counting its items, taking a part, and joining lists. */
+/** The operations on a list: count its items, take a part, and join lists. */
 export interface ListForm<List> {
   count(list: List): number;
   part(list: List, start: number, end: number): List;
@@ -22,13 +22,16 @@ export function bytesForm(size: number): ListForm<Uint8Array> {
   };
 }
 
-/** The ways in which one kind of job runs on the calling thread and in a worker. */
+/** A kind of job: how its jobs run on the calling thread and in a worker. */
 export interface Kind<Jobs, Results> {
-  /** The function in `worker.ts`. */
+  /** The name of the function in `worker.ts`. */
   readonly name: string;
-  /** The time of one job, on two shared cores and Node 20, with the machine’s libsecp256k1 where it is used. */
+  /**
+   * * The time of one job, in µs, on two shared cores with Node 20. The time was measured with the machine’s libsecp256k1 where
+   * a job uses that library.
+   */
   readonly jobMicros: number;
-  /** The number of jobs that are done at a time while others wait: a single one may cost more. */
+  /** The number of jobs that are done together while other work waits. Jobs that are done together may cost less than single jobs. */
   readonly atOnce: number;
   readonly jobs: ListForm<Jobs>;
   readonly results: ListForm<Results>;
@@ -37,12 +40,12 @@ export interface Kind<Jobs, Results> {
   decode(answer: Uint8Array): Results;
 }
 
-/** A batch, or a part of a large one: its jobs are done from the first to the last, by any thread that has time. */
+/** A batch, or a part of a large batch. The jobs of a piece are done in order, by any thread that is free. */
 export class QueuedWork<Jobs = unknown, Results = unknown> {
   readonly kind: Kind<Jobs, Results>;
-  /** The rank: the waiting piece with the lowest rank is next, and of equal ones the first. */
+  /** The rank. The waiting piece with the lowest rank is next. Pieces with equal ranks keep their order. */
   readonly rank: number;
-  /** The reasons why threads did not answer, one for each thread that tried. */
+  /** The reasons why threads did not answer. Each thread that tried the piece adds one reason. */
   readonly faults: unknown[] = [];
   /** The results of all jobs, in their order. */
   readonly result: Promise<Results>;
@@ -55,7 +58,7 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
   #resolve!: (results: Results) => void;
   #reject!: (error: unknown) => void;
 
-  /** @param onSettled called with the number of its jobs, before anything learns of their results */
+  /** @param onSettled called with the number of the piece's jobs, before `result` settles */
   constructor(
     kind: Kind<Jobs, Results>,
     jobs: Jobs,
@@ -78,12 +81,12 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
     return this.kind.jobs.part(this.#jobs, this.#done, this.#count);
   }
 
-  /** The number of these jobs. */
+  /** The number of jobs that are not done yet. */
   get leftCount(): number {
     return this.#count - this.#done;
   }
 
-  /** The time that these jobs take. */
+  /** The time, in µs, that the remaining jobs take. */
   get micros(): number {
     return this.leftCount * this.kind.jobMicros;
   }
@@ -92,7 +95,7 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
     return this.#done === this.#count;
   }
 
-  /** Does the next jobs on this thread, and more of them while `mayGoOn` returns true. */
+  /** Does the next jobs on this thread, and continues while `mayGoOn` returns true. */
   doSome(mayGoOn: () => boolean): void {
     const { kind } = this;
     try {
@@ -105,7 +108,7 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
     }
   }
 
-  /** Takes the results of the next jobs. */
+  /** Adds the results of the next jobs. */
   add(results: Results): void {
     const { kind } = this;
     this.#results.push(results);
@@ -127,12 +130,12 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
   }
 }
 
-/** Joins the jobs that are left of pieces of one kind. */
+/** Joins the remaining jobs of several pieces of one kind. */
 export function joined(pieces: readonly QueuedWork[]): unknown {
   return pieces[0]!.kind.jobs.join(pieces.map(({ left }) => left));
 }
 
-/** Gives each piece its part of the results of the {@link joined} jobs. */
+/** Gives each piece its part of the results of the jobs that {@link joined} joined. */
 export function giveOut(pieces: readonly QueuedWork[], results: unknown): void {
   let at = 0;
   for (const piece of pieces) {
@@ -142,7 +145,7 @@ export function giveOut(pieces: readonly QueuedWork[], results: unknown): void {
   }
 }
 
-/** Does all jobs of pieces of one kind on this thread. */
+/** Does all remaining jobs of several pieces of one kind on this thread. */
 export function doTogether(pieces: readonly QueuedWork[]): void {
   try {
     giveOut(pieces, pieces[0]!.kind.inline(joined(pieces)));
@@ -159,12 +162,12 @@ export class WorkQueue {
     return this.#pieces.length;
   }
 
-  /** The time of all waiting work. */
+  /** The time, in µs, that all waiting work takes. */
   get micros(): number {
     return this.#pieces.reduce((sum, piece) => sum + piece.micros, 0);
   }
 
-  /** True while a piece waits that no thread failed to do. */
+  /** True while there is a waiting piece that has failed on no thread. */
   get hasUntried(): boolean {
     return this.#pieces.some(isUntried);
   }
@@ -176,8 +179,8 @@ export class WorkQueue {
   }
 
   /**
-   * Takes the next piece, and the following pieces of its kind while all together stay within `microsMax`. A piece with which a
-   * thread failed goes alone.
+   * Takes the next piece, and the following pieces of its kind while their total work is at most `microsMax`. A piece that
+   * failed on a thread is taken alone.
    */
   takeTogether(microsMax: number): QueuedWork[] {
     const first = this.#pieces.shift()!;
@@ -193,7 +196,9 @@ export class WorkQueue {
     }
   }
 
-  /** Does some of the next piece on this thread, unless a thread failed with that piece: this thread could hang too. */
+  /**
+   * Does some jobs of the next piece on this thread. Skips a piece that failed on a thread, because this thread could hang too.
+   */
   doSome(mayGoOn: () => boolean): void {
     const at = this.#pieces.findIndex(isUntried);
     const piece = this.#pieces[at];

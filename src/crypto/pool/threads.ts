@@ -3,32 +3,34 @@ import { Piscina } from 'piscina';
 
 export interface ThreadsOptions {
   readonly count: number;
-  /** The module whose functions run in the threads. */
+  /** The path of the module whose functions run in the threads. */
   readonly workerFile: string;
   /** The longest time of a task. */
   readonly taskMsMax: number;
   readonly repeat?: Repeat;
-  /** Called when a thread ended while it had no task; the thread is replaced. */
+  /** Called when a thread ended while it had no task. The thread is replaced. */
   readonly onIdleFailure: () => void;
-  /** Called when no thread is left and no new one starts: threads fail at their start. */
+  /** Called when no thread is left and no new thread starts, because threads fail at their start. */
   readonly onAllLost: () => void;
 }
 
-/** Calls a function at an interval until the function that it returns is called. `setInterval` unless given. */
+/** Calls `tick` at an interval, until the returned function is called. The default uses `setInterval`. */
 export type Repeat = (tick: () => void, intervalMs: number) => () => void;
 
-/** The fault of a thread that did not answer within `taskMsMax`. That thread was ended, and another one is started in its place. */
+/**
+ * The error for a thread that did not answer within `taskMsMax`. The thread was ended, and another thread is started in its place.
+ */
 export class ThreadHung extends Error {
   override readonly name = 'ThreadHung';
 }
 
 /**
- * The deadline in ticks of a timer. When the whole process, or this thread, was stopped for a while, the ticks stopped too, and
- * the workers do not count as hung.
+ * The deadline, in ticks of a timer. If the whole process or this thread was stopped for a while, the ticks stopped too, so the
+ * workers do not count as hung.
  */
 const TICKS = 10;
 
-/** Runs functions of a module in worker threads, one at a time in each, and ends a thread that hangs. */
+/** Runs functions of a module in worker threads. Each thread runs one function at a time. A thread that hangs is ended. */
 export class Threads {
   readonly #options: ThreadsOptions;
   readonly #piscina: Piscina;
@@ -44,13 +46,13 @@ export class Threads {
       filename: options.workerFile,
       minThreads: options.count,
       maxThreads: options.count,
-      // The workers do not inherit flags of this process, such as a test runner's loaders.
+      // The empty list keeps flags of this process, such as a test runner's loaders, out of the workers.
       execArgv: [],
       recordTiming: false,
     });
-    // A thread that dies without a task fails no promise, so only this event reports it. Piscina replaces it.
+    // A thread that dies without a task rejects no promise, so only this event reports the death. Piscina replaces the thread.
     piscina.on('error', options.onIdleFailure);
-    // Threads that fail at their start are not replaced. When none is left, no thread would take the waiting tasks.
+    // Piscina does not replace threads that fail at their start. If no thread is left, no thread will take the waiting tasks.
     piscina.on('workerDestroy', () => {
       setImmediate(() => {
         if (piscina.threads.length === 0 && !this.#isClosed) options.onAllLost();
@@ -59,13 +61,13 @@ export class Threads {
     this.#piscina = piscina;
   }
 
-  /** The number of threads without a task. Only these receive one, so its deadline starts at once. */
+  /** The number of threads without a task. Only idle threads receive a task, so the task's deadline starts at once. */
   get idle(): number {
     return this.#idle;
   }
 
   /**
-   * Calls the function of that name with a message, which moves to an idle thread.
+   * Calls the function with this name on an idle thread. The message is moved to that thread.
    * @throws ThreadHung, or the error of the function or its thread.
    */
   async run(name: string, message: Uint8Array): Promise<Uint8Array> {
@@ -86,7 +88,7 @@ export class Threads {
     }
   }
 
-  /** Ends the threads, which must be idle: ending one inside native code aborts the process. */
+  /** Ends the threads. All threads must be idle, because ending a thread inside native code aborts the process. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTicks?.();
@@ -94,8 +96,8 @@ export class Threads {
   }
 
   /**
-   * Ends hung threads. To end a thread inside native code that returns later aborts the process. But a thread that takes so much
-   * longer than the largest task is in an endless loop, which would occupy a core forever.
+   * Ends hung threads. Ending a thread inside native code aborts the process if the native code later returns. But a thread that
+   * takes so much longer than the largest task is in an endless loop, and would occupy a core forever.
    */
   #tick(): void {
     for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();
@@ -105,7 +107,7 @@ export class Threads {
   }
 }
 
-/** Does not keep the process alive. */
+/** Calls `tick` by a timer that does not keep the process alive. */
 const repeatByTimer: Repeat = (tick, intervalMs) => {
   const timer = setInterval(tick, intervalMs).unref();
   return () => clearInterval(timer);

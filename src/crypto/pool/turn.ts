@@ -1,11 +1,14 @@
 import type { QueuedWork } from './queued_work.js';
 
-/** The work of one turn that is handed on before the turn ends: waiting work keeps its messages in memory. */
+/**
+ * The amount of work after which the collected pieces of a turn are passed on before the turn ends, because waiting work keeps
+ * its messages in memory.
+ */
 const GATHERED_MICROS_MAX = 600;
 
 /**
- * Gathers small pieces of one kind that come in the same turn of the event loop, because together they take less work. The first
- * piece of a turn should not wait, but when a turn had several, all pieces of the next turn wait.
+ * Collects small pieces of one kind from the same turn of the event loop, because together they take less work. The first piece
+ * of a turn does not wait. But if the last turn had several pieces, all pieces of this turn wait.
  */
 export class Turn {
   readonly #defer: (callback: () => void) => void;
@@ -17,7 +20,7 @@ export class Turn {
 
   /**
    * @param defer calls back at the end of the turn
-   * @param handOn receives the gathered pieces
+   * @param handOn receives the collected pieces
    */
   constructor(
     defer: (callback: () => void) => void,
@@ -27,7 +30,7 @@ export class Turn {
     this.#handOn = handOn;
   }
 
-  /** True when a piece that comes now is not the first. */
+  /** True when a piece that comes now is not the first piece of its turn. */
   get isRunning(): boolean {
     return this.#isRunning;
   }

@@ -1,7 +1,8 @@
 import * as batch from './batch_bytes.js';
 import { createCryptoJobs } from './jobs.js';
 
-// The program of each thread of the pool: functions that take one flat message and return another, called by name.
+// The program of each thread of the pool. The functions of this module are called by name. Each function takes
+// one flat message and returns another.
 
 const jobs = createCryptoJobs();
 

@@ -1,8 +1,8 @@
 import type { Secp256k1 } from './secp256k1_operations.js';
 
 /**
- * Compares an implementation's answers with those of noble to the same questions, in 1 ms.
- * @returns the wrong answer in words, or `undefined`.
+ * Compares an implementation's answers with noble's answers to the same questions. This takes 1 ms.
+ * @returns a description of the wrong answer, or `undefined`.
  */
 export function wrongAnswerOf(curve: Secp256k1): string | undefined {
   for (const { key, digest, signature, recovery, publicKey } of SIGNED) {
@@ -55,12 +55,12 @@ function hex(value: Uint8Array | undefined): string | undefined {
   return value && Buffer.from(value).toString('hex');
 }
 
-/** n of secp256k1 (SEC 2, section 2.4.1). */
+/** The order n of secp256k1 (SEC 2, section 2.4.1). */
 const GROUP_ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141';
 
 const INVALID_KEYS = ['0'.repeat(64), GROUP_ORDER, 'f'.repeat(64)];
 
-/** Keys and digests at the ends of their ranges and within them. */
+/** Keys and digests at the ends of their ranges and inside the ranges. */
 const SIGNED: readonly Signed[] = [
   {
     key: '0000000000000000000000000000000000000000000000000000000000000001',
@@ -109,7 +109,7 @@ const SIGNED: readonly Signed[] = [
   },
 ];
 
-/** Signatures that no key made, and those in a form that no signer writes. */
+/** Signatures that no key has made, and signatures in forms that no signer writes. */
 const RECOVERED: readonly Recovered[] = [
   {
     name: 'a high s',

@@ -5,13 +5,13 @@ import type { Secp256k1 } from './secp256k1_operations.js';
 type Binding = typeof import('secp256k1');
 
 /**
- * Loads the libsecp256k1 of 2019 that the npm package `secp256k1` contains (sign 31 µs, recover 49 µs). Returns `undefined` if
- * the package has no build for this platform.
+ * Loads the libsecp256k1 of 2019 that the npm package `secp256k1` contains. Signing takes 31 µs and recovery takes 49 µs.
+ * Returns `undefined` if the package has no build for this platform.
  */
 export function loadNativeSecp256k1(): Secp256k1 | undefined {
   let binding: Binding;
   try {
-    // The bare package name silently falls back to a slow JavaScript curve; this path has only the native one.
+    // The bare package name silently falls back to a slow JavaScript curve. This path loads only the native curve.
     binding = createRequire(import.meta.url)('secp256k1/bindings') as Binding;
   } catch {
     return undefined;
@@ -20,7 +20,7 @@ export function loadNativeSecp256k1(): Secp256k1 | undefined {
     try {
       return binding.ecdsaSign(digest32, key32, {}, out64);
     } catch (error) {
-      // The library checks the key with every signature, so asking first would check it twice.
+      // The key is checked only after an error, because the library checks the key in every signature.
       if (binding.privateKeyVerify(key32)) throw error;
       throw new RangeError('secp256k1 private key is not in 1 .. n-1');
     }
@@ -29,7 +29,7 @@ export function loadNativeSecp256k1(): Secp256k1 | undefined {
     implementation: 'native',
     sign(digest32, key32, out64) {
       const { signature, recid } = signed(digest32, key32, out64);
-      // 2 and 3 mean that the nonce point's x is between n and p, once in 2^127 signatures.
+      // The values 2 and 3 mean that the nonce point's x is between n and p, which happens once in 2^127 signatures.
       assert(recid === 0 || recid === 1);
       return { signature, recovery: recid };
     },

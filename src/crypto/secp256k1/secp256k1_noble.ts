@@ -4,11 +4,14 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import * as noble from '@noble/secp256k1';
 import type { Secp256k1 } from './secp256k1_operations.js';
 
-// noble's synchronous signing needs these two hashes.
+// These two hashes are required for noble's synchronous signing.
 noble.hashes.sha256 = (message) => sha256(message);
 noble.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
 
-/** The curve in plain JavaScript, for platforms without a build of libsecp256k1, and the reference in tests. */
+/**
+ * * The curve in plain JavaScript. This curve is used on platforms without a build of libsecp256k1, and as the
+ * reference in tests.
+ */
 export const nobleSecp256k1: Secp256k1 = {
   implementation: 'noble',
   sign(digest32, key32, out64 = new Uint8Array(64)) {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { wrongAnswerOf } from './secp256k1_check.js';
 import type { Secp256k1 } from './secp256k1_operations.js';
 
-/** The library that was loaded, or the reason why the library that was found or named is not used. */
+/** The library that was loaded, or the reason why a library that was found or named is not used. */
 export interface SystemSecp256k1 {
   readonly curve?: Secp256k1;
   /** The name under which the library was loaded. */
@@ -13,9 +13,9 @@ export interface SystemSecp256k1 {
 }
 
 /**
- * Loads the machine's libsecp256k1 through koffi and checks its answers against those of noble. Calls through koffi took 0 to 4 % longer than
- * the same calls in a C program, as did those of an add-on in C; koffi needs no compiler.
- * @param setting the file of the library; `none` for no library, nothing for the names under which systems have it
+ * Loads the machine's libsecp256k1 through koffi, and compares its answers with noble's answers. A call through koffi takes 0 to 4 % longer
+ * than the same call in a C program, and so does a call through an add-on in C. Unlike such an add-on, koffi needs no compiler.
+ * @param setting the path of the library, or `none` for no library; if absent, the names that systems use are tried
  */
 export function loadSystemSecp256k1(setting: string | undefined): SystemSecp256k1 {
   if (setting === 'none') return {};
@@ -47,22 +47,22 @@ export function loadSystemSecp256k1(setting: string | undefined): SystemSecp256k
 }
 
 /**
- * Names by the number of the binary interface, newest first: 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2. These functions are the same in all
- * of them.
+ * Library names by the number of the binary interface, newest first: 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2. The functions used here are the same
+ * in all of these versions.
  */
 const LIBRARY_NAMES =
-  /** The dynamic loader of each system finds only its own form. */
+  /** The names of Linux and macOS. Each system's dynamic loader finds only its own names. */
   [7, 6, 5, 2, 1].flatMap((abi) => [`libsecp256k1.so.${abi}`, `libsecp256k1.${abi}.dylib`]);
 
-/** SECP256K1_CONTEXT_SIGN and SECP256K1_CONTEXT_VERIFY, which versions before 0.2 need. */
+/** SECP256K1_CONTEXT_SIGN and SECP256K1_CONTEXT_VERIFY. Versions before 0.2 need both flags. */
 const CONTEXT_FLAGS = 0x301;
 /** SECP256K1_EC_UNCOMPRESSED */
 const UNCOMPRESSED = 2;
-/** Sizes of the library's own forms of a recoverable signature and a public key. */
+/** The sizes of the library's internal forms of a recoverable signature and of a public key. */
 const INNER_SIGNATURE_BYTES = 65;
 const INNER_KEY_BYTES = 64;
 
-/** An address in koffi's form. */
+/** An address, in koffi's form. */
 type Pointer = object | bigint;
 
 type Koffi = {
@@ -70,7 +70,7 @@ type Koffi = {
   sizeof(type: string): number;
 };
 
-/** The library's functions without their prefix `secp256k1_`; those that return a number return 1 when they have succeeded. */
+/** The library's functions, without their prefix `secp256k1_`. A function that returns a number returns 1 when it has succeeded. */
 interface Functions {
   createContext(flags: number): Pointer | null;
   randomize(context: Pointer, seed32: Uint8Array): number;
@@ -97,7 +97,7 @@ interface Functions {
 
 function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
   const bind = (declaration: string) => library.func(declaration);
-  // Arrays are passed as they are: koffi gives the library the addresses of their bytes during the call.
+  // Arrays are passed unchanged. During a call koffi passes the addresses of their bytes to the library.
   return {
     createContext: bind('void *secp256k1_context_create(unsigned int)'),
     randomize: bind('int secp256k1_context_randomize(void *, void *)'),
@@ -115,14 +115,14 @@ function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
 }
 
 /**
- * Wraps the functions with checks. The library ends the process when an argument is invalid, and reads as many bytes as it
- * expects. So the lengths and the recovery number are checked before every call. No call is interrupted, so all share the room
- * for the library's own forms.
+ * Wraps the functions with checks. The library ends the process when an argument is invalid, and always reads the number of bytes that it
+ * expects. So the lengths and the recovery number are checked before every call. All calls share the memory for the library's internal
+ * forms, because no call is interrupted.
  */
 function curveOf(functions: Functions): Secp256k1 {
   const context = functions.createContext(CONTEXT_FLAGS);
   if (!context) throw new Error('it makes no context');
-  // Blinds the arithmetic with secret keys against measurement from outside.
+  // The random numbers protect the arithmetic with secret keys against measurements from outside.
   if (functions.randomize(context, randomBytes(32)) !== 1)
     throw new Error('its context takes no random numbers');
   const innerSignature = Buffer.alloc(INNER_SIGNATURE_BYTES);
@@ -143,7 +143,7 @@ function curveOf(functions: Functions): Secp256k1 {
       if (functions.sign(context, innerSignature, digest32, key32, null, null) !== 1) throw keyError();
       functions.writeSignature(context, out64, madeRecovery, innerSignature);
       const recovery = madeRecovery[0];
-      // 2 and 3 mean that the nonce point's x is between n and p, once in 2^127 signatures.
+      // The values 2 and 3 mean that the nonce point's x is between n and p, which happens once in 2^127 signatures.
       assert(recovery === 0 || recovery === 1);
       return { signature: out64, recovery };
     },
@@ -165,8 +165,9 @@ function curveOf(functions: Functions): Secp256k1 {
 }
 
 /**
- * @throws TypeError when the value is not an array of bytes, RangeError when it has another length, as an array without its
- * memory has.
+ * Checks that a value is an array of bytes with this length.
+ * @throws TypeError when the value is not an array of bytes. Throws RangeError when the length is different; an array whose memory was
+ * moved away has length 0.
  */
 function checkLength(name: string, bytes: Uint8Array, length: number): void {
   if (!(bytes instanceof Uint8Array)) throw new TypeError(`${name} is not a Uint8Array`);

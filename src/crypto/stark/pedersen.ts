@@ -2,17 +2,18 @@ import assert from 'node:assert/strict';
 import { type CurvePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_curve.js';
 
 /**
- * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low is the
- * lower 248 bits of an operand and high the rest. The operands are field elements, 0 .. p-1.
+ * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low means
+ * the lower 248 bits of an operand and high means the other bits. The operands are field elements, 0 .. p-1.
  *
- * The first operand names an asset and a publisher's oracle. It recurs, so its part of the sum is cached. With the cache a
- * hash takes 50 µs and a check of a declared hash 30 µs; @scure/starknet takes 1.4 ms.
+ * The first operand names an asset and a publisher's oracle. The same first operands are used again and again, so their
+ * parts of the sum are cached. With the cache, a hash takes 50 µs and the check of a declared hash takes 30 µs. In
+ * @scure/starknet a hash takes 1.4 ms.
  */
 export class Pedersen {
   readonly #firstParts = new Map<bigint, CurvePoint>();
   readonly #firstPartsMax: number;
 
-  /** @param firstPartsMax the number of cached first operands, about 250 bytes each */
+  /** @param firstPartsMax the largest number of cached first operands, about 250 bytes each */
   constructor(firstPartsMax = 16_384) {
     this.#firstPartsMax = firstPartsMax;
   }
@@ -21,7 +22,7 @@ export class Pedersen {
     return this.#sum(x, y).toAffine()!.x;
   }
 
-  /** Checks that `hash` is the hash of (x, y). This needs no division, which is half of the work of {@link hash}. */
+  /** Checks that `hash` is the hash of (x, y). The check needs no division, which is half of the work of {@link hash}. */
   isHash(x: bigint, y: bigint, hash: bigint): boolean {
     return hash < FIELD_PRIME && this.#sum(x, y).hasX(hash);
   }
@@ -42,7 +43,7 @@ export class Pedersen {
     sum.add(SHIFT.x, SHIFT.y);
     addOperand(sum, x, P0, P1);
     const part = sum.toAffine()!;
-    // Drops the oldest part. Recomputing a part takes 0.1 ms, too little to track which ones are in use.
+    // Drops the oldest part. Computing a part again takes only 0.1 ms, so the parts in use are not tracked.
     if (this.#firstParts.size >= this.#firstPartsMax) {
       this.#firstParts.delete(this.#firstParts.keys().next().value!);
     }
@@ -55,12 +56,12 @@ const LOW_BITS = 248;
 
 function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: CurvePoint): void {
   low.addMultiple(sum, BigInt.asUintN(LOW_BITS, operand), false);
-  // Runs at most 8 times, and never for a price, which fills less than 160 bits.
+  // The loop runs at most 8 times. The loop never runs for a price, because a price's operand has less than 160 bits.
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest--) sum.add(high.x, high.y);
 }
 
-// The constant points. They are derived from the digits of pi, so no relation between them is known. Source: "Pedersen hash
-// function", StarkEx documentation, and pedersen_params.json in StarkWare's starkex-resources.
+// The constant points. The points are derived from the digits of pi, so no relation between them is known. Sources:
+// "Pedersen hash function" in the StarkEx documentation, and pedersen_params.json in StarkWare's starkex-resources.
 const SHIFT: CurvePoint = {
   x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
   y: 1713931329540660377023406109199410414810705867260802078187082345529207694986n,
@@ -76,7 +77,7 @@ const P1: CurvePoint = {
   x: 2251563274489750535117886426533222435294046428347329203627021249169616184184n,
   y: 1798716007562728905295480679789526322175868328062420237419143593021674992973n,
 };
-// The second operand does not recur, so its table is larger; prices use the table's lower ten windows.
+// The second operand is different each time, so its table is larger. Prices use the lower ten windows of the table.
 const P2 = new TabledPoint(
   {
     x: 2138414695194151160943305727036575959195309218611738193261179310511854807447n,

@@ -1,16 +1,16 @@
 import { Point } from '@scure/starknet';
 
-// Arithmetic on the Stark curve, y^2 = x^3 + x + b, for multiplying points that are used for a long time: the generator, the
-// Pedersen points, the publishers' keys. Intermediate coordinates may be negative: `%` keeps the sign of its left side, and
-// correcting it after each step would cost more. Nothing here is constant-time.
+// Arithmetic on the Stark curve y^2 = x^3 + x + b. This arithmetic multiplies points that are used for a long time: the
+// generator, the Pedersen points and the publishers' keys. Intermediate coordinates may be negative, because `%` keeps the sign
+// of its left side and a correction after each step would cost more. No function in this file is constant-time.
 
-/** The field's prime, 2^251 + 17 * 2^192 + 1. */
+/** The prime of the field, 2^251 + 17 * 2^192 + 1. */
 export const FIELD_PRIME = 0x800000000000011000000000000000000000000000000000000000000000001n;
 
-/** The order n of the group; n is prime, so each point except infinity has this order. */
+/** The order n of the group. n is prime, so each point except infinity has this order. */
 export const GROUP_ORDER = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
 
-/** Bits of a scalar, 0 .. n-1. */
+/** The number of bits of a scalar in 0 .. n-1. */
 const SCALAR_BITS = 252;
 
 export interface CurvePoint {
@@ -20,20 +20,20 @@ export interface CurvePoint {
 
 /** A point whose multiples can be added to a sum. */
 export interface Multiplicand {
-  /** Adds `scalar` times the point, or its negative, to `sum`; 0 <= scalar < n. */
+  /** Adds `scalar` times the point, or the negative of that product, to `sum`; 0 <= scalar < n. */
   addMultiple(sum: PointSum, scalar: bigint, negative: boolean): void;
 }
 
 /**
- * A sum of points under construction, in Jacobian coordinates: the point (x/z^2, y/z^3), or infinity while z is 0.
- * In this form an addition needs no division.
+ * * A sum of points in Jacobian coordinates. The sum is the point (x/z^2, y/z^3), or infinity while z is 0. In this form an
+ * addition needs no division.
  */
 export class PointSum {
   x = 1n;
   y = 1n;
   z = 0n;
 
-  /** Adds the affine point (px, py): 11 multiplications. */
+  /** Adds the affine point (px, py) with 11 multiplications. */
   add(px: bigint, py: bigint): void {
     if (this.z === 0n) {
       this.x = px;
@@ -45,7 +45,8 @@ export class PointSum {
     const h = (px * zz - this.x) % FIELD_PRIME;
     const r = (py * ((zz * this.z) % FIELD_PRIME) - this.y) % FIELD_PRIME;
     if (h === 0n) {
-      // Equal x: the formula below is undefined for a point and itself, or a point and its negative.
+      // If the x coordinates are equal, the two points are the same or are negatives of each other. The formula below is
+      // undefined for both cases.
       if (r === 0n) this.double();
       else this.z = 0n;
       return;
@@ -63,7 +64,7 @@ export class PointSum {
     const yy = (this.y * this.y) % FIELD_PRIME;
     const zz = (this.z * this.z) % FIELD_PRIME;
     const s = (4n * this.x * yy) % FIELD_PRIME;
-    // The curve's a is 1.
+    // The coefficient a of the curve is 1.
     const m = (3n * this.x * this.x + zz * zz) % FIELD_PRIME;
     const x = (m * m - 2n * s) % FIELD_PRIME;
     this.z = (2n * this.y * this.z) % FIELD_PRIME;
@@ -71,7 +72,7 @@ export class PointSum {
     this.x = x;
   }
 
-  /** Checks that the sum is a point with this x, 0 <= x < p. This needs no division. */
+  /** Checks that the sum is a point with this x, 0 <= x < p. The check needs no division. */
   hasX(x: bigint): boolean {
     return this.z !== 0n && (this.x - x * ((this.z * this.z) % FIELD_PRIME)) % FIELD_PRIME === 0n;
   }
@@ -84,27 +85,27 @@ export class PointSum {
     return copy;
   }
 
-  /** Returns the sum as an affine point, coordinates in 0 .. p-1; `undefined` for infinity. One division, 22 µs. */
+  /** Returns the sum as an affine point with coordinates in 0 .. p-1; `undefined` for infinity. The one division takes 22 µs. */
   toAffine(): CurvePoint | undefined {
     return this.z === 0n ? undefined : scaled(this, Point.Fp.inv(nonNegative(this.z)));
   }
 }
 
 /**
- * A point with a table of its multiples, so that a scalar costs one addition for each window and no doubling. The scalar is
- * written in signed digits of `windowBits`. Window i of the table holds the multiples 1 .. 2^(windowBits-1) of
- * 2^(i * windowBits) times the point. A window is filled at its first use (3.5 µs for each point). A full table holds
- * 4,096 points (about 0.5 MB) at 8 bits and 23,552 at 11.
+ * A point with a table of its multiples. With the table a scalar costs one addition for each window and no doubling. The scalar
+ * is written in signed digits of `windowBits`. Window i of the table contains the multiples 1 .. 2^(windowBits-1) of 2^(i *
+ * windowBits) times the point. A window is filled at its first use, which takes 3.5 µs for each point. A full table contains
+ * 4,096 points (about 0.5 MB) with 8 bits, and 23,552 points with 11 bits.
  */
 export class TabledPoint implements Multiplicand {
   readonly #windowBits: number;
   readonly #bases: readonly CurvePoint[];
-  /** The coordinates of each window: x and y of each point, alternating. */
+  /** The coordinates of each window: x and y of each point, in turn. */
   readonly #windows: (readonly bigint[] | undefined)[];
 
   constructor(point: CurvePoint, windowBits: number) {
     this.#windowBits = windowBits;
-    // The number of windows for one bit more than a scalar, so that the last signed digit never carries out of the table.
+    // The windows cover one bit more than a scalar, so that the last signed digit has no carry out of the table.
     const windows = Math.ceil((SCALAR_BITS + 1) / windowBits);
     this.#bases = basesOf(point, windowBits, windows);
     this.#windows = new Array(windows).fill(undefined);
@@ -130,7 +131,7 @@ export class TabledPoint implements Multiplicand {
   }
 }
 
-/** A point without a table: a multiple takes 0.7 ms, and nothing is built or kept. */
+/** A point without a table. A multiple takes 0.7 ms, and no table is made or kept. */
 export class PlainPoint implements Multiplicand {
   readonly #point: InstanceType<typeof Point>;
 
@@ -146,10 +147,12 @@ export class PlainPoint implements Multiplicand {
   }
 }
 
-/** The generator. The first few multiples fill its 23 windows: 80 ms and 2.5 MB, once for each thread. */
+/**
+ * The generator. The first multiples of the generator fill the 23 windows, which takes 80 ms and 2.5 MB once for each thread.
+ */
 export const GENERATOR = new TabledPoint(Point.BASE.toAffine(), 11);
 
-/** Returns one of the two points with this x; `undefined` when the curve has none. The square root takes about 2 ms. */
+/** Returns one of the two points with this x; `undefined` when the curve has no such point. The square root takes about 2 ms. */
 export function pointWithX(x: bigint): CurvePoint | undefined {
   if (x >= FIELD_PRIME) return undefined;
   try {
@@ -171,7 +174,7 @@ function scaled(sum: PointSum, zInverse: bigint): CurvePoint {
   };
 }
 
-/** Returns the point times 2^(i * windowBits), for each window i. */
+/** Returns the point times 2^(i * windowBits) for each window i. */
 function basesOf(point: CurvePoint, windowBits: number, windows: number): CurvePoint[] {
   const bases = [point];
   while (bases.length < windows) {
@@ -183,14 +186,17 @@ function basesOf(point: CurvePoint, windowBits: number, windows: number): CurveP
   return bases;
 }
 
-/** Returns x and y, alternating, of 1 .. count times the point. None is infinity, because the order is a prime above `count`. */
+/**
+ * Returns the multiples 1 .. count of the point, with x and y in turn. No multiple is infinity, because the order is a prime
+ * above `count`.
+ */
 function multiplesOf(point: CurvePoint, count: number): bigint[] {
   const running = new PointSum();
   const sums = Array.from({ length: count }, () => {
     running.add(point.x, point.y);
     return running.copy();
   });
-  // Montgomery's trick: one inversion for all points, undone factor by factor from the end.
+  // Montgomery's trick computes one inversion for all points. Then the factors are removed one by one from the end.
   const products: bigint[] = [];
   let product = 1n;
   for (const sum of sums) {

@@ -13,39 +13,39 @@ import {
   TabledPoint,
 } from './stark_curve.js';
 
-/** A Stark signature and the hash that it signs, 32 big-endian bytes each. */
+/** A Stark signature and the signed hash, 32 big-endian bytes each. */
 export interface StarkSignatureBytes {
   readonly msgHash: Uint8Array;
   readonly r: Uint8Array;
   readonly s: Uint8Array;
 }
 
-/** A signature as a publisher declares it, with the message that it should sign. Each field is 32 big-endian bytes. */
+/** A signature that a publisher declares, with the message that it should sign. Each field has 32 big-endian bytes. */
 export interface StarkClaim extends StarkMessage, StarkSignatureBytes {
   /** The x coordinate of the public key. */
   readonly publicKey: Uint8Array;
 }
 
 /**
- * Verifies Stark signatures of publishers whose keys recur. Each key gets a table of multiples at its first signature (15 ms, 0.5
- * MB). With it a verification, its hash included, takes 0.2 ms instead of 3.8 ms.
+ * Verifies Stark signatures of publishers that sign repeatedly. Each key gets a table of multiples at its first signature, which
+ * takes 15 ms and 0.5 MB. With the table, a verification with its hash takes 0.2 ms instead of 3.8 ms.
  */
 export class StarkVerifier {
   readonly #pedersen: Pedersen;
   readonly #keysMax: number;
-  /** The keys by x coordinate, least recently used first. The point is `undefined` when the curve has none with this x. */
+  /** The keys by x coordinate, least recently used first. The point is `undefined` when the curve has no point with this x. */
   readonly #keys = new Map<bigint, TabledKey>();
   #verifications = 0;
 
-  /** @param keysMax the number of keys that may have a table. A verification with another key takes 2 to 4 ms */
+  /** @param keysMax the largest number of keys with a table. A verification with any other key takes 2 to 4 ms */
   constructor(pedersen: Pedersen, keysMax = 256) {
     this.#pedersen = pedersen;
     this.#keysMax = keysMax;
   }
 
   /**
-   * Applies the rules of StarkWare's verifier: r and the hash in 0 .. 2^251-1 and r not 0, s in 1 .. n-1 and its inverse
-   * below 2^251, and the nonce point's x equal to r itself, not only modulo n. A high s is valid.
+   * Applies the rules of StarkWare's verifier. r and the hash must be in 0 .. 2^251-1, and r must not be 0. s must be in 1 .. n-1,
+   * and its inverse must be below 2^251. The nonce point's x must equal r itself, not only modulo n. A high s is valid.
    */
   verify(claim: StarkClaim): SignatureVerdict {
     const r = fieldNumber(claim.r);
@@ -83,7 +83,7 @@ export class StarkVerifier {
     return key;
   }
 
-  /** Drops an idle key. A table costs as much as 80 verifications with it, so a key in use never loses its table to another one. */
+  /** Drops an idle key. A table costs as much as 80 verifications, so a key in use never loses its table to another key. */
   #dropIdleKey(): boolean {
     const [x, key] = this.#keys.entries().next().value!;
     return this.#verifications - key.usedAt > IDLE_VERIFICATIONS && this.#keys.delete(x);
@@ -91,7 +91,7 @@ export class StarkVerifier {
 }
 
 /**
- * Signs a hash with the deterministic nonce of RFC 6979, the same as @scure/starknet and starknet.js.
+ * Signs a hash with the deterministic nonce of RFC 6979, with the same result as @scure/starknet and starknet.js.
  * @param hash the Pedersen hash of the message, below 2^251.
  * @returns r and s as numbers; s may be in the upper half, as is usual on this curve.
  * @throws RangeError when `hash` is not below 2^251 (once in 2^55 messages) or `key` is not in 1 .. n-1.
@@ -108,7 +108,7 @@ export function starkSign(hash: bigint, key: bigint): { r: bigint; s: bigint } {
   }
 }
 
-/** Hashes and signs a message with a private key in 1 .. n-1 (32 bytes). */
+/** Hashes and signs a message with a private key in 1 .. n-1. */
 export function starkSignMessage(
   pedersen: Pedersen,
   message: StarkMessage,
@@ -120,7 +120,7 @@ export function starkSignMessage(
 }
 
 /**
- * Returns the public key in the form of the wire: the x coordinate, 32 bytes.
+ * Returns the public key in the form that is sent: the x coordinate, 32 bytes.
  * @throws RangeError when `key` is not in 1 .. n-1.
  */
 export function starkPublicKey(key: bigint): Buffer {
@@ -130,20 +130,20 @@ export function starkPublicKey(key: bigint): Buffer {
 
 interface TabledKey {
   point: Multiplicand | undefined;
-  /** The sign of the point that made the key's last valid signature, of the two points with its x. */
+  /** The sign of the point in the key's last valid signature. The curve has two points with the key's x. */
   negative: boolean;
   usedAt: number;
 }
 
-/** The limit below which r, the message hash and the inverse of s must stay. */
+/** The exclusive upper limit of r, of the message hash and of the inverse of s. */
 const VALUE_LIMIT = 2n ** 251n;
 
 const KEY_WINDOW_BITS = 8;
 const IDLE_VERIFICATIONS = 1_000;
 
 /**
- * Checks that `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x, so this function tries both
- * points, first the one that was right last time.
+ * Checks that `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x coordinate, so both points are
+ * tried. The point that was right last time is tried first.
  */
 function isNonceOf(key: TabledKey, base: PointSum, u2: bigint, r: bigint): boolean {
   if (key.point === undefined) return false;
@@ -163,8 +163,8 @@ function refuseInvalidKey(key: bigint): void {
 }
 
 /**
- * Returns the x of a secret multiple of the generator. Zero windows need no addition, so the time would reveal bits of the
- * secret, and a few bits of many nonces are enough to find the key. Therefore the scalar is split into two random parts.
+ * Returns the x of a secret multiple of the generator. The time of one multiplication would reveal bits of the secret, because zero
+ * windows need no addition. A few bits of many nonces are enough to find the key. So the scalar is split into two random parts.
  */
 function multipleOfGenerator(secret: bigint): bigint {
   const part = randomScalar();
@@ -174,7 +174,7 @@ function multipleOfGenerator(secret: bigint): bigint {
   return sum.toAffine()!.x;
 }
 
-/** Returns the inverse modulo n in a time that depends on a random multiple of the secret instead of the secret. */
+/** Returns the inverse modulo n. The time depends on a random multiple of the secret instead of the secret itself. */
 function blindInverse(secret: bigint): bigint {
   const factor = randomScalar();
   return (Point.Fn.inv((secret * factor) % GROUP_ORDER) * factor) % GROUP_ORDER;
@@ -184,7 +184,7 @@ function randomScalar(): bigint {
   return (fieldNumber(randomBytes(32)) % (GROUP_ORDER - 1n)) + 1n;
 }
 
-/** Yields nonces by RFC 6979, section 3.2, with SHA-256 and the truncation of elliptic and starknet.js. */
+/** Yields the nonces of RFC 6979, section 3.2, with SHA-256 and with the truncation of elliptic and starknet.js. */
 function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
   const seed = Buffer.concat([fieldBytes(key), fieldBytes(hash)]);
   let k: Buffer = Buffer.alloc(32, 0);
@@ -203,7 +203,10 @@ function* noncesOf(hash: bigint, key: bigint): Generator<bigint, never> {
   }
 }
 
-/** Returns the first 252 bits; all 256 when the block begins with a zero byte, because those signers ignore leading zeros. */
+/**
+ * Returns the first 252 bits. Returns all 256 bits when the block begins with a zero byte, because elliptic and starknet.js ignore
+ * leading zeros.
+ */
 function truncate(block: Buffer): bigint {
   return block[0] === 0 ? fieldNumber(block) : fieldNumber(block) >> 4n;
 }

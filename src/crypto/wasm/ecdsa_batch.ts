@@ -19,7 +19,7 @@ export const BATCH_MAX = SUMS_MAX;
 const PRIME = limbsOf(FIELD_PRIME).map(Number);
 const ORDER = limbsOf(GROUP_ORDER).map(Number);
 
-// The numbers of a signature: the digest, r, s, and the product of all s before it.
+// The numbers of a signature: the digest, r, s, and the product of all earlier s.
 const [DIGEST, R, S, BEFORE] = [0, 1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number, number];
 const SIGNATURE_BYTES = 4 * NUMBER_BYTES;
 // The numbers of the batch.
@@ -29,9 +29,9 @@ const [ONE, TO_FACTOR, PRODUCT, REST, INVERSE, GENERATOR_PART, KEY_PART] = [0, 1
 const BATCH_BYTES = 7 * NUMBER_BYTES;
 
 /**
- * Verifies many signatures at once under known keys: each is valid when digest/s · G + r/s · Q has r as its x, and a y of the
- * parity that the recovery number names. This takes 33 % of the time of a recovery, because the multiples of the keys are in
- * tables and divisions are shared.
+ * Verifies many signatures with known keys at once. A signature is valid when digest/s · G + r/s · Q has r as its x, and its y has the
+ * parity that the recovery number states. This takes 33 % of the time of a recovery, because tables contain the multiples of the keys, and
+ * because all signatures share the divisions.
  */
 export class EcdsaBatch {
   readonly #tables: Secp256k1Tables;
@@ -52,17 +52,20 @@ export class EcdsaBatch {
   }
 
   /**
-   * Makes the table of a key in 3 ms; the table replaces that of the earlier key with the same number.
+   * Makes the table of a key in 3 ms. The new table replaces the table of the earlier key with the same number.
    * @param publicKey65 uncompressed, a point of the curve
-   * @returns `false` for one key in 2^44, for which no table can be made: no signature may be added under its number
+   * @returns `false` for one key in 2^44, for which no table can be made. No signature may then be added with this number
    */
   learn(key: number, publicKey65: Uint8Array): boolean {
-    // A signature that waits would be verified under another key than its own.
+    // A waiting signature would be verified with the wrong key.
     assert(!this.#keys.slice(0, this.#count).includes(key));
     return this.#tables.fill(1 + key, publicKey65.subarray(1));
   }
 
-  /** Adds a signature to verify; at most {@link BATCH_MAX}. @param rs64 r and s, each in 1 .. n - 1 */
+  /**
+   * Adds a signature to the batch, which has at most {@link BATCH_MAX} signatures.
+   * @param rs64 r and s, each in 1 .. n - 1
+   */
   add(key: number, digest32: Uint8Array, rs64: Uint8Array, recovery: 0 | 1): void {
     assert(this.#count < BATCH_MAX);
     const { limbs } = this.#tables.arithmetic;
@@ -79,14 +82,15 @@ export class EcdsaBatch {
     return this.#count;
   }
 
-  /** Forgets the signatures without verifying them. */
+  /** Removes the signatures without verifying them. */
   clear(): void {
     this.#count = 0;
   }
 
   /**
-   * Tells of each signature since the last call whether it is valid, and forgets them. The answer `false` may be wrong: a signer can make a
-   * valid signature whose points meet where they are added, and of those the sum is unknown. The answer `true` is right.
+   * Returns, for each signature since the last call, whether it is valid, and then removes the signatures. The answer `false` may be wrong,
+   * because a signer can make a valid signature in which two points with the same x are added, and such a sum is unknown. The answer `true`
+   * is always right.
    */
   verify(): boolean[] {
     const count = this.#count;
@@ -97,7 +101,7 @@ export class EcdsaBatch {
     return Array.from({ length: count }, (_, i) => this.#isNoncePoint(i));
   }
 
-  /** Divides by all s with one inversion. */
+  /** Computes the divisions by all s with one inversion. */
   #chooseMultiples(count: number): void {
     const { arithmetic } = this.#tables;
     const { multiplyScalar } = arithmetic.module;
@@ -122,7 +126,7 @@ export class EcdsaBatch {
     }
   }
 
-  /** Chooses a multiple. The tables take odd factors: the negative of an even factor is odd, because n is odd. */
+  /** Chooses a multiple. The tables only accept odd factors. The negative of an even factor is odd, because n is odd. */
   #chooseMultiple(sum: number, part: 0 | 1, table: number, factor: number): void {
     const { limbs } = this.#tables.arithmetic;
     reduceOnce(limbs, factor / 4, ORDER);
@@ -152,7 +156,7 @@ export class EcdsaBatch {
 function reduceFully(limbs: Int32Array, index: number): void {
   carry(limbs, index);
   const top = limbs[index + LIMBS - 1]! >> TOP_LIMB_BITS;
-  // 2^256 is 2^32 + 977.
+  // Modulo p, 2^256 equals 2^32 + 977.
   limbs[index]! += 977 * top;
   limbs[index + 1]! += top << (32 - LIMB_BITS);
   limbs[index + LIMBS - 1]! -= top << TOP_LIMB_BITS;

@@ -20,13 +20,16 @@ import {
   when,
 } from './wasm_code.js';
 
-/** Bytes that one permutation absorbs: the rate of Keccak-256. */
+/** The number of bytes that one permutation absorbs: the rate of Keccak-256. */
 export const BLOCK_BYTES = 136;
 const BLOCK_LANES = BLOCK_BYTES / 8;
 const LANES = 25;
 export const STATE_BYTES = 8 * LANES;
 
-/** The memory: the bytes to hash, the state, whose first 32 bytes are the digest at the end, and the constants. */
+/**
+ * The layout of the memory: the bytes to hash, the state, and the constants. At the end the first 32 bytes of the state are the
+ * digest.
+ */
 export const ROOM_BYTES = BLOCK_BYTES * 476;
 export const STATE_AT = ROOM_BYTES;
 const ROUNDS = 24;
@@ -36,16 +39,17 @@ const CONSTANTS_AT = PAGE_BYTES - 8 * ROUNDS;
 export interface KeccakModule {
   readonly memory: { readonly buffer: ArrayBuffer };
   /**
-   * Absorbs the first blocks of the memory; the last ones of a message must be padded already.
-   * @param blocks their number, at least 1
-   * @param continues 1 to go on with the state in memory, 0 to begin a digest
+   * Absorbs the first blocks of the memory. The last blocks of a message must already be padded.
+   * @param blocks the number of blocks, at least 1
+   * @param continues 1 to continue with the state in memory, 0 to begin a new digest
    */
   readonly absorb: (blocks: number, continues: 0 | 1) => void;
 }
 
 /**
- * Opens Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which has 64-bit integers and rotates them; its bytes are made here.
- * JavaScript writes into the memory of the module and reads from there, so a hash takes no array of its own.
+ * Opens Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which has 64-bit integers and can rotate them. The bytes of the
+ * module are made in this file. JavaScript reads and writes the memory of the module directly, so a hash needs no additional
+ * array.
  */
 export function openKeccakModule(): KeccakModule {
   const { memory, absorb } = openWasm([absorbFunction()], 1) as KeccakModule;
@@ -53,11 +57,11 @@ export function openKeccakModule(): KeccakModule {
   return { memory, absorb };
 }
 
-/** The locals of the function: its parameters, then its variables. */
+/** The locals of the function: first its parameters, then its variables. */
 const [LEFT, CONTINUES, FROM, ROUND] = [0, 1, 2, 3];
 const STATE = locals(4, LANES);
 const NEXT_STATE = locals(29, LANES);
-/** The parities of the columns, then one row before its last step. */
+/** The parities of the columns. Later the locals contain one row before its last step. */
 const ROW = locals(54, 5);
 const CHANGE = locals(59, 5);
 
@@ -90,7 +94,7 @@ function absorbFunction(): WasmFunction {
   };
 }
 
-/** Writes a round; `number` is 0 or 1 behind the round that {@link ROUND} points at. */
+/** Writes a round. `number` is 0 for the round to which {@link ROUND} points, and 1 for the next round. */
 function round(from: readonly number[], to: readonly number[], number: 0 | 1): Code {
   const code: Code[] = [];
   for (let x = 0; x < 5; x++) {
@@ -103,7 +107,7 @@ function round(from: readonly number[], to: readonly number[], number: 0 | 1): C
   }
   for (let y = 0; y < 5; y++) {
     for (let x = 0; x < 5; x++) {
-      // The lane that moves to x, y.
+      // The lane that moves to the place (x, y).
       const column = (3 * (y + 2 * x)) % 5;
       const lane = column + 5 * x;
       const changed = i64Xor(get(from[lane]!), get(CHANGE[column]!));
@@ -122,7 +126,7 @@ function round(from: readonly number[], to: readonly number[], number: 0 | 1): C
   return code;
 }
 
-/** The bits by which each lane is rotated. */
+/** The number of bits by which each lane is rotated. */
 const ROTATIONS = rotations();
 
 function rotations(): number[] {

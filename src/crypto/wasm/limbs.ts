@@ -1,19 +1,19 @@
 /**
- * Numbers of 256 bits as nine limbs of 29 bits, the lowest first. So the 81 products of a multiplication add up in 64 bits
- * without a carry. In memory a limb takes 4 bytes.
+ * Numbers of 256 bits as nine limbs of 29 bits, lowest limb first. With this size the 81 products of a multiplication can be added in 64
+ * bits without a carry. In memory a limb takes 4 bytes.
  */
 export const LIMBS = 9;
 export const LIMB_BITS = 29;
 export const LIMB_MASK = 2 ** LIMB_BITS - 1;
 export const NUMBER_BYTES = 4 * LIMBS;
-/** The bits of the highest limb. */
+/** The number of bits of the highest limb. */
 export const TOP_LIMB_BITS = 256 - LIMB_BITS * (LIMBS - 1);
 
 export function limbsOf(value: bigint): readonly bigint[] {
   return Array.from({ length: LIMBS }, (_, i) => (value >> BigInt(LIMB_BITS * i)) & BigInt(LIMB_MASK));
 }
 
-/** Reads 32 big-endian bytes. */
+/** Reads a number from 32 big-endian bytes. */
 export function readNumber(bytes: Uint8Array, at: number, out: Int32Array, index: number): void {
   let carried = 0;
   let bits = 0;
@@ -28,13 +28,16 @@ export function readNumber(bytes: Uint8Array, at: number, out: Int32Array, index
   out[limb] = carried;
 }
 
-/** Returns the limb and the place in it at which the bits from `bit` on begin. */
+/** Returns the limb, and the position in that limb, at which the bits from `bit` on begin. */
 export function placeOfBit(bit: number): readonly [limb: number, shift: number] {
   const limb = Math.floor(bit / LIMB_BITS);
   return [limb, bit - limb * LIMB_BITS];
 }
 
-/** Subtracts the modulus from a number unless that is below it. Both have limbs below 2^29, and the number is below twice the modulus. */
+/**
+ * Subtracts the modulus from a number if the number is at least the modulus. Both have limbs below 2^29, and the number is below twice
+ * the modulus.
+ */
 export function reduceOnce(limbs: Int32Array, index: number, modulus: readonly number[]): void {
   let i = LIMBS - 1;
   while (i > 0 && limbs[index + i] === modulus[i]) i -= 1;
@@ -47,7 +50,7 @@ export function reduceOnce(limbs: Int32Array, index: number, modulus: readonly n
   }
 }
 
-/** Replaces a number that is not above the modulus by the modulus minus that number. */
+/** Replaces a number by the modulus minus the number. The number must not be above the modulus. */
 export function negate(limbs: Int32Array, index: number, modulus: readonly number[]): void {
   let borrowed = 0;
   for (let i = 0; i < LIMBS; i++) {

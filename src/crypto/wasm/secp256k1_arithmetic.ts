@@ -9,7 +9,7 @@ import {
 } from './secp256k1_module.js';
 import { PAGE_BYTES } from './wasm_code.js';
 
-// The layout of the memory that this class uses: some numbers, then the products of a batch of pairs.
+// The memory that this class uses: first some numbers, then the products of a batch of pairs.
 const ONE = 0;
 const [SLOPE, A, B] = [1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number];
 /** The powers `x^(2^k − 1)` of a number, for k = 1, 2, 4 and so on. */
@@ -18,19 +18,19 @@ const ONES_MAX = 7;
 const PRODUCTS = ONES + (ONES_MAX + 1) * NUMBER_BYTES;
 
 /**
- * Operations that take more than one call of the {@link Secp256k1Module}, on public numbers in its memory. Numbers and points are named by their
- * addresses.
+ * * Operations that need more than one call of the {@link Secp256k1Module}. These operations work on public numbers in the module's
+ * memory. Numbers and points are identified by their addresses.
  */
 export class Secp256k1Arithmetic {
   readonly module: Secp256k1Module;
-  /** All memory, four bytes each. */
+  /** The whole memory, as limbs of four bytes. */
   readonly limbs: Int32Array;
-  /** The memory from this address on is free for others. */
+  /** The address from which on other code may use the memory. */
   readonly freeFrom: number;
 
   /**
    * @param pairsMax the largest number of pairs of points that are added at once
-   * @param freeBytes for other users
+   * @param freeBytes the size of the memory for other code
    */
   constructor(pairsMax: number, freeBytes: number) {
     this.freeFrom = PRODUCTS + (pairsMax + 1) * NUMBER_BYTES;
@@ -53,10 +53,10 @@ export class Secp256k1Arithmetic {
   }
 
   /**
-   * Adds pairs of points with one inversion for all.
-   * @param references two for each pair
-   * @param sums the address of the sums, one after the other
-   * @returns the pairs whose sums are wrong: two points with the same x, and once in 2^56 two others
+   * Adds pairs of points with one inversion for all pairs.
+   * @param references two references for each pair
+   * @param sums the address of the sums, which follow each other
+   * @returns the pairs whose sums are wrong: pairs of points with the same x, and once in 2^56 a pair of other points
    */
   addPairs(references: number, pairs: number, sums: number): number[] {
     this.module.multiplyDifferences(references, pairs, PRODUCTS);
@@ -94,17 +94,19 @@ export class Secp256k1Arithmetic {
     this.#combine(out + NUMBER_BYTES, [1, B], [-1, y]);
   }
 
-  /** Computes 1 / a, which is a to the power of p - 2 (Fermat). */
+  /** Computes 1 / a as a to the power of p - 2 (Fermat). */
   invert(out: number, a: number): void {
     raise(out, a, FIELD_INVERSION, this.module.multiply, this.module.square);
   }
 
-  /** Inverts a scalar: for a times Montgomery’s factor the result is 1 / a times the factor. */
+  /** Inverts a scalar. If the input is a times Montgomery’s factor, the result is 1 / a times the factor. */
   invertScalar(out: number, a: number): void {
     raise(out, a, SCALAR_INVERSION, this.module.multiplyScalar, this.module.squareScalar);
   }
 
-  /** Writes a sum of small multiples of reduced numbers. The factors add up to 3 at most, so its limbs stay below 2^31. */
+  /**
+   * Writes a sum of small multiples of reduced numbers. The sum of the factors is at most 3, so the limbs of the result stay below 2^31.
+   */
   #combine(out: number, ...terms: readonly (readonly [factor: number, number: number])[]): void {
     for (let i = 0; i < LIMBS; i++) {
       let sum = 0;
@@ -115,7 +117,7 @@ export class Secp256k1Arithmetic {
   }
 }
 
-/** A step of raising to a power: a number of squarings, then a factor `x^(2^k − 1)` with k = 2 to the power of `ones`. */
+/** A step of raising to a power: a number of squarings, and then a factor `x^(2^k − 1)` with k = 2 to the power of `ones`. */
 interface Step {
   readonly squarings: number;
   readonly ones: number;
@@ -144,7 +146,7 @@ function raise(
 const FIELD_INVERSION = stepsTo(FIELD_PRIME - 2n);
 const SCALAR_INVERSION = stepsTo(GROUP_ORDER - 2n);
 
-/** Finds the steps; the exponents have long runs of ones. */
+/** Finds the steps to an exponent. The exponents have long runs of ones. */
 function stepsTo(exponent: bigint): readonly Step[] {
   const steps: Step[] = [];
   const bits = exponent.toString(2);

@@ -18,19 +18,19 @@ import {
 export const FIELD_PRIME = 2n ** 256n - 2n ** 32n - 977n;
 export const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** Locals with the limbs of a number. */
+/** The locals that contain the limbs of a number. */
 export type Number256 = readonly number[];
 
-/** The locals that the reductions use themselves. */
+/** The locals that the reductions use internally. */
 export interface Scratch {
   readonly limbs: Number256;
   readonly carry: number;
 }
 
 /**
- * The sum of all products of limbs that count 2^(29·k), without a carry. Limbs may be negative. The 9 products of a column must
- * stay within 63 bits. The largest factors are a reduced number and the sum of two; their columns are below 2^62.01, because the
- * highest limb has 24 bits.
+ * * Returns the sum of all products of limbs with the weight 2^(29·k), without a carry. Limbs may be negative. The 9 products of
+ * a column must fit in 63 bits. The largest factors are a reduced number and a sum of two reduced numbers. The columns of these
+ * factors are below 2^62.01, because the highest limb has 24 bits.
  */
 export type Column = (k: number) => Code;
 
@@ -38,7 +38,10 @@ export function product(a: Number256, b: Number256): Column {
   return (k) => sumOf(pairsOf(k).map(([i, j]) => i64Multiply(get(a[i]!), get(b[j]!))));
 }
 
-/** Squares a number. @param doubled twice its limbs */
+/**
+ * Squares a number.
+ * @param doubled twice the limbs of `a`
+ */
 export function square(a: Number256, doubled: Number256): Column {
   return (k) =>
     sumOf(
@@ -48,7 +51,7 @@ export function square(a: Number256, doubled: Number256): Column {
     );
 }
 
-/** Returns the limbs whose products belong to a column. */
+/** Returns the pairs of limbs whose products belong to a column. */
 function pairsOf(k: number): (readonly [number, number])[] {
   const first = Math.max(0, k - LIMBS + 1);
   return Array.from({ length: Math.min(k, LIMBS - 1) - first + 1 }, (_, n) => [first + n, k - first - n]);
@@ -60,8 +63,8 @@ const lowOf = (value: Code): Code => i64And(value, MASK);
 const highOf = (local: number): Code => i64ShiftRight(get(local), i64(BigInt(LIMB_BITS)));
 
 /**
- * Writes columns, minus other numbers, into `out` modulo p as a number between -2^70 and 2^256 + 2^70: 2^256 is 2^32 + 977 there.
- * The limbs of `out` are below 2^29 and not negative, except the third, which may lie 2^12 outside.
+ * * Writes columns, minus other numbers, into `out` modulo p, where 2^256 equals 2^32 + 977. The result is between -2^70 and
+ * 2^256 + 2^70. The limbs of the result are in 0 .. 2^29 - 1, except the third limb, which may be up to 2^12 outside.
  * @param less the numbers that are subtracted in each of the lower columns
  */
 export function reduceToField(
@@ -76,7 +79,8 @@ export function reduceToField(
     code.push(set(carry, value), set(high[k - LIMBS]!, lowOf(get(carry))));
   }
   code.push(set(high[LIMBS - 1]!, highOf(carry)));
-  // A high limb counts 2^261 of the limb below it, which is 2^37 + 31,264: 31,264 of that limb, and 2^8 of the next limb.
+  // A high limb has the weight of 2^261 times the limb nine places below it. Modulo p, 2^261 equals 2^37 + 31,264. This is 31,264
+  // times that limb and 2^8 times the next limb.
   for (let k = 0; k < LIMBS; k++) {
     let value = i64Add(column(k), i64Multiply(get(high[k]!), i64(977n << EXCESS)));
     if (k > 0) {
@@ -86,7 +90,7 @@ export function reduceToField(
     code.push(set(carry, less(k).reduce(i64Subtract, value)));
     if (k < LIMBS - 1) code.push(set(out[k]!, lowOf(get(carry))));
   }
-  // The part that is above 2^256 now.
+  // The part that is now above 2^256.
   const top = high[0]!;
   const beyond = i64ShiftLeft(get(high[LIMBS - 1]!), i64(32n + 2n * EXCESS - BigInt(LIMB_BITS)));
   code.push(
@@ -104,12 +108,12 @@ export function reduceToField(
   return code;
 }
 
-/** The bits by which nine limbs are longer than 256 bits. */
+/** The number of bits that nine limbs have above 256 bits. */
 const EXCESS = BigInt(LIMB_BITS * LIMBS - 256);
 
 /**
  * Writes columns into `out` modulo n, divided by {@link SCALAR_FACTOR}, as a number below 1.04 n (Montgomery's reduction). The
- * factors must be below 1.04 n too, as all numbers below 2^256 are.
+ * factors must also be below 1.04 n; all numbers below 2^256 are.
  */
 export function reduceToScalar(out: Number256, column: Column, { limbs: quotient, carry }: Scratch): Code {
   const code: Code[] = [];
@@ -132,7 +136,7 @@ export function reduceToScalar(out: Number256, column: Column, { limbs: quotient
   return code;
 }
 
-/** Montgomery's R. */
+/** Montgomery's factor R. */
 export const SCALAR_FACTOR = 2n ** BigInt(LIMB_BITS * LIMBS);
 const ORDER = limbsOf(GROUP_ORDER);
 const NEGATIVE_INVERSE = negativeInverseOf(ORDER[0]!);

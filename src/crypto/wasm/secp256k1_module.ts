@@ -40,46 +40,47 @@ import {
   when,
 } from './wasm_code.js';
 
-/** A point: x, then y. */
+/** The size of a point: x and then y. */
 export const POINT_BYTES = 2 * NUMBER_BYTES;
-/** Address of a point, plus {@link NEGATIVE} for its negative. */
+/** The size of a reference to a point. A reference is the address of the point, plus {@link NEGATIVE} for the negative of the point. */
 export const REFERENCE_BYTES = 4;
 export const NEGATIVE = 1;
-/** Mark that `multiplyDifferences` leaves on the first reference of a pair whose sum will be wrong. */
+/** The mark that `multiplyDifferences` sets on the first reference of a pair whose sum will be wrong. */
 export const DOUBTFUL = 2;
 
 /**
- * The exports of the module. All arguments are addresses of its memory, or counts. Numbers of the field have the form of
- * {@link reduceToField}, and scalars that of {@link reduceToScalar}.
+ * The exports of the module. All arguments are addresses in its memory or counts. Numbers of the field have the form that {@link
+ * reduceToField} writes. Scalars have the form that {@link reduceToScalar} writes.
  */
 export interface Secp256k1Module {
   readonly memory: { readonly buffer: ArrayBuffer };
   multiply(out: number, a: number, b: number): void;
-  /** Squares `times` times. */
+  /** Squares a number `times` times. */
   square(out: number, a: number, times: number): void;
-  /** Multiplies by b and divides by Montgomery’s factor. */
+  /** Multiplies a and b, and divides by Montgomery’s factor. */
   multiplyScalar(out: number, a: number, b: number): void;
   squareScalar(out: number, a: number, times: number): void;
   /**
-   * Computes the first half of the sums of pairs of points: the products of the differences of their x. {@link addPairs} needs the
-   * inverse of the last product. Marks a pair of two points with the same x as {@link DOUBTFUL}, and once in 2^56 another one.
-   * @param references two for each pair, unmarked
-   * @param products the first is 1; the one after pair i is written behind it at i + 1
+   * Computes the first half of the sums of pairs of points: the products of the differences of their x. {@link addPairs} needs the inverse
+   * of the last product. Marks a pair of two points with the same x as {@link DOUBTFUL}. Once in 2^56 it also marks another pair.
+   * @param references two references for each pair, without marks
+   * @param products the first product is 1; the product after pair i is written at index i + 1
    */
   multiplyDifferences(references: number, pairs: number, products: number): void;
   /**
-   * Computes the second half: writes the sum of each pair. The sum of a {@link DOUBTFUL} pair is wrong, and a forger can compute it; no other is.
-   * @param references those of the last pair
-   * @param products the one before the last pair
-   * @param inverse the inverse of the product of all; it is overwritten
+   * Computes the second half: writes the sum of each pair. Only the sum of a {@link DOUBTFUL} pair is wrong, and a forger can predict it.
+   * @param references the references of the last pair
+   * @param products the product before the last pair
+   * @param inverse the inverse of the product of all differences; it is overwritten
    * @param sums the address for the sum of the last pair
    */
   addPairs(references: number, pairs: number, products: number, inverse: number, sums: number): void;
 }
 
 /**
- * Opens the arithmetic of the curve secp256k1 on public numbers, in WebAssembly; its bytes are made here. Do not use secret
- * numbers: the points that are read depend on them, and another process may be able to watch that.
+ * Opens the arithmetic of the curve secp256k1 in WebAssembly. The bytes of the module are made in this file. The arithmetic is for public
+ * numbers only. With secret numbers, the points that are read would depend on the secret, and another process may be able to observe these
+ * reads.
  * @param pages see {@link openWasm}
  */
 export function openSecp256k1Module(pages: number): Secp256k1Module {
@@ -101,7 +102,7 @@ const DOUBTFUL_DIFFERENCES = [0n, FIELD_PRIME, -FIELD_PRIME].map((value) =>
 
 type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
 
-/** Returns `count` numbers in locals from `first` on, and the scratch of the reductions behind them. */
+/** Returns `count` numbers in locals from `first` on, and the scratch locals of the reductions after them. */
 function numbers(first: number, count: number): { all: Number256[]; scratch: Scratch; variables: number } {
   const all = Array.from({ length: count }, (_, i) => locals(first + i * LIMBS, LIMBS));
   const end = first + count * LIMBS;
@@ -178,7 +179,7 @@ function addPairsFunction(): WasmFunction {
     set(right, addressAt(references, 1)),
     set(leftSign, signAt(references, 0)),
     set(rightSign, signAt(references, 1)),
-    // The inverse of this pair's difference is that of the product up to it, times the product before it.
+    // The inverse of this pair's difference is the inverse of the product up to this pair, times the product before this pair.
     load(before, get(products)),
     differenceOfX(difference, right, left),
     when(isDoubtful(difference), oneInstead(difference)),

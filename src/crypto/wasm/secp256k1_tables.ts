@@ -3,7 +3,7 @@ import { LIMB_BITS, NUMBER_BYTES, placeOfBit, readNumber } from './limbs.js';
 import { Secp256k1Arithmetic } from './secp256k1_arithmetic.js';
 import { NEGATIVE, POINT_BYTES, REFERENCE_BYTES } from './secp256k1_module.js';
 
-/** The generator of the curve (SEC 2, section 2.4.1): x, then y. */
+/** The generator of the curve (SEC 2, section 2.4.1): x and then y. */
 const GENERATOR = Buffer.from(
   '79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
     '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8',
@@ -12,48 +12,53 @@ const GENERATOR = Buffer.from(
 /** The number of the generator's table. */
 export const GENERATOR_TABLE = 0;
 
-/** The number of places: a multiple of a point is a sum of points of its table, one for each byte of the factor. */
+/** The number of places. A multiple of a point is a sum of points from its table, with one point for each byte of the factor. */
 const PLACES = 32;
-/** The number of points at each place: the odd multiples up to 255 of 256^place; a negative one is the same point with another sign. */
+/**
+ * The number of points at each place: the odd multiples up to 255 of 256^place. A negative multiple uses the same point with the opposite
+ * sign.
+ */
 const ODD_MULTIPLES = 128;
 const TABLE_BYTES = PLACES * ODD_MULTIPLES * POINT_BYTES;
 
-// An odd factor is the sum of all 256^place · (2·b - 255), where the bytes b are those of (factor − 1 + 2^256) / 2: they begin at
-// the factor's bit 1.
+// An odd factor is the sum of all 256^place · (2·b - 255), where b are the bytes of (factor − 1 + 2^256) / 2. These bytes begin at bit 1 of
+// the factor.
 const PLACE_BITS = Array.from({ length: PLACES }, (_, place) => placeOfBit(8 * place + 1));
 const PLACE_LIMBS = Int32Array.from(PLACE_BITS, ([limb]) => limb);
 const PLACE_SHIFTS = Int32Array.from(PLACE_BITS, ([, shift]) => shift);
 const TOP_BYTE_BIT = 0x80;
 
-/** The largest number of sums that are made at once, each of two multiples. */
+/** The largest number of sums that are made at once. Each sum has two multiples. */
 export const SUMS_MAX = 64;
 const SUM_POINTS = 2 * PLACES;
+// The last step of `fill` adds half of a table's points at once, with the memory of the sums.
+assert(ODD_MULTIPLES / 2 <= SUMS_MAX);
 
-/** The points of a sum are added in pairs, then the sums of the pairs, and so on. */
+/** A level of a sum. The points of a sum are added in pairs, then the sums of the pairs are added in pairs, and so on. */
 interface Level {
   /** The number of pairs of each sum at this level. */
   readonly pairs: number;
-  /** The addresses of the references to their points, and of their sums. */
+  /** The address of the references to the points at this level. The next field is the address of their sums. */
   readonly references: number;
   readonly sums: number;
 }
 
 /**
- * Points that are multiplied often, each with a table of 4,096 of its multiples, 295 KB. Many sums are made at once: adding two
- * points needs a division, and one division serves all.
+ * Points that are multiplied often. Each point has a table of 4,096 of its multiples, which takes 295 KB. Many sums are made at once,
+ * because the addition of two points needs a division and all sums can share one division.
  */
 export class Secp256k1Tables {
   readonly arithmetic: Secp256k1Arithmetic;
   readonly #levels: readonly Level[];
-  /** 1 for each sum of the last {@link add} that is wrong. */
+  /** The flags of the sums of the last {@link add}: 1 for each sum that is wrong. */
   readonly #wrong = new Uint8Array(SUMS_MAX);
   readonly #tables: number;
-  /** The memory from this address on is free for others. */
+  /** The address from which on other code may use the memory. */
   readonly freeFrom: number;
 
   /**
-   * @param count the number of tables, with that of the generator
-   * @param freeBytes for other users
+   * @param count the number of tables, including the generator's table
+   * @param freeBytes the size of the memory for other code
    */
   constructor(count: number, freeBytes: number) {
     const pairs = Array.from({ length: Math.log2(SUM_POINTS) }, (_, level) => SUM_POINTS / 2 ** (level + 1));
@@ -76,8 +81,8 @@ export class Secp256k1Tables {
 
   /**
    * Makes the table of a point of the curve, in 3 ms.
-   * @param point64 its x, then its y
-   * @returns `false` for a point of which a multiple cannot be made in this way, about one in 2^44: then the table must not be used
+   * @param point64 x and then y of the point
+   * @returns `false` for about one point in 2^44, if a multiple cannot be made in this way; the table must then not be used
    */
   fill(table: number, point64: Uint8Array): boolean {
     const { limbs } = this.arithmetic;
@@ -89,7 +94,7 @@ export class Secp256k1Tables {
     for (let place = 0; place < PLACES; place++)
       this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[8 * place]!);
     let isRight = true;
-    // Each step doubles the number of points: adds an even multiple to all points so far.
+    // Each step doubles the number of points, because it adds an even multiple to all points that exist.
     for (let step = 1; 2 ** step <= ODD_MULTIPLES; step++) {
       const count = 2 ** (step - 1);
       let at = references / 4;
@@ -106,7 +111,7 @@ export class Secp256k1Tables {
   }
 
   /**
-   * Chooses the points of a multiple. See {@link add}.
+   * Chooses the points of a multiple for {@link add}.
    * @param sum 0 .. {@link SUMS_MAX} - 1
    * @param part 0 or 1
    * @param factor the address of an odd number below 2^256
@@ -129,7 +134,10 @@ export class Secp256k1Tables {
     }
   }
 
-  /** Adds the chosen points of the first sums. A sum is wrong, and no other, when two of its points with the same x are added: see {@link isWrong}. */
+  /**
+   * Adds the chosen points of the first `count` sums. A sum is wrong if and only if {@link isWrong} says so. This can happen when two
+   * points with the same x are added.
+   */
   add(count: number): void {
     this.#wrong.fill(0);
     for (const { pairs, references, sums } of this.#levels) {
@@ -138,7 +146,7 @@ export class Secp256k1Tables {
     }
   }
 
-  /** Tells whether a sum of the last {@link add} is wrong. Its point then says nothing, and a forger may have chosen it. */
+  /** Tells whether a sum of the last {@link add} is wrong. The point of a wrong sum has no meaning, and a forger may have chosen it. */
   isWrong(sum: number): boolean {
     return this.#wrong[sum] === 1;
   }

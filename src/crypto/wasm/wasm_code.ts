@@ -1,7 +1,10 @@
-/** Bytes of a module of WebAssembly, instructions or a part of a section, in parts that are put together at the end. */
+/** The bytes of a WebAssembly module, of instructions or of a part of a section. The parts are joined at the end. */
 export type Code = number | readonly Code[];
 
-/** A function that a module exports. Its locals are its parameters, which are all i32, then its variables: those of i32, then those of i64. */
+/**
+ * * A function that a module exports. The locals of a function are first its parameters, which are all i32, then its i32 variables, then
+ * its i64 variables.
+ */
 export interface WasmFunction {
   readonly name: string;
   readonly parameters: number;
@@ -13,8 +16,8 @@ export interface WasmFunction {
 export const PAGE_BYTES = 65_536;
 
 /**
- * Opens a module whose bytes are made here. Its own memory is exported as `memory`.
- * @param pages of {@link PAGE_BYTES}; pages that are never written take no memory of the machine
+ * Opens a WebAssembly module with these functions. The memory of the module is exported as `memory`.
+ * @param pages the number of pages of {@link PAGE_BYTES}; a page that is never written takes no memory of the machine
  * @returns the exports
  */
 export function openWasm(functions: readonly WasmFunction[], pages: number): object {
@@ -33,7 +36,7 @@ export function openWasm(functions: readonly WasmFunction[], pages: number): obj
   return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
 }
 
-/** The part of the global object that is used; the types of Node 20 have no declaration of it. */
+/** The part of the global object that is used here. Node 20's types do not declare it. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: object };
@@ -44,7 +47,7 @@ export function locals(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-// The instructions, by their names in the specification of WebAssembly. Operands are the code that produces them.
+// The instructions, with the names of the WebAssembly specification. Operands are the code that produces them.
 
 export const get = (local: number): Code => [0x20, unsigned(local)];
 export const set = (local: number, value: Code): Code => [value, 0x21, unsigned(local)];
@@ -69,14 +72,14 @@ export const i64Multiply: Binary = binary(0x7e);
 export const i64And: Binary = binary(0x83);
 export const i64Xor: Binary = binary(0x85);
 export const i64ShiftLeft: Binary = binary(0x86);
-/** The shift that keeps the sign. */
+/** Shifts to the right and keeps the sign. */
 export const i64ShiftRight: Binary = binary(0x87);
 export const i64Rotate: Binary = binary(0x89);
 export const i64IsEqual: Binary = binary(0x51);
-/** Extends an i32 with its sign to an i64. */
+/** Extends an i32 to an i64 with the same sign. */
 export const i64Of = (value: Code): Code => [value, 0xac];
 
-// Loads and stores at the address plus `offset`.
+// Loads and stores use the address plus `offset`.
 const load =
   (instruction: number, alignment: number) =>
   (address: Code, offset = 0): Code => [address, instruction, alignment, unsigned(offset)];
@@ -97,7 +100,7 @@ export const i64Load32 = load(0x34, 2);
 export const i64Store32 = store(0x3e, 2);
 
 export const when = (condition: Code, ...body: Code[]): Code => [condition, 0x04, NO_RESULT, body, END];
-/** Runs the body, and again while the condition is not 0. */
+/** Runs the body, and repeats it while the condition is not 0. */
 export const doWhile = (body: readonly Code[], condition: Code): Code => [
   0x03,
   NO_RESULT,
@@ -113,7 +116,7 @@ const I64 = 0x7e;
 const NO_RESULT = 0x40;
 const END = 0x0b;
 
-/** The sections of a module that are used, and the kinds of exports. */
+/** The section numbers and the kinds of exports that this file uses. */
 const [TYPES, FUNCTIONS, MEMORIES, EXPORTS, BODIES] = [1, 3, 5, 7, 10];
 const [FUNCTION, MEMORY] = [0, 2];
 
@@ -144,7 +147,7 @@ function text(ascii: string): Code {
   return sized([...Buffer.from(ascii)]);
 }
 
-/** Encodes an integer in LEB128. */
+/** Encodes an unsigned integer in LEB128. */
 function unsigned(value: number): Code {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, unsigned(value >>> 7)];
 }

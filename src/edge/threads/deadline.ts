@@ -1,4 +1,4 @@
-/** Resolves with the promise, or after so many milliseconds. */
+/** Resolves when the promise is settled, or after `ms` milliseconds. */
 export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   let deadline: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

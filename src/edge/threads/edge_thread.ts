@@ -22,47 +22,53 @@ export interface EdgeThreadOptions {
   readonly loaded: LoadedThread;
   readonly start: Omit<ThreadStart, 'ring'>;
   readonly ringBytes: number;
-  /** The time without a turn of its event loop after which the thread counts as hung; default {@link SILENCE_MS_MAX}. */
+  /** The time without a turn of its event loop after which the thread counts as hung; the default is {@link SILENCE_MS_MAX}. */
   readonly silenceMsMax?: number | undefined;
   readonly host: EdgeThreadHost;
   readonly publishers: RemotePublishers;
-  /** Called once when the thread ends without a request, or hangs and is being ended. */
+  /** Called once, when the thread ends without a request, or when it hangs and is being ended. */
   readonly onFailure: (error: Error) => void;
-  /** Called when the thread has ended, or was abandoned; all its connections are closed by then. */
+  /** Called when the thread has ended or was abandoned. All connections of the thread are then closed. */
   readonly onExit: () => void;
 }
 
-/** Calls of an edge's thread to the main thread. */
+/** The functions of the main thread that serve an edge's thread. */
 export interface EdgeThreadHost {
   snapshot(): Snapshot;
-  /** Resolves when all records so far are on disk; rejects while the disk fails. */
+  /** Resolves when all records that exist at the call are on disk. Rejects while the disk fails. */
   written(): Promise<void>;
-  /** Writes a mark of the times of streaming payloads; resolves with true when the mark is on disk. */
+  /** Writes a mark of the times of streaming payloads. Resolves with true when the mark is on disk. */
   writeMark(number: number, timeNs: bigint): Promise<boolean>;
   log(event: Extract<ThreadEvent, { on: 'log' }>): void;
   damage(reason: string): void;
-  /** Called when the thread was too far behind and receives everything again. */
+  /** Called when the thread was too far behind, so that it receives everything again. */
   overrun(): void;
 }
 
-/** The default time without a turn, some hundred times the longest turn of a thread under full load. */
+/** The default time without a turn. This time is some hundred times the longest turn of a thread under full load. */
 const SILENCE_MS_MAX = 5_000;
-/** The factor of this time for a thread that starts: it loads its modules in one turn. */
+/** The factor of the silence limit for a starting thread, because such a thread loads its modules in one turn. */
 const START_SILENCES = 12;
-/** The longest time in which a thread may end by itself; then it is ended in the middle of its work. */
+/** The longest time in which a thread may end normally. After this time the thread is ended in the middle of its work. */
 const EXIT_MS_MAX = 1_500;
-/** The longest time for which the end of the service then waits for a thread that does not return from native code. */
+/**
+ * After {@link EXIT_MS_MAX}, the longest time for which the end of the service waits for a thread that does not return from native
+ * code.
+ */
 const FORCED_EXIT_MS_MAX = 3_000;
-/** The time beyond the configured one that a thread may take to close its connections. */
+/** The additional time, after the configured time, in which a thread may close its connections. */
 const DRAIN_SLACK_MS = 2_000;
-/** Poll interval: has a lagging thread read all that its ring held? */
+/** The interval at which a check finds out if a lagging thread has read its whole ring. */
 const BEHIND_CHECK_MS = 20;
-/** The longest time for which a beginning waits for the disk. A thread that then misses something shows an older price for a while. */
+/**
+ * The longest wait for the disk when a thread begins. After this time the thread may miss some records, and shows older prices for a
+ * while.
+ */
 const WRITTEN_MS_MAX = 10_000;
-/** The longest time in which a thread may report its counts; after it, the earlier counts are used. */
+/** The longest time in which a thread may report its counts. After this time the last report is used. */
 const REPORT_MS_MAX = 500;
 
-/** An edge on a thread of its own, from the view of the main thread. */
+/** An edge with its own thread, as the main thread uses it. */
 export class EdgeThread {
   readonly #options: EdgeThreadOptions;
   readonly #worker: Worker;
@@ -71,14 +77,14 @@ export class EdgeThread {
   readonly #commands: Outbox<ThreadCommand>;
   readonly #watch: Watchdog;
   readonly #exited: Promise<void>;
-  /** Called when the thread has ended, or is abandoned. */
+  /** Called when the thread has ended or is abandoned. */
   #leave!: () => void;
   #hasExited = false;
   #isExiting = false;
   #isBeingEnded = false;
   /**
-   * The timer of a thread that is too far behind: the thread receives nothing until it has read everything in its ring, and then
-   * everything again.
+   * The timer of a thread that is too far behind. Such a thread receives no messages until it has read its whole ring. Then it
+   * receives everything again.
    */
   #behind: NodeJS.Timeout | undefined;
   /** The number of times that the thread received everything. */
@@ -89,7 +95,10 @@ export class EdgeThread {
     lateNsMax: 0n,
   };
   #troubles: readonly string[] = [];
-  /** Resolves when the thread listens. @throws Error when the thread cannot listen. */
+  /**
+   * Resolves when the thread listens.
+   * @throws Error when the thread cannot listen.
+   */
   readonly listening: Promise<void>;
   isListening = false;
 
@@ -144,17 +153,17 @@ export class EdgeThread {
     this.begin();
   }
 
-  /** The bytes of the feed that the thread has not read yet. */
+  /** The number of bytes of the feed that the thread has not read yet. */
   get waitingBytes(): number {
     return this.#ring.waiting;
   }
 
-  /** The troubles of the thread's times, from its last report. */
+  /** The troubles of the thread's times, according to its last report. */
   get troubles(): readonly string[] {
     return this.#troubles;
   }
 
-  /** Writes a message of the feed. When there is no room, the thread begins again as soon as it has read its ring. */
+  /** Writes a message of the feed. If the ring has no free space, the thread begins again as soon as it has read its ring. */
   write(kind: number, sequence: number, bytes: Uint8Array): void {
     if (this.#behind !== undefined) return;
     if (!this.#ring.write(kind, sequence, bytes)) {
@@ -174,7 +183,7 @@ export class EdgeThread {
     else this.#commands.send(command);
   }
 
-  /** Returns the thread's counts; those of its last report if it does not answer. */
+  /** Returns the thread's counts. If the thread does not answer, returns the counts of its last report. */
   async report(): Promise<ThreadReport> {
     if (this.isListening) {
       const answer = this.#asks
@@ -190,7 +199,10 @@ export class EdgeThread {
     return this.#report;
   }
 
-  /** Resolves when the thread's connections are closed, or can be waited for no longer. @param drainMs `limits.drain` */
+  /**
+   * Resolves when the thread's connections are closed, or when the time limit has passed.
+   * @param drainMs `limits.drain`
+   */
   async drain(drainMs: number): Promise<void> {
     if (!this.isListening) return;
     const drained = this.#asks.ask((ask) => this.#commands.send({ do: 'drain', ask }));
@@ -200,12 +212,13 @@ export class EdgeThread {
     );
   }
 
-  /** Closes everything that is open and ends the thread. Resolves when the thread has ended, or can be waited for no longer. */
+  /** Closes everything that is open, and ends the thread. Resolves when the thread has ended, or when the time limit has passed. */
   async exit(): Promise<void> {
     this.#isExiting = true;
     this.#commands.send({ do: 'exit' });
     await within(EXIT_MS_MAX, this.#exited);
-    // Ending a thread while it loads a native add-on would abort the process; such a thread has nothing open yet.
+    // The thread is ended only after it has loaded, because ending it while it loads a native add-on would abort the process. A thread
+    // that is still loading has no connections.
     this.#options.loaded.loaded.then(
       () => this.#end(),
       () => {},
@@ -214,7 +227,7 @@ export class EdgeThread {
     this.#worker.unref();
   }
 
-  /** Sends the thread everything, and makes it read the store again. */
+  /** Sends everything to the thread, and makes it read the store again. */
   begin(): void {
     clearInterval(this.#behind);
     this.#behind = undefined;
@@ -225,12 +238,12 @@ export class EdgeThread {
       WRITTEN_MS_MAX,
       written().catch(() => {}),
     ).then(() => {
-      // The disk may lack data of a later beginning.
+      // If a later beginning exists, its data may not be on disk yet.
       if (beginning === this.#beginnings) this.#commands.send({ do: 'load' });
     });
   }
 
-  /** Ends the thread in any state of its JavaScript, or abandons it. */
+  /** Ends the thread in any state of its JavaScript, or abandons the thread. */
   async #end(): Promise<void> {
     if (this.#isBeingEnded || this.#hasExited) return;
     this.#isBeingEnded = true;

@@ -4,19 +4,20 @@ import { interrupt } from './interrupt.js';
 import { CLOSE_FUNCTION } from './thread_messages.js';
 
 /**
- * The longest time in which a thread may run one more turn of its event loop, because some of its sockets are only closed by such
- * a turn; after it, the thread is abandoned.
+ * The longest time in which a thread may run one more turn of its event loop, because some of its sockets can only be closed in a
+ * turn. After this time the thread is abandoned.
  */
 const LAST_TURN_MS_MAX = 5_000;
-/** An expression that leaves the core to other threads when it is evaluated in the middle of an endless loop. */
+/** An expression that blocks the thread without using a core, when it is evaluated in the middle of an endless loop. */
 const SLEEP_FOR_EVER = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
 /**
- * Ends a thread in any state of its JavaScript. Ending it with open connections would abort the process: each connection is a
- * handle of the thread's libuv loop, which then cannot be closed. TLS handshakes that wait for their turn can only be closed in a
- * turn of that loop. A thread with such handshakes that runs no turn is abandoned until the process ends.
+ * Ends a thread in any state of its JavaScript. Ending a thread with open connections would abort the process, because each
+ * connection is a handle of the thread's libuv loop and such a loop cannot be closed. So the connections are closed first. TLS
+ * handshakes that wait for their turn can only be closed in a turn of the loop. A thread with such handshakes that runs no turn
+ * is abandoned until the process ends.
  * @param exited resolves when the thread has ended
- * @returns when the thread has ended, or is abandoned
+ * @returns when the thread has ended or is abandoned
  */
 export async function endByForce(worker: Worker, exited: Promise<void>): Promise<void> {
   let hasExited = false;

@@ -2,11 +2,17 @@ import { Worker } from 'node:worker_threads';
 import type { ThreadData, ThreadEvent } from './thread_messages.js';
 import { createLivenessMemory } from './watchdog.js';
 
-/** A thread that has loaded everything that an edge needs and waits for its start, which then takes 10 % of the time. */
+/**
+ * A thread that has loaded all modules of an edge and waits for its start. Such a start takes 10 % of the time of a
+ * start with loading.
+ */
 export interface LoadedThread {
   readonly worker: Worker;
   readonly liveness: SharedArrayBuffer;
-  /** Resolves when the thread has loaded. @throws Error when it ends before. */
+  /**
+   * Resolves when the thread has loaded.
+   * @throws Error when the thread ends before that.
+   */
   readonly loaded: Promise<void>;
 }
 
@@ -23,12 +29,15 @@ export function loadThread(allowedSha256: string | undefined, file?: URL): Loade
     execArgv: [],
   });
   const loaded = whenLoaded(worker);
-  // The caller may never use this promise.
+  // The caller may not handle this promise, so a rejection must not become an uncaught exception.
   loaded.catch(() => {});
   return { worker, liveness, loaded };
 }
 
-/** Listens at once: a message that a thread posts without a listener is lost. */
+/**
+ * Resolves when the thread has loaded. Listens at once, because a message that a thread posts without a listener is
+ * lost.
+ */
 function whenLoaded(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     const onMessage = ([event]: readonly ThreadEvent[]) => {

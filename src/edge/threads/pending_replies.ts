@@ -5,14 +5,15 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** The questions of one thread to another, until they are answered. */
+/** The questions of one thread to another thread. Each question is kept until it is answered. */
 export class PendingReplies {
   readonly #pending = new Map<number, Pending>();
   #count = 0;
 
   /**
-   * Asks a question. @param send sends the question with its number @throws Error (as a rejection) when the other side could not
-   * answer, or has ended.
+   * Asks a question.
+   * @param send sends the question with its number
+   * @throws Error (as a rejection) when the other thread could not answer, or has ended.
    */
   ask<T>(send: (ask: number) => void): Promise<T> {
     const ask = this.#count++;
@@ -29,14 +30,14 @@ export class PendingReplies {
     else pending?.reject(new Error(error));
   }
 
-  /** Rejects all open questions: the other side has ended. */
+  /** Rejects all open questions, because the other thread has ended. */
   end(reason: string): void {
     for (const { reject } of this.#pending.values()) reject(new Error(reason));
     this.#pending.clear();
   }
 }
 
-/** Sends the answer to a question, when its value is known. */
+/** Sends the answer to a question when the answer's value is known. */
 export function answerWith(ask: number, value: Promise<unknown>, send: (answer: ThreadAnswer) => void): void {
   value.then(
     (known) => send({ ask, value: known }),
@@ -44,13 +45,13 @@ export function answerWith(ask: number, value: Promise<unknown>, send: (answer: 
   );
 }
 
-/** Sends messages for another thread that come together as one. */
+/** Collects messages for another thread and sends them together as one message. */
 export class Outbox<Message> {
   readonly #post: (messages: Message[]) => void;
   readonly #defer: (send: () => void) => void;
   #messages: Message[] = [];
 
-  /** @param defer calls back when no more messages come for now */
+  /** @param defer calls back when no more messages are expected for now */
   constructor(post: (messages: Message[]) => void, defer: (send: () => void) => void) {
     this.#post = post;
     this.#defer = defer;
@@ -74,8 +75,8 @@ export class Outbox<Message> {
 }
 
 /**
- * Returns the timing of an {@link Outbox} that sends the first message of a turn of the event loop when its callback ends, which
- * is 20 µs sooner than the end of the turn. The following messages are sent together at the end of the turn.
+ * Returns the timing for an {@link Outbox}. The first message of a turn of the event loop is sent when its callback ends, 20 µs
+ * sooner than at the end of the turn. The following messages are sent together at the end of the turn.
  */
 export function firstAtOnce(atEndOfTurn: (callback: () => void) => void): (send: () => void) => void {
   let hasSent = false;

@@ -10,16 +10,19 @@ import { unpackMessage } from '../../ingest/packed_message.js';
 
 export interface RemotePublishersOptions {
   readonly receiver: PublishReceiver;
-  /** Returns the present rights of a caller; `undefined` when it has none any more. */
+  /** Returns the present rights of a caller; `undefined` when the caller no longer has any. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
-/** A publisher's connection, as its thread describes it before the first message. */
+/**
+ * The description of a publisher's connection. The thread of the connection sends the description before the
+ * first message.
+ */
 export interface OpenedPublisher extends Pick<PublisherSession, 'type' | 'isDurable'> {
   readonly caller: CallerName;
 }
 
-/** The publishers that are connected to one other thread. */
+/** The publishers that are connected to another thread. */
 export class RemotePublishers {
   readonly #options: RemotePublishersOptions;
   readonly #sessions = new Map<number, PublisherSession & { readonly caller: CallerName }>();
@@ -35,7 +38,7 @@ export class RemotePublishers {
 
   async receive(number: number, message: PackedMessage): Promise<PublishOutcome> {
     const session = this.#sessions.get(number);
-    // The thread of the connection closes it when it receives the change.
+    // The rights have changed. The connection's thread closes the connection when it receives the change.
     if (session === undefined || this.#options.rightsOf(session.caller) !== session.rights)
       return { ok: false, traceId: message.traceId, error: 'the token or key has been removed' };
     return this.#options.receiver.receive(session, unpackMessage(message));

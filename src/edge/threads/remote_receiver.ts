@@ -11,14 +11,15 @@ import { callerNameOf } from '../../server/access/caller_rights.js';
 import type { Outbox, PendingReplies } from './pending_replies.js';
 import type { ThreadEvent } from './thread_messages.js';
 
-/** The largest size of messages of all callers together that the main thread has not answered yet. */
+/** The largest size of all callers' messages that the main thread has not answered yet. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
-/** The size that counts for a message beside its text. */
+/** The size that is added to the size of each message's text. */
 const MESSAGE_BYTES = 256;
 
 /**
- * Passes the messages of publishers to the main thread, in order. The unanswered messages there are limited by
- * {@link SharedRoom}; this thread refuses more, at no cost to the main thread.
+ * Passes the messages of publishers to the main thread, in order. {@link SharedRoom} limits the unanswered
+ * messages on the main thread. This thread refuses further messages, so a refusal costs the main thread
+ * nothing.
  */
 export class RemoteReceiver implements PublishReceiver {
   readonly #events: Outbox<ThreadEvent>;
@@ -55,7 +56,10 @@ export class RemoteReceiver implements PublishReceiver {
     if (number !== undefined) this.#events.send({ on: 'publisherClosed', session: number });
   }
 
-  /** Returns the number of a session. The main thread receives a session with its first message. */
+  /**
+   * Returns the number of a session. The main thread receives a session together with the session's first
+   * message.
+   */
   #numberOf(session: PublisherSession): number {
     let number = this.#sessions.get(session);
     if (number === undefined) {

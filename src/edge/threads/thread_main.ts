@@ -8,6 +8,7 @@ import type { Feed } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
 import { receivedSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
+import { StallCounter } from '../../metrics/stall_counter.js';
 import { Catalogue } from '../../model/catalogue.js';
 import { loadWebSockets } from '../../server/uws/native.js';
 import { openSockets } from '../../server/uws/open_sockets.js';
@@ -28,27 +29,28 @@ import {
 } from './thread_messages.js';
 import { LivenessSignal } from './watchdog.js';
 
-/** The largest number of attempts to close everything before the thread ends in any case. */
+/** The largest number of attempts to close everything. After these attempts the thread ends in any case. */
 const CLOSE_TRIES_MAX = 100;
 
 type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
 
-// The edge of a thread of its own: the main thread feeds it prices, and it asks the main thread for everything that only that
-// thread has.
+// The main program of a thread with one edge. The main thread feeds prices to the edge. The edge asks the main thread for data
+// that only the main thread has.
 
 const { liveness, allowedSha256 } = workerData as ThreadData;
 const port = parentPort!;
 let edge: Edge | undefined;
-/** From then on the thread opens nothing and ignores all commands. */
+/** If true, the thread opens nothing and ignores all commands. */
 let isEnding = false;
 process.on('uncaughtException', crash);
 Object.assign(globalThis, { [CLOSE_FUNCTION]: closeNow });
-new LivenessSignal(liveness).start();
+const signal = new LivenessSignal(liveness);
+signal.start();
 
 const webSockets = loadWebSockets(allowedSha256);
 const pool = await createCryptoPool({ threads: 0 });
 const asks = new PendingReplies();
-/** The commands that came before there was an edge. */
+/** The commands that arrived before the edge existed. */
 const early: Order[] = [];
 const start = await new Promise<ThreadStart>((resolve) => {
   port.on('message', (commands: readonly ThreadCommand[]) => {
@@ -73,12 +75,12 @@ const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (
   events.send({ on: 'damage', reason }),
 );
 const receiver = new RemoteReceiver(events, asks);
-/** The catalogue in force on this thread, with indexes of its own. */
+/** The catalogue in force on this thread. The indexes of this catalogue are valid only on this thread. */
 let catalogue: Catalogue | undefined;
 let epoch = 0;
 let troubles = '[]';
 
-/** The feed of the edge, and of the store that it reads. */
+/** The feed for the edge and for the store that the edge reads. */
 const feed: Omit<Feed, 'begin'> = {
   priced: (message) => edge!.priced(message),
   recorded(message) {
@@ -116,7 +118,7 @@ edge = await openEdge({
       },
     },
     store: follower,
-    // Signatures are made here, because each thread has a core.
+    // Signatures are made on this thread, because each thread has its own core.
     pool: {
       here: pool.here,
       signEvm: signInTurns((digests, key) => pool.here.signEvm(digests, key), setImmediate),
@@ -125,11 +127,13 @@ edge = await openEdge({
   },
   hooks: {
     receiver,
+    onWork: () => signal.worked(),
     onDue: (timeNs) => ticker.noLaterThan(timeNs),
     logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
   },
 });
-ticker.start([edge, { tick: tellTroubles }]);
+ticker.start([new StallCounter(counters), edge, { tick: tellTroubles }, { tick: () => signal.beat() }]);
+signal.leave();
 let isListening = false;
 for (const command of early) carryOut(command);
 
@@ -155,6 +159,7 @@ function carryOut(command: Order): void {
     case 'handOver':
       edge!.do(command);
       void ticker.stop();
+      signal.start();
       break;
     case 'report': {
       const lateNsMax = ticker.takeLateNsMax();
@@ -173,7 +178,7 @@ function carryOut(command: Order): void {
   }
 }
 
-/** Listens, the first time that everything is present. */
+/** Listens as soon as all data are present for the first time. */
 async function listen(): Promise<void> {
   if (isListening) return;
   isListening = true;
@@ -188,13 +193,13 @@ async function listen(): Promise<void> {
 }
 
 /**
- * Closes everything that is open. A thread that ends while a socket of uWebSockets.js is open ends the whole process: each end
- * begins with this.
+ * Closes everything that is open. Each end of the thread begins with this function, because the end of a thread with an open
+ * uWebSockets.js socket would end the whole process.
  */
 async function closeAll(): Promise<void> {
   isEnding = true;
   await edge?.close();
-  // A `close` while a listener is being opened comes too early for that listener.
+  // A `close` during the opening of a listener does not close that listener, so `close` is repeated.
   for (let tries = 0; openSockets() > 0 && tries < CLOSE_TRIES_MAX; tries++) {
     await endOfTurn();
     await edge?.close();
@@ -202,7 +207,7 @@ async function closeAll(): Promise<void> {
 }
 
 function crash(error: Error): void {
-  // A failure while the thread ends is a consequence of the end.
+  // An exception during the end of the thread is a result of the end, so it is ignored.
   if (isEnding) return;
   void closeAll().finally(() => {
     process.off('uncaughtException', crash);
@@ -210,7 +215,7 @@ function crash(error: Error): void {
   });
 }
 
-/** Closes all sockets; called in the middle of any code. */
+/** Closes all sockets. Called in the middle of any code. */
 function closeNow(): number {
   void closeAll().finally(() => process.exit());
   return openSockets();
@@ -231,7 +236,7 @@ function tellTroubles(): void {
   events.send({ on: 'troubles', troubles: now });
 }
 
-/** Returns a logger of this level. The main thread writes the log. */
+/** Returns a log function of this level. The main thread writes the log. */
 function logAs(level: LogLevel) {
   return (about: unknown, text?: string) =>
     events.send({

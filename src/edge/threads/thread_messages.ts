@@ -11,12 +11,12 @@ import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
 import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
 
-/** The data with which the thread of an edge is started. */
+/** The data with which an edge's thread is started. */
 export interface ThreadStart {
   readonly settings: EdgeSettings;
   readonly at: ListenOptions;
   readonly place: SignerPlace;
-  /** The marks of the thread's times: number and time. */
+  /** The number and the time of each mark of the thread's times. */
   readonly marks: readonly (readonly [number: number, timeNs: TimeNs])[];
   readonly access: SharedAccess;
   readonly starkSymbols: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export interface ThreadStart {
   readonly ring: SharedArrayBuffer;
 }
 
-/** The data with which the thread is loaded before that. */
+/** The data with which the thread is loaded before its start. */
 export interface ThreadData {
   /** The memory of the thread's {@link LivenessSignal}. */
   readonly liveness: SharedArrayBuffer;
@@ -36,19 +36,20 @@ export interface ThreadData {
 }
 
 /**
- * The global function of the thread that closes its listeners and connections, so that the thread can be ended. Returns the
- * number of sockets that only turns of the thread's event loop can close; after these turns the thread ends by itself.
+ * The name of the thread's global function that closes the thread's listeners and connections, so that the thread can be
+ * ended. The function returns the number of sockets that only turns of the thread's event loop can close. After these turns
+ * the thread ends without further calls.
  */
 export const CLOSE_FUNCTION = 'ticksealCloseThread';
 
-/** A command from the main thread to the thread of an edge; commands are carried out in this order. */
+/** A command from the main thread to an edge's thread. Commands are executed in the order in which they were sent. */
 export type ThreadCommand =
   /** The first command. */
   | { readonly do: 'start'; readonly start: ThreadStart }
-  /** Reads `count` messages of the ring. */
+  /** The thread must read `count` messages of the ring. */
   | { readonly do: 'feed'; count: number }
   | { readonly do: 'begin'; readonly snapshot: SentSnapshot }
-  /** The disk has everything from before the last `begin`. */
+  /** The disk has all data from before the last `begin`. */
   | { readonly do: 'load' }
   | Exclude<EdgeCommand, { do: 'storeChanged' }>
   | { readonly do: 'report'; readonly ask: number }
@@ -56,7 +57,7 @@ export type ThreadCommand =
   | ({ readonly do: 'answer' } & ThreadAnswer)
   | { readonly do: 'exit' };
 
-/** An event from the thread of an edge. */
+/** An event from an edge's thread. */
 export type ThreadEvent =
   /** The thread can be started. */
   | { readonly on: 'loaded' }
@@ -86,7 +87,7 @@ export type ThreadEvent =
 
 export type LogLevel = 'info' | 'warn' | 'error';
 
-/** The answer to a question of the other side, by number. */
+/** The answer to a question of the other thread. `ask` is the number of the question. */
 export interface ThreadAnswer {
   readonly ask: number;
   readonly value?: unknown;
@@ -98,11 +99,11 @@ export interface ThreadAnswer {
 export interface ThreadReport {
   readonly counters: Counters;
   readonly serving: ServingReport;
-  /** The largest delay of the thread's ticks since the last report. */
+  /** The largest delay of the thread's ticks since its last report. */
   readonly lateNsMax: bigint;
 }
 
-/** Restores buffers in settings or a command: structured cloning made plain arrays of them. */
+/** Restores the buffers in settings or in a command, because structured cloning changes them to plain arrays. */
 export function withBuffers<Sent extends Pick<EdgeSettings, 'config' | 'identity'>>(sent: Sent): Sent {
   const { streamKey } = sent.identity;
   return {

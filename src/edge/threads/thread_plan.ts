@@ -1,13 +1,13 @@
 /**
- * The meaning of `auto`. On two cores (row `threads` of the bench) one client got 0.75 as many short answers per CPU second from two
- * threads as from one, and a price took 1.4 times as long to subscribers; more cores were never measured. It stays 1 until that
- * row shows a gain on a machine with eight or more.
+ * The number of threads for `auto`. On two cores (row `threads` of the bench), two threads gave one client 0.75 times as many short
+ * answers per CPU second as one thread. A price took 1.4 times as long to reach the subscribers. More cores were never measured. The
+ * value stays 1 until that row shows a gain on a machine with eight or more cores.
  */
 const AUTO_THREADS = 1;
 
 /**
- * Plans the threads of a process. The main thread makes the prices and, if it is the only one, serves the connections. The cores
- * beside it are shared between serving and signatures.
+ * Plans the threads of a process. The main thread makes the prices. With one thread, the main thread also serves the connections.
+ * The other cores are shared between serving and signatures.
  */
 export function planThreads(
   configured: number | 'auto',

@@ -17,12 +17,12 @@ import { RemotePublishers } from './remote_publishers.js';
 import type { ThreadStart } from './thread_messages.js';
 
 export interface ThreadedEdgesOptions {
-  /** The settings at the start; commands change them. */
+  /** The settings at the start. Commands change the settings later. */
   readonly settings: EdgeSettings;
-  /** The address to listen on; its port has been claimed. */
+  /** The address on which the edges listen. The port of the address is already claimed. */
   readonly at: ListenOptions;
   readonly threads: ThreadSupply;
-  /** Returns the rest of a thread's start data, by the thread's number. */
+  /** Returns the other start data of the thread with this number. */
   readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'starkSymbols' | 'simulation'>;
   readonly parts: ThreadedEdgesParts;
   readonly hooks: Pick<EdgeHooks, 'receiver' | 'logger'>;
@@ -32,11 +32,11 @@ export interface ThreadedEdgesOptions {
 export interface ThreadSupply {
   /** The threads of the first edges. */
   readonly loaded: readonly LoadedThread[];
-  /** Loads the thread of an edge that replaces another one. */
+  /** Loads a thread for an edge that replaces another edge. */
   readonly loadThread: () => LoadedThread;
 }
 
-/** The parts of the process that all threads share, and the main thread's parts for them. */
+/** The parts that all threads share, and the main thread's parts that serve the threads. */
 export interface ThreadedEdgesParts {
   readonly access: SharedAccess;
   /** The clock whose time the threads read. */
@@ -47,26 +47,26 @@ export interface ThreadedEdgesParts {
 }
 
 export interface ThreadLimits {
-  /** The size of the ring of a thread's feed, a power of two; default {@link RING_BYTES}. */
+  /** The size of a thread's ring for its feed. The size must be a power of two; the default is {@link RING_BYTES}. */
   readonly ringBytes?: number;
   readonly silenceMsMax?: EdgeThreadOptions['silenceMsMax'];
 }
 
 /** Counts since the start. */
 export interface ThreadedEdgesCounters {
-  /** Threads that ended without a request or hung; each was replaced. */
+  /** The number of threads that hung or ended without a request. Each was replaced. */
   threadFailures: number;
-  /** Times that a thread was so far behind that it received everything again. */
+  /** The number of times that a thread was so far behind that it received everything again. */
   threadOverruns: number;
 }
 
-/** The default size of a ring: some 5 s of a feed of 1,000 assets at 2 Hz with five inputs each. */
+/** The default size of a ring. Such a ring holds about 5 s of a feed with 1,000 assets at 2 Hz and five inputs each. */
 const RING_BYTES = 16 * 1024 * 1024;
-/** The delay before a replacement starts, so that a thread that cannot start does not use a whole core for its attempts. */
+/** The delay before a replacement starts, so that a thread that can never start does not use a whole core for its attempts. */
 const REPLACEMENT_DELAY_MS = 100;
 
 /**
- * Opens edges on threads of their own, which share the port. A thread that ends or hangs takes only its own connections with it,
+ * Opens edges that each have their own thread and share the port. A thread that ends or hangs loses only its own connections,
  * and is replaced.
  * @throws Error when the address is in use or TLS cannot start.
  */
@@ -86,10 +86,10 @@ class ThreadedEdges implements EdgeSet {
   readonly #feed = bytesFeed((kind, sequence, bytes) => {
     for (const thread of this.#threads.values()) thread.write(kind, sequence, bytes);
   });
-  /** The threads, by number; a thread that is being replaced is missing. */
+  /** The threads by number. A thread that is being replaced is missing. */
   readonly #threads = new Map<number, EdgeThread>();
   readonly #replacements = new Set<NodeJS.Timeout>();
-  /** The counts of the threads that ended. */
+  /** The counts of the threads that have ended. */
   #ended: Counters[] = [];
   readonly #rights: CallerRights;
   readonly #host: EdgeThreadHost;
@@ -181,7 +181,7 @@ class ThreadedEdges implements EdgeSet {
     await Promise.all([...this.#threads.values()].map((thread) => thread.exit()));
   }
 
-  /** Keeps the command for threads that replace others. */
+  /** Keeps the effect of the command for threads that replace other threads. */
   #note(command: EdgeCommand): void {
     if (command.do === 'reload') {
       const { config, identity } = command;

@@ -1,51 +1,69 @@
 /** The longest time between two beats of a thread whose event loop turns. */
-export const BEAT_MS = 200;
+const BEAT_MS = 250;
 
-/** Returns the memory that a thread shares with the one that watches it: one `Int32`. */
+/** Places in the memory. */
+const BEATS = 0;
+const WORK = 1;
+
+/** Returns the memory that a thread shares with the one that watches it: two `Int32`. */
 export function createLivenessMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
 
-/** The watched thread's end of the memory. */
+/** The side of the watched thread. */
 export class LivenessSignal {
-  readonly #beats: Int32Array;
+  readonly #counts: Int32Array;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(memory: SharedArrayBuffer) {
-    this.#beats = new Int32Array(memory);
+    this.#counts = new Int32Array(memory);
   }
 
-  /** Starts to beat with the turns of the event loop; does not keep the thread alive. */
+  /** Starts to beat with the turns of the event loop, until {@link leave}; does not keep the thread alive. */
   start(): void {
-    setInterval(() => this.beat(), BEAT_MS).unref();
+    this.#timer = setInterval(() => this.beat(), BEAT_MS).unref();
   }
 
-  /** Beats once. Code that lets the event loop wait on purpose calls this every {@link BEAT_MS}. */
+  /** Leaves the beats to a caller that has turns as often: each wake-up of an idle thread costs 0.1 ms of CPU time. */
+  leave(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Beats once. */
   beat(): void {
-    Atomics.add(this.#beats, 0, 1);
+    Atomics.add(this.#counts, BEATS, 1);
+  }
+
+  /** Notes a message or request: a turn with many of them is long, but the thread does not hang. */
+  worked(): void {
+    Atomics.add(this.#counts, WORK, 1);
   }
 }
 
 /**
- * The number of timer ticks in which the deadline is counted. So a process that was stopped as a whole for a while, or whose
- * watching thread stood still, does not take the watched thread for hung.
+ * The number of timer ticks in which the deadline is counted. The deadline is counted in ticks because the whole process or
+ * the watching thread may have been stopped for a while. In that case the watched thread must not count as hung.
  */
-const TICKS = 10;
+const TICKS = 5;
 
-/** The watching thread's end of the memory. */
+/** The side of the watching thread. */
 export class Watchdog {
-  readonly #beats: Int32Array;
+  readonly #counts: Int32Array;
   readonly #onSilent: () => void;
-  #beatsSeen = 0;
+  #seen = '';
   #silentTicks = 0;
   #ticker: NodeJS.Timeout | undefined;
 
-  /** @param onSilent called once when no beat came for the whole time */
+  /** @param onSilent called once when no beat came for the whole time, and no work was noted: the thread hangs, and is not busy */
   constructor(memory: SharedArrayBuffer, onSilent: () => void) {
-    this.#beats = new Int32Array(memory);
+    this.#counts = new Int32Array(memory);
     this.#onSilent = onSilent;
   }
 
-  /** Starts to call {@link tick}, until {@link stop}; does not keep the process alive. A second call begins again. */
+  /**
+   * Starts to call {@link tick} at an interval, until {@link stop}. The timer does not keep the process alive. A second call
+   * begins the time limit again.
+   */
   start(silenceMsMax: number): void {
     this.stop();
     this.#silentTicks = 0;
@@ -57,9 +75,9 @@ export class Watchdog {
   }
 
   tick(): void {
-    const beats = Atomics.load(this.#beats, 0);
-    this.#silentTicks = beats === this.#beatsSeen ? this.#silentTicks + 1 : 0;
-    this.#beatsSeen = beats;
+    const seen = `${Atomics.load(this.#counts, BEATS)} ${Atomics.load(this.#counts, WORK)}`;
+    this.#silentTicks = seen === this.#seen ? this.#silentTicks + 1 : 0;
+    this.#seen = seen;
     if (this.#silentTicks < TICKS) return;
     this.stop();
     this.#onSilent();

@@ -1,5 +1,6 @@
 import type { Limits } from '../../config/config.js';
 import { type Budget, type BudgetRate, SharedBudget } from '../../fair/budget.js';
+import { CLOSED_CONTROL_COST } from '../../fair/control_count.js';
 import { signedFrameCost } from '../../stream/frame_budgets.js';
 import type { ReaderBudgets } from '../../stream/reader_session.js';
 import type { Caller } from './logins.js';
@@ -10,6 +11,7 @@ import type { CallerCounts } from './shared_access.js';
 export const BUDGET_KEYS = [
   'signed_frames_per_second',
   'subscription_changes_per_second',
+  'control_messages_per_second',
   'publish_bytes_per_second',
   'bad_messages_per_second',
 ] as const;
@@ -27,6 +29,8 @@ export type BudgetLimits = Pick<
   Limits,
   | 'signedFramesPerSecond'
   | 'subscriptionChangesPerSecond'
+  | 'controlMessagesPerSecond'
+  | 'connectionsPerToken'
   | 'publishBytesPerSecond'
   | 'badMessagesPerSecond'
   | 'publishMessageBytes'
@@ -74,6 +78,7 @@ export class BudgetDirectory {
     return {
       signedFrames: open('signed_frames_per_second'),
       subscriptionChanges: open('subscription_changes_per_second'),
+      controlMessages: open('control_messages_per_second'),
       publishBytes: open('publish_bytes_per_second'),
       badMessages: open('bad_messages_per_second'),
     };
@@ -87,6 +92,8 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
     burst: Math.max(burst, largestCost),
   });
   const signed = limits.signedFramesPerSecond * signedFrameCost(1);
+  const control = limits.controlMessagesPerSecond * limits.connectionsPerToken;
+  const closed = limits.controlMessagesPerSecond * CLOSED_CONTROL_COST;
   return {
     signed_frames_per_second: rate(
       signed,
@@ -94,6 +101,8 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
       signed * SIGNED_FRAMES_BURST_S,
     ),
     subscription_changes_per_second: rate(limits.subscriptionChangesPerSecond, 1),
+    // Room for a closed connection is left after all connections have sent what they may.
+    control_messages_per_second: rate(control, closed, control + closed),
     publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
     bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),
   };

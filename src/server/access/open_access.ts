@@ -10,6 +10,7 @@ import { Logins } from './logins.js';
 import { Origins } from './origins.js';
 import { PublisherLoginCheck, type PublisherLoginsOptions } from './publisher_login_check.js';
 import { RateLimiter } from './rate_limit.js';
+import { RefusedRequests } from './refused_requests.js';
 import { CallerCounts, type SharedAccess } from './shared_access.js';
 import type { TicketIssuer } from './ticket_issuer.js';
 import { TokenDirectory } from './tokens.js';
@@ -39,6 +40,7 @@ export interface Access {
   readonly clientOf: (request: RestRequest) => string;
   /** Limits requests. */
   readonly limiter: RateLimiter;
+  readonly refused: RefusedRequests;
   readonly callers: CallerCounts;
   readonly budgets: BudgetDirectory;
   /** Applies changed tokens and publishers. */
@@ -80,6 +82,11 @@ export function openAccess({ config, clock, counters, logger, access }: AccessOp
     origins,
     clientOf,
     limiter: new RateLimiter(clock, new CallerTimes(shared.requests)),
+    refused: new RefusedRequests({
+      clientOf,
+      limiter: new RateLimiter(clock, new CallerTimes(shared.refusals)),
+      perMinute: limits.refusedRequestsPerMinute,
+    }),
     callers,
     budgets,
     reload(next) {

@@ -9,6 +9,8 @@ export interface SharedAccess {
   readonly requests: CallerTimesMemory;
   /** Times of failed logins by client address. */
   readonly failures: CallerTimesMemory;
+  /** Times of refused requests by client address. */
+  readonly refusals: CallerTimesMemory;
   /** Times at which tokens and keys were last used from a client address. */
   readonly familiar: CallerTimesMemory;
   /** The time, in a 64-bit word, until which a client address may have too many failed logins. */
@@ -43,6 +45,7 @@ export function createSharedAccess(threads: number): SharedAccess {
   return {
     requests: createCallerTimes(),
     failures: createCallerTimes(),
+    refusals: createCallerTimes(),
     familiar: createCallerTimes(),
     limitedUntilNs: new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT),
     tickets: createTicketMemory(),

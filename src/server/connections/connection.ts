@@ -19,6 +19,8 @@ export interface ConnectionOwner {
 /** The handlers of the events of a socket. */
 export interface ConnectionEvents {
   text(text: string): void;
+  /** Called for each ping, and for each pong that answers no ping of the service. */
+  pinged(): void;
   /** Called with the length of a text message longer than {@link ConnectionPath.messageBytesMax}. */
   oversize(messageBytes: number): void;
   /**
@@ -35,6 +37,8 @@ export interface ConnectionEvents {
    * Called when nothing arrived for some time, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}.
    */
   silent(): void;
+  /** Called while the silence lasts, when no message may still be unfinished. Only with {@link ConnectionPath.reportsSilence}. */
+  unfinished(): void;
   /** Called when a whole message or an answer to a ping arrived after a silence. */
   heard(): void;
   /** Called when the socket is closed. No further event follows. */

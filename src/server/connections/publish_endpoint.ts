@@ -121,10 +121,11 @@ function openPublisher(
   const owner: WorkOwner = { caller: session.rights.identity, connection: session };
   return (socket) => {
     let hasPublished = false;
-    const reply = (outcome: PublishOutcome) => {
+    const pings = { controlMessagesLeft: 0, controlSecond: 0 };
+    const reply = (outcome: PublishOutcome, fault?: string) => {
       bounds.note(outcome);
       if (outcome.ok && outcome.accepted.length > 0) hasPublished = true;
-      sendReply(socket, outcome, ack);
+      sendReply(socket, outcome, ack, fault);
     };
     const refuse = (messageBytes: number, error: string, traceId?: string) => {
       reply({ ok: false, traceId, error });
@@ -139,14 +140,15 @@ function openPublisher(
         return;
       }
       const outcome = receiver.receive(session, message);
-      if (outcome instanceof Promise) outcome.then(reply, fail);
-      else reply(outcome);
+      const { fault } = message;
+      if (outcome instanceof Promise) outcome.then((later) => reply(later, fault), fail);
+      else reply(outcome, fault);
     };
     return {
       text(text) {
         const ping = readPing(text);
         if (ping !== undefined) {
-          socket.send(pongText(ping));
+          if (bounds.takePing(socket, pings)) socket.send(pongText(ping));
           return;
         }
         options.onMessage();
@@ -168,6 +170,9 @@ function openPublisher(
           });
         }
       },
+      pinged() {
+        bounds.takePing(socket, pings);
+      },
       oversize(messageBytes) {
         const error = `the message has ${messageBytes} bytes, publish_message_bytes is ${messageBytesMax}`;
         refuse(messageBytes, error);
@@ -179,6 +184,9 @@ function openPublisher(
       dropped: onReplyDropped,
       silent() {
         if (!hasPublished) silent.add(socket);
+      },
+      unfinished() {
+        if (!hasPublished) socket.close(CLOSES.idle.code, CLOSES.idle.reason);
       },
       heard: () => silent.delete(socket),
       closed() {
@@ -207,19 +215,24 @@ function isAck(text: string): text is Ack {
 }
 
 /** Sends a reply. If the socket is already closed, the reply is dropped. */
-function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack): void {
-  const text = replyText(outcome, ack);
+function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack, fault?: string): void {
+  const text = replyText(outcome, ack, fault);
   if (text !== undefined) socket.send(text);
 }
 
-function replyText(outcome: PublishOutcome, ack: Ack): string | undefined {
+/** @param fault the fault of a field that is not a price; the prices count */
+function replyText(outcome: PublishOutcome, ack: Ack, fault?: string): string | undefined {
   const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;
   if (!outcome.ok) return `{"type":"${ERROR_TYPE}"${traceId},"error":${JSON.stringify(outcome.error)}}`;
   const { accepted, rejected } = outcome;
   const reasons = `"rejected":{${[...rejected].map((entry) => entry.map((text) => JSON.stringify(text)).join(':')).join()}}`;
-  if (ack !== 'false')
-    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}}`;
-  if (rejected.size === 0) return undefined;
-  const error = `${rejected.size} of ${rejected.size + accepted.length} updates rejected`;
-  return `{"type":"${ERROR_TYPE}"${traceId},"error":"${error}",${reasons}}`;
+  if (ack !== 'false') {
+    const error = fault === undefined ? '' : `,"error":${JSON.stringify(fault)}`;
+    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}${error}}`;
+  }
+  const errors = fault === undefined ? [] : [fault];
+  if (rejected.size > 0)
+    errors.push(`${rejected.size} of ${rejected.size + accepted.length} updates rejected`);
+  if (errors.length === 0) return undefined;
+  return `{"type":"${ERROR_TYPE}"${traceId},"error":"${errors.join('; ')}",${reasons}}`;
 }

@@ -1,4 +1,5 @@
 import type { PublishOutcome } from '../../aggregator/publisher_session.js';
+import { CLOSED_CONTROL_COST, type ControlCount, countControl } from '../../fair/control_count.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import type { BudgetDirectory, CallerBudgets } from '../access/caller_budgets.js';
@@ -10,6 +11,7 @@ export interface PublisherBoundsOptions {
   readonly clock: Clock;
   readonly budgets: BudgetDirectory;
   readonly publishBytesPerSecondMax: number;
+  readonly controlMessagesPerSecondMax: number;
   readonly badMessagesPerSecondMax: number;
   readonly messageBytesMax: number;
 }
@@ -69,6 +71,19 @@ export class PublisherBounds {
     )
       return true;
     badMessages.countRefusal();
+    return false;
+  }
+
+  /** Counts a ping in any form, and closes a connection that sends too many. @returns whether to answer it */
+  takePing(socket: Connection, count: ControlCount): boolean {
+    const { clock, controlMessagesPerSecondMax } = this.#options;
+    const { controlMessages } = this.#budgets;
+    const nowNs = clock.nowNs();
+    const left = countControl(count, controlMessagesPerSecondMax, Number(secondOf(nowNs)));
+    if (left >= 0 && controlMessages.take(1, nowNs)) return true;
+    controlMessages.owe(CLOSED_CONTROL_COST * controlMessagesPerSecondMax, nowNs);
+    controlMessages.countRefusal();
+    socket.close(CLOSES.controlFlood.code, CLOSES.controlFlood.reason);
     return false;
   }
 

@@ -1,7 +1,11 @@
 import type { Scope } from '../../config/config.js';
+import { CLOSED_CONTROL_COST } from '../../fair/control_count.js';
 import { Roster } from '../../fair/roster.js';
+import type { Clock } from '../../model/time.js';
 import { CLOSES, type Close } from '../../wire/close_codes.js';
+import type { BudgetDirectory } from '../access/caller_budgets.js';
 import { type Caller, type Logins, offersTicket } from '../access/logins.js';
+import type { Access } from '../access/open_access.js';
 import type { CallerCounts } from '../access/shared_access.js';
 import { Token } from '../access/tokens.js';
 import { parseQuery } from '../http/query.js';
@@ -10,6 +14,7 @@ import { failure, type RestRequest, type RestResponse } from '../http/rest_excha
 import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
 
 export interface ConnectionLimits {
+  readonly controlMessagesPerSecondMax: number;
   /** The most connections of all kinds for each token, and for each key that logged in by signature. */
   readonly connectionsPerTokenMax: number;
   readonly streamConnectionsMax: number;
@@ -48,14 +53,22 @@ export class ConnectionRegistry {
   readonly #limits: ConnectionLimits;
   /** Counts over all threads. */
   readonly #counts: CallerCounts;
+  readonly #budgets: BudgetDirectory;
+  readonly #clock: Clock;
   #open = 0;
   #streams = 0;
   draining = false;
 
-  constructor(logins: Logins, limits: ConnectionLimits, counts: CallerCounts) {
+  constructor(
+    { logins, callers, budgets }: Pick<Access, 'logins' | 'callers' | 'budgets'>,
+    limits: ConnectionLimits,
+    clock: Clock,
+  ) {
     this.#logins = logins;
     this.#limits = limits;
-    this.#counts = counts;
+    this.#counts = callers;
+    this.#budgets = budgets;
+    this.#clock = clock;
   }
 
   get size(): number {
@@ -77,6 +90,7 @@ export class ConnectionRegistry {
     if (this.draining) return failure(503, 'the service is shutting down', [['Retry-After', '1']]);
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
+    if (this.#floods(caller)) return failure(429, CLOSES.controlFlood.reason);
     const open = accept(query, caller);
     if (typeof open !== 'function') return open;
     const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
@@ -94,6 +108,15 @@ export class ConnectionRegistry {
       this.#opened(socket, caller, scope, place);
       return open(socket);
     };
+  }
+
+  /** Tells whether a caller was closed so often for its pings and control messages that its next connection has to wait. */
+  #floods(caller: Caller): boolean {
+    const { controlMessages } = this.#budgets.of(caller);
+    const cost = CLOSED_CONTROL_COST * this.#limits.controlMessagesPerSecondMax;
+    if (controlMessages.has(cost, this.#clock.nowNs())) return false;
+    controlMessages.countRefusal();
+    return true;
   }
 
   /** Authorizes a request by signature on publisher paths, by ticket for streams, or otherwise by token. */

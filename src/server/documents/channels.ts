@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { CLOSE_MEANINGS, CLOSES, type Close } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js';
-import { aggregateQuery, publishQuery, streamQuery } from '../schemas/message_schemas.js';
+import { aggregateQuery } from '../schemas/aggregate_schemas.js';
+import { publishQuery, streamQuery } from '../schemas/message_schemas.js';
 import type { MessageName } from './message_catalogue.js';
 
 /** An exchange on a channel. The direction is the service's. */
@@ -27,8 +28,8 @@ const BEFORE_THE_UPGRADE = `Before the upgrade an HTTP status and an \`ErrorResp
 - 403: the access token lacks the scope, the publisher key is not listed or of another signature type, or the web page may open no streams
 - 426: the request asks for no WebSocket
 - 429: the token has as many connections as \`limits.connections_per_token\` allows, it has sent more bad messages than \
-\`limits.bad_messages_per_second\` allows, or the client address has made too many \
-failed logins
+\`limits.bad_messages_per_second\` or more control messages than \`limits.control_messages_per_second\` allows, or the \
+client address has made too many failed logins or refused requests
 - 503: the service is full or shutting down
 
 `;
@@ -43,6 +44,8 @@ export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
 - Fixed channels send at wall-clock multiples of their interval, each time every subscribed asset that has a live price.
 - \`real_time\` sends the assets whose price changed, at most once a millisecond; newly subscribed assets come at once.
 - A slow reader gets the newest values when it can read again; frames in between are left out.
+- An asset that a reload removes has ended; it is subscribed again when another reload returns it, also under another ID. Until \
+then it takes one of the \`limits.subscriptions_per_connection\`, unless a new subscription needs it.
 
 ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
     query: streamQuery,
@@ -67,7 +70,8 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
       },
       sendTaxonomyChanged: {
         action: 'send',
-        summary: 'Other IDs of subscribed assets, after a reload of the configuration',
+        summary:
+          'Subscribed assets that got other IDs, ended or returned, after a reload of the configuration',
         messages: ['taxonomyChanged'],
       },
       sendUnsigned: {
@@ -130,6 +134,8 @@ function subscribeChannel(kind: 'EVM' | 'Stark', address: string): ChannelDefini
 one is signed. An asset is named by its symbol.
 
 - What is signed together comes in one frame.
+- A symbol that no asset has is kept: its asset is sent when a reload adds it, or adds it again. A connection keeps at most \
+\`limits.subscriptions_per_connection\` symbols, with those that are sent; further ones are named in an error.
 - A slow reader gets the newest aggregates when it can read again; those in between are left out.
 
 ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
@@ -139,13 +145,19 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
         action: 'receive',
         summary: 'Subscribe to assets',
         messages: ['aggregateSubscribe'],
-        reply: ['aggregateSubscriptions', 'aggregateError'],
+        reply: ['aggregateSubscribed', 'aggregateError'],
       },
       [`unsubscribe${kind}Aggregates`]: {
         action: 'receive',
         summary: 'Unsubscribe from assets',
         messages: ['aggregateUnsubscribe'],
-        reply: ['aggregateSubscriptions', 'aggregateError'],
+        reply: ['aggregateUnsubscribed', 'aggregateError'],
+      },
+      [`ping${kind}Aggregates`]: {
+        action: 'receive',
+        summary: 'Ask whether the connection works; counts as a control message',
+        messages: ['ping'],
+        reply: ['pong', 'aggregateError'],
       },
       [`send${kind}Aggregates`]: {
         action: 'send',

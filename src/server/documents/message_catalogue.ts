@@ -2,13 +2,16 @@ import type { z } from 'zod';
 import { REST_PATHS } from '../../wire/paths.js';
 import { DEFAULT_SERVICE_NAME, signedPriceField } from '../../wire/service_name.js';
 import {
-  ack,
   aggregateError,
   aggregateSubscribe,
-  aggregateSubscriptions,
+  aggregateSubscribed,
   aggregateUnsubscribe,
-  evmSignedPrices,
+  aggregateUnsubscribed,
   oraclePrices,
+} from '../schemas/aggregate_schemas.js';
+import {
+  ack,
+  evmSignedPrices,
   ping,
   pong,
   publishError,
@@ -158,9 +161,9 @@ export const MESSAGES = {
   },
   taxonomyChanged: {
     title: 'Taxonomy changed',
-    summary: `Assets of this connection have other IDs in the frames behind it: read \`${REST_PATHS.taxonomy}\` again`,
+    summary: `A reload changed assets of this connection: they have other IDs in the frames behind it, ended or returned. Read \`${REST_PATHS.taxonomy}\` again`,
     schema: taxonomyChanged,
-    example: { type: 'taxonomy' },
+    example: { type: 'taxonomy', ended: [2], returned: [7] },
   },
   streamError: {
     title: 'Error',
@@ -222,21 +225,27 @@ export const MESSAGES = {
   aggregateSubscribe: {
     title: 'Subscribe to aggregates',
     summary:
-      'Adds assets to what the connection is sent; unknown ones are named in an error, the others are taken',
+      'Adds assets to what the connection is sent. Unknown ones are named in an error, and are sent when they exist',
     schema: aggregateSubscribe,
     example: { type: 'subscribe', data: ['BTCUSD', 'ETHUSD'], trace_id: 'a-1' },
   },
   aggregateUnsubscribe: {
     title: 'Unsubscribe from aggregates',
-    summary: 'Takes assets from what the connection is sent',
+    summary: 'Takes assets from what the connection is sent, also those that do not exist yet',
     schema: aggregateUnsubscribe,
     example: { type: 'unsubscribe', data: ['ETHUSD'] },
   },
-  aggregateSubscriptions: {
-    title: 'Answer to subscribe and unsubscribe',
+  aggregateSubscribed: {
+    title: 'Answer to subscribe to aggregates',
     summary: 'The whole set now',
-    schema: aggregateSubscriptions,
+    schema: aggregateSubscribed,
     example: { type: 'subscribe', trace_id: 'a-1', data: { subscriptions: ['BTCUSD', 'ETHUSD'] } },
+  },
+  aggregateUnsubscribed: {
+    title: 'Answer to unsubscribe from aggregates',
+    summary: 'The whole set now',
+    schema: aggregateUnsubscribed,
+    example: { type: 'unsubscribe', data: { subscriptions: ['BTCUSD'] } },
   },
   aggregateError: {
     title: 'Error',

@@ -43,6 +43,8 @@ export interface RestResponse {
   /** The content type. Default: `application/json`. */
   readonly contentType?: string;
   readonly closeConnection?: boolean;
+  /** The caller whose rate of requests this one has used; absent when none has. */
+  readonly payer?: string;
 }
 
 export function failure(status: number, error: string, headers: RestResponse['headers'] = []): RestResponse {

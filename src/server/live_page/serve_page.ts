@@ -48,13 +48,13 @@ export function createPage(options: PageOptions): (request: RestRequest) => Rest
     const file = files.get(path);
     // The REST API answers this request with an error that names the fault.
     if (file === undefined || hasBody || fault !== undefined) return undefined;
-    if (!METHODS.includes(request.method.toUpperCase())) {
+    if (!METHODS.includes(request.method)) {
       const allowed = METHODS.join(', ');
       return failure(405, `only ${allowed} are served here`, [['Allow', allowed]]);
     }
     const allowance = limiter.take(`page ${clientOf(request)}`, REQUESTS_PER_SECOND);
     if (!allowance.allowed) return failure(429, 'too many requests', limitHeaders(allowance));
-    return answer(file, request);
+    return { ...answer(file, request), payer: 'page' };
   };
 }
 

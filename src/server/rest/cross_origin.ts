@@ -12,7 +12,7 @@ export function withCrossOrigin(
   if (!origins.allowsAny) return rest;
   return (request) => {
     const allowed = origins.allowedAs(request.origin);
-    const isPreflight = request.method.toUpperCase() === 'OPTIONS' && request.preflightMethod !== undefined;
+    const isPreflight = request.method === 'OPTIONS' && request.preflightMethod !== undefined;
     if (allowed === undefined || !isPreflight || request.hasBody) {
       const response = rest(request);
       return { ...response, headers: [...response.headers, ...answerHeaders(allowed)] };

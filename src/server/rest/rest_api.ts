@@ -33,7 +33,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     if (request.fault !== undefined) return failure(400, request.fault);
     const route = routes().get(request.path);
     if (route === undefined) return failure(404, 'no such path');
-    if (request.method !== route.method && request.method.toUpperCase() !== route.method)
+    if (request.method !== route.method)
       return failure(405, `only ${route.method} is served here`, [['Allow', route.method]]);
 
     const caller = authorize(request, route);
@@ -42,6 +42,15 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     const headers = limitHeaders(allowance);
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
 
+    return { ...answer(request, route, caller, headers), payer: payerOf(caller) };
+  };
+
+  function answer(
+    request: RestRequest,
+    route: Route,
+    caller: Caller | undefined,
+    headers: RestResponse['headers'],
+  ): RestResponse {
     const asked = `${caller?.name ?? ''} ${request.path}?${request.query}`;
     const repeated = answers.findAsked(asked);
     if (repeated !== undefined) return { status: 200, headers, body: repeated };
@@ -64,7 +73,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       onFault(request.path, error);
       return failure(500, 'internal error', headers);
     }
-  };
+  }
 
   function authorize(request: RestRequest, { access, scope }: Route): Caller | RestResponse | undefined {
     if (access === 'open') return undefined;
@@ -77,6 +86,11 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       ? limiter.take(`token ${caller.name}`, caller.config.requestsPerSecond)
       : limiter.take(`publisher ${caller.name}`, requestsPerSecond);
   }
+}
+
+function payerOf(caller: Caller | undefined): string {
+  if (caller === undefined) return 'open';
+  return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
 }
 
 /**

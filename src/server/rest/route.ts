@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from '../../config/config.js';
 import type { Asset, SignatureType } from '../../model/asset.js';
-import { SYMBOL_PATTERN } from '../../wire/asset_id.js';
+import { SYMBOL_LENGTH_MAX, SYMBOL_PATTERN } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_login_check.js';
@@ -164,12 +164,17 @@ export const count = z
   .transform(Number)
   .meta({ type: 'integer', minimum: 0, maximum: COUNT_MAX });
 
+/** The white space around symbols in a list. It is that of ASCII, because dialects of patterns differ in the other white space. */
+const SPACES = '[\\x09-\\x0d ]*';
+const EMPTY = new RegExp(`^${SPACES}$`);
+const SPACED_SYMBOL = `${SPACES}${SYMBOL_PATTERN}${SPACES}`;
+
 /** Symbols separated by commas. Spaces around symbols are removed, and repetitions count once. */
 export const assetList = z
   .string()
-  .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim()))])
-  .refine((symbols) => !symbols.includes(''), 'has an empty element')
-  .meta({ pattern: `^\\s*${SYMBOL_PATTERN}\\s*(?:,\\s*${SYMBOL_PATTERN}\\s*)*$` });
+  .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim() || symbol))])
+  .refine((symbols) => !symbols.some((symbol) => EMPTY.test(symbol)), 'has an empty element')
+  .meta({ pattern: `^${SPACED_SYMBOL}(?:,${SPACED_SYMBOL})*$` });
 
 /** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark asset if no EVM asset exists. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
@@ -238,12 +243,14 @@ export const assetParameter = {
   required: true,
   // The pattern is only documented, because the error for an unknown symbol is clearer. An invalid symbol belongs to no
   // asset.
-  schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$` }),
+  schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$`, maxLength: SYMBOL_LENGTH_MAX }),
 } as const;
 
 /** A parameter that chooses between the assets of a symbol. */
 export const signatureTypeParameter = {
   description: 'Signature type. Without it, a symbol that has both types means its EVM asset',
   required: false,
-  schema: z.enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` }),
+  schema: z
+    .enum(SIGNATURE_TYPES, { error: `must be ${SIGNATURE_TYPES.join(' or ')}` })
+    .meta({ title: 'WantedSignatureType' }),
 } as const;

@@ -17,7 +17,9 @@ export interface HistoryRouteOptions extends CandleTextsOptions {
   readonly findAsset: FindAsset;
 }
 
-export const resolution = z.enum(RESOLUTIONS, { error: `must be one of ${RESOLUTIONS.join(', ')}` });
+export const resolution = z
+  .enum(RESOLUTIONS, { error: `must be one of ${RESOLUTIONS.join(', ')}` })
+  .meta({ title: 'Resolution' });
 
 export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
   const { candlesPerRequestMax } = options;

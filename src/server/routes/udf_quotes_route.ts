@@ -26,7 +26,7 @@ export interface UdfQuoteRouteOptions {
 const CLOSE_DAYS_MAX = 7;
 
 /** The form of a symbol in a request for quotes. */
-const SYMBOL = new RegExp(`^${SYMBOL_PATTERN}$`, 'u');
+const SYMBOL = new RegExp(`^${SYMBOL_PATTERN}$`);
 
 export function udfQuoteRoute(options: UdfQuoteRouteOptions): [string, Route] {
   const { clock, findAsset, readCandles, assetsPerRequestMax } = options;

@@ -51,7 +51,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
       REST_PATHS.udfTime,
       tokenRoute({
         summary: "The server's time in UNIX seconds",
-        response: z.string().regex(/^\d+$/),
+        response: z.string().regex(/^[0-9]+$/),
         raw: 'text/plain',
         handle: () => ({ data: String(secondOf(clock.nowNs())) }),
       }),
@@ -119,7 +119,7 @@ function historyRoute(options: UdfRouteOptions): [string, Route] {
         resolution: {
           description: 'Minutes, or day, week and month',
           required: true,
-          schema: z.string().meta({ enum: [...RESOLUTIONS] }),
+          schema: z.string().meta({ title: 'Resolution', enum: [...RESOLUTIONS] }),
         },
         from: { description: 'UNIX seconds, start of the range', required: true, schema: unixSeconds },
         to: {

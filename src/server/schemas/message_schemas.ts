@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { METADATA_DEPTH_MAX, METADATA_LENGTH_MAX, METADATA_VALUES_MAX } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
-import { ORACLE_PRICES_TYPE, SUBSCRIPTIONS_TYPE } from '../../wire/aggregates.js';
 import {
   ACK_TYPE,
   ACKS,
@@ -23,7 +22,6 @@ import {
   TAXONOMY_TYPE,
 } from '../../wire/stream.js';
 import {
-  aggregatedSignedPrice,
   assetId,
   marketStatusCode,
   metadata,
@@ -44,11 +42,14 @@ const attributeNames = `(?:${ATTRIBUTES.join('|')})`;
 
 /** The query of `/ws`. */
 export const streamQuery = z.object({
-  channel: z
-    .enum(CHANNELS)
-    .default(DEFAULT_CHANNEL)
-    .describe('How often frames come: at that interval, or with `real_time` when a price changed'),
-  message_type: z.enum(MESSAGE_TYPES).default(DEFAULT_MESSAGE_TYPE).describe('The form of the frames'),
+  channel: z.enum(CHANNELS).default(DEFAULT_CHANNEL).meta({
+    title: 'Channel',
+    description: 'How often frames come: at that interval, or with `real_time` when a price changed',
+  }),
+  message_type: z
+    .enum(MESSAGE_TYPES)
+    .default(DEFAULT_MESSAGE_TYPE)
+    .meta({ title: 'MessageType', description: 'The form of the frames' }),
   addtl_attrs: z
     .string()
     .regex(new RegExp(`^${attributeNames}(?:,${attributeNames})*$`))
@@ -58,10 +59,10 @@ export const streamQuery = z.object({
 
 /** The query of the publisher paths. */
 export const publishQuery = z.object({
-  ack: z
-    .enum(ACKS)
-    .default(DEFAULT_ACK)
-    .describe('`true`: every message is answered. `durable`: once its effect is on disk'),
+  ack: z.enum(ACKS).default(DEFAULT_ACK).meta({
+    title: 'AckMode',
+    description: '`true`: every message is answered. `durable`: once its effect is on disk',
+  }),
 });
 
 const requestId = z.union([textUpTo(REQUEST_ID_LENGTH_MAX), z.number()]).meta({
@@ -103,7 +104,15 @@ export const pong = z
   .meta({ id: 'Pong' });
 
 export const taxonomyChanged = z
-  .strictObject({ type: z.literal(TAXONOMY_TYPE) })
+  .strictObject({
+    type: z.literal(TAXONOMY_TYPE),
+    ended: streamingAssetIds
+      .optional()
+      .describe('The former IDs of subscribed assets that ended, or that the token no longer covers'),
+    returned: streamingAssetIds
+      .optional()
+      .describe('The present IDs of assets that had ended; they are subscribed again'),
+  })
   .meta({ id: 'TaxonomyChanged' });
 
 const answered = {
@@ -122,7 +131,7 @@ export const streamError = z
   .strictObject({
     type: z.literal(ERROR_TYPE),
     error: z.string(),
-    id: requestId.optional().describe("The request's, when it carried one"),
+    id: requestId.optional().describe("The request's, when it carried one that was read"),
   })
   .meta({ id: 'StreamError' });
 
@@ -159,7 +168,7 @@ export const signedFrame = z
 const METADATA_LIMITS =
   `At most ${METADATA_VALUES_MAX} values, ${METADATA_DEPTH_MAX} deep, and ${METADATA_LENGTH_MAX} characters; ` +
   'no signature covers it';
-const traceId = textUpTo(TRACE_ID_LENGTH_MAX);
+export const traceId = textUpTo(TRACE_ID_LENGTH_MAX);
 const publishedTimestamp = z
   .union([
     z.bigint().meta({ type: 'integer', format: 'int64', minimum: 0 }),
@@ -224,6 +233,10 @@ export const ack = z
     trace_id: traceId.optional(),
     accepted: z.array(assetId),
     rejected,
+    error: z
+      .string()
+      .optional()
+      .describe(`The fault of \`trace_id\`: longer than ${TRACE_ID_LENGTH_MAX} characters, or not a string`),
   })
   .meta({ id: 'PublishAck' });
 
@@ -235,51 +248,3 @@ export const publishError = z
     rejected: rejected.optional(),
   })
   .meta({ id: 'PublishError' });
-
-/** The query of `/evm/subscribe` and `/stark/subscribe`, which has no parameters. */
-export const aggregateQuery = z.object({});
-
-const symbols = z.array(assetId);
-const sentTraceId = traceId
-  .nullable()
-  .optional()
-  .describe('Chosen by the client; it comes back in the answer');
-
-export const aggregateSubscribe = z
-  .object({ type: z.literal(SUBSCRIBE), data: symbols.describe('What to add'), trace_id: sentTraceId })
-  .meta({ id: 'AggregateSubscribe' });
-
-export const aggregateUnsubscribe = z
-  .object({
-    type: z.literal(UNSUBSCRIBE),
-    data: symbols.describe('What to leave; symbols that are not subscribed are ignored'),
-    trace_id: sentTraceId,
-  })
-  .meta({ id: 'AggregateUnsubscribe' });
-
-export const aggregateSubscriptions = z
-  .strictObject({
-    type: z.literal(SUBSCRIPTIONS_TYPE).describe('Also as the answer to `unsubscribe`'),
-    trace_id: traceId.optional().describe("The request's, when it carried one"),
-    data: z.strictObject({ subscriptions: symbols.describe('The whole set now') }),
-  })
-  .meta({ id: 'AggregateSubscriptions' });
-
-export const aggregateError = z
-  .strictObject({
-    type: z.literal(ERROR_TYPE),
-    trace_id: traceId.optional().describe("The request's, when it carried one"),
-    error: z.string(),
-  })
-  .meta({ id: 'AggregateError' });
-
-/** @param serviceName the first word of the field `service_signed_price` */
-export function oraclePrices(serviceName: string) {
-  return z
-    .strictObject({
-      type: z.literal(ORACLE_PRICES_TYPE),
-      trace_id: z.string().describe('Another one in each frame'),
-      data: z.record(assetId, aggregatedSignedPrice(serviceName)).describe('By symbol'),
-    })
-    .meta({ id: 'OraclePrices' });
-}

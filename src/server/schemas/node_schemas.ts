@@ -17,9 +17,11 @@ export const nodesStatus = z
       z.strictObject({
         node: nodeNumber,
         name: z.string(),
-        role: z
-          .enum(['leader', 'standby', 'edge'])
-          .describe('The leader makes prices, a standby takes over when it fails, an edge only serves them'),
+        role: z.enum(['leader', 'standby', 'edge']).meta({
+          title: 'NodeRole',
+          description:
+            'The leader makes prices, a standby takes over when it fails, an edge only serves them',
+        }),
       }),
     ),
   })

@@ -72,7 +72,7 @@ export const timestampedSignature = z
 
 export const calculationAlg = z
   .strictObject({
-    type: z.enum(AGGREGATION_TYPES),
+    type: z.enum(AGGREGATION_TYPES).meta({ title: 'Aggregation' }),
     version: z.string(),
     checksum: z
       .string()
@@ -97,9 +97,10 @@ export const publisherSignedPrice = z
   })
   .meta({ id: 'PublisherSignedPrice', description: 'The strings of a publisher, exactly as they came' });
 
-const trigger = z
-  .enum(TRIGGERS)
-  .describe('Why it was signed: its period came round, or the price moved far enough');
+const trigger = z.enum(TRIGGERS).meta({
+  title: 'Trigger',
+  description: 'Why it was signed: its period is over, or the price moved far enough',
+});
 
 /** @param serviceName the configuration's `service.name`, the first word of `service_signed_price` */
 export function aggregatedSignedPrice(serviceName: string) {
@@ -201,9 +202,10 @@ export const serviceSigner = z
   .strictObject({
     address: hex.describe("`evm`: the address. `stark`: the public key's x coordinate"),
     signature_type: signatureType,
-    role: z
-      .enum(['aggregate', 'stream'])
-      .describe('What the key signs: aggregates of that signature type, or `signed_ecdsa` frames'),
+    role: z.enum(['aggregate', 'stream']).meta({
+      title: 'SignerRole',
+      description: 'What the key signs: aggregates of that signature type, or `signed_ecdsa` frames',
+    }),
   })
   .meta({ id: 'ServiceSigner', description: "One of the service's own keys, to verify signatures against" });
 

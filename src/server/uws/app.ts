@@ -2,13 +2,10 @@ import type uWS from 'uWebSockets.js';
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { type ListenAddress, unusableAddress } from './port_claim.js';
 
-export interface ListenOptions {
-  readonly host: string;
-  /** The port; 0 selects a free port. */
-  readonly port: number;
+export interface ListenOptions extends ListenAddress {
   readonly tls?: TlsFiles;
 }
 
@@ -25,11 +22,19 @@ export interface OpenPort {
   close(): Promise<void>;
 }
 
+/**
+ * The cipher suites of TLS 1.2: those with forward secrecy and authenticated encryption (Mozilla's intermediate list without
+ * DHE). Suites with CBC have had padding attacks. TLS 1.3 has only suites of this kind.
+ */
+const CIPHERS = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305']
+  .flatMap((suite) => [`ECDHE-ECDSA-${suite}`, `ECDHE-RSA-${suite}`])
+  .join(':');
+
 /** @throws Error when the TLS files cannot be used */
 export function createApp(ws: typeof uWS, { tls }: ListenOptions): TemplatedApp {
   if (tls === undefined) return ws.App();
   try {
-    return ws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+    return ws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile, ssl_ciphers: CIPHERS });
   } catch {
     throw new Error(
       `TLS cannot start with ${tls.certFile} and ${tls.keyFile}: are they a certificate and its key?`,
@@ -48,24 +53,6 @@ export function certificateId({ certFile, keyFile }: TlsFiles): string {
     }
   }
   return hash.digest('hex');
-}
-
-/**
- * Checks that no other process listens on the address. This check is needed because uWebSockets.js either silently shares a
- * port, also with another service, or listens without SO_REUSEADDR. In the latter case a restart would have to wait a minute
- * for the connections of the former service.
- * @returns the port; a free port for 0
- * @throws Error when the address is in use or does not belong to this machine
- */
-export function claimPort({ host, port }: ListenOptions): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', () => reject(unusable(host, port)));
-    probe.listen({ host, port, exclusive: true }, () => {
-      const { port: claimed } = probe.address() as AddressInfo;
-      probe.close(() => resolve(claimed));
-    });
-  });
 }
 
 /**
@@ -93,7 +80,7 @@ export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: L
   open(port);
   if (!socket) {
     app.close();
-    throw unusable(host, port);
+    throw unusableAddress({ host, port });
   }
   const opened = ws.us_socket_local_port(socket as unknown as uWS.us_socket);
   const setAccepting = (accepting: boolean) => {
@@ -118,8 +105,4 @@ export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: L
       }
     },
   };
-}
-
-function unusable(host: string, port: number): Error {
-  return new Error(`cannot listen on ${host}:${port}: the address is in use or not one of this machine`);
 }

@@ -1,8 +1,6 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { readCertificates } from '../../config/certificates.js';
 import type { TlsFiles } from './app.js';
-
-const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
  * Returns the time at which the first certificate of a chain expires, in UNIX seconds. Clients refuse the whole chain from then
@@ -13,8 +11,8 @@ const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE
 export function certificateEndSeconds(tls: TlsFiles | undefined): number | undefined {
   if (tls === undefined) return undefined;
   try {
-    const ends = (readFileSync(tls.certFile, 'utf8').match(PEM_CERTIFICATE) ?? []).map(
-      (pem) => Date.parse(new X509Certificate(pem).validTo) / 1000,
+    const ends = readCertificates(readFileSync(tls.certFile, 'utf8')).map(
+      ({ validTo }) => Date.parse(validTo) / 1000,
     );
     return ends.length > 0 ? Math.min(...ends) : undefined;
   } catch {

@@ -1,7 +1,8 @@
 import type uWS from 'uWebSockets.js';
 import { failure, type RestResponse } from '../http/rest_exchange.js';
-import { claimPort, createApp, type ListenOptions, listen, type OpenPort } from './app.js';
+import { createApp, type ListenOptions, listen, type OpenPort } from './app.js';
 import { writeResponse } from './http.js';
+import { claimPort } from './port_claim.js';
 import { readRequest } from './received_request.js';
 
 /** The answer to requests while the service starts. */

@@ -3,24 +3,48 @@ import { REST_PATHS, SOCKET_PATHS } from '../../wire/paths.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { ReceivedRequest, readRequest } from './received_request.js';
 import type { TurnBudget } from './turn_budget.js';
+import { UnreadAnswers } from './unread_answers.js';
 
 export type AnswerRest = (request: RestRequest) => RestResponse;
 
+export interface RestHost {
+  readonly rest: AnswerRest;
+  /** Limits refused requests. {@link rest} and the decisions about upgrades have passed it already. */
+  readonly refused: { checked(request: RestRequest, response: RestResponse): RestResponse };
+}
+
 /** Serves all paths except those of WebSockets. @param turns the budget that all requests of the thread share */
-export function serveRest(app: TemplatedApp, turns: TurnBudget, rest: AnswerRest): void {
+export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused }: RestHost): void {
+  const unread = new UnreadAnswers();
   app.any('/*', (res, req) => {
     const request = new ReceivedRequest(res, req);
+    const fault = methodFaultOf(request.method);
+    if (fault !== undefined) {
+      answerInTurn(res, request, turns, (received) =>
+        writeResponse(res, received.method, refused.checked(received, fault)),
+      );
+      return;
+    }
     if (request.hasBody && takesBody(request)) {
       answerWithBody(res, request, rest);
       return;
     }
-    answerInTurn(res, request, turns, (received) => writeResponse(res, received.method, rest(received)));
+    answerInTurn(res, request, turns, (received) =>
+      writeResponse(res, received.method, rest(received), unread),
+    );
   });
   for (const path of SOCKET_PATHS) {
     // uWebSockets.js passes an upgrade request to this handler if the request lacks a header of RFC 6455.
     app.any(path, (res, req) => {
-      answerInTurn(res, readRequest(res, req), turns, ({ method, hasBody }) =>
-        writeResponse(res, method, { ...NO_UPGRADE, closeConnection: hasBody }),
+      answerInTurn(res, readRequest(res, req), turns, (request) =>
+        writeResponse(
+          res,
+          request.method,
+          refused.checked(request, {
+            ...(methodFaultOf(request.method) ?? NO_UPGRADE),
+            closeConnection: request.hasBody,
+          }),
+        ),
       );
     });
   }
@@ -50,7 +74,7 @@ export function answerInTurn(
 
 /** Recognises the only path that accepts a body. The body is small, and comes from publishers that log in. */
 function takesBody({ method, path }: RestRequest): boolean {
-  return path === REST_PATHS.publisherMetadata && method.toUpperCase() === 'POST';
+  return path === REST_PATHS.publisherMetadata && method === 'POST';
 }
 
 /** The largest size of a body. */
@@ -94,6 +118,16 @@ export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
 
 const NO_UPGRADE = failure(426, 'this path takes WebSocket connections', [['Upgrade', 'websocket']]);
 
+/** @returns the answer to a method that is not in capitals: names of methods are case-sensitive (RFC 9110, section 9.1) */
+export function methodFaultOf(method: string): RestResponse | undefined {
+  return /[a-z]/.test(method) ? UNKNOWN_METHOD : undefined;
+}
+
+const UNKNOWN_METHOD: RestResponse = {
+  ...failure(501, 'the method is not known: methods are in capitals'),
+  closeConnection: true,
+};
+
 /** Sends a later response, unless the client has disconnected before. */
 export function writeLater(res: HttpResponse, method: string, response: Promise<RestResponse>): void {
   let isOpen = true;
@@ -111,10 +145,16 @@ export function writeLater(res: HttpResponse, method: string, response: Promise<
  * uWebSockets.js continues to parse the same bytes after a handler has answered. The bytes after a refused request may be a
  * smuggled request, for which two `Content-Length` headers are enough. While an answer is due, uWebSockets.js parses nothing,
  * and ends a connection that sends more. So such an answer waits until these bytes are processed.
+ * @param unread bounds the answers that clients do not read; without it, uWebSockets.js keeps the whole answer
  */
-export function writeResponse(res: HttpResponse, method: string, response: RestResponse): void {
+export function writeResponse(
+  res: HttpResponse,
+  method: string,
+  response: RestResponse,
+  unread?: UnreadAnswers,
+): void {
   if (!response.closeConnection) {
-    writeNow(res, method, response);
+    writeNow(res, method, response, unread);
     return;
   }
   let isOpen = true;
@@ -126,8 +166,8 @@ export function writeResponse(res: HttpResponse, method: string, response: RestR
   });
 }
 
-function writeNow(res: HttpResponse, method: string, response: RestResponse): void {
-  const { status, headers, contentType = 'application/json', closeConnection = false } = response;
+function writeNow(res: HttpResponse, method: string, response: RestResponse, unread?: UnreadAnswers): void {
+  const { status, headers, body, contentType = 'application/json', closeConnection = false } = response;
   // uWebSockets.js writes the status 200 without a call.
   if (status !== 200) res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
   if (BODILESS.has(status)) {
@@ -141,10 +181,15 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse): vo
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
   res.writeHeader('Content-Type', lines);
   // An answer to HEAD has no body.
-  res.end(method === 'HEAD' ? '' : response.body, closeConnection);
+  if (method === 'HEAD' || closeConnection || unread === undefined)
+    res.end(method === 'HEAD' ? '' : body, closeConnection);
+  else unread.end(res, body, response.payer ?? NO_PAYER);
 }
 
-/** The statuses without a body: No Content, and Not Modified. */
+/** The payer of answers that no rate has paid for. */
+const NO_PAYER = '';
+
+/** No Content, and Not Modified. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 const REASON_BY_STATUS: Readonly<Record<number, string>> = {
@@ -160,5 +205,6 @@ const REASON_BY_STATUS: Readonly<Record<number, string>> = {
   426: 'Upgrade Required',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
+  501: 'Not Implemented',
   503: 'Service Unavailable',
 };

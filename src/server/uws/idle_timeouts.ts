@@ -13,22 +13,21 @@ export interface IdleTimed {
   ping(): void;
   /** Called when the ping received no answer. */
   silent(): void;
+  /** Called with each check after {@link UNFINISHED_S} of silence; only if silence is reported. */
+  unfinished(): void;
   /** Called when a whole message, ping or pong arrived after {@link silent} was called. */
   heard(): void;
   close(code: number, reason: string): void;
 }
 
-/**
- * The interval of checks. The interval is short enough for an idle timeout of 8 s, which is the shortest in the
- * configuration.
- */
-const CHECK_MS = 2_000;
-/**
- * The silence before a ping if silence is reported. The report follows after 10 to 12 s, because the ping is sent at 4 s and
- * three checks without an answer must follow.
- */
-const REPORT_PING_AFTER_S = 4;
-const UNANSWERED_CHECKS = 4;
+/** The interval of checks. */
+const CHECK_MS = 1_000;
+/** The silence before a ping if silence is reported; a new connection is pinged at once. */
+const REPORT_PING_AFTER_S = 3;
+/** The checks after which a ping counts as not answered. The first of them may come right after the ping. */
+const UNANSWERED_CHECKS = 3;
+/** The silence in which a message must be finished: 10 s, less the inaccuracy of whole seconds and of a check. */
+const UNFINISHED_S = 7;
 
 /**
  * Closes connections that sent no whole message, ping or pong within the idle timeout. uWebSockets.js closes only connections
@@ -61,6 +60,7 @@ export class IdleTimeouts<C extends IdleTimed> {
   add(connection: C): void {
     this.#connections.add(connection);
     this.received(connection);
+    if (connection.path.reportsSilence) ping(connection);
   }
 
   /** Records that a whole message, ping or pong arrived. */
@@ -87,12 +87,17 @@ export class IdleTimeouts<C extends IdleTimed> {
       } else if (connection.checksSincePing > 0) {
         connection.checksSincePing++;
         if (reportsSilence && connection.checksSincePing === UNANSWERED_CHECKS) connection.silent();
+        if (reportsSilence && silentS >= UNFINISHED_S) connection.unfinished();
       } else if (silentS >= pingAfterS(connection.path)) {
-        connection.checksSincePing = 1;
-        connection.ping();
+        ping(connection);
       }
     }
   }
+}
+
+function ping(connection: IdleTimed): void {
+  connection.checksSincePing = 1;
+  connection.ping();
 }
 
 function pingAfterS({ idleTimeoutSeconds, sendsPings, reportsSilence }: IdleTimed['path']): number {

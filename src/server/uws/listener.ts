@@ -2,9 +2,9 @@ import type uWS from 'uWebSockets.js';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { FanOut } from '../../stream/fan_out.js';
 import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
-import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
+import type { RestRequest } from '../http/rest_exchange.js';
 import { createApp, type ListenOptions, listen } from './app.js';
-import { serveRest } from './http.js';
+import { type AnswerRest, type RestHost, serveRest } from './http.js';
 import { TurnBudget } from './turn_budget.js';
 import { WebSockets } from './websockets.js';
 
@@ -34,27 +34,34 @@ export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): P
 }
 
 /** The parts of the service that a listener uses. */
-export interface ListenerHost {
+export interface ListenerHost extends RestHost {
   /** The fan-out with which the listener registers as a sender of frames. */
   readonly fanOut: FanOut;
   readonly endpoints: readonly Endpoint[];
+  /** Called for each message and request. */
+  readonly onWork?: (() => void) | undefined;
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
-  rest(request: RestRequest): RestResponse;
 }
+
+/** Makes browsers use TLS with this host for a year (RFC 6797). */
+const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
 /** @throws Error when the address is in use or TLS cannot start */
 export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
   const endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path, endpoint]));
-  const turns = new TurnBudget(setImmediate);
+  const turns = new TurnBudget(setImmediate, host.onWork);
   const sockets = new WebSockets(app, turns, [...endpointOf.keys()], (path, request) =>
     host.decideUpgrade(endpointOf.get(path)!, request),
   );
   let isRetired = false;
-  serveRest(app, turns, (request) => {
-    const response = host.rest(request);
+  const rest: AnswerRest = (request) => {
+    const known = host.rest(request);
+    const response =
+      at.tls === undefined ? known : { ...known, headers: [...known.headers, TRANSPORT_SECURITY] };
     return isRetired ? { ...response, closeConnection: true } : response;
-  });
+  };
+  serveRest(app, turns, { ...host, rest });
   const { port, setAccepting, close } = listen(ws, app, at);
   const leaveFanOut = host.fanOut.register(sockets);
   return {

@@ -44,8 +44,13 @@ export function machineProblem(machine: Machine, hasOwnBuild: boolean): string |
     return `the service needs Linux or macOS on x64 or arm64, and this machine is ${platform} on ${arch}`;
   const [major, minor] = numbersOf(nodeVersion);
   const line = NODE_LINES.find((one) => one.major === major);
-  if (!hasOwnBuild && (line === undefined || minor! < line.minorMin))
-    return `the service needs Node ${nodeVersionsText(machine)}, and this is Node ${nodeVersion}`;
+  if (!hasOwnBuild && (line === undefined || minor! < line.minorMin)) {
+    const needed = `Node ${nodeVersionsText(machine)}`;
+    return major! > NODE_LINES.at(-1)!.major
+      ? `the npm package of uWebSockets.js has no build for Node ${nodeVersion}: use ${needed}, or install an official build ` +
+          `(npm install "uWebSockets.js@github:uNetworking/uWebSockets.js#<tag>") and set ${UWS_SHA256_VARIABLE} to its SHA-256`
+      : `the service needs ${needed}, and this is Node ${nodeVersion}`;
+  }
   if (platform !== 'linux') return undefined;
   return glibcProblem(machine, hasOwnBuild || line === undefined ? GLIBC_MIN : line.glibcMin);
 }

@@ -5,6 +5,17 @@
  */
 export const REQUESTS_PER_TURN = 128;
 
+/** The time after which a turn is long. */
+export const LONG_TURN_MS = 100;
+/** The number of messages of one connection in a long turn; one more ends it. */
+export const MESSAGES_IN_LONG_TURN_MAX = 100;
+
+/** A connection that sends messages, and the fields that it stores. */
+export interface TurnSender {
+  turn: number;
+  messagesInTurn: number;
+}
+
 /**
  * Spreads requests over the turns of the event loop. While an answer is due, uWebSockets.js parses nothing more from the
  * connection, and ends the connection when more requests arrive. So a client that pipelines more requests than the budget allows
@@ -13,15 +24,41 @@ export const REQUESTS_PER_TURN = 128;
 export class TurnBudget {
   readonly #endOfTurn: (callback: () => void) => void;
   readonly #late: (() => void)[] = [];
+  readonly #onWork: () => void;
+  readonly #nowMs: () => number;
   #left = REQUESTS_PER_TURN;
   #isScheduled = false;
+  /** The number of the turn, and the time at which its first message or request came. */
+  #turn = 0;
+  #startMs = 0;
 
   /**
-   * @param endOfTurn calls back once, after the event loop has handled the data that was read in this turn; for example
-   * `setImmediate`
+   * @param endOfTurn calls back once, after the event loop has handled the data read in this turn; for example `setImmediate`
+   * @param onWork called for each message and request
    */
-  constructor(endOfTurn: (callback: () => void) => void) {
+  constructor(
+    endOfTurn: (callback: () => void) => void,
+    onWork: () => void = () => {},
+    nowMs: () => number = () => performance.now(),
+  ) {
     this.#endOfTurn = endOfTurn;
+    this.#onWork = onWork;
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * Counts a message of a connection. @returns `false` when the turn lasts too long, and the connection has sent many of its
+   * messages: it is a cause of that
+   */
+  countMessage(sender: TurnSender): boolean {
+    this.#schedule();
+    this.#onWork();
+    if (sender.turn !== this.#turn) {
+      sender.turn = this.#turn;
+      sender.messagesInTurn = 0;
+    }
+    sender.messagesInTurn += 1;
+    return sender.messagesInTurn <= MESSAGES_IN_LONG_TURN_MAX || this.#nowMs() - this.#startMs < LONG_TURN_MS;
   }
 
   /**
@@ -30,6 +67,7 @@ export class TurnBudget {
    */
   take(): boolean {
     this.#schedule();
+    this.#onWork();
     if (this.#left === 0 || this.#late.length > 0) return false;
     this.#left -= 1;
     return true;
@@ -47,6 +85,8 @@ export class TurnBudget {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    this.#turn += 1;
+    this.#startMs = this.#nowMs();
     this.#endOfTurn(() => this.#startTurn());
   }
 

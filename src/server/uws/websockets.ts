@@ -12,11 +12,11 @@ import type {
   UpgradeDecision,
 } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
-import { answerInTurn, upgradeFaultOf, writeResponse } from './http.js';
+import { answerInTurn, methodFaultOf, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
 import { readRequest } from './received_request.js';
 import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
-import type { TurnBudget } from './turn_budget.js';
+import type { TurnBudget, TurnSender } from './turn_budget.js';
 
 interface Data {
   readonly socket: UwsSocket;
@@ -74,12 +74,18 @@ export class WebSockets {
     entry.sequence = sequence;
   }
 
+  #pinged(socket: UwsSocket): void {
+    this.#idleTimeouts.received(socket);
+    socket.events.pinged();
+  }
+
   #serve(path: ConnectionPath, decide: DecideUpgrade): void {
     this.#app.ws<Data>(path.path, {
-      idleTimeout: path.idleTimeoutSeconds,
+      idleTimeout: deadAfterS(path.idleTimeoutSeconds),
       maxPayloadLength: path.parserBytesMax,
       maxBackpressure: path.bufferedBytesMax,
-      sendPingsAutomatically: path.sendsPings,
+      // The idle timeouts send them.
+      sendPingsAutomatically: false,
       upgrade: (res, req, context) =>
         upgrade(
           res,
@@ -93,19 +99,27 @@ export class WebSockets {
         const data = ws.getUserData();
         const { socket, open } = data;
         data.open = undefined;
-        this.#idleTimeouts.add(socket);
         socket.opened(ws, open!);
+        this.#idleTimeouts.add(socket);
       },
       message: (ws, message, isBinary) => {
         const { socket } = ws.getUserData();
         const { events } = socket;
         this.#idleTimeouts.received(socket);
-        if (isBinary) ws.end(CLOSES.binaryMessage.code, CLOSES.binaryMessage.reason);
+        if (!this.#turns.countMessage(socket)) ws.end(CLOSES.tooMuchAtOnce.code, CLOSES.tooMuchAtOnce.reason);
+        else if (isBinary) ws.end(CLOSES.binaryMessage.code, CLOSES.binaryMessage.reason);
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());
       },
-      ping: (ws) => this.#idleTimeouts.received(ws.getUserData().socket),
-      pong: (ws) => this.#idleTimeouts.received(ws.getUserData().socket),
+      ping: (ws) => this.#pinged(ws.getUserData().socket),
+      pong: (ws) => {
+        const { socket } = ws.getUserData();
+        if (socket.pingsUnanswered === 0) this.#pinged(socket);
+        else {
+          socket.pingsUnanswered -= 1;
+          this.#idleTimeouts.received(socket);
+        }
+      },
       drain: (ws) => ws.getUserData().socket.events.drained(ws.getBufferedAmount()),
       close: (ws) => {
         const { socket } = ws.getUserData();
@@ -114,6 +128,19 @@ export class WebSockets {
       },
     });
   }
+}
+
+/** The longest timeout of uWebSockets.js. */
+const UWS_TIMEOUT_S_MAX = 960;
+/** The time after an idle timeout in which its close frame is sent. The timeouts of uWebSockets.js come up to 4 s early. */
+const CLOSING_S = 12;
+
+/**
+ * Returns the timeout after which uWebSockets.js ends a connection without a close frame: later than {@link IdleTimeouts} closes
+ * it, for a peer that is gone.
+ */
+function deadAfterS(idleTimeoutSeconds: number): number {
+  return Math.min(idleTimeoutSeconds + CLOSING_S, UWS_TIMEOUT_S_MAX);
 }
 
 function upgrade(
@@ -127,7 +154,7 @@ function upgrade(
   const key = req.getHeader('sec-websocket-key');
   const extensions = req.getHeader('sec-websocket-extensions');
   answerInTurn(res, readRequest(res, req, upgradeFaultOf(req)), turns, (request) => {
-    const decision = decide(request);
+    const decision = methodFaultOf(request.method) ?? decide(request);
     if (typeof decision !== 'function') {
       writeResponse(res, request.method, decision);
       return;
@@ -143,7 +170,7 @@ function upgrade(
  * All data of a connection. The data are in a single object to save memory, because there may be tens of thousands of
  * connections.
  */
-class UwsSocket implements Connection, IdleTimed, TopicMember {
+class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender {
   ws: WebSocket<Data> | undefined;
   events!: ConnectionEvents;
   owner: ConnectionOwner | undefined;
@@ -151,6 +178,10 @@ class UwsSocket implements Connection, IdleTimed, TopicMember {
   idlePlace = 0;
   seenAtS = 0;
   checksSincePing = 0;
+  /** The pings whose pongs have not come. */
+  pingsUnanswered = 0;
+  turn = 0;
+  messagesInTurn = 0;
   topicPlace = 0;
   joinedAtSequence = 0;
   #topic: number | undefined;
@@ -185,11 +216,17 @@ class UwsSocket implements Connection, IdleTimed, TopicMember {
   }
 
   ping(): void {
-    this.ws?.ping();
+    if (this.ws === undefined) return;
+    this.pingsUnanswered += 1;
+    this.ws.ping();
   }
 
   silent(): void {
     this.events.silent();
+  }
+
+  unfinished(): void {
+    this.events.unfinished();
   }
 
   heard(): void {

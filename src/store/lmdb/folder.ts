@@ -2,15 +2,9 @@ import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { FORMAT_VERSION } from '../../records/envelope.js';
-import {
-  DATA_FILE,
-  dataFolderProblem,
-  freeBytes,
-  makeFolder,
-  ROOM_BYTES_MIN,
-  systemReason,
-} from '../data_folder.js';
+import { DATA_FILE, dataFolderProblem, makeFolder, systemReason } from '../data_folder.js';
 import type { OnProgress } from '../folder_progress.js';
+import { DiskRoom } from './disk_room.js';
 import { type FolderLock, lockFolder } from './lock.js';
 import { findPageDamage } from './page_tree.js';
 
@@ -23,8 +17,8 @@ export interface Folder {
   fileBytes(): number;
   /** Returns the free space of the file system for this process. */
   freeBytes(): number;
-  /** Checks the free space. @throws Error when there is no room for a commit with this number of bytes of records */
-  claimRoom(recordBytes: number): void;
+  /** Takes the room on the disk for a commit. @throws Error when there is none for this number of pages of tables */
+  claimRoom(pages: number): void;
   /** True when another process wrote all its records and handed the folder over, so that no check is needed. */
   readonly isHandedOver: boolean;
   /**
@@ -52,6 +46,17 @@ const TABLES_MAX = 8;
 /** The interval of the search for dead readers. */
 const READERS_CHECK_MS = 60_000;
 
+export interface FolderOptions {
+  readonly dir: string;
+  /** Asks another process that has the folder to hand it over. */
+  readonly takeOver?: boolean | undefined;
+  readonly onProgress?: OnProgress | undefined;
+  /** The free space that commits leave to the file system. */
+  readonly reserveBytes?: number | undefined;
+  /** Returns the free space of the file system for this process; by default that of the system. */
+  readonly freeBytes?: (() => number) | undefined;
+}
+
 /**
  * Opens a data folder, and creates it if it is missing.
  *
@@ -59,15 +64,12 @@ const READERS_CHECK_MS = 60_000;
  * valid. An acknowledgement is therefore durable, and after power loss the file is at its last commit. `eventTurnBatching` is
  * also off, because the journal makes the batches. lmdb's own batching leaves a promise that no code can catch, and its rejection
  * would end the process when the disk is full.
- * @param takeOver true to ask another process that has the folder to hand it over
  * @throws Error of one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another
  * process has it, it has another format version, or it is damaged
  */
-export async function openFolder(
-  dir: string,
-  takeOver: boolean,
-  onProgress: OnProgress = () => {},
-): Promise<Folder> {
+export async function openFolder(options: FolderOptions): Promise<Folder> {
+  const { dir, takeOver = false, onProgress = () => {} } = options;
+  const room = new DiskRoom(dir, options.reserveBytes, options.freeBytes);
   const lock = await claimFolder(dir, takeOver);
   let root: RootDatabase | undefined;
   try {
@@ -82,8 +84,7 @@ export async function openFolder(
     });
     const version = root.get('format');
     if (version === undefined) await root.put('format', FORMAT_VERSION);
-    else if (version !== FORMAT_VERSION)
-      throw new Error(`it has format version ${version}, and this program reads version ${FORMAT_VERSION}`);
+    else requireFormat(version);
   } catch (error) {
     await root?.close();
     await lock.release(false);
@@ -112,11 +113,10 @@ export async function openFolder(
       }
     },
     fileBytes: () => statSync(join(dir, DATA_FILE)).size,
-    freeBytes: () => freeBytes(dir),
-    claimRoom(recordBytes) {
+    freeBytes: () => room.freeBytes,
+    claimRoom(pages) {
       forgetDeadReaders();
-      if (freeBytes(dir) < ROOM_BYTES_MIN + 2 * recordBytes)
-        throw new Error('there is no room for what waits');
+      room.claim(opened, pages);
     },
     isHandedOver: lock.isHandedOver,
     onTakeOver: (callback) => lock.onTakeOver(callback),
@@ -149,15 +149,25 @@ export interface ReadFolder extends Pick<Folder, 'openTable'> {
 /**
  * Opens a folder that has all of its tables, without claiming it. All reads of a turn see the commit that was newest at the
  * first read.
+ * @throws Error with one clause when the folder has another format version
  */
 export function openFolderToRead(dir: string): ReadFolder {
   const root = open({ path: dir, noSubdir: false, readOnly: true, maxDbs: TABLES_MAX, encoding: 'json' });
+  try {
+    requireFormat(root.get('format'));
+  } catch (error) {
+    void root.close();
+    throw error;
+  }
   return {
     openTable(name) {
       const table: Database<Buffer, [string | number, string | number]> | undefined = root.openDB(name, {
         encoding: 'binary',
       });
-      if (table === undefined) throw new Error(`the data folder ${dir} has no table ${name}`);
+      if (table === undefined)
+        throw new Error(
+          `the data folder ${dir} has no table ${name}: an earlier version of this program made the folder; start the service once on it, which adds the table`,
+        );
       return table;
     },
     holdState() {
@@ -180,6 +190,14 @@ async function claimFolder(dir: string, takeOver: boolean): Promise<FolderLock> 
   } catch (error) {
     throw unopened(dir, error as Error);
   }
+}
+
+function requireFormat(version: unknown): void {
+  if (version === undefined) throw new Error('another program made it: it has no format version');
+  if (version !== FORMAT_VERSION)
+    throw new Error(
+      `it has format version ${version}, and this program reads version ${FORMAT_VERSION}: use the version of the program that made it`,
+    );
 }
 
 function unopened(dir: string, cause: Error): Error {

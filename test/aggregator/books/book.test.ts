@@ -14,6 +14,7 @@ import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model
 
 const PERCENT = BigInt(PERCENT_SCALE);
 const MAX_AGE_NS = 100n;
+const MAX_FUTURE_NS = 20n;
 // The keys descend while the indexes ascend, so that inputs and publishers do not have the same order by chance.
 const publishers = Array.from({ length: 7 }, (_, index) =>
   samplePublisher({ index, key: Buffer.alloc(20, 0xf0 - index), weight: BigInt(index + 1) * 300_000n }),
@@ -37,7 +38,8 @@ class SlowBook {
   state(nowNs: bigint): { price: bigint | undefined; counted: PublisherPrice[]; size: number } {
     const { maxAgeNs, maxDeviation, minPublishers, aggregation } = this.asset;
     for (const [publisher, { timestampNs }] of this.#inputs)
-      if (nowNs - timestampNs > maxAgeNs) this.#inputs.delete(publisher);
+      if (nowNs - timestampNs > maxAgeNs || timestampNs - nowNs > MAX_FUTURE_NS)
+        this.#inputs.delete(publisher);
     const fresh = [...this.#inputs];
     const middle = median(fresh.map(([, { price }]) => price));
     const counted = fresh.filter(([, { price }]) => {
@@ -98,7 +100,7 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
   fc.assert(
     fc.property(asset, fc.array(step, { maxLength: 40, size: 'max' }), (settings, steps) => {
       const sample = sampleAsset({ ...settings, maxAgeNs: MAX_AGE_NS });
-      const book = new AssetBook(sample);
+      const book = new AssetBook(sample, MAX_FUTURE_NS);
       const slow = new SlowBook(sample);
       let nowNs: bigint = START_NS;
       for (const { publisher, price: value, ageNs, passNs } of steps) {
@@ -124,7 +126,7 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
 });
 
 test('an input counts up to max_age and not a nanosecond more', async (t) => {
-  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }));
+  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
   t.equal(book.expiresAtNs, undefined);
   put(book, 0, 5n, 40n);
   put(book, 1, 7n, 10n);
@@ -139,15 +141,26 @@ test('an input counts up to max_age and not a nanosecond more', async (t) => {
   t.same([book.size, book.expiresAtNs, book.counted()], [0, undefined, []]);
 });
 
+test('an input counts up to max_future ahead of the clock and not a nanosecond more', async (t) => {
+  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
+  put(book, 0, 5n);
+  put(book, 1, 7n, -MAX_FUTURE_NS);
+  t.equal(book.price, 6n);
+  book.expire((START_NS - 1n) as TimeNs);
+  t.equal(book.price, 5n, 'the clock was stepped back');
+  put(book, 1, 7n, -MAX_FUTURE_NS - 1n);
+  t.equal(book.price, 5n);
+});
+
 test('an input that is already too old also removes the earlier one', async (t) => {
-  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }));
+  const book = new AssetBook(sampleAsset({ maxAgeNs: MAX_AGE_NS }), MAX_FUTURE_NS);
   put(book, 0, 5n);
   put(book, 0, 6n, MAX_AGE_NS + 1n);
   t.equal(book.price, undefined);
 });
 
 test('one publisher counts once', async (t) => {
-  const book = new AssetBook(sampleAsset({ minPublishers: 2 }));
+  const book = new AssetBook(sampleAsset({ minPublishers: 2 }), MAX_FUTURE_NS);
   put(book, 0, 5n);
   put(book, 0, 6n);
   t.equal(book.size, 1);
@@ -159,7 +172,7 @@ test('one publisher counts once', async (t) => {
 test('an input at the deviation counts, one past it does not, on both sides and below zero', async (t) => {
   const asset = sampleAsset({ maxDeviation: 5n * PERCENT, aggregation: 'average' });
   for (const sign of [1n, -1n]) {
-    const book = new AssetBook(asset);
+    const book = new AssetBook(asset, MAX_FUTURE_NS);
     put(book, 0, sign * 1000n);
     put(book, 1, sign * 1050n);
     put(book, 2, sign * 950n);
@@ -174,7 +187,7 @@ test('an input at the deviation counts, one past it does not, on both sides and 
 });
 
 test('of two inputs too far from their mean neither counts', async (t) => {
-  const book = new AssetBook(sampleAsset({ maxDeviation: 5n * PERCENT }));
+  const book = new AssetBook(sampleAsset({ maxDeviation: 5n * PERCENT }), MAX_FUTURE_NS);
   put(book, 0, 100n);
   put(book, 1, 200n);
   t.equal(book.price, undefined);
@@ -184,7 +197,7 @@ test('of two inputs too far from their mean neither counts', async (t) => {
 });
 
 test('a changed configuration takes effect on present inputs', async (t) => {
-  const book = new AssetBook(sampleAsset({ aggregation: 'average' }));
+  const book = new AssetBook(sampleAsset({ aggregation: 'average' }), MAX_FUTURE_NS);
   put(book, 0, 10n);
   put(book, 1, 20n);
   put(book, 2, 60n);

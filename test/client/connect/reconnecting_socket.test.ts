@@ -139,6 +139,7 @@ function idleReasons(): string[] {
     seenAtS: 0,
     checksSincePing: 0,
     ping: () => {},
+    unfinished: () => {},
     silent: () => {},
     heard: () => {},
     close: (_code, reason) => reasons.push(reason),

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 import { WebSocket } from 'ws';
+import { eventually } from '../../../scripts/load/wait.js';
 import type { Frame } from '../../../src/client/prices/frame.js';
 import { Subscriber, type SubscriberOptions } from '../../../src/client/prices/subscriber.js';
 import { type ContractServer, startContractServer, TOKEN } from '../contract_server.js';
@@ -51,6 +52,25 @@ test('frames arrive decoded and as text; what nobody asked for is an error', asy
   t.same(server.paths, ['/ws']);
   t.same(subscriber!.assets, [], 'a pong says nothing of what is subscribed');
   await subscriber!.close();
+});
+
+test('assets that ended leave the set, and come back into it', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  const changes: unknown[] = [];
+  const subscriber = subscriberOf(server, {
+    onTaxonomyChange: (ended, returned) => changes.push([ended, returned, subscriber.assets]),
+  });
+  await subscriber.subscribe([1, 2, 20]);
+  const notices = [{}, { ended: [2, 20] }, { ended: [1], returned: [7] }];
+  for (const notice of notices) server.broadcast(JSON.stringify({ type: 'taxonomy', ...notice }));
+  await eventually(() => changes.length === notices.length);
+  t.same(changes, [
+    [[], [], [1, 2, 20]],
+    [[2, 20], [], [1]],
+    [[1], [7], [7]],
+  ]);
+  await subscriber.close();
 });
 
 test('after a loss the set is subscribed again', async (t) => {

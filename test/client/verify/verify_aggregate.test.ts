@@ -6,13 +6,8 @@ import { signDigest } from '../../../src/client/sign/evm_sign.js';
 import { createPriceSigner, type SignedPrice } from '../../../src/client/sign/sign_price.js';
 import { bytesInteger, integerBytes, prefixedHex } from '../../../src/client/verify/bytes.js';
 import type { Signers } from '../../../src/client/verify/checks.js';
-import {
-  checksumAddress,
-  eip191Digest,
-  evmAddress,
-  evmAggregateHash,
-  evmPriceHash,
-} from '../../../src/client/verify/evm_signatures.js';
+import { eip191Digest, evmAggregateHash, evmPriceHash } from '../../../src/client/verify/evm_messages.js';
+import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
 import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
 import { keccak256 } from '../../../src/client/verify/keccak_sponge.js';
 import { hashText, keyText } from '../../../src/client/verify/number_text.js';

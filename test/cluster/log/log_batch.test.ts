@@ -30,6 +30,7 @@ const claim = fc.record(
     node: fc.integer({ min: 1, max: 63 }),
     name: fc.string({ maxLength: 20 }),
     run: fc.string({ maxLength: 20 }),
+    attempt: fc.nat(),
     configHash: bytes,
     resign: fc.boolean(),
   },
@@ -38,6 +39,7 @@ const claim = fc.record(
 const batch: fc.Arbitrary<LogBatch> = fc.record(
   {
     epoch: fc.maxSafeNat(),
+    sequence: fc.maxSafeNat(),
     after: fc.string({ maxLength: 40 }),
     claim: fc.option(claim, { nil: undefined }),
     entries: fc.array(entry, { maxLength: 5 }),
@@ -59,12 +61,12 @@ test('a record of the log is read as it was written, wherever it lies in memory'
 });
 
 test('no record is larger than what its entries count for', async (t) => {
-  const empty = encodeLogBatch({ epoch: 1, after: 'x'.repeat(40), entries: [] }).length;
+  const empty = encodeLogBatch({ epoch: 1, sequence: 1, after: 'x'.repeat(40), entries: [] }).length;
   holds(
     t,
     fc.property(batch, ({ entries }) => {
       const counted = entries.reduce((sum, one) => sum + entryBytes(one), 0);
-      const { length } = encodeLogBatch({ epoch: 1, after: 'x'.repeat(40), entries });
+      const { length } = encodeLogBatch({ epoch: 1, sequence: 1, after: 'x'.repeat(40), entries });
       assert.ok(length <= empty + counted + ENTRY_OVERHEAD_BYTES);
     }),
     { numRuns: 200 },

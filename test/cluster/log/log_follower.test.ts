@@ -1,9 +1,16 @@
 import { test } from 'tap';
-import { LOG_START, type LogExtent, type LogPosition, type LogRecord } from '../../../src/cluster/bus.js';
-import { encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import {
+  LOG_START,
+  type LogExtent,
+  type LogPosition,
+  type LogRecord,
+  RecordsMissing,
+  WrongEnd,
+} from '../../../src/cluster/bus.js';
 import { LogFollower } from '../../../src/cluster/log/log_follower.js';
+import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 
-const CLAIM = { node: 1, name: 'one', run: 'r', configHash: new Uint8Array(0), resign: false };
+const CLAIM = { node: 1, name: 'one', run: 'r', attempt: 1, configHash: new Uint8Array(0), resign: false };
 
 test('records are applied in order and once, however they come', async (t) => {
   const { follower, log, live, applied, caughtUp, readFrom } = setUp(6);
@@ -22,7 +29,7 @@ test('records are applied in order and once, however they come', async (t) => {
 });
 
 test('it says that it caught up when the end that the log had is applied, and not before', async (t) => {
-  const { follower, log, live, caughtUp, clock, answer } = setUp(6, { sequence: 4, id: 'r4' });
+  const { follower, log, live, caughtUp, clock, answer } = setUp(6, placeOf(4));
   answer.isLost = true;
   follower.start();
   log.push(...records(7, 7));
@@ -43,7 +50,7 @@ test('it says that it caught up when the end that the log had is applied, and no
 });
 
 test('it goes on where the store is', async (t) => {
-  const { follower, applied, readFrom } = setUp(6, { sequence: 4, id: 'r4' });
+  const { follower, applied, readFrom } = setUp(6, placeOf(4));
   follower.start();
   await turns();
   t.same(applied, [5, 6]);
@@ -51,11 +58,14 @@ test('it goes on where the store is', async (t) => {
 });
 
 test('a log that is written without a pause is read to the end that it had, and no further', async (t) => {
-  const { follower, log, live, applied, readFrom } = setUp(6, LOG_START, () => {
-    if (log.length >= 1_000) return;
-    const [next] = records(log.length + 1, log.length + 1) as [LogRecord];
-    log.push(next);
-    live(next);
+  const { follower, log, live, applied, readFrom } = setUp(6, LOG_START, {
+    meanwhile: () => {
+      if (log.length >= 1_000) return;
+      const after = log.at(-1)!.id;
+      const next = chainedRecord({ epoch: 1, sequence: log.length + 1, after, entries: [] });
+      log.push(next);
+      live(next);
+    },
   });
   follower.start();
   await turns();
@@ -84,7 +94,7 @@ test('after silence it reads: the last record may be lost on its way', async (t)
 });
 
 test('records that were deleted are missing, and it goes on behind them', async (t) => {
-  const { follower, applied, missing, clock, deleteBefore } = setUp(9, { sequence: 2, id: 'r2' });
+  const { follower, applied, missing, clock, deleteBefore } = setUp(9, placeOf(2));
   deleteBefore(6);
   follower.start();
   await turns();
@@ -95,72 +105,152 @@ test('records that were deleted are missing, and it goes on behind them', async 
 });
 
 test('a log that ends before what was applied is read again for a while, and is then broken', async (t) => {
-  const { follower, log, live, broken, clock } = setUp(5);
+  const { follower, log, live, broken, pass } = setUp(5);
   follower.start();
   await turns();
   const lost = log.splice(3);
-  for (let ms = 0; ms <= 1_000; ms += 100) {
-    clock.nowMs += 100;
-    follower.tick(clock.nowMs);
-    await turns();
-  }
-  t.notOk(follower.nextDueMs() > clock.nowMs + 100);
+  await pass(1_000);
   log.push(...lost);
-  clock.nowMs += 30_000;
-  follower.tick(clock.nowMs);
-  await turns();
+  await pass(30_000);
   t.same(broken, [], 'a server lagged');
 
-  log.splice(3);
+  const [applied] = log.splice(3).slice(-1);
   log.push(...records(4, 5, 'x'));
-  for (let ms = 0; ms <= 31_000; ms += 500) {
-    clock.nowMs += 500;
-    follower.tick(clock.nowMs);
-    await turns();
-  }
-  t.same(broken, ['the log has lost records: it ends with 5 (x5), and this node has applied 5 (r5)']);
+  await pass(31_000);
+  t.same(broken, [
+    `the log has lost records: it ends with 5 (${log[4]!.id}), and this node has applied 5 (${applied!.id})`,
+  ]);
   live(records(6, 6)[0]!);
   t.equal(follower.position.sequence, 5, 'nothing is applied any more');
 });
 
-test('a log that two wrote, or another log, is broken', async (t) => {
-  const cases: [string, Parameters<typeof encodeLogBatch>[0]][] = [
-    [
-      'record 6 of the log follows record other, and this node has applied r5 before it',
-      { epoch: 1, after: 'other', entries: [] },
-    ],
-    ['record 6 of the log is of epoch 2 in epoch 1', { epoch: 2, after: 'r5', entries: [] }],
+test('records that the log has lost are appended again as they were, and others stay as they are', async (t) => {
+  const { follower, log, restored, broken, pass } = setUp(9, LOG_START, { mayWrite: true });
+  follower.start();
+  await turns();
+  const before = [...log];
+  log.splice(4);
+  await pass(2_000);
+  t.same(log, before);
+  t.same(restored, [5]);
+
+  log.splice(4);
+  log.push(...records(5, 6, 'x'));
+  await pass(31_000);
+  t.same(restored, [5], 'another node has written there');
+  t.match(broken[0], /^the log has lost records: it ends with 6 /);
+});
+
+test('a record that no leader wrote is skipped by its reader, and the log goes on after it', async (t) => {
+  const junk = [
+    { id: 'x', bytes: new Uint8Array(3) },
+    { id: records(6, 6)[0]!.id, bytes: records(6, 6, 'x')[0]!.bytes },
+    records(5, 5)[0]!,
+  ];
+  for (const { id, bytes } of junk) {
+    const { follower, log, live, applied, skipped, broken, pass } = setUp(5);
+    follower.start();
+    await turns();
+    const stray = { sequence: 6, id, bytes };
+    log.push(stray);
+    live(stray);
+    await pass(1_000);
+    t.equal(skipped.length, 1);
+    t.match(skipped[0], /^record 6 of the log /);
+    t.same([follower.position, follower.lastId], [{ sequence: 6, id }, log[4]!.id]);
+    live(chainedRecord({ epoch: 1, sequence: 7, after: follower.lastId, entries: [] }));
+    t.same(applied, [1, 2, 3, 4, 5, 7]);
+    t.equal(follower.skippedCount, 1);
+    t.same(broken, []);
+  }
+});
+
+test('a damaged record is read from another server; without one the log is broken at the next record', async (t) => {
+  const flipped = (record: LogRecord): LogRecord => {
+    const bytes = new Uint8Array(record.bytes);
+    bytes[bytes.length >> 1]! ^= 4;
+    return { ...record, bytes };
+  };
+  for (const isEverywhere of [false, true]) {
+    const { follower, log, applied, skipped, broken, pass } = setUp(5);
+    follower.start();
+    await turns();
+    const sound = records(6, 8);
+    log.push(flipped(sound[0]!), ...sound.slice(1));
+    if (!isEverywhere)
+      queueMicrotask(() => {
+        log[5] = sound[0]!;
+      });
+    await pass(2_000);
+    t.same(applied, isEverywhere ? [1, 2, 3, 4, 5] : [1, 2, 3, 4, 5, 6, 7, 8]);
+    t.equal(skipped.length, isEverywhere ? 1 : 0);
+    t.same(
+      broken,
+      isEverywhere
+        ? [
+            'record 7 of the log cannot be applied: it follows a damaged record: record 6 does not have the hash that is its ID',
+          ]
+        : [],
+    );
+  }
+});
+
+test('a hole that stays is named', async (t) => {
+  const { follower, log, applied, broken, clock, pass } = setUp(9, LOG_START, { hole: 6 });
+  follower.start();
+  await pass(29_000);
+  t.same(broken, []);
+  await pass(2_000);
+  t.same(broken, ['the log lacks the records 6 to 6']);
+  t.same(applied, [1, 2, 3, 4, 5]);
+  t.equal(log.length, 9);
+  t.ok(clock.nowMs > 30_000);
+});
+
+test('two writers of one epoch, a claim for another place, or another history break the log', async (t) => {
+  const [{ id: after }] = records(5, 5) as [LogRecord];
+  const cases: [string, Parameters<typeof chainedRecord>[0]][] = [
+    ['record 6 of the log is of epoch 2 in epoch 1', { epoch: 2, sequence: 6, after, entries: [] }],
     [
       'record 6 of the log claims epoch 5, which is not its place',
-      { epoch: 5, after: 'r5', entries: [], claim: CLAIM },
+      { epoch: 5, sequence: 6, after, entries: [], claim: CLAIM },
+    ],
+    [
+      `record 6 of the log cannot be applied: it follows record other, and this node has applied ${after} before it`,
+      { epoch: 1, sequence: 6, after: 'other', entries: [] },
     ],
   ];
   for (const [reason, batch] of cases) {
     const { follower, live, broken } = setUp(5);
     follower.start();
     await turns();
-    live({ sequence: 6, id: 'r6', bytes: encodeLogBatch(batch) });
+    live(chainedRecord(batch));
     t.same(broken, [reason]);
   }
-  const { follower, live, broken } = setUp(5);
-  follower.start();
-  await turns();
-  live({ sequence: 6, id: 'r6', bytes: new Uint8Array(3) });
-  t.match(broken[0], /^record 6 of the log cannot be applied: /);
 });
 
-/**
- * Sets up a follower of a log.
- * @param count the number of records of the log
- * @param meanwhile called while records are being read
- */
-function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () => {}) {
+interface Circumstances {
+  /** Called while records are being read. */
+  readonly meanwhile?: () => void;
+  readonly mayWrite?: boolean;
+  /** The sequence of a record that no server has. */
+  readonly hole?: number;
+}
+
+/** @param count the number of records of the log */
+function setUp(
+  count: number,
+  position: LogPosition = LOG_START,
+  { meanwhile, mayWrite, hole }: Circumstances = {},
+) {
   const log = records(1, count);
   const applied: number[] = [];
   /** The last applied record at each time at which the follower had caught up. */
   const caughtUp: (number | undefined)[] = [];
   const missing: number[] = [];
   const broken: string[] = [];
+  const skipped: string[] = [];
+  const restored: number[] = [];
   const readFrom: number[] = [];
   const clock = { nowMs: 0 };
   const answer = { isLost: false };
@@ -170,10 +260,17 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
     bus: {
       async read(after) {
         readFrom.push(after);
-        meanwhile();
+        meanwhile?.();
         if (answer.isLost) throw new Error('no answer');
         if (after + 1 < firstSequence) throw new Error('deleted');
-        return log.slice(after, after + 3);
+        if (hole === after + 1) throw new RecordsMissing(`the log lacks the records ${hole} to ${hole}`);
+        const records = log.slice(after, after + 3);
+        return records.filter(({ sequence }) => hole === undefined || sequence < hole);
+      },
+      async append(after, id, bytes) {
+        const end = log.at(-1) ?? LOG_START;
+        if (end.sequence !== after.sequence || end.id !== after.id) throw new WrongEnd('another end');
+        return log.push({ sequence: after.sequence + 1, id, bytes });
       },
       async extent(): Promise<LogExtent> {
         return { firstSequence, last: log.at(-1) ?? LOG_START };
@@ -188,6 +285,8 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
     caughtUp: () => caughtUp.push(applied.at(-1)),
     missing: (sequence) => missing.push(sequence),
     broken: (reason) => broken.push(reason),
+    skipped: (reason) => skipped.push(reason),
+    restored: mayWrite ? (number) => restored.push(number) : undefined,
     timing: { leaseMs: 1_000, retryMs: 100, regressedMs: 30_000 },
     nowMs: () => clock.nowMs,
   });
@@ -198,8 +297,17 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
     caughtUp,
     missing,
     broken,
+    skipped,
+    restored,
     readFrom,
     clock,
+    /** Lets time pass. */
+    async pass(ms: number) {
+      for (const endMs = clock.nowMs + ms; clock.nowMs < endMs; clock.nowMs += 100) {
+        follower.tick(clock.nowMs);
+        await turns();
+      }
+    },
     answer,
     live: (record: LogRecord) => listener(record),
     deleteBefore: (sequence: number) => {
@@ -208,18 +316,19 @@ function setUp(count: number, position: LogPosition = LOG_START, meanwhile = () 
   };
 }
 
-/** Returns the records of an epoch. The record `first` began the epoch. */
+/** Returns records of the epoch that began with the first record. */
 function records(first: number, last: number, name = 'r'): LogRecord[] {
-  return Array.from({ length: last - first + 1 }, (_, i) => {
-    const sequence = first + i;
-    const after = sequence === 1 ? '' : `${name}${sequence - 1}`;
-    const claim = sequence === 1 ? CLAIM : undefined;
-    return {
-      sequence,
-      id: `${name}${sequence}`,
-      bytes: encodeLogBatch({ epoch: 1, after, claim, entries: [] }),
-    };
-  });
+  const chain: LogRecord[] = [];
+  for (let sequence = 1; sequence <= last; sequence++) {
+    const claim = sequence === 1 ? { ...CLAIM, name } : undefined;
+    const after = chain.at(-1)?.id ?? '';
+    chain.push(chainedRecord({ epoch: 1, sequence, after, claim, entries: [] }));
+  }
+  return chain.slice(first - 1);
+}
+
+function placeOf(sequence: number): LogPosition {
+  return { sequence, id: records(sequence, sequence)[0]!.id };
 }
 
 async function turns(): Promise<void> {

@@ -137,7 +137,7 @@ test('its last record comes after all others', async (t) => {
   const { writer, writes, settle } = setUp();
   writer.append(entry(200_000));
   writer.append(entry(200_000));
-  writer.finish({ node: 1, name: 'one', run: 'r', configHash: new Uint8Array(0), resign: true });
+  writer.finish({ node: 1, name: 'one', run: 'r', attempt: 2, configHash: new Uint8Array(0), resign: true });
   writer.append(entry(3));
   t.equal(decodeLogBatch(writes[0]!.bytes).claim, undefined);
   await settle(0);
@@ -158,13 +158,14 @@ function setUp() {
   const clock = { nowMs: 1_000 };
   const follower = {
     position: { sequence: EPOCH, id: 'claim' },
+    lastId: 'claim',
     offer(record: LogRecord) {
       follower.position = record;
+      follower.lastId = record.id;
       writer.applied(record);
     },
     catchUp: async () => {},
   };
-  let ids = 0;
   let failureCount = 0;
   let overflowCount = 0;
   const writer = new LogWriter({
@@ -176,7 +177,6 @@ function setUp() {
     },
     follower,
     epoch: EPOCH,
-    newId: () => `w-${++ids}`,
     claimedMs: 1_000,
     timing: { leaseMs: 1_000, retryMs: 100 },
     nowMs: () => clock.nowMs,

@@ -11,7 +11,10 @@ const [SHIPPED] = /^accounts \{[\s\S]*?^\}/m.exec(
 )!;
 
 /** The `accounts` of scripts/deploy/nats.conf: the password of each node is `secret-` and the node's number. */
-export const SHIPPED_ACCOUNTS = SHIPPED.replace(/"NODE_(\d)_PASSWORD_HASH"/g, '"secret-$1"');
+export const SHIPPED_ACCOUNTS = SHIPPED.replace(/"NODE_(\d)_PASSWORD_HASH"/g, '"secret-$1"').replace(
+  'OPERATOR_PASSWORD_HASH',
+  'o-secret',
+);
 
 /** Returns the credentials of a node for {@link SHIPPED_ACCOUNTS}: 1 and 2 are aggregators, 3 and 4 are edges. */
 export function credentialsOf(node: number): string {

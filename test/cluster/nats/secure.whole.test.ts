@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START } from '../../../src/cluster/bus.js';
@@ -59,6 +61,18 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   t.equal(last.sequence, 1);
   edge.answer('full.1', async () => bytes);
   await eventually(() => notices.some((text) => text.includes('refuses a subscription to ts.main.full.1')));
+
+  const operator = await connect({
+    servers: [...urls],
+    user: 'operator',
+    pass: 'o-secret',
+    inboxPrefix: '_INBOX.operator',
+  });
+  t.teardown(() => operator.close());
+  const { streams } = await jetstreamManager(operator);
+  t.equal((await streams.info('TS_MAIN_LOG')).state.last_seq, 1);
+  await t.rejects(streams.delete('TS_MAIN_LOG'), /permission/i);
+  await t.rejects(operator.request('ts.main.log.o-2', bytes), /permission/i);
 });
 
 test('wrong credentials are refused at once', needsNatsServer(), async (t) => {

@@ -6,7 +6,7 @@ import { readEntry } from './sample.js';
 
 interface Epoch {
   readonly epoch: number;
-  readonly run: string;
+  readonly run: string | undefined;
   readonly atMs: number;
   isOver: boolean;
 }
@@ -24,6 +24,9 @@ export class Invariants {
   readonly #logged = new Set<number>();
   readonly #assetOf = new Map<number, number>();
   readonly #acknowledged = new Set<number>();
+  /** The process that wrote each record first, by the record's ID. */
+  readonly #authors = new Map<string, string>();
+  readonly #committed = new Set<string>();
   #signedAtUs = 0;
 
   constructor(nowMs: () => number, tickLeaseMs: number) {
@@ -39,16 +42,28 @@ export class Invariants {
     return this.#acknowledged.size;
   }
 
-  /** Checks a node's write. The node must have applied the record that the write names. */
-  writes(node: string, after: LogPosition, applied: LogPosition): void {
+  /**
+   * Checks the write of a process: the process must have applied the record that the write names. A record that was in the log
+   * before may be written again by any process.
+   */
+  writes(run: string, after: LogPosition, applied: LogPosition, id: string): void {
+    if (this.#committed.has(id)) return;
+    if (!this.#authors.has(id)) this.#authors.set(id, run);
     if (after.sequence !== applied.sequence || (after.id !== '' && after.id !== applied.id))
-      this.#violated(`${node} writes after record ${after.sequence}, and has applied ${applied.sequence}`);
+      this.#violated(`${run} writes after record ${after.sequence}, and has applied ${applied.sequence}`);
+  }
+
+  /** Returns the process that wrote a record; `undefined` when none of the nodes wrote it. */
+  authorOf(id: string): string | undefined {
+    return this.#authors.get(id);
   }
 
   /** Checks a new record of the servers. Each epoch must have a single author, and epochs and signed times must grow. */
   committed({ sequence, id, bytes }: LogRecord): void {
+    if (this.#committed.has(id)) return;
+    this.#committed.add(id);
     const { epoch, claim, entries } = decodeLogBatch(bytes);
-    const run = id.slice(0, id.lastIndexOf('-'));
+    const run = this.authorOf(id);
     const current = this.#epochs.at(-1);
     if (claim !== undefined && !claim.resign) {
       if (current !== undefined && epoch <= current.epoch)
@@ -109,6 +124,10 @@ export class Invariants {
   /** Records a durable acknowledgement to a publisher. */
   acknowledged(value: number): void {
     this.#acknowledged.add(value);
+  }
+
+  skipped(node: string, reason: string): void {
+    this.#violated(`${node} skips a record: ${reason}`);
   }
 
   fatal(node: string, reason: string): void {

@@ -1,5 +1,6 @@
 import type { Bus } from '../../../src/cluster/bus.js';
-import { decodeLogBatch, encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import { decodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 import type { Mutant } from './simulated_node.js';
 
 /**
@@ -11,8 +12,8 @@ export const TWO_IN_FLIGHT: Mutant = {
       const result = bus.append(after, id, bytes);
       const { epoch, claim } = decodeLogBatch(bytes);
       const first = { sequence: after.sequence + 1, id };
-      const second = encodeLogBatch({ epoch, after: id, entries: [] });
-      if (claim === undefined) bus.append(first, `${id}0`, second).catch(() => {});
+      const second = chainedRecord({ epoch, sequence: first.sequence + 1, after: id, entries: [] });
+      if (claim === undefined) bus.append(first, second.id, second.bytes).catch(() => {});
       return result;
     }),
 };
@@ -38,7 +39,8 @@ export const CLAIMS_AT_THE_END: Mutant = {
       if (batch.claim === undefined || batch.claim.resign) return bus.append(after, id, bytes);
       const { last } = await bus.extent();
       const epoch = last.sequence + 1;
-      return bus.append(last, id, encodeLogBatch({ ...batch, epoch, after: last.id }));
+      const moved = chainedRecord({ ...batch, epoch, sequence: epoch, after: last.id });
+      return bus.append(last, moved.id, moved.bytes);
     }),
 };
 

@@ -131,13 +131,15 @@ export class Process {
   readonly #accepted = new Map<number, number[]>();
   #position: LogPosition;
   #signedAtUs: number;
-  /** The ticks that readers of the process see, by asset. */
+  readonly #run: string;
+  /** The ticks that its readers see, by asset. */
   readonly table = new Map<number, bigint>();
   /** The time of the signature of each asset's aggregate that readers of the process see; `undefined` before they see any. */
   latest: ReadonlyMap<number, number> | undefined;
 
   constructor(node: SimulatedNode, options: NodeOptions, kept: Kept, run: string) {
     this.#node = node;
+    this.#run = run;
     this.#options = options;
     this.#prices = new Map(kept.prices);
     this.#signed = new Map(kept.signed);
@@ -158,6 +160,11 @@ export class Process {
           this.latest = this.#signed;
         },
         missing: () => {},
+        skipped: (reason) => {
+          this.#position = this.member.applied;
+          options.invariants.skipped(node.name, reason);
+        },
+        restored: () => {},
         lead: (term) => this.#lead(term),
         stepDown: () => {
           this.#term = undefined;
@@ -299,7 +306,7 @@ export class Process {
     const { invariants } = this.#options;
     return {
       append: (after: LogPosition, id: string, bytes: Uint8Array) => {
-        invariants.writes(this.#node.name, after, this.#position);
+        invariants.writes(this.#run, after, this.#position, id);
         return bus.append(after, id, bytes);
       },
       extent: () => bus.extent(),

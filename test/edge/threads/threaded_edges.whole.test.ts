@@ -8,7 +8,7 @@ import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { publishMessage } from '../../../src/client/index.js';
 import type { Price } from '../../../src/model/price.js';
-import { claimPort } from '../../../src/server/uws/app.js';
+import { claimPort } from '../../../src/server/uws/port_claim.js';
 import { makeCertificate } from '../../certificate.js';
 import { publisherSigner, TestSocket } from '../../service/harness.js';
 import { type EdgesHarness, startEdges } from '../harness.js';

@@ -9,6 +9,8 @@ import { sampleToken } from './sample_tokens.js';
 const LIMITS: BudgetLimits = {
   signedFramesPerSecond: 100,
   subscriptionChangesPerSecond: 10,
+  controlMessagesPerSecond: 10,
+  connectionsPerToken: 2,
   publishBytesPerSecond: 1_000,
   badMessagesPerSecond: 2,
   publishMessageBytes: 5_000,

@@ -51,7 +51,7 @@ export function sampleLogins(tokens: TokenDirectory, overrides: Partial<LoginOpt
 
 export function sampleRequest(overrides: Partial<RestRequest> = {}): RestRequest {
   return {
-    method: 'get',
+    method: 'GET',
     path: '/',
     query: '',
     authorization: [],

@@ -28,6 +28,7 @@ test('what a connection sent before it closed is read, and only then it is told 
     clock: new FakeClock(),
     budgets: { of: () => ({ publishBytes: UNLIMITED, badMessages: UNLIMITED }) } as never,
     publishBytesPerSecondMax: 1_000_000,
+    controlMessagesPerSecondMax: 10,
     badMessagesPerSecondMax: 10,
     messageBytesMax: 1_000_000,
     updatesPerMessageMax: 10,

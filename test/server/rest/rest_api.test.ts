@@ -151,7 +151,8 @@ test('an answer is kept once for a token, whatever else stands in the query', as
     t.match(get('/large', { query }), { status: 200, body: /^\{"data":"ax/ });
   }
   const heldMib = Math.round((heldBytes() - before) / MIB);
-  t.ok(heldMib <= 2, `${heldMib} MiB`);
+  // Node 26 itself holds more than Node 20; an answer kept 256 times would take hundreds.
+  t.ok(heldMib <= 8, `${heldMib} MiB`);
   for (const [query, name] of [
     ['word=b', 'alice'],
     ['other=a', 'alice'],

@@ -30,6 +30,7 @@ function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
         endpoints: [],
         decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
         rest: () => ({ status: 404, headers: [], body: '' }),
+        refused: { checked: (_request, response) => response },
       },
     ),
   );

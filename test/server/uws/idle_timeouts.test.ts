@@ -14,6 +14,7 @@ function recordingHeart(path: typeof READER) {
     calls,
     ping: () => calls.push('ping'),
     silent: () => calls.push('silent'),
+    unfinished: () => calls.push('unfinished'),
     heard: () => calls.push('heard'),
     close: (code: number) => calls.push(`close ${code}`),
   };
@@ -46,24 +47,37 @@ test('who is heard stays, and is pinged anew', async (t) => {
   t.equal(connection.calls.length, 4, 'one that is gone is left alone');
 });
 
-test('a publisher is pinged early and reported when it does not answer, once', async (t) => {
+test('a publisher is pinged at once and after a silence, and reported when it does not answer, once', async (t) => {
   let nowMs = 0;
   const idleTimeouts = new IdleTimeouts(() => nowMs);
   const connection = recordingHeart(PUBLISHER);
   idleTimeouts.add(connection);
   const pass = (untilMs: number) => {
-    for (; nowMs < untilMs; nowMs += 2_000) idleTimeouts.check();
+    for (; nowMs < untilMs; nowMs += 1_000) idleTimeouts.check();
     return connection.calls.splice(0);
   };
-  t.same(pass(6_000), ['ping']);
+  t.same(pass(1_000), ['ping']);
   idleTimeouts.received(connection);
-  t.same(pass(10_000), [], 'it answered');
-  t.same(pass(16_000), ['ping']);
-  t.same(pass(18_000), ['silent']);
-  t.same(pass(900_000), []);
+  t.same(pass(4_000), [], 'it answered');
+  t.same(pass(5_000), ['ping']);
+  t.same(pass(6_000), []);
+  t.same(pass(7_000), ['silent']);
+  t.same(pass(10_000), ['unfinished', 'unfinished']);
   idleTimeouts.received(connection);
-  t.same(pass(902_000), ['heard']);
+  t.same(pass(13_000), ['heard']);
   idleTimeouts.received(connection);
-  t.same(pass(1_860_000), ['ping', 'silent']);
-  t.same(pass(1_870_000).slice(0, 1), ['close 1008'], 'it has its own time');
+  const calls = pass(1_000_000);
+  t.same(calls.slice(0, 2), ['ping', 'silent']);
+  t.same(calls.slice(-1), ['close 1008'], 'it has its own time');
+});
+
+test('a message that is not finished is reported within ten seconds', async (t) => {
+  for (const startMs of [0, 1, 500, 999]) {
+    let nowMs = startMs;
+    const idleTimeouts = new IdleTimeouts(() => nowMs);
+    const connection = recordingHeart(PUBLISHER);
+    idleTimeouts.add(connection);
+    for (nowMs = 999; nowMs < startMs + 10_000; nowMs += 1_000) idleTimeouts.check();
+    t.ok(connection.calls.includes('unfinished'), `begun at ${startMs}`);
+  }
 });

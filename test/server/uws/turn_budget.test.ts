@@ -1,5 +1,10 @@
 import { test } from 'tap';
-import { REQUESTS_PER_TURN, TurnBudget } from '../../../src/server/uws/turn_budget.js';
+import {
+  LONG_TURN_MS,
+  MESSAGES_IN_LONG_TURN_MAX,
+  REQUESTS_PER_TURN,
+  TurnBudget,
+} from '../../../src/server/uws/turn_budget.js';
 
 /** An event loop. The test ends its turns. */
 function fakeLoop() {
@@ -51,4 +56,29 @@ test('late requests are answered first, in their order, as many in a turn as oth
   let left = 0;
   while (budget.take()) left++;
   t.equal(left, REQUESTS_PER_TURN - 5);
+});
+
+test('a connection with many messages in a long turn is its cause, another one is not', async (t) => {
+  const loop = fakeLoop();
+  let nowMs = 0;
+  let worked = 0;
+  const budget = new TurnBudget(
+    loop.endOfTurn,
+    () => {
+      worked++;
+    },
+    () => nowMs,
+  );
+  const [busy, quiet] = [
+    { turn: 0, messagesInTurn: 0 },
+    { turn: 0, messagesInTurn: 0 },
+  ];
+  for (let i = 0; i < 2 * MESSAGES_IN_LONG_TURN_MAX; i++)
+    t.ok(budget.countMessage(busy), 'the turn is short');
+  nowMs = LONG_TURN_MS;
+  t.notOk(budget.countMessage(busy));
+  t.ok(budget.countMessage(quiet));
+  loop.endTurn();
+  t.ok(budget.countMessage(busy), 'the next turn');
+  t.equal(worked, 2 * MESSAGES_IN_LONG_TURN_MAX + 3);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
 import type { Bus, LogPosition, LogRecord } from '../../../src/cluster/bus.js';
-import { encodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
 import { parseConfig } from '../../../src/config/load.js';
 import { createCryptoPool } from '../../../src/crypto/pool/pool.js';
@@ -14,7 +14,8 @@ import type { Price } from '../../../src/model/price.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { type Holding, holdingBytes } from '../../../src/records/second_record.js';
-import { type ClusterNodeOptions, openClusterNode } from '../../../src/service/cluster_node.js';
+import { openClusterNode } from '../../../src/service/cluster_node.js';
+import type { ClusterNodeOptions } from '../../../src/service/cluster_node_options.js';
 import { derive, storeOptions } from '../../../src/service/settings.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { FakeClock } from '../../clock/fake_clock.js';
@@ -59,6 +60,23 @@ test('a node with the folder of a process that handed it over serves at once', a
   t.equal(node.storeChanges, 0);
 });
 
+test('a node that cannot continue says why, and still serves the aggregates that it has', async (t) => {
+  const node = await killedNode(t, { hasAll: true });
+  node.maker.start();
+  node.answer();
+  await turns();
+  const servedNs = node.lastServedNs + 1n;
+  node.record(servedNs);
+  node.recordAfter('a record of another log');
+  t.match(node.maker.troubles(), [
+    /^record 4 of the log cannot be applied: it follows record a record of another log/,
+  ]);
+  const nowNs = node.clock.nowNs();
+  node.maker.tick(nowNs);
+  t.equal(node.maker.nextDueNs?.(nowNs), undefined, 'nothing is due any more, and the process goes on');
+  t.equal(node.servedNs(), servedNs);
+});
+
 /**
  * Starts a node with the disk of a killed process. The disk has one of the two aggregates of the log, or both with `hasAll`.
  * The node can read the log when the test allows this.
@@ -75,7 +93,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     sampleAggregate(asset, [samplePublisher(0)], signedAtNs as Price, signedAtNs as TimeNs);
   const lastServedNs = clock.nowNs();
   const log: LogRecord[] = [];
-  const append = (signedAtNs: bigint): LogRecord => {
+  const append = (signedAtNs: bigint, after = log.at(-1)?.id ?? ''): LogRecord => {
     const aggregate = aggregateAt(signedAtNs);
     const holding: Holding = {
       state: 'priced',
@@ -85,12 +103,12 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     };
     const sequence = log.length + 1;
     const { symbol, signatureType } = asset;
-    const bytes = encodeLogBatch({
+    const record = chainedRecord({
       epoch: 1,
-      after: log.at(-1)?.id ?? '',
+      sequence,
+      after,
       entries: [{ symbol, signatureType, bytes: holdingBytes(holding) }],
     });
-    const record = { sequence, id: `r${sequence}`, bytes };
     log.push(record);
     return record;
   };
@@ -143,6 +161,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   });
   return {
     maker,
+    clock,
     lastServedNs,
     get storeChanges() {
       return state.storeChanges;
@@ -152,6 +171,8 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     answer: () => bus.answerReads(),
     /** Adds an aggregate to the log, like the leader. */
     record: (signedAtNs: bigint) => bus.committed(append(signedAtNs)),
+    /** Adds a record that follows the record with this ID. */
+    recordAfter: (after: string) => bus.committed(append(lastServedNs + 1n, after)),
   };
 }
 

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('main.js', import.meta.url));
+/** The variables that hold secrets of publishing; a process that speaks to strangers gets neither. */
+const SECRET_VARIABLES = ['TICKSEAL_KEY', 'TICKSEAL_TOKEN'];
+
+/** The process of `tickseal sources FILE`: a source of price lines that never holds a key. */
+export class SourcesChild {
+  readonly #child: ChildProcess;
+  /** The newest line of each asset that was not taken yet: while the service is unreachable, older prices are dropped. */
+  readonly #newest = new Map<string, string>();
+  /** The number of prices that were taken. */
+  lineNumber = 0;
+  #wake: () => void = () => {};
+  #ended: string | undefined;
+  #isStopped = false;
+
+  constructor(file: string, env: NodeJS.ProcessEnv = process.env) {
+    const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.includes(name)));
+    this.#child = spawn(process.execPath, [PROGRAM, 'sources', file], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: kept,
+    });
+    createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#take(line));
+    this.#child.once('error', (error) => this.#end(error.message));
+    this.#child.once('close', (code, signal) => this.#end(`tickseal sources ended (${signal ?? code})`));
+  }
+
+  /** The reason of an end that {@link stop} did not cause. */
+  get failure(): string | undefined {
+    return this.#ended;
+  }
+
+  /** Returns the next price that is to be published; `undefined` after the end of the process. */
+  async next(): Promise<string | undefined> {
+    for (;;) {
+      const [newest] = this.#newest;
+      if (newest !== undefined) {
+        this.#newest.delete(newest[0]);
+        this.lineNumber++;
+        return newest[1];
+      }
+      if (this.#ended !== undefined || this.#isStopped) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#child.kill();
+    this.#wake();
+  }
+
+  #take(text: string): void {
+    const { asset, price, timestamp, trigger, publish } = JSON.parse(text) as Record<string, unknown>;
+    if (price === null || publish === false) {
+      this.#newest.delete(String(asset));
+      return;
+    }
+    this.#newest.set(String(asset), JSON.stringify({ asset, price, timestamp, trigger }));
+    this.#wake();
+  }
+
+  #end(reason: string): void {
+    if (!this.#isStopped) this.#ended ??= reason;
+    this.#wake();
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { LogRecord } from '../bus.js';
+import { UnreadableMessage } from '../unreadable.js';
+import { decodeLogBatch, encodeLogBatch, type LogBatch, NewerVersion } from './log_batch.js';
+
+/** The number of skipped records whose IDs are remembered; a later record may follow one of them. */
+const SKIPPED_MAX = 64;
+
+/**
+ * Returns the ID of a record: the SHA-256 of its bytes in hex. The bytes contain the ID of the record before, so an ID identifies
+ * a record and the whole log before it.
+ */
+export function recordId(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Encodes a batch as a record that can be appended to the log. */
+export function chainedRecord(batch: LogBatch): LogRecord {
+  const bytes = encodeLogBatch(batch);
+  return { sequence: batch.sequence, id: recordId(bytes), bytes };
+}
+
+/** The fault for which a record has no effect. */
+export interface RecordFault {
+  readonly fault: string;
+}
+
+/** Thrown when the log goes on from a record that this node has not applied: damage, a hole, or another history. */
+export class BrokenChain extends Error {
+  override readonly name = 'BrokenChain';
+}
+
+/**
+ * The chain of the applied records. No leader wrote a record whose bytes have another hash than its ID, or name another place: all
+ * nodes skip it. Each other record names the record before it; when that is not the last applied record, the chain is broken.
+ */
+export class RecordChain {
+  #lastId: string;
+  /** The faults of the records that were skipped since the last record of the chain, by ID. */
+  readonly #skipped = new Map<string, string>();
+  #skippedCount = 0;
+
+  /** @param lastId the ID of the last applied record; empty if unknown: then the next record may follow any record */
+  constructor(lastId: string) {
+    this.#lastId = lastId;
+  }
+
+  /** The ID of the last record of the chain; empty if unknown. */
+  get lastId(): string {
+    return this.#lastId;
+  }
+
+  /** The number of records that were skipped. */
+  get skippedCount(): number {
+    return this.#skippedCount;
+  }
+
+  /**
+   * Reads the next record of the log.
+   * @throws BrokenChain when the record follows another record than the last one of the chain
+   * @throws NewerVersion when a newer release wrote the record
+   */
+  read({ sequence, id, bytes }: LogRecord): LogBatch | RecordFault {
+    if (recordId(bytes) !== id) return { fault: 'does not have the hash that is its ID' };
+    let batch: LogBatch;
+    try {
+      batch = decodeLogBatch(bytes);
+    } catch (error) {
+      if (!(error instanceof UnreadableMessage) || error instanceof NewerVersion) throw error;
+      return { fault: `cannot be read: ${error.message}` };
+    }
+    if (batch.sequence !== sequence) return { fault: `was written for place ${batch.sequence}` };
+    this.#checkPredecessor(batch);
+    return batch;
+  }
+
+  /** Takes a record into the chain. */
+  add(id: string): void {
+    this.#lastId = id;
+    this.#skipped.clear();
+  }
+
+  /** Skips a record: it has no effect. */
+  skip({ sequence, id }: LogRecord, fault: string): void {
+    this.#skippedCount++;
+    if (this.#skipped.size < SKIPPED_MAX) this.#skipped.set(id, `record ${sequence} ${fault}`);
+  }
+
+  /** Begins again after a part of the log that this node has not read. */
+  restart(): void {
+    this.add('');
+  }
+
+  #checkPredecessor({ after, claim }: LogBatch): void {
+    if (this.#lastId === '' || after === this.#lastId) return;
+    // A leader that knew no record before it writes a claim without a predecessor.
+    if (after === '' && claim !== undefined && !claim.resign) return;
+    const skipped = this.#skipped.get(after);
+    throw new BrokenChain(
+      skipped === undefined
+        ? `it follows record ${after}, and this node has applied ${this.#lastId} before it`
+        : `it follows a damaged record: ${skipped}`,
+    );
+  }
+}

@@ -1,0 +1,77 @@
+import { X509Certificate } from 'node:crypto';
+import type { Path, Problem } from './document.js';
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+/** Browsers and OpenSSL refuse RSA keys with fewer bits (CA/Browser Forum Baseline Requirements 6.1.5). */
+const RSA_BITS_MIN = 2048;
+
+/** Reads the certificates of a PEM text, in its order. @throws Error when one of them is damaged */
+export function readCertificates(pem: string): X509Certificate[] {
+  return (pem.match(PEM_CERTIFICATE) ?? []).map((one) => new X509Certificate(one));
+}
+
+export interface CertificateFile {
+  /** The place of its key in the configuration. */
+  readonly path: Path;
+  readonly file: string;
+  readonly certificates: readonly X509Certificate[];
+}
+
+/** Finds the reasons why clients refuse the certificate of a server or node, or a certificate above it. */
+export function* certificateWarnings(
+  { path, file, certificates }: CertificateFile,
+  nowMs: number,
+): Generator<Problem> {
+  for (const certificate of certificates) {
+    const date = dateProblem(certificate, nowMs);
+    if (date !== undefined)
+      yield { path, message: `${file}: the certificate of ${nameOf(certificate.subject)} ${date}` };
+    const { modulusLength: bits = RSA_BITS_MIN } = certificate.publicKey.asymmetricKeyDetails ?? {};
+    if (bits < RSA_BITS_MIN) {
+      const message = `${file}: the certificate of ${nameOf(certificate.subject)} has an RSA key of ${bits} bits; clients refuse fewer than ${RSA_BITS_MIN}`;
+      yield { path, message };
+    }
+  }
+}
+
+/** Finds a chain that is broken or ends too early. */
+export function* chainWarnings({ path, file, certificates }: CertificateFile): Generator<Problem> {
+  for (const [index, certificate] of certificates.entries()) {
+    const above = certificates[index + 1];
+    if (above === undefined || isIssuedBy(certificate, above)) continue;
+    const message = `${file}: certificate ${index + 2} (${nameOf(above.subject)}) did not issue certificate ${index + 1}, ${nameOf(certificate.issuer)} did; put each certificate before the one of its issuer`;
+    yield { path, message };
+  }
+  const [only, ...above] = certificates;
+  if (only === undefined || above.length > 0 || isIssuedBy(only, only)) return;
+  const message = `${file} has no certificate of ${nameOf(only.issuer)}, who issued the one in it: clients refuse it, unless they trust that issuer itself; use the full chain`;
+  yield { path, message };
+}
+
+/** Finds an authority whose certificates are all out of date. An old one among newer ones is normal. */
+export function authorityWarnings(source: CertificateFile, nowMs: number): Problem[] {
+  const { certificates } = source;
+  const isUsable = certificates.some((certificate) => dateProblem(certificate, nowMs) === undefined);
+  return isUsable ? [] : [...certificateWarnings(source, nowMs)];
+}
+
+function dateProblem({ validFrom, validTo }: X509Certificate, nowMs: number): string | undefined {
+  const [fromMs, toMs] = [Date.parse(validFrom), Date.parse(validTo)];
+  if (toMs < nowMs) return `expired on ${dateText(toMs)}; clients refuse it`;
+  return fromMs > nowMs
+    ? `is valid only from ${dateText(fromMs)} on; until then clients refuse it`
+    : undefined;
+}
+
+function dateText(atMs: number): string {
+  return new Date(atMs).toISOString().replace('.000', '');
+}
+
+function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): boolean {
+  return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
+}
+
+/** Returns the common name of a subject or issuer, or all of its names in one line. */
+function nameOf(names: string): string {
+  return /^CN=(.+)$/m.exec(names)?.[1] ?? names.replaceAll('\n', ', ');
+}

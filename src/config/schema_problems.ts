@@ -1,0 +1,47 @@
+import type { z } from 'zod';
+import type { ConfigDocument, Path, Problem } from './document.js';
+import { describeIssue } from './issue_text.js';
+
+/**
+ * Removes problems that follow from a known problem. Such a problem is at the same place, below that place, or above it if the file has
+ * no value at that place.
+ */
+export function unlessKnown(
+  problems: Iterable<Problem>,
+  known: readonly Problem[],
+  document: ConfigDocument,
+): Problem[] {
+  return [...problems].filter(
+    ({ path }) =>
+      !known.some(
+        (earlier) => isWithin(earlier.path, path) || (isWithin(path, earlier.path) && !document.has(path)),
+      ),
+  );
+}
+
+function isWithin(inner: Path, outer: Path): boolean {
+  return outer.every((step, depth) => inner[depth] === step);
+}
+
+/** Returns the places where the document does not fit the schema. */
+export function schemaProblems(issues: readonly z.core.$ZodIssue[], document: ConfigDocument): Problem[] {
+  return issues.flatMap((issue): Problem[] => {
+    const path = issue.path as Path;
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: [...path, key], message: 'unknown key' }));
+    }
+    if (issue.code === 'invalid_key') {
+      return issue.issues.map((inner) => ({ path, message: inner.message }));
+    }
+    return [{ path, message: describeIssue(issue, valueAt(document.value, path)) }];
+  });
+}
+
+/** Returns the value at a path. Returns `undefined` only when the path does not exist, because a file contains no `undefined`. */
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inside, step) => asRecord(inside)[step], value);
+}
+
+function asRecord(value: unknown): Record<string | number, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string | number, unknown>) : {};
+}

@@ -1,0 +1,51 @@
+const ANSWER_MS_MAX = 10_000;
+
+/** An answer that is no success, or none. Its text names no address, because a query may hold a key. */
+export class FetchFault extends Error {
+  /** The HTTP status; `undefined` without an answer. */
+  readonly status: number | undefined;
+
+  constructor(text: string, status?: number) {
+    super(text);
+    this.status = status;
+  }
+}
+
+/**
+ * Fetches a text of at most `bytesMax` bytes within 10 s.
+ * @throws FetchFault
+ */
+export async function fetchText(
+  url: string,
+  bytesMax: number,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<string> {
+  const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
+  const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+  try {
+    const response = await fetch(url, { headers: { 'User-Agent': 'tickseal', ...headers }, signal: either });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new FetchFault(`the answer is ${response.status}`, response.status);
+    }
+    return await readAtMost(response, bytesMax);
+  } catch (error) {
+    if (error instanceof FetchFault) throw error;
+    const { cause } = error as { cause?: NodeJS.ErrnoException };
+    throw new FetchFault(
+      timeout.aborted ? 'no answer within 10 s' : `no answer (${cause?.code ?? 'no connection'})`,
+    );
+  }
+}
+
+async function readAtMost(response: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > bytesMax) throw new FetchFault(`the answer has more than ${bytesMax} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

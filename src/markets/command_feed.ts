@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Schedule } from '../client/connect/liveness.js';
+import { type FrameSink, type MarketFeed, retryDelayMs } from './market_feed.js';
+
+export interface CommandFeedOptions {
+  readonly run: readonly string[];
+  readonly symbols: readonly string[];
+  readonly sink: FrameSink;
+  readonly schedule: Schedule;
+  readonly random: () => number;
+}
+
+/** The longest line of a command; a longer one ends it. */
+const LINE_CHARACTERS_MAX = 65_536;
+
+/** Runs a command that writes quotes as JSON lines, and starts it again after its end. */
+export class CommandFeed implements MarketFeed {
+  readonly #options: CommandFeedOptions;
+  #child: ChildProcess | undefined;
+  #isClosed = false;
+  #failures = 0;
+  #cancelRetry: () => void = () => {};
+
+  constructor(options: CommandFeedOptions) {
+    this.#options = options;
+  }
+
+  open(): void {
+    const { run, symbols, sink } = this.#options;
+    const { connection } = sink.begin(symbols);
+    const [file, ...args] = run as [string, ...string[]];
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#child = child;
+    let rest = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) this.#read(connection, line);
+      if (rest.length <= LINE_CHARACTERS_MAX) return;
+      rest = '';
+      sink.warn(`a line has more than ${LINE_CHARACTERS_MAX} characters`);
+      child.kill('SIGKILL');
+    });
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      this.#end(child, connection, `it cannot run (${error.code})`),
+    );
+    child.once('close', (code, signal) => this.#end(child, connection, `it ended (${signal ?? code})`));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelRetry();
+    this.#child?.kill();
+  }
+
+  #read(connection: number, line: string): void {
+    const { sink } = this.#options;
+    if (line.trim() === '' || this.#isClosed) return;
+    for (const event of sink.read(connection, line)) {
+      if (event.kind === 'malformed') sink.warn(event.reason);
+      else this.#failures = 0;
+    }
+  }
+
+  #end(child: ChildProcess, connection: number, reason: string): void {
+    if (this.#isClosed || child !== this.#child) return;
+    const { sink, schedule, random } = this.#options;
+    this.#child = undefined;
+    sink.end(connection);
+    sink.warn(`${reason}; starting it again`);
+    this.#cancelRetry = schedule(() => this.open(), retryDelayMs(this.#failures++, random()));
+  }
+}

@@ -1,0 +1,55 @@
+import { slicesOf } from '../sources/adapters/market.js';
+import { type ExchangeFeedOptions, ExchangeLine } from './exchange_line.js';
+import type { MarketFeed } from './market_feed.js';
+
+/** The interval at which watchdogs look. */
+const LOOK_MS = 250;
+
+/**
+ * All connections to one exchange. Pairs that stay silent after they were subscribed again move to a connection of their own, so
+ * that the pairs that are heard keep theirs.
+ */
+export class ExchangeFeed implements MarketFeed {
+  readonly #options: ExchangeFeedOptions;
+  readonly #lines: ExchangeLine[] = [];
+  /** The line of pairs that were silent on another one. */
+  #silentLine: ExchangeLine | undefined;
+  #cancelLook: () => void = () => {};
+
+  constructor(options: ExchangeFeedOptions) {
+    this.#options = options;
+  }
+
+  open(): void {
+    const { market, pairs } = this.#options;
+    for (const slice of slicesOf([...pairs.keys()], market.rules.pairsPerSocket)) this.#openLine(slice);
+    this.#look();
+  }
+
+  close(): void {
+    this.#cancelLook();
+    for (const line of this.#lines) line.close();
+  }
+
+  #openLine(pairs: readonly string[]): ExchangeLine {
+    const line = new ExchangeLine(this.#options, pairs);
+    this.#lines.push(line);
+    return line;
+  }
+
+  #look(): void {
+    for (const line of [...this.#lines]) {
+      const silent = line.look();
+      if (silent.length === 0) continue;
+      if (silent.length === line.size || line === this.#silentLine) line.renew('no pair is heard');
+      else this.#move(line, silent);
+    }
+    this.#cancelLook = this.#options.schedule(() => this.#look(), LOOK_MS);
+  }
+
+  #move(line: ExchangeLine, pairs: readonly string[]): void {
+    line.remove(pairs);
+    if (this.#silentLine === undefined) this.#silentLine = this.#openLine(pairs);
+    else this.#silentLine.add(pairs);
+  }
+}

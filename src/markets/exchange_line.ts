@@ -1,0 +1,200 @@
+import type { Schedule } from '../client/connect/liveness.js';
+import type { Market, MarketEvent, MarketSession } from '../sources/adapters/market.js';
+import { MarketConnection } from './market_connection.js';
+import { type FrameSink, retryDelayMs } from './market_feed.js';
+
+export interface ExchangeFeedOptions {
+  readonly market: Market;
+  readonly url: string;
+  /** The pairs, each with the silence after which its watchdog acts. */
+  readonly pairs: ReadonlyMap<string, number>;
+  readonly sink: FrameSink;
+  readonly schedule: Schedule;
+  readonly nowMs: () => number;
+  readonly random: () => number;
+}
+
+/** The watchdog of a pair. */
+interface PairWatch {
+  readonly maxSilenceMs: number;
+  /** The time of the pair's last frame, or of the connection's start. */
+  heardMs: number;
+  isAskedAgain: boolean;
+}
+
+/** The longest time for which an announced end keeps the old connection beside its successor. */
+const HANDOVER_MS_MAX = 10_000;
+/** The age from which a connection counts as good: the delay of the next attempt begins at its minimum again. */
+const GOOD_AFTER_MS = 5_000;
+
+/** A part of a source's pairs on a connection, which is made again after each loss, with a watchdog for each pair. */
+export class ExchangeLine {
+  readonly #options: ExchangeFeedOptions;
+  readonly #pairs = new Map<string, PairWatch>();
+  #current: Life | undefined;
+  /** The connection whose end was announced, until its successor has a quote. */
+  #leaving: Life | undefined;
+  #failures = 0;
+  #cancelRetry: () => void = () => {};
+  #cancelRenewal: () => void = () => {};
+  #cancelHandover: () => void = () => {};
+
+  constructor(options: ExchangeFeedOptions, pairs: readonly string[]) {
+    this.#options = options;
+    for (const pair of pairs) this.#watch(pair);
+    this.#connect();
+  }
+
+  get size(): number {
+    return this.#pairs.size;
+  }
+
+  /**
+   * Subscribes silent pairs again.
+   * @returns the pairs that stayed silent for as long again after that
+   */
+  look(): string[] {
+    if (this.#current === undefined) return [];
+    const nowMs = this.#options.nowMs();
+    const late: string[] = [];
+    const silent: string[] = [];
+    for (const [pair, watch] of this.#pairs) {
+      const silentMs = nowMs - watch.heardMs;
+      if (silentMs > 2 * watch.maxSilenceMs) silent.push(pair);
+      else if (silentMs > watch.maxSilenceMs && !watch.isAskedAgain) late.push(pair);
+    }
+    for (const pair of late) this.#pairs.get(pair)!.isAskedAgain = true;
+    if (late.length > 0) this.#subscribe(late, true);
+    return silent;
+  }
+
+  /** Ends the connection and makes another one after the delay of a failure. */
+  renew(reason: string): void {
+    if (this.#current !== undefined) this.#lose(this.#current, reason);
+  }
+
+  add(pairs: readonly string[]): void {
+    for (const pair of pairs) this.#watch(pair);
+    this.#connect();
+  }
+
+  remove(pairs: readonly string[]): void {
+    for (const pair of pairs) this.#pairs.delete(pair);
+    const { connection, session } = this.#current ?? {};
+    connection?.send(session!.unsubscribe(pairs));
+  }
+
+  close(): void {
+    this.#cancelRetry();
+    this.#cancelRenewal();
+    this.#cancelHandover();
+    this.#retire(this.#leaving);
+    this.#retire(this.#current);
+    this.#current = undefined;
+  }
+
+  #watch(pair: string): void {
+    const maxSilenceMs = this.#options.pairs.get(pair)!;
+    this.#pairs.set(pair, { maxSilenceMs, heardMs: this.#options.nowMs(), isAskedAgain: false });
+  }
+
+  /** Opens a connection; the one that there is stays until the new one has a quote. */
+  #connect(): void {
+    const { sink, url, market, schedule, nowMs, random } = this.#options;
+    this.#cancelRetry();
+    this.#retire(this.#leaving);
+    this.#leaving = this.#current;
+    for (const watch of this.#pairs.values()) {
+      watch.heardMs = nowMs();
+      watch.isAskedAgain = false;
+    }
+    const { connection: id, session } = sink.begin([...this.#pairs.keys()]);
+    const life: Life = {
+      id,
+      session,
+      startedMs: nowMs(),
+      connection: new MarketConnection({
+        url,
+        rules: market.rules,
+        session,
+        schedule,
+        onOpen: () => this.#subscribe([...this.#pairs.keys()], false),
+        onText: (text) => this.#read(life, text),
+        onEnd: (reason) => this.#lose(life, reason),
+      }),
+    };
+    this.#current = life;
+    this.#cancelHandover();
+    this.#cancelHandover = schedule(() => this.#finishHandover(), HANDOVER_MS_MAX);
+    this.#cancelRenewal();
+    const renewMs = market.rules.renewMs * (0.9 + random() / 10);
+    this.#cancelRenewal = schedule(() => this.#connect(), Math.min(renewMs, TIMER_MS_MAX));
+  }
+
+  #subscribe(pairs: readonly string[], isAgain: boolean): void {
+    const { connection, session } = this.#current!;
+    if (isAgain) connection.send(session.unsubscribe(pairs));
+    connection.send(session.subscribe(pairs));
+  }
+
+  #read(life: Life, text: string): void {
+    for (const event of this.#options.sink.read(life.id, text)) this.#apply(life, event);
+  }
+
+  #apply(life: Life, event: MarketEvent): void {
+    const { sink, nowMs } = this.#options;
+    if (event.kind === 'quote') {
+      const watch = this.#pairs.get(event.quote.symbol);
+      if (watch === undefined || life !== this.#current) return;
+      watch.heardMs = nowMs();
+      watch.isAskedAgain = false;
+      if (nowMs() - life.startedMs >= GOOD_AFTER_MS) this.#failures = 0;
+      if (this.#leaving !== undefined) this.#finishHandover();
+    } else if (event.kind === 'ending') {
+      if (life !== this.#current) return;
+      // An exchange that announces the end of each new connection is not connected to without a pause.
+      if (nowMs() - life.startedMs < GOOD_AFTER_MS) this.#lose(life, event.reason);
+      else {
+        sink.warn(`${event.reason}; connecting again`);
+        this.#connect();
+      }
+    } else if (event.kind === 'refused') {
+      sink.warn(`${event.pair ?? 'a message'} is refused: ${event.reason}`);
+    } else if (event.kind !== 'subscribed') {
+      sink.warn(event.reason);
+    }
+  }
+
+  #finishHandover(): void {
+    this.#retire(this.#leaving);
+    this.#leaving = undefined;
+  }
+
+  #lose(life: Life, reason: string): void {
+    const { sink, schedule, random } = this.#options;
+    this.#retire(life);
+    if (life === this.#leaving) this.#leaving = undefined;
+    if (life !== this.#current) return;
+    this.#current = undefined;
+    sink.warn(`${reason}; connecting again`);
+    this.#cancelRetry();
+    this.#cancelRetry = schedule(() => this.#connect(), retryDelayMs(this.#failures++, random()));
+  }
+
+  #retire(life: Life | undefined): void {
+    if (life === undefined) return;
+    life.connection.close();
+    this.#options.sink.end(life.id);
+  }
+}
+
+/** The longest delay of a timer. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** A connection from its start to its end. */
+interface Life {
+  readonly id: number;
+  readonly session: MarketSession;
+  readonly startedMs: number;
+  readonly connection: MarketConnection;
+}

@@ -1,0 +1,61 @@
+import type { Schedule } from '../client/connect/liveness.js';
+import { type FetchFault, fetchText } from './bounded_fetch.js';
+import type { FrameSink, MarketFeed } from './market_feed.js';
+
+export interface HttpFeedOptions {
+  /** The address; `{symbol}` stands for the symbol. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly everyMs: number;
+  readonly symbols: readonly string[];
+  readonly sink: FrameSink;
+  readonly schedule: Schedule;
+}
+
+const ANSWER_BYTES_MAX = 1024 ** 2;
+/** The answers after which a source is left alone for a minute. */
+const STOP_STATUSES: ReadonlySet<number> = new Set([403, 418, 429, 451]);
+const STOP_MS = 60_000;
+
+/** Asks an HTTP source for each symbol, at its interval. */
+export class HttpFeed implements MarketFeed {
+  readonly #options: HttpFeedOptions;
+  readonly #closed = new AbortController();
+  readonly #cancels = new Map<string, () => void>();
+
+  constructor(options: HttpFeedOptions) {
+    this.#options = options;
+  }
+
+  open(): void {
+    for (const symbol of this.#options.symbols) {
+      const { connection } = this.#options.sink.begin([symbol]);
+      void this.#ask(symbol, connection);
+    }
+  }
+
+  close(): void {
+    this.#closed.abort();
+    for (const cancel of this.#cancels.values()) cancel();
+  }
+
+  async #ask(symbol: string, connection: number): Promise<void> {
+    const { url, headers, everyMs, sink, schedule } = this.#options;
+    let delayMs = everyMs;
+    try {
+      const address = url.replaceAll('{symbol}', encodeURIComponent(symbol));
+      const text = await fetchText(address, ANSWER_BYTES_MAX, headers, this.#closed.signal);
+      if (this.#closed.signal.aborted) return;
+      for (const event of sink.read(connection, text))
+        if (event.kind === 'malformed') sink.warn(`${symbol}: ${event.reason}`);
+    } catch (error) {
+      if (this.#closed.signal.aborted) return;
+      sink.warn(`${symbol}: ${(error as Error).message}`);
+      if (STOP_STATUSES.has((error as FetchFault).status ?? 0)) delayMs = Math.max(everyMs, STOP_MS);
+    }
+    this.#cancels.set(
+      symbol,
+      schedule(() => void this.#ask(symbol, connection), delayMs),
+    );
+  }
+}

@@ -1,0 +1,123 @@
+import { WebSocket } from 'ws';
+import type { Schedule } from '../client/connect/liveness.js';
+import type { MarketRules, MarketSession } from '../sources/adapters/market.js';
+
+/** The largest frame of an exchange; a larger one ends the connection. A book of 100 levels has 5 KB. */
+export const MARKET_FRAME_BYTES_MAX = 1024 ** 2;
+const HANDSHAKE_MS_MAX = 10_000;
+/** Messages that wait for their turn; more are dropped, because the watchdog asks again. */
+const WAITING_MESSAGES_MAX = 1_000;
+
+export interface MarketConnectionOptions {
+  readonly url: string;
+  readonly rules: MarketRules;
+  readonly session: MarketSession;
+  readonly schedule: Schedule;
+  readonly onOpen: () => void;
+  readonly onText: (text: string) => void;
+  /** Called once, however the connection ends; never after {@link MarketConnection.close}. */
+  readonly onEnd: (reason: string) => void;
+}
+
+/** A WebSocket to an exchange, for one life: it paces messages, pings, and ends after the silence of its rules. */
+export class MarketConnection {
+  readonly #options: MarketConnectionOptions;
+  readonly #socket: WebSocket;
+  readonly #waiting: string[] = [];
+  readonly #cancels = new Map<string, () => void>();
+  #isPacing = false;
+  #hasHeard = true;
+  #isEnded = false;
+  #reason = '';
+
+  constructor(options: MarketConnectionOptions) {
+    this.#options = options;
+    const { url, onOpen, onText } = options;
+    const socket = new WebSocket(url, {
+      maxPayload: MARKET_FRAME_BYTES_MAX,
+      handshakeTimeout: HANDSHAKE_MS_MAX,
+      perMessageDeflate: false,
+      headers: { 'User-Agent': 'tickseal' },
+    });
+    this.#socket = socket;
+    const heard = () => {
+      this.#hasHeard = true;
+    };
+    socket.on('open', () => {
+      this.#watch();
+      this.#ping();
+      onOpen();
+    });
+    socket.on('message', (data) => {
+      heard();
+      if (!this.#isEnded) onText(String(data));
+    });
+    socket.on('ping', heard);
+    socket.on('pong', heard);
+    socket.on('error', (error) => {
+      this.#reason ||= error.message;
+    });
+    socket.on('close', (code) => this.#end(this.#reason || `the exchange closed the connection (${code})`));
+  }
+
+  /** Sends messages in order, with the pause that the exchange asks for between two of them. */
+  send(texts: readonly string[]): void {
+    this.#waiting.push(...texts.slice(0, WAITING_MESSAGES_MAX - this.#waiting.length));
+    if (!this.#isPacing) this.#sendNext();
+  }
+
+  close(): void {
+    this.#finish();
+  }
+
+  #sendNext(): void {
+    const text = this.#waiting.shift();
+    this.#isPacing = text !== undefined;
+    if (text === undefined || this.#isEnded) return;
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(text);
+    this.#later('pace', () => this.#sendNext(), this.#options.rules.pauseMs);
+  }
+
+  /** Ends the connection after two intervals of half the allowed silence without a frame. */
+  #watch(): void {
+    let silent = 0;
+    const { silenceMs } = this.#options.rules;
+    const look = () => {
+      silent = this.#hasHeard ? 0 : silent + 1;
+      this.#hasHeard = false;
+      // The first look only clears the mark of the time before it.
+      if (silent >= 2) this.#end(`no frame for ${silenceMs / 1000} s`);
+      else this.#later('silence', look, silenceMs / 2);
+    };
+    look();
+  }
+
+  #ping(): void {
+    const { ping } = this.#options.session;
+    const everyMs = this.#options.rules.pingMs;
+    if (everyMs === undefined || ping === undefined) return;
+    const again = () => {
+      this.send([ping]);
+      this.#later('ping', again, everyMs);
+    };
+    this.#later('ping', again, everyMs);
+  }
+
+  #later(name: string, run: () => void, delayMs: number): void {
+    if (!this.#isEnded) this.#cancels.set(name, this.#options.schedule(run, delayMs));
+  }
+
+  #end(reason: string): void {
+    if (this.#isEnded) return;
+    this.#finish();
+    this.#options.onEnd(reason);
+  }
+
+  /** Ends without the closing handshake, which would wait for the other side. */
+  #finish(): void {
+    this.#isEnded = true;
+    for (const cancel of this.#cancels.values()) cancel();
+    this.#cancels.clear();
+    this.#socket.terminate();
+  }
+}

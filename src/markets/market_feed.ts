@@ -1,0 +1,25 @@
+import type { MarketEvent, MarketSession } from '../sources/adapters/market.js';
+
+/** The way of one source's frames into the process. */
+export interface MarketFeed {
+  open(): void;
+  close(): void;
+}
+
+/** The receiver of a source's frames. It numbers the connections of all sources. */
+export interface FrameSink {
+  begin(symbols: readonly string[]): { readonly connection: number; readonly session: MarketSession };
+  end(connection: number): void;
+  read(connection: number, text: string): readonly MarketEvent[];
+  /** Reports something that people should know, at most once for each text in a while. */
+  warn(text: string): void;
+}
+
+/** The delay before another attempt: from 0.25 s, doubled by each failure up to 30 s, and half of it random. */
+export function retryDelayMs(failures: number, random: number): number {
+  const longest = Math.min(RETRY_DELAY_MS_MAX, RETRY_DELAY_MS_MIN * 2 ** Math.min(failures, 10));
+  return Math.max(RETRY_DELAY_MS_MIN, longest * (0.5 + random / 2));
+}
+
+const RETRY_DELAY_MS_MIN = 250;
+const RETRY_DELAY_MS_MAX = 30_000;

@@ -1,0 +1,66 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { shownText } from '../../config/shown_text.js';
+
+export interface ListenAddress {
+  readonly host: string;
+  /** The port; 0 selects a free port. */
+  readonly port: number;
+}
+
+/**
+ * Checks that no other process listens on the address. This check is needed because uWebSockets.js either silently shares a
+ * port, also with another service, or listens without SO_REUSEADDR. In the latter case a restart would have to wait a minute
+ * for the connections of the former service.
+ * @returns the port; a free port for 0
+ * @throws Error when the address is in use or does not belong to this machine: the reason in one sentence
+ */
+export async function claimPort(at: ListenAddress): Promise<number> {
+  try {
+    return await probe(at);
+  } catch (error) {
+    throw unusableAddress(at, (error as NodeJS.ErrnoException).code);
+  }
+}
+
+/** Returns the reason why this machine cannot listen on a host, whatever the port, or `undefined`. */
+export async function hostProblem(host: string): Promise<string | undefined> {
+  try {
+    await probe({ host, port: 0 });
+    return undefined;
+  } catch (error) {
+    return reasonOf(host, (error as NodeJS.ErrnoException).code);
+  }
+}
+
+/** Listens for a moment. @throws the error of the operating system */
+function probe(at: ListenAddress): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ ...at, exclusive: true }, () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** @param code the error of the operating system, if it is known */
+export function unusableAddress({ host, port }: ListenAddress, code?: string): Error {
+  return new Error(`cannot listen on ${shownText(host)}:${port}: ${reasonOf(host, code)}`);
+}
+
+function reasonOf(host: string, code: string | undefined): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return 'the address is in use';
+    case 'EADDRNOTAVAIL':
+      return `no interface of this machine has the address of ${shownText(host)}`;
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name ${shownText(host)} has no address`;
+    case 'EACCES':
+      return 'this user may not open the port';
+    default:
+      return `the address is in use or not one of this machine${code === undefined ? '' : ` (${code})`}`;
+  }
+}

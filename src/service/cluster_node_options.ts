@@ -1,0 +1,19 @@
+import type { Bus } from '../cluster/bus.js';
+import type { LogServers } from '../cluster/log/log_servers.js';
+import type { SharedCandles } from '../cluster/log/shared_candles.js';
+import type { MemberOptions } from '../cluster/member_options.js';
+import type { NodeList } from '../model/node_list.js';
+import type { PriceMakerOptions } from './solo.js';
+
+export interface ClusterNodeOptions extends PriceMakerOptions {
+  readonly hooks: PriceMakerOptions['hooks'] & NodeHooks;
+  readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
+  readonly member: Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'>;
+}
+
+export interface NodeHooks {
+  /** Called when the nodes of {@link PriceMaker.nodes}, or their keys, have changed. */
+  readonly onNodes: (nodes: NodeList) => void;
+  /** Called when the store received candles from another source than the feed. */
+  readonly onStoreChanged: () => void;
+}

@@ -1,0 +1,60 @@
+import {
+  digitsOf,
+  isRecord,
+  listOf,
+  type Market,
+  type MarketEvent,
+  namesOf,
+  quoteEvent,
+  readFrame,
+  recordOf,
+  refusedEvent,
+  slicesOf,
+} from './market.js';
+
+/** Pairs in a message of subscriptions. */
+const PAIRS_PER_MESSAGE = 50;
+
+/**
+ * Binance spot, streams `bookTicker`, from the host that serves only market data. They have no time, so receipt is the time of a
+ * quote. An acknowledgement proves nothing, because a stream of a pair that does not exist is accepted too; so none is reported.
+ */
+export const binance: Market = {
+  url: 'wss://data-stream.binance.vision/stream',
+  pairsUrl: 'https://data-api.binance.vision/api/v3/exchangeInfo?permissions=SPOT&showPermissionSets=false',
+  rules: { silenceMs: 45_000, pauseMs: 300, pairsPerSocket: 200, renewMs: 23 * 3_600_000 },
+  readPairs: (text) =>
+    listOf(JSON.parse(text).symbols)
+      .map(recordOf)
+      .filter(({ status }) => status === 'TRADING')
+      .map(({ baseAsset, quoteAsset }) => `${baseAsset}/${quoteAsset}`),
+  open: (pairs) => {
+    const names = namesOf(pairs, nameOf);
+    let id = 0;
+    const requests = (method: string, list: readonly string[]) => {
+      const streams = list.map((pair) => `${nameOf(pair).toLowerCase()}@bookTicker`);
+      return slicesOf(streams, PAIRS_PER_MESSAGE).map((params) =>
+        JSON.stringify({ method, params, id: ++id }),
+      );
+    };
+    return {
+      subscribe: (list) => requests('SUBSCRIBE', list),
+      unsubscribe: (list) => requests('UNSUBSCRIBE', list),
+      read: (text) =>
+        readFrame(text, JSON.parse, (frame): readonly MarketEvent[] => {
+          const { s, b, a, e, error = frame } = isRecord(frame['data']) ? frame['data'] : frame;
+          if (e === 'serverShutdown') return [{ kind: 'ending', reason: 'the server shuts down' }];
+          const { code, msg } = recordOf(error);
+          if (code !== undefined) return refusedEvent(undefined, msg);
+          const symbol = names.get(String(s));
+          // Other streams, such as `aggTrade`, name their event.
+          if (symbol === undefined || e !== undefined) return [];
+          return quoteEvent({ symbol, bid: digitsOf(b), ask: digitsOf(a) });
+        }),
+    };
+  },
+};
+
+function nameOf(pair: string): string {
+  return pair.replace('/', '');
+}

@@ -1,0 +1,66 @@
+import { parseDigits } from '../digits.js';
+import { parseMicroseconds } from '../market_time.js';
+import {
+  bestOf,
+  DAY_MS,
+  listOf,
+  type Market,
+  type MarketEvent,
+  namesOf,
+  quoteEvent,
+  readFrame,
+  recordOf,
+  refusedEvent,
+} from './market.js';
+
+const CHANNEL = 'order_book_';
+
+/**
+ * Bitstamp, channels `order_book_…`, one message each; there is no channel of best prices. A pair that does not exist is
+ * acknowledged and stays silent. Best prices are the first levels.
+ */
+export const bitstamp: Market = {
+  url: 'wss://ws.bitstamp.net',
+  pairsUrl: 'https://www.bitstamp.net/api/v2/trading-pairs-info/',
+  rules: { silenceMs: 25_000, pingMs: 10_000, pauseMs: 100, pairsPerSocket: 20, renewMs: 30 * DAY_MS },
+  readPairs: (text) =>
+    listOf(JSON.parse(text))
+      .map(recordOf)
+      .filter(({ trading, name }) => trading === 'Enabled' && typeof name === 'string')
+      .map(({ name }) => name as string),
+  open: (pairs) => {
+    const names = namesOf(pairs, nameOf);
+    const requests = (event: string, list: readonly string[]) =>
+      list.map((pair) => JSON.stringify({ event, data: { channel: `${CHANNEL}${nameOf(pair)}` } }));
+    return {
+      ping: '{"event":"bts:heartbeat"}',
+      subscribe: (list) => requests('bts:subscribe', list),
+      unsubscribe: (list) => requests('bts:unsubscribe', list),
+      read: (text) =>
+        readFrame(text, JSON.parse, ({ event, channel, data }): readonly MarketEvent[] => {
+          if (event === 'bts:request_reconnect')
+            return [{ kind: 'ending', reason: 'the server asks for a new connection' }];
+          if (event === 'bts:error') return refusedEvent(undefined, recordOf(data)['message']);
+          const name = String(channel);
+          const symbol = name.startsWith(CHANNEL) ? names.get(name.slice(CHANNEL.length)) : undefined;
+          if (symbol === undefined) return [];
+          if (event === 'bts:subscription_succeeded') return [{ kind: 'subscribed', pairs: [symbol] }];
+          return event === 'data' ? bookEvents(symbol, recordOf(data)) : [];
+        }),
+    };
+  },
+};
+
+/** Leaves out a crossed book: the exchange warns of single ones, which the next frame corrects. */
+function bookEvents(symbol: string, { bids, asks, microtimestamp }: Record<string, unknown>) {
+  const bid = bestOf(bids);
+  const ask = bestOf(asks);
+  const highest = parseDigits(bid ?? '');
+  const lowest = parseDigits(ask ?? '');
+  const isCrossed = highest !== undefined && lowest !== undefined && lowest > 0n && highest >= lowest;
+  return isCrossed ? [] : quoteEvent({ symbol, bid, ask, atNs: parseMicroseconds(microtimestamp) });
+}
+
+function nameOf(pair: string): string {
+  return pair.replace('/', '').toLowerCase();
+}

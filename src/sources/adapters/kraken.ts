@@ -1,0 +1,75 @@
+import { parseJsonDigits } from '../digits.js';
+import { parseRfc3339 } from '../market_time.js';
+import {
+  DAY_MS,
+  digitsOf,
+  listOf,
+  type Market,
+  type MarketEvent,
+  quoteEvent,
+  readFrame,
+  recordOf,
+  refusedEvent,
+} from './market.js';
+
+/** Kraken's list of pairs still has these names; its socket refuses them. */
+const OLD_NAMES: Readonly<Record<string, string>> = { XBT: 'BTC', XDG: 'DOGE' };
+
+/**
+ * Kraken's WebSocket v2, channel `ticker`. `event_trigger` must be `bbo`: by default the best prices are sent only with a trade.
+ * Prices are JSON numbers, whose digits are kept.
+ */
+export const kraken: Market = {
+  url: 'wss://ws.kraken.com/v2',
+  pairsUrl: 'https://api.kraken.com/0/public/AssetPairs',
+  rules: { silenceMs: 5_000, pauseMs: 1_000, pairsPerSocket: 100, renewMs: DAY_MS },
+  readPairs: (text) =>
+    Object.values(recordOf(JSON.parse(text).result))
+      .map(recordOf)
+      .filter(({ status, wsname }) => status === 'online' && typeof wsname === 'string')
+      .map(({ wsname }) => currentName(wsname as string)),
+  objection: (pair) =>
+    currentName(pair) === pair ? undefined : `Kraken refuses this name; it is ${currentName(pair)}`,
+  open: () => {
+    let isOnline = true;
+    const request = (method: string, symbol: readonly string[]) =>
+      JSON.stringify({ method, params: { channel: 'ticker', symbol, event_trigger: 'bbo', snapshot: true } });
+    const status = (data: unknown): readonly MarketEvent[] => {
+      const { system } = recordOf(listOf(data)[0]);
+      isOnline = system === 'online';
+      return isOnline ? [] : [{ kind: 'halted', reason: `status ${String(system).slice(0, 32)}` }];
+    };
+    return {
+      ping: '{"method":"ping"}',
+      subscribe: (pairs) => [request('subscribe', pairs)],
+      unsubscribe: (pairs) => [
+        JSON.stringify({
+          method: 'unsubscribe',
+          params: { channel: 'ticker', symbol: pairs, event_trigger: 'bbo' },
+        }),
+      ],
+      read: (text) =>
+        readFrame(text, parseJsonDigits, ({ channel, data, method, success, result, symbol, error }) => {
+          if (channel === 'status') return status(data);
+          if (channel === 'ticker') return isOnline ? listOf(data).flatMap(tickerEvents) : [];
+          if (success === false || method === 'error') return refusedEvent(digitsOf(symbol), error);
+          const pair = recordOf(result)['symbol'];
+          if (method !== 'subscribe' || typeof pair !== 'string') return [];
+          return [{ kind: 'subscribed', pairs: [pair] }];
+        }),
+    };
+  },
+};
+
+function tickerEvents(data: unknown): readonly MarketEvent[] {
+  const { symbol, bid, ask, timestamp } = recordOf(data);
+  if (typeof symbol !== 'string') return [];
+  return quoteEvent({ symbol, bid: digitsOf(bid), ask: digitsOf(ask), atNs: parseRfc3339(timestamp) });
+}
+
+function currentName(pair: string): string {
+  return pair
+    .split('/')
+    .map((token) => OLD_NAMES[token] ?? token)
+    .join('/');
+}

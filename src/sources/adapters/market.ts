@@ -1,0 +1,121 @@
+import type { MarketQuote } from '../market_quote.js';
+
+/** An exchange's protocol: texts in, events out. Pairs are written BASE/QUOTE everywhere, whatever the exchange's own names are. */
+export interface Market {
+  readonly url: string;
+  readonly pairsUrl: string;
+  readonly rules: MarketRules;
+  /** Reads the list of pairs that trade now. Throws when the text has another form. */
+  readPairs(text: string): string[];
+  /** Returns why the pair must not be used although the exchange may accept it. */
+  objection?(pair: string): string | undefined;
+  /** Begins a connection. All state of the protocol is in it, so nothing survives a connection. */
+  open(pairs: readonly string[]): MarketSession;
+}
+
+export interface MarketRules {
+  /** The silence of a connection, without any frame, after which it is dead. */
+  readonly silenceMs: number;
+  /** The interval of {@link MarketSession.ping}; absent where the exchange speaks often enough. */
+  readonly pingMs?: number;
+  /** The pause between two messages to the exchange. */
+  readonly pauseMs: number;
+  readonly pairsPerSocket: number;
+  /** The age at which a connection is replaced, because the exchange would end it. */
+  readonly renewMs: number;
+}
+
+export interface MarketSession {
+  readonly ping?: string;
+  /** Returns the messages that subscribe to pairs. Heartbeats are subscribed with the first ones. */
+  subscribe(pairs: readonly string[]): string[];
+  unsubscribe(pairs: readonly string[]): string[];
+  /** Reads a frame. A frame without news, such as a heartbeat, has no events. */
+  read(text: string): readonly MarketEvent[];
+}
+
+export type MarketEvent =
+  | { readonly kind: 'quote'; readonly quote: MarketQuote }
+  | { readonly kind: 'subscribed'; readonly pairs: readonly string[] }
+  /** The exchange refused a pair, or a whole message if the pair is not known. */
+  | { readonly kind: 'refused'; readonly pair: string | undefined; readonly reason: string }
+  /** The exchange goes on without trading: its quotes no longer count. */
+  | { readonly kind: 'halted'; readonly reason: string }
+  /** The exchange ends the connection soon, or frames of it are lost: it must be replaced. */
+  | { readonly kind: 'ending'; readonly reason: string }
+  | { readonly kind: 'malformed'; readonly reason: string };
+
+export const DAY_MS = 86_400_000;
+
+/** Reads a frame with `read`; text that is not a JSON object is malformed. */
+export function readFrame(
+  text: string,
+  parse: (text: string) => unknown,
+  read: (frame: Record<string, unknown>) => readonly MarketEvent[],
+): readonly MarketEvent[] {
+  let frame: unknown;
+  try {
+    frame = parse(text);
+  } catch {
+    return [{ kind: 'malformed', reason: 'the frame is not JSON' }];
+  }
+  return isRecord(frame) ? read(frame) : [{ kind: 'malformed', reason: 'the frame is not a JSON object' }];
+}
+
+export function quoteEvent(quote: MarketQuote): readonly MarketEvent[] {
+  return [{ kind: 'quote', quote }];
+}
+
+export function refusedEvent(pair: string | undefined, reason: unknown): readonly MarketEvent[] {
+  const text = typeof reason === 'string' ? reason.slice(0, REASON_CHARACTERS_MAX) : 'no reason given';
+  return [{ kind: 'refused', pair, reason: text }];
+}
+
+/** Refusals are shown to people; an exchange's text may be of any length. */
+const REASON_CHARACTERS_MAX = 200;
+
+/** Returns the pair whose name stands in a refusal. */
+export function pairNamedIn(reason: unknown, names: ReadonlyMap<string, string>): string | undefined {
+  if (typeof reason !== 'string') return undefined;
+  const words = new Set(reason.split(/[^\w/-]+|orderbook\.1\./));
+  for (const [name, pair] of names) if (words.has(name)) return pair;
+  return undefined;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function recordOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : {};
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Returns the digits of a price: a text as it is, a double's shortest text. Anything else is no price. */
+export function digitsOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? String(value) : undefined;
+}
+
+/** Returns the price of the best level of one side of a book, whose levels are `[price, size, …]`. */
+export function bestOf(levels: unknown): string | undefined {
+  return digitsOf(listOf(listOf(levels)[0])[0]);
+}
+
+/** Maps the exchange's names of pairs to the pairs. */
+export function namesOf(
+  pairs: readonly string[],
+  nameOf: (pair: string) => string,
+): ReadonlyMap<string, string> {
+  return new Map(pairs.map((pair) => [nameOf(pair), pair]));
+}
+
+/** Splits a list, because an exchange takes only so many pairs in a message. */
+export function slicesOf<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size),
+  );
+}

@@ -1,0 +1,143 @@
+import type { TimeNs } from '../model/time.js';
+import { type Decision, decide, type WithheldReason } from './decision.js';
+import { type DecisionTrigger, decisionLine } from './decision_line.js';
+import { type HeldQuote, holdQuote, type MarketQuote } from './market_quote.js';
+import { distanceOf, reachesPercent } from './median.js';
+import type { AssetInput, AssetPlan, SourcesPlan } from './plan.js';
+
+/**
+ * Holds the newest quote of every market, and decides prices. Each decision that is to be written goes to `write`: at every tick
+ * those with a price; in between a price that moved by `delta`, the first price, and each new reason for none.
+ */
+export class Decider {
+  readonly #assets: readonly Judged[];
+  readonly #bySymbol: ReadonlyMap<string, Judged>;
+  /** The assets that a symbol of a source is an input of. */
+  readonly #byMarket = new Map<string, Judged[]>();
+  /** The assets that use the price of an asset. */
+  readonly #converted = new Map<string, Judged[]>();
+  readonly #quotes = new Map<string, HeldQuote>();
+  readonly #delta: bigint;
+  readonly #write: (line: string, decision: Decision) => void;
+
+  constructor({ assets, publish }: SourcesPlan, write: (line: string, decision: Decision) => void) {
+    this.#delta = publish.delta;
+    this.#write = write;
+    this.#assets = assets.map((plan) => new Judged(plan));
+    this.#bySymbol = new Map(this.#assets.map((judged) => [judged.plan.symbol, judged]));
+    for (const judged of this.#assets)
+      for (const input of judged.plan.inputs) {
+        addTo(this.#byMarket, keyOf(input), judged);
+        if (input.conversion !== undefined) addTo(this.#converted, input.conversion, judged);
+      }
+  }
+
+  /** Takes a quote and decides the assets that it counts for. */
+  take(source: string, quote: MarketQuote, receivedNs: TimeNs): void {
+    const key = keyOf({ source, symbol: quote.symbol });
+    const judged = this.#byMarket.get(key);
+    if (judged === undefined) return;
+    this.#quotes.set(key, holdQuote(quote, receivedNs));
+    for (const asset of judged) this.#judge(asset, receivedNs);
+  }
+
+  /** Forgets all quotes of a source, because its market has halted; without `symbols` all of them. */
+  forget(source: string, nowNs: TimeNs, symbols?: readonly string[]): void {
+    for (const asset of this.#assets) {
+      const gone = asset.plan.inputs.filter(
+        (input) => input.source === source && (symbols === undefined || symbols.includes(input.symbol)),
+      );
+      for (const input of gone) this.#quotes.delete(keyOf(input));
+      if (gone.length > 0) this.#judge(asset, nowNs);
+    }
+  }
+
+  /** Decides and writes all assets: the interval is over. */
+  tick(nowNs: TimeNs): void {
+    for (const asset of this.#assets) {
+      const decision = this.#decide(asset, nowNs);
+      asset.price = decision.price;
+      if (decision.price === undefined) this.#withhold(asset, decision);
+      else this.#say(asset, decision, 'clock');
+    }
+  }
+
+  /** Returns the decision on every asset at an instant, without writing it. */
+  decisions(nowNs: TimeNs): Decision[] {
+    return this.#assets.map((asset) => this.#decide(asset, nowNs));
+  }
+
+  #judge(asset: Judged, nowNs: TimeNs): void {
+    const decision = this.#decide(asset, nowNs);
+    const { price } = decision;
+    const hasChanged = price !== asset.price;
+    asset.price = price;
+    if (price === undefined) this.#withhold(asset, decision);
+    else if (
+      asset.said === undefined ||
+      reachesPercent(distanceOf(price, asset.said), asset.said, this.#delta)
+    )
+      this.#say(asset, decision, 'delta');
+    if (hasChanged) for (const user of this.#converted.get(asset.plan.symbol) ?? []) this.#judge(user, nowNs);
+  }
+
+  /**
+   * Decides the asset, and before it the assets that convert for it, because their quotes may have become too old.
+   * @param rates the prices of other assets that were decided at the same instant
+   */
+  #decide({ plan }: Judged, nowNs: TimeNs, rates = new Map<string, bigint | undefined>()): Decision {
+    const priceOf = (symbol: string) => {
+      if (!rates.has(symbol))
+        rates.set(symbol, this.#decide(this.#bySymbol.get(symbol)!, nowNs, rates).price);
+      return rates.get(symbol);
+    };
+    return decide(plan, { quoteOf: (input) => this.#quotes.get(keyOf(input)), priceOf }, nowNs);
+  }
+
+  #say(asset: Judged, decision: Decision, trigger: DecisionTrigger): void {
+    const { unsaid } = asset;
+    asset.said = decision.price;
+    asset.reason = undefined;
+    asset.unsaid = 0;
+    this.#write(decisionLine(decision, trigger, unsaid), decision);
+  }
+
+  #withhold(asset: Judged, decision: Decision): void {
+    asset.said = undefined;
+    if (decision.withheld === asset.reason) {
+      asset.unsaid++;
+      return;
+    }
+    const { unsaid } = asset;
+    asset.reason = decision.withheld;
+    asset.unsaid = 0;
+    this.#write(decisionLine(decision, 'withheld', unsaid), decision);
+  }
+}
+
+/** An asset with the last things that were decided and written about it. */
+class Judged {
+  readonly plan: AssetPlan;
+  /** The last decided price. */
+  price: bigint | undefined;
+  /** The last written price; none after a line without a price. */
+  said: bigint | undefined;
+  /** The reason of the last written line, if it had no price. */
+  reason: WithheldReason | undefined;
+  /** The decisions since then that had no price for the same reason. */
+  unsaid = 0;
+
+  constructor(plan: AssetPlan) {
+    this.plan = plan;
+  }
+}
+
+function keyOf({ source, symbol }: Pick<AssetInput, 'source' | 'symbol'>): string {
+  return `${source} ${symbol}`;
+}
+
+function addTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else if (!list.includes(item)) list.push(item);
+}

@@ -1,0 +1,115 @@
+import { PRICE_MAX, PRICE_SCALE, type Price } from '../model/price.js';
+import type { TimeNs } from '../model/time.js';
+import type { HeldQuote } from './market_quote.js';
+import { distanceOf, exceedsPercent, medianOf, outliersOf } from './median.js';
+import type { AssetInput, AssetPlan } from './plan.js';
+
+/** The part of a market in a decision, and the reason if it has none. */
+export type MarketVerdict =
+  | 'used'
+  | 'no quote'
+  | 'empty'
+  | 'crossed'
+  | 'wide'
+  | 'stale'
+  | 'outlier'
+  | `converted without ${string}`;
+
+/** The reasons for deciding that there is no price. */
+export type WithheldReason = 'too few sources' | 'sources disagree' | 'outside bounds';
+
+/** A market as a decision saw it. */
+export interface MarketReading {
+  readonly input: AssetInput;
+  readonly quote: HeldQuote | undefined;
+  /** The price of the asset that converts, if it had one. */
+  readonly rate: bigint | undefined;
+  /** The market's own price after its conversion. */
+  readonly price: bigint | undefined;
+  readonly verdict: MarketVerdict;
+}
+
+/** The price of an asset at an instant, or the reason for none, with every market that was considered. */
+export interface Decision {
+  readonly asset: AssetPlan;
+  readonly atNs: TimeNs;
+  readonly price: Price | undefined;
+  readonly withheld: WithheldReason | undefined;
+  readonly readings: readonly MarketReading[];
+}
+
+/** The quotes and prices that a decision may use. */
+export interface DecisionInputs {
+  quoteOf(input: AssetInput): HeldQuote | undefined;
+  /** Returns the price of another asset at the same instant, for conversions. */
+  priceOf(symbol: string): bigint | undefined;
+}
+
+/** Decides an asset's price at `nowNs`. The order of its markets does not matter. */
+export function decide(asset: AssetPlan, inputs: DecisionInputs, nowNs: TimeNs): Decision {
+  const read = asset.inputs.map((input) => readMarket(asset, input, inputs, nowNs));
+  const candidates = read.filter(({ verdict }) => verdict === 'used');
+  const outliers = outliersOf(
+    candidates.map(({ price }) => price!),
+    asset.maxDeviation,
+  );
+  const left = new Set(candidates.filter((_, index) => outliers[index]));
+  const readings = read.map((reading) =>
+    left.has(reading) ? { ...reading, verdict: 'outlier' as const } : reading,
+  );
+  return { asset, atNs: nowNs, readings, ...priceOf(asset, readings) };
+}
+
+function readMarket(
+  asset: AssetPlan,
+  input: AssetInput,
+  inputs: DecisionInputs,
+  nowNs: TimeNs,
+): MarketReading {
+  const quote = inputs.quoteOf(input);
+  const rate = input.conversion === undefined ? PRICE_SCALE : inputs.priceOf(input.conversion);
+  const fault = quote === undefined ? 'no quote' : faultOf(quote, asset, nowNs);
+  const price = fault === undefined && rate !== undefined ? convertedPrice(quote!, rate) : undefined;
+  const verdict =
+    fault ??
+    (rate === undefined ? (`converted without ${input.conversion}` as const) : undefined) ??
+    (price === 0n || price! > PRICE_MAX ? 'empty' : 'used');
+  return {
+    input,
+    quote,
+    rate: input.conversion === undefined ? undefined : rate,
+    price: verdict === 'used' ? price : undefined,
+    verdict,
+  };
+}
+
+function faultOf({ bid, ask, trade, timeNs }: HeldQuote, asset: AssetPlan, nowNs: TimeNs) {
+  if (nowNs - timeNs > asset.maxAgeNs) return 'stale';
+  if (trade !== undefined) return trade === 0n ? 'empty' : undefined;
+  if (bid === 0n || ask === 0n) return 'empty';
+  if (bid >= ask) return 'crossed';
+  return exceedsPercent((ask - bid) * 2n, ask + bid, asset.maxSpread) ? 'wide' : undefined;
+}
+
+/** Multiplies the middle of the book, or the last trade, with the rate. The one division rounds toward zero. */
+function convertedPrice({ bid, ask, trade }: HeldQuote, rate: bigint): bigint {
+  const doubled = trade === undefined ? bid + ask : trade * 2n;
+  return (doubled * rate) / (PRICE_SCALE * 2n);
+}
+
+function priceOf(
+  { minSources, maxDeviation, bounds }: AssetPlan,
+  readings: readonly MarketReading[],
+): Pick<Decision, 'price' | 'withheld'> {
+  const used = readings.filter(({ verdict }) => verdict === 'used');
+  const sources = new Set(used.map(({ input }) => input.source));
+  if (sources.size < minSources) return { price: undefined, withheld: 'too few sources' };
+  const prices = used.map(({ price }) => price!);
+  const median = medianOf(prices);
+  // With two prices nothing shows which one is wrong, and their mean is the price of neither.
+  if (prices.length === 2 && exceedsPercent(distanceOf(prices[0]!, prices[1]!), median, maxDeviation))
+    return { price: undefined, withheld: 'sources disagree' };
+  if (bounds !== undefined && (median < bounds[0] || median > bounds[1]))
+    return { price: undefined, withheld: 'outside bounds' };
+  return { price: median as Price, withheld: undefined };
+}

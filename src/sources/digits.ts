@@ -1,0 +1,31 @@
+import { PRICE_MAX, type Price } from '../model/price.js';
+import { PRICE_DECIMALS } from '../wire/quantized_price.js';
+
+const DECIMAL = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/**
+ * Reads the digits of a market's number, such as `62807.0`, `0.00005100` or `5.1e-05`. The shortest text of a double
+ * (`String(number)`) is read in the same way.
+ * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` when the text is no number of 0 or
+ *   above, or the value needs more than 16 bytes.
+ */
+export function parseDigits(text: string): Price | undefined {
+  const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const digits = BigInt(whole + fraction);
+  const shift = PRICE_DECIMALS - fraction.length + Number(exponent);
+  const value = shift < 0 ? digits / 10n ** BigInt(-shift) : digits * 10n ** BigInt(shift);
+  return value > PRICE_MAX ? undefined : (value as Price);
+}
+
+/** A JSON text's strings and numbers. A string without an end is matched too, so that the search never begins inside one. */
+const STRINGS_AND_NUMBERS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|-?\d[\d.eE+-]*/g;
+
+/**
+ * Reads JSON as `JSON.parse` does, but every number becomes the text of its digits: a double would lose trailing zeros, and
+ * digits of integers above 2^53.
+ * @throws SyntaxError when the text is not JSON
+ */
+export function parseJsonDigits(text: string): unknown {
+  return JSON.parse(text.replace(STRINGS_AND_NUMBERS, (token) => (token[0] === '"' ? token : `"${token}"`)));
+}

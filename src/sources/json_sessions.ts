@@ -1,0 +1,73 @@
+import { digitsOf, isRecord, type MarketEvent, type MarketSession, readFrame } from './adapters/market.js';
+import { parseJsonDigits } from './digits.js';
+import { parseMicroseconds, parseMilliseconds, parseRfc3339 } from './market_time.js';
+
+// Sources that answer JSON without a protocol of their own.
+
+/** The places of an answer's values, as paths such as `$.rates.USD`. */
+export interface AnswerPaths {
+  readonly price?: string | undefined;
+  readonly bid?: string | undefined;
+  readonly ask?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+/** Reads the answers of an HTTP source for one symbol. */
+export function answerSession(symbol: string, { price, bid, ask, at }: AnswerPaths): MarketSession {
+  const read = (text: string): readonly MarketEvent[] => {
+    let answer: unknown;
+    try {
+      answer = parseJsonDigits(text);
+    } catch {
+      return [{ kind: 'malformed', reason: 'the answer is not JSON' }];
+    }
+    const valueAt = (path: string | undefined) =>
+      path === undefined ? undefined : digitsOf(atPath(answer, path));
+    const quote = {
+      symbol,
+      bid: valueAt(bid),
+      ask: valueAt(ask),
+      trade: valueAt(price),
+      atNs: anyTime(valueAt(at)),
+    };
+    if (quote.bid === undefined && quote.ask === undefined && quote.trade === undefined)
+      return [{ kind: 'malformed', reason: `the answer has nothing at ${price ?? bid}` }];
+    return [{ kind: 'quote', quote }];
+  };
+  return { subscribe: () => [], unsubscribe: () => [], read };
+}
+
+/** Reads lines such as `{"symbol":"BTC/USD","bid":"1","ask":"2","at":…}`; `price` stands in place of `bid` and `ask`. */
+export function lineSession(symbols: readonly string[]): MarketSession {
+  const known = new Set(symbols);
+  const read = (text: string) =>
+    readFrame(text, parseJsonDigits, ({ symbol, bid, ask, price, at }): readonly MarketEvent[] => {
+      if (typeof symbol !== 'string') return [{ kind: 'malformed', reason: 'the line has no symbol' }];
+      if (!known.has(symbol)) return [];
+      const quote = {
+        symbol,
+        bid: digitsOf(bid),
+        ask: digitsOf(ask),
+        trade: digitsOf(price),
+        atNs: anyTime(at),
+      };
+      return [{ kind: 'quote', quote }];
+    });
+  return { subscribe: () => [], unsubscribe: () => [], read };
+}
+
+/** Reads RFC 3339, or digits whose number tells their unit: seconds, milliseconds, microseconds or nanoseconds. */
+function anyTime(text: unknown): bigint | undefined {
+  if (typeof text !== 'string') return undefined;
+  if (/^\d{10}$/.test(text)) return parseMilliseconds(`${text}000`);
+  if (/^\d{19}$/.test(text)) return BigInt(text);
+  return parseMilliseconds(text) ?? parseMicroseconds(text) ?? parseRfc3339(text);
+}
+
+function atPath(value: unknown, path: string): unknown {
+  const steps = [...path.matchAll(/\.([\w-]+)|\[(\d+)\]/g)];
+  return steps.reduce<unknown>((inside, [, key, index]) => {
+    if (index !== undefined) return Array.isArray(inside) ? inside[Number(index)] : undefined;
+    return isRecord(inside) && Object.hasOwn(inside, key!) ? inside[key!] : undefined;
+  }, value);
+}

@@ -1,0 +1,38 @@
+import type { TimeNs } from '../model/time.js';
+import { parseDigits } from './digits.js';
+import { quoteTime } from './market_time.js';
+
+/** A market's best prices as its frame has them. An absent or empty side, or one of 0, means that the book has no such order. */
+export interface MarketQuote {
+  /** The symbol as the file of sources writes it. */
+  readonly symbol: string;
+  readonly bid?: string | undefined;
+  readonly ask?: string | undefined;
+  /** The last trade, only of a market that shows no book. */
+  readonly trade?: string | undefined;
+  /** The market's own time, in nanoseconds. */
+  readonly atNs?: bigint | undefined;
+}
+
+/** A symbol's newest quote at one source. */
+export interface HeldQuote {
+  /** Best prices times 10^18; 0 for a side without orders. */
+  readonly bid: bigint;
+  readonly ask: bigint;
+  /** The last trade times 10^18, only of a market that shows no book. */
+  readonly trade: bigint | undefined;
+  readonly timeNs: TimeNs;
+  readonly offsetNs: bigint | undefined;
+}
+
+/** Reads a quote's digits and determines its time. */
+export function holdQuote(quote: MarketQuote, receivedNs: TimeNs): HeldQuote {
+  const { bid = '', ask = '', trade, atNs } = quote;
+  const hasBook = bid !== '' || ask !== '';
+  return {
+    bid: parseDigits(bid) ?? 0n,
+    ask: parseDigits(ask) ?? 0n,
+    trade: hasBook || trade === undefined ? undefined : (parseDigits(trade) ?? 0n),
+    ...quoteTime(atNs, receivedNs),
+  };
+}

@@ -1,0 +1,45 @@
+import { PERCENT_SCALE } from '../model/asset.js';
+
+const WHOLE = 100n * BigInt(PERCENT_SCALE);
+
+/** The number of median absolute deviations from the median up to which a price is no outlier. */
+const DEVIATIONS_MAX = 4n;
+/** Fewer prices than this do not show which of them is wrong. */
+const OUTLIER_PRICES_MIN = 3;
+
+/** Returns the middle value, or the mean of the two middle ones, rounded toward zero. `values` has at least one. */
+export function medianOf(values: readonly bigint[]): bigint {
+  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle]!;
+  return sorted.length % 2 === 1 ? upper : (sorted[middle - 1]! + upper) / 2n;
+}
+
+/**
+ * Tells for each price whether it is an outlier: with three prices or more, one that is further from the median than both
+ * `maxDeviation` and four times the median absolute deviation.
+ * @param maxDeviation in percent times `PERCENT_SCALE`
+ */
+export function outliersOf(prices: readonly bigint[], maxDeviation: bigint): boolean[] {
+  if (prices.length < OUTLIER_PRICES_MIN) return prices.map(() => false);
+  const median = medianOf(prices);
+  const distances = prices.map((price) => distanceOf(price, median));
+  const distanceMax = DEVIATIONS_MAX * medianOf(distances);
+  return distances.map(
+    (distance) => distance > distanceMax && exceedsPercent(distance, median, maxDeviation),
+  );
+}
+
+/** Tells whether `distance` is more than so many percent of `price`, exactly. */
+export function exceedsPercent(distance: bigint, price: bigint, percent: bigint): boolean {
+  return distance * WHOLE > percent * price;
+}
+
+/** Tells whether `distance` is at least so many percent of `price`; a distance of 0 never is. */
+export function reachesPercent(distance: bigint, price: bigint, percent: bigint): boolean {
+  return distance > 0n && distance * WHOLE >= percent * price;
+}
+
+export function distanceOf(one: bigint, other: bigint): bigint {
+  return one > other ? one - other : other - one;
+}

@@ -1,0 +1,28 @@
+const NEAR_MAX = 3;
+/** The edits up to which a pair is near; a different currency of three letters needs three. */
+const EDITS_MAX = 3;
+
+/** Returns the pairs of the list that are most like a pair that it lacks, the nearest first. */
+export function nearPairs(pair: string, list: readonly string[]): string[] {
+  const [base, quote] = pair.split('/') as [string, string];
+  return list
+    .map((other) => ({ other, edits: other === `${quote}/${base}` ? 0 : editsBetween(pair, other) }))
+    .filter(({ edits }) => edits <= EDITS_MAX)
+    .sort((one, two) => one.edits - two.edits || (one.other < two.other ? -1 : 1))
+    .slice(0, NEAR_MAX)
+    .map(({ other }) => other);
+}
+
+/** Counts the letters to insert, remove or replace. */
+function editsBetween(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = above[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, above[column]! + 1, current[column - 1]! + 1));
+    }
+    above = current;
+  }
+  return above[other.length]!;
+}

@@ -1,0 +1,40 @@
+import type { SourceDefinition } from './sources_schema.js';
+
+/** The checked content of a file of sources. */
+export interface SourcesPlan {
+  readonly sources: ReadonlyMap<string, SourceDefinition>;
+  /** All assets; each stands after the asset that its conversions use. */
+  readonly assets: readonly AssetPlan[];
+  readonly publish: PublishPlan;
+}
+
+/** An asset and the markets that its price is made from. */
+export interface AssetPlan {
+  readonly symbol: string;
+  readonly inputs: readonly AssetInput[];
+  readonly minSources: number;
+  readonly maxAgeNs: bigint;
+  /** In percent times `PERCENT_SCALE`, as are all percentages of the plan. */
+  readonly maxSpread: bigint;
+  readonly maxDeviation: bigint;
+  /** The lowest and the highest price that may be published, times 10^18. */
+  readonly bounds: readonly [bigint, bigint] | undefined;
+  /** False for a price that only serves conversions. */
+  readonly isPublished: boolean;
+}
+
+/** A market of an asset: a symbol at a source. */
+export interface AssetInput {
+  readonly source: string;
+  readonly symbol: string;
+  /** The asset with whose price the market's price is multiplied. */
+  readonly conversion: string | undefined;
+}
+
+export interface PublishPlan {
+  readonly url: string | undefined;
+  /** The interval at which each price is decided and sent again. */
+  readonly everyNs: bigint;
+  /** The move that is sent at once. */
+  readonly delta: bigint;
+}

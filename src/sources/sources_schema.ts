@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { durationNs, line, positiveDecimal } from '../config/schema_values.js';
+import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { parseDigits } from './digits.js';
+
+// The schema of a file of sources. Relations between its keys are in `sources_references.ts`.
+
+export const BUILT_IN_KINDS = ['kraken', 'coinbase', 'binance', 'okx', 'bybit', 'bitstamp'] as const;
+export type BuiltInKind = (typeof BUILT_IN_KINDS)[number];
+
+export const SOURCES_MAX = 64;
+export const SOURCE_ASSETS_MAX = 1_000;
+const INPUTS_MAX = 32;
+const HEADERS_MAX = 16;
+const ARGUMENTS_MAX = 64;
+const AGE_NS_MAX = 7n * 86_400n * NS_PER_SECOND;
+
+const name = z
+  .string()
+  .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'expected a name of at most 32 lower-case letters, digits, _ and -');
+
+const webAddress = z
+  .string()
+  .max(2_048)
+  .regex(/^https?:\/\/[^\s]+$/, 'expected an address such as https://…');
+const socketAddress = z
+  .string()
+  .max(2_048)
+  .regex(/^wss?:\/\/[^\s]+$/, 'expected an address such as wss://…');
+
+const jsonPath = z
+  .string()
+  .regex(/^\$(?:\.[\w-]{1,64}|\[\d{1,4}\]){0,16}$/, 'expected a path such as $.rates.USD or $[0].bid');
+
+const builtIn = z.strictObject({
+  kind: z.enum(BUILT_IN_KINDS),
+  url: socketAddress.optional(),
+  pairs_url: webAddress.optional(),
+});
+
+const ccxt = z.strictObject({
+  kind: z.literal('ccxt'),
+  exchange: z.string().regex(/^[a-z0-9]{1,32}$/, 'expected the name of an exchange of ccxt, such as gate'),
+});
+
+const header = z.union([
+  line,
+  z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, 'expected the name of an environment variable') }),
+]);
+
+const http = z
+  .strictObject({
+    kind: z.literal('http'),
+    url: webAddress,
+    every: durationNs({ minNs: NS_PER_SECOND, maxNs: 86_400n * NS_PER_SECOND }),
+    price: jsonPath.optional(),
+    bid: jsonPath.optional(),
+    ask: jsonPath.optional(),
+    at: jsonPath.optional(),
+    headers: z
+      .record(line, header)
+      .refine(
+        (headers) => Object.keys(headers).length <= HEADERS_MAX,
+        `expected at most ${HEADERS_MAX} headers`,
+      )
+      .prefault({}),
+  })
+  .refine(
+    ({ price, bid, ask }) => (price === undefined ? bid !== undefined && ask !== undefined : !bid && !ask),
+    'expected either price, or bid and ask',
+  );
+
+const command = z.strictObject({
+  kind: z.literal('command'),
+  run: z.array(z.string().min(1).max(4_096)).min(1).max(ARGUMENTS_MAX),
+});
+
+const source = z.discriminatedUnion('kind', [builtIn, ccxt, http, command]);
+
+const price = z.union([z.number(), z.string()]).transform((value, context) => {
+  const scaled = parseDigits(String(value));
+  if (scaled === undefined) context.addIssue('expected a price such as 0.5');
+  return scaled ?? z.NEVER;
+});
+
+const asset = z.strictObject({
+  from: z.array(line).min(1).max(INPUTS_MAX),
+  min_sources: z.int().min(1).max(INPUTS_MAX).prefault(2),
+  max_age: durationNs({ minNs: 100n * NS_PER_MS, maxNs: AGE_NS_MAX }).prefault('10s'),
+  max_spread_percent: positiveDecimal().prefault(1),
+  max_deviation_percent: positiveDecimal().prefault(1),
+  bounds: z
+    .tuple([price, price])
+    .refine(([low, high]) => low < high, 'expected the lower bound first')
+    .optional(),
+  publish: z.boolean().prefault(true),
+});
+
+const publish = z.strictObject({
+  url: socketAddress.optional(),
+  every: durationNs({ minNs: 10n * NS_PER_MS, maxNs: 86_400n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
+    '500ms',
+  ),
+  delta_percent: positiveDecimal().prefault(0.1),
+});
+
+export const sourcesSchema = z.strictObject({
+  sources: z
+    .record(name, source)
+    .refine(
+      (sources) => Object.keys(sources).length <= SOURCES_MAX,
+      `expected at most ${SOURCES_MAX} sources`,
+    ),
+  assets: z
+    .record(line, asset)
+    .refine(
+      (assets) => Object.keys(assets).length <= SOURCE_ASSETS_MAX,
+      `expected at most ${SOURCE_ASSETS_MAX} assets`,
+    ),
+  publish: publish.prefault({}),
+});
+
+export type SourcesContent = z.output<typeof sourcesSchema>;
+export type SourceDefinition = z.output<typeof source>;
+export type SourceKind = SourceDefinition['kind'];

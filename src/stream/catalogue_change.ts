@@ -1,0 +1,75 @@
+import type { AssetIndex } from '../model/asset.js';
+import type { StreamSession } from './group.js';
+import { taxonomyText } from './request.js';
+import type { StreamCatalogue } from './stream_catalogue.js';
+
+/** The assets of a connection after a reload. */
+interface ChangedAssets {
+  readonly assets: readonly AssetIndex[];
+  /** The assets that ended, each with its last streaming ID. */
+  readonly ended: ReadonlyMap<AssetIndex, number>;
+}
+
+/** A change of the catalogue and of rights, applied to one connection after the other. */
+export class CatalogueChange {
+  readonly #idBefore: ReadonlyMap<AssetIndex, number>;
+  readonly #idNow: ReadonlyMap<AssetIndex, number>;
+  readonly #now: StreamCatalogue;
+
+  constructor(before: StreamCatalogue, now: StreamCatalogue) {
+    this.#idBefore = idByIndex(before);
+    this.#idNow = idByIndex(now);
+    this.#now = now;
+  }
+
+  /**
+   * Notifies a session of assets that got other IDs, ended or returned; no frame may hold their new IDs before. An asset that the
+   * token may no longer see has ended. Assets that returned are due even unchanged.
+   */
+  applyTo(session: StreamSession): ChangedAssets {
+    const assets: AssetIndex[] = [];
+    const ended = new Map(session.ended);
+    const endedIds: number[] = [];
+    const returnedIds: number[] = [];
+    let hasMoved = false;
+    for (const index of session.ended.keys()) {
+      const id = this.#visibleId(session, index);
+      if (id === undefined) continue;
+      ended.delete(index);
+      assets.push(index);
+      returnedIds.push(id);
+      if (session.options.channel === 'real_time') {
+        session.fresh ??= new Set();
+        session.fresh.add(index);
+      }
+    }
+    for (const index of session.assets) {
+      const id = this.#visibleId(session, index);
+      const before = this.#idBefore.get(index)!;
+      if (id !== undefined) {
+        assets.push(index);
+        hasMoved ||= id !== before;
+      } else {
+        ended.set(index, before);
+        endedIds.push(before);
+      }
+    }
+    if (hasMoved || endedIds.length + returnedIds.length > 0)
+      session.connection.send(
+        taxonomyText(
+          endedIds,
+          returnedIds.sort((a, b) => a - b),
+        ),
+      );
+    return { assets, ended };
+  }
+
+  #visibleId({ rights }: StreamSession, index: AssetIndex): number | undefined {
+    const id = this.#idNow.get(index);
+    return id !== undefined && rights.maySee(this.#now.assets[index]!.symbol) ? id : undefined;
+  }
+}
+
+function idByIndex({ listed }: StreamCatalogue): ReadonlyMap<AssetIndex, number> {
+  return new Map(listed.map(({ index, id }) => [index, id]));
+}

@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PassThrough } from 'node:stream';
+import { test } from 'tap';
+import { registerPublish } from '../../src/cli/publish_command.js';
+import { registerSources } from '../../src/cli/sources_command.js';
+import { parseExactJson } from '../../src/client/verify/exact_json.js';
+import { startContractServer, TOKEN } from '../client/contract_server.js';
+import { until } from '../markets/manual_time.js';
+import { runCommand } from './run_command.js';
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-sources-'));
+process.once('exit', () => rmSync(FOLDER, { recursive: true }));
+const KEY_FILE = join(FOLDER, 'evm.hex');
+writeFileSync(KEY_FILE, '8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de', { mode: 0o600 });
+process.env['TICKSEAL_TOKEN'] = TOKEN;
+
+const SCRIPT = `setInterval(() => {
+  console.log(JSON.stringify({ symbol: 'GOLD', bid: '2000.10', ask: '2000.30' }));
+  console.log(JSON.stringify({ symbol: 'KEY', price: process.env.TICKSEAL_TOKEN === undefined ? 1 : 2 }));
+}, 20)`;
+
+function fileOf(name: string, assets: string): string {
+  const file = join(FOLDER, name);
+  writeFileSync(
+    file,
+    `sources: { desk: { kind: command, run: ${JSON.stringify([process.execPath, '-e', SCRIPT])} } }
+assets: ${assets}
+publish: { every: 50ms }
+`,
+  );
+  return file;
+}
+
+const GOLD = fileOf('gold.yaml', '{ XAUUSD: { from: [desk GOLD], min_sources: 1 } }');
+
+test('prints decisions until a signal, and the recording gives the same ones', async (t) => {
+  const recording = join(FOLDER, 'gold.jsonl');
+  let out = '';
+  const onStdout = (stdout: PassThrough) => stdout.on('data', (chunk) => (out += String(chunk)));
+  const running = runCommand(registerSources, ['sources', GOLD, '--record', recording], { onStdout });
+  await until(() => out.split('"price":"2000.2"').length > 5, 'five prices');
+  process.emit('SIGTERM', 'SIGTERM');
+  const { stdout, stderr, exitCode } = await running;
+  t.same([stderr, exitCode], ['', 0]);
+  t.match(JSON.parse(stdout.at(-1)!), {
+    asset: 'XAUUSD',
+    price: '2000.2',
+    trigger: 'clock',
+    sources: [{ source: 'desk', symbol: 'GOLD', bid: '2000.1', ask: '2000.3', verdict: 'used' }],
+  });
+  const replayed = await runCommand(registerSources, ['sources', GOLD, '--replay', recording]);
+  t.same(replayed.stdout, stdout, 'byte for byte');
+  t.equal(replayed.exitCode, 0);
+  t.match(
+    replayed.stderr,
+    new RegExp(`^sources: ${stdout.length} decisions are the same, 0 differ, 0 are additional`),
+  );
+  writeFileSync(recording, readFileSync(recording, 'utf8').replaceAll('2000.10', '2000.20'));
+  t.equal((await runCommand(registerSources, ['sources', GOLD, '--replay', recording])).exitCode, 1);
+});
+
+test('a file with errors', async (t) => {
+  const file = fileOf('bad.yaml', '{ XAUUSD: { from: [disk GOLD], min_sources: 1 } }');
+  const { stderr, exitCode } = await runCommand(registerSources, ['sources', file]);
+  t.match(stderr, /bad\.yaml:2:\d+ assets\.XAUUSD\.from\[0\]: no source is named disk/);
+  t.equal(exitCode, 2);
+  const missing = await runCommand(registerSources, ['sources', join(FOLDER, 'none.yaml')]);
+  t.match(missing, { stderr: /cannot be read \(ENOENT\)/, exitCode: 2 });
+});
+
+test('publish --from signs the prices of another process, which never has the token', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  const file = fileOf(
+    'all.yaml',
+    '{ XAUUSD: { from: [desk GOLD], min_sources: 1 }, KEYUSD: { from: [desk KEY], min_sources: 1 }, HIDDEN: { from: [desk GOLD], min_sources: 1, publish: false } }',
+  );
+  const running = runCommand(registerPublish, [
+    'publish',
+    '--from',
+    file,
+    '--key',
+    KEY_FILE,
+    '--url',
+    server.url,
+  ]);
+  await until(() => server.received.length >= 6, 'six messages');
+  process.emit('SIGTERM', 'SIGTERM');
+  const { stderr, exitCode } = await running;
+  t.same([stderr, exitCode], ['', 0]);
+  const prices = server.received.flatMap((text) => {
+    const { data } = parseExactJson(text) as { data: Record<string, { signed_price: { price: string } }> };
+    return Object.entries(data).map(([symbol, { signed_price }]) => `${symbol} ${signed_price.price}`);
+  });
+  t.same([...new Set(prices)].sort(), [`KEYUSD ${10n ** 18n}`, `XAUUSD ${20_002n * 10n ** 17n}`]);
+});
+
+test('publish --from needs a key, and takes no prices', async (t) => {
+  for (const args of [[], ['--key', KEY_FILE, 'A=1'], ['--key', KEY_FILE, '--every', '1s']]) {
+    const { stderr, exitCode } = await runCommand(registerPublish, ['publish', '--from', GOLD, ...args]);
+    t.match(stderr, /publish: --from /);
+    t.equal(exitCode, 1);
+  }
+});

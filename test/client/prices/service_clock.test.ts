@@ -1,0 +1,50 @@
+import { test } from 'tap';
+import { ServiceClock } from '../../../src/client/prices/service_clock.js';
+
+const MADE_MS = 1_765_215_119_000;
+const DAY_MS = 86_400_000;
+
+/** Clocks of a machine, and frames of a service whose clock is right. */
+class Machine {
+  passedMs = 0;
+  wallAheadMs = 0;
+  /** The rate of its steady clock. */
+  rate = 1;
+  readonly nowMs = () => MADE_MS + this.passedMs + this.wallAheadMs;
+  readonly steadyMs = () => 5_000 + this.passedMs * this.rate;
+  readonly clock = new ServiceClock(this);
+
+  /** Takes a frame that was made some time before. @returns its age in whole milliseconds */
+  take(delayMs: number): number {
+    const ageMs = this.clock.verified(BigInt(Math.round((MADE_MS + this.passedMs - delayMs) * 1e3)) * 1_000n);
+    return Math.round(ageMs);
+  }
+}
+
+test('an age is counted from the frame that came soonest, whatever the wall clock says', async (t) => {
+  const machine = new Machine();
+  machine.wallAheadMs = -DAY_MS;
+  t.equal(machine.take(30), 0);
+  t.equal(machine.take(10), 0);
+  t.equal(machine.take(40), 30);
+  machine.passedMs = 700;
+  t.equal(machine.take(1_010), 1_000);
+  machine.wallAheadMs = DAY_MS;
+  t.equal(Math.round(machine.clock.nowMs() - MADE_MS), 690);
+});
+
+test('when all frames of a connection are old, the wall clock shows it', async (t) => {
+  const machine = new Machine();
+  t.equal(machine.take(60_000), 60_000);
+  t.equal(machine.take(60_000), 60_000);
+});
+
+test('a steady clock that is a little too fast makes no frame old', async (t) => {
+  const machine = new Machine();
+  machine.rate = 1.0001;
+  machine.wallAheadMs = -DAY_MS;
+  for (let second = 0; second < 100_000; second += 10) {
+    machine.passedMs = second * 1_000;
+    t.ok(machine.take(20) < 5);
+  }
+});

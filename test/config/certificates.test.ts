@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { readCertificates } from '../../src/config/certificates.js';
+import { type LoadResult, loadConfig } from '../../src/config/load.js';
+import { namedFileWarnings } from '../../src/config/named_files.js';
+import { makeCertificate, TestAuthority } from '../certificate.js';
+
+const DAY_MS = 86_400_000;
+const DATE = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ';
+
+/** Writes a configuration with this certificate and key. */
+function configWith(t: Test, chain: string, key: string): { readonly dir: string; readonly file: string } {
+  const dir = t.testdir({
+    'config.yaml':
+      'keys: { evm: { file: evm.hex } }\nlisten:\n  tls: { cert_file: cert.pem, key_file: key.pem }\n',
+    'cert.pem': chain,
+  });
+  writeFileSync(join(dir, 'evm.hex'), '11'.repeat(32), { mode: 0o600 });
+  writeFileSync(join(dir, 'key.pem'), key, { mode: 0o600 });
+  return { dir, file: join(dir, 'config.yaml') };
+}
+
+function loaded(t: Test, chain: string, key: string): LoadResult & { readonly ok: true } {
+  const result = loadConfig(configWith(t, chain, key).file);
+  if (!result.ok) throw new Error(result.errors.join('\n'));
+  return result;
+}
+
+/** Returns the warnings about certificates at a time. */
+function warningsAt(result: LoadResult & { readonly ok: true }, nowMs: number): string[] {
+  return result.describe(namedFileWarnings(result.config, nowMs));
+}
+
+test('a certificate is checked with its date, its chain and its key', async (t) => {
+  const dir = t.testdir({ ca: {} });
+  const authority = new TestAuthority(join(dir, 'ca'));
+  if (authority.missing !== undefined) {
+    t.pass(`skipped: ${authority.missing}`);
+    return;
+  }
+  const { chain, key } = authority.issue('prices', 2);
+  const [leaf, above] = readCertificates(chain);
+
+  await t.test('a whole chain within its dates has no warning', async (t) => {
+    t.same(loaded(t, chain, key).warnings, []);
+  });
+
+  await t.test('the file and the date of an expired certificate are named', async (t) => {
+    const result = loaded(t, chain, key);
+    t.match(warningsAt(result, Date.now() + 3 * DAY_MS), [
+      new RegExp(
+        `config\\.yaml:3:10 listen\\.tls\\.cert_file: .*/cert\\.pem: the certificate of prices expired on ${DATE}; clients`,
+      ),
+    ]);
+    const [, ofIssuer] = warningsAt(result, Date.now() + 31 * DAY_MS);
+    t.match(ofIssuer, /the certificate of intermediate expired on/);
+  });
+
+  await t.test('so is one that is not valid yet', async (t) => {
+    const [first] = warningsAt(loaded(t, chain, key), Date.now() - 3 * DAY_MS);
+    t.match(
+      first,
+      new RegExp(`cert\\.pem: the certificate of prices is valid only from ${DATE} on; until then`),
+    );
+  });
+
+  await t.test('a certificate without the one of its issuer', async (t) => {
+    t.match(loaded(t, `${leaf}`, key).warnings, [
+      /cert_file: .*\/cert\.pem has no certificate of intermediate, who issued the one in it: clients refuse it/,
+    ]);
+  });
+
+  await t.test('a chain with a certificate that issued none of it', async (t) => {
+    t.match(loaded(t, `${leaf}${authority.root}${above}`, key).warnings, [
+      /certificate 2 \(root\) did not issue certificate 1, intermediate did/,
+      /certificate 3 \(intermediate\) did not issue certificate 2, root did/,
+    ]);
+  });
+});
+
+test('an RSA key with too few bits', async (t) => {
+  const dir = t.testdir();
+  const missing = makeCertificate(dir, 'short', 'rsa:1024');
+  if (missing !== undefined) {
+    t.pass(`skipped: ${missing}`);
+    return;
+  }
+  const read = (file: string) => readFileSync(join(dir, file), 'utf8');
+  const result = loadConfig(configWith(t, read('short.pem'), read('short.key')).file);
+  // Node 24 and later do not even start TLS with it.
+  t.match(result.ok ? result.warnings : result.errors, [
+    /listen\.tls\.cert_file: (?:.*short has an RSA key of 1024 bits; clients refuse fewer than 2048|TLS cannot start)/,
+  ]);
+});

@@ -1,0 +1,304 @@
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { parse } from 'yaml';
+import { eventually, pause } from '../../scripts/load/wait.js';
+import {
+  type Counters,
+  countReason,
+  countRejection,
+  countRequest,
+  createCounters,
+} from '../../src/metrics/counters.js';
+import { createMetrics, type Measured } from '../../src/metrics/metrics.js';
+import type { ClusterState, ServiceState, StoreState } from '../../src/metrics/state.js';
+import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from '../metrics/sample_state.js';
+import { ROOT } from '../pages.js';
+import { Feed, units } from '../service/feed.js';
+import { startTestService } from '../service/harness.js';
+import { isInstalled, type Prometheus, startPrometheus } from './prometheus.js';
+
+// Each alert fires once for real: Prometheus scrapes the service's own metrics code in the state of the alert, and evaluates the
+// rules each second. The last test provokes in a running service what can be provoked there.
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+}
+
+const RULES = parse(readFileSync(join(ROOT, 'scripts/deploy/alerts.yml'), 'utf8')) as {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
+};
+const ALERTS = RULES.groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+
+/** Writes the rules with short times: no `for`, and rates over 20 s. Their thresholds stay. */
+function writeShortRules(file: string): void {
+  const groups = RULES.groups.map((group) => ({
+    ...group,
+    rules: group.rules.map(({ for: _for, expr, ...rule }) => ({
+      ...rule,
+      expr: expr.replaceAll(/\[(?:5m|10m|15m|6h)\]/g, '[20s]'),
+    })),
+  }));
+  writeFileSync(file, JSON.stringify({ groups }));
+}
+
+/** The state of a service, of which each alert changes something. */
+interface Sample {
+  readonly counters: Counters;
+  readonly assets: { listed: number; live: number };
+  readonly figures: { -readonly [K in keyof StoreState]: StoreState[K] };
+  readonly state: { -readonly [K in keyof ServiceState]: ServiceState[K] };
+  isStoreOk: boolean;
+  clockJumps: number;
+}
+
+function healthy(): Sample {
+  const nowS = Date.now() / 1000;
+  return {
+    counters: Object.assign(createCounters(), { updatesAccepted: 1_000 }),
+    assets: { listed: 1, live: 1 },
+    figures: { ...SAMPLE_FIGURES, freeBytes: 50e9 },
+    state: {
+      ...SAMPLE_STATE,
+      reload: { atSeconds: nowS, isOk: true },
+      certificateEndSeconds: nowS + 90 * 86_400,
+      isClockOk: true,
+      activity: {
+        assets: [{ symbol: 'BTCUSD', signatureType: 'evm', inputs: 1, updatedAtSeconds: nowS }],
+        publishers: [{ key: '0xaa', signatureType: 'evm', updatedAtSeconds: nowS }],
+      },
+    },
+    isStoreOk: true,
+    clockJumps: 0,
+  };
+}
+
+function clustered(sample: Sample, changed: Partial<ClusterState>): void {
+  const calm = {
+    role: 'leader',
+    logLagSeconds: 0,
+    ticksSilentSeconds: 0,
+    refusedWrites: 0,
+    skippedRecords: 0,
+    standbys: 1,
+  } as const;
+  sample.state.cluster = { ...SAMPLE_CLUSTER, ...calm, logCopies: 3, ...changed };
+}
+
+/** Calls a function so many times. */
+function times(count: number, call: () => void): void {
+  for (let i = 0; i < count; i++) call();
+}
+
+/** The states in which the alerts fire. @param s the seconds since the start: counters grow with them */
+const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
+  TicksealDown() {},
+  TicksealNotReady: ({ state }) => {
+    state.isReady = false;
+  },
+  TicksealStoreFailing(sample, s) {
+    sample.isStoreOk = false;
+    sample.state.isReady = false;
+    // The alerts of failed and dropped aggregates must be silent, because the store is their cause.
+    sample.counters.aggregatesDropped = s;
+    sample.counters.signingFailures = s;
+  },
+  TicksealStoreFillsUp: ({ figures }) => {
+    figures.freeBytes = 9e8;
+  },
+  TicksealClockUntrusted: ({ state }) => {
+    state.isClockOk = false;
+  },
+  TicksealClockJumped: (sample, s) => {
+    sample.clockJumps = s;
+  },
+  TicksealSigningFails: ({ counters }, s) => {
+    counters.signingFailures = s;
+  },
+  TicksealDiskSlow: ({ counters }, s) => {
+    counters.aggregatesDropped = s;
+  },
+  TicksealAllAssetsStale: ({ assets }) => {
+    assets.live = 0;
+  },
+  TicksealAssetSilent({ state }) {
+    const { assets, publishers } = state.activity;
+    state.activity = { publishers, assets: [{ ...assets[0]!, updatedAtSeconds: undefined }] };
+  },
+  TicksealPublisherSilent({ state }) {
+    const { assets, publishers } = state.activity;
+    const updatedAtSeconds = publishers[0]!.updatedAtSeconds! - 301;
+    state.activity = { assets, publishers: [{ ...publishers[0]!, updatedAtSeconds }] };
+  },
+  TicksealUpdatesRefused({ counters }, s) {
+    counters.updatesAccepted += s * 10;
+    times(s * 3, () => countRejection(counters, 'stale'));
+  },
+  TicksealReloadFailed: ({ state }) => {
+    state.reload = { ...state.reload, isOk: false };
+  },
+  TicksealCertificateEnds: ({ state }) => {
+    state.certificateEndSeconds! -= 77 * 86_400;
+  },
+  TicksealCertificateEndsNow: ({ state }) => {
+    state.certificateEndSeconds! -= 89.5 * 86_400;
+  },
+  TicksealOverloaded: ({ counters }, s) => {
+    counters.eventLoopStalls = s;
+  },
+  TicksealSlowReaders: ({ counters }, s) => {
+    counters.slowConsumersClosed = s;
+  },
+  TicksealThreadReplaced: ({ counters }, s) => {
+    counters.threadFailures = s;
+  },
+  // Its target limits the handles: see below.
+  TicksealFileHandlesShort() {},
+  TicksealLoginsRefused: ({ counters }, s) =>
+    times(s * 10, () => countReason(counters.loginsRefused, 'unknown')),
+  TicksealRequestsFail: ({ counters }, s) =>
+    times(s, () => countRequest(counters, '/v1/taxonomy', 500, 0.001)),
+  TicksealSlowSecp256k1: ({ state }) => {
+    state.secp256k1 = 'noble';
+  },
+  TicksealNoStandby: (sample) => clustered(sample, { standbys: 0 }),
+  TicksealNobodyLeads: (sample) => clustered(sample, { role: 'edge', ticksSilentSeconds: 6 }),
+  TicksealLogLag: (sample) => clustered(sample, { role: 'standby', logLagSeconds: 11 }),
+  TicksealWritesRefused: (sample, s) => clustered(sample, { refusedWrites: s * 10 }),
+  TicksealLogRecordSkipped: (sample, s) => clustered(sample, { skippedRecords: s }),
+  TicksealLogCopyMissing: (sample, s) => clustered(sample, { logCopies: s < 10 ? 3 : 2 }),
+};
+
+/** The alerts that follow from the same state. */
+const COMPANIONS: Readonly<Record<string, string>> = {
+  TicksealStoreFailing: 'TicksealNotReady',
+  TicksealCertificateEndsNow: 'TicksealCertificateEnds',
+};
+const HEALTHY = 'healthy';
+const SERVICE = 'service';
+
+/** Serves the metrics of each state at `/NAME`. @returns the address */
+async function serveStates(t: Test): Promise<string> {
+  const startMs = performance.now();
+  const metrics = new Map([...Object.keys(STATES), HEALTHY].map((name) => [name, createMetrics()]));
+  const textOf = async (name: string): Promise<string> => {
+    const sample = healthy();
+    STATES[name]?.(sample, Math.floor((performance.now() - startMs) / 1000));
+    const { isStoreOk, clockJumps, figures, state, assets } = sample;
+    const measured: Measured = {
+      pool: { queued: 0, failures: 0 },
+      maker: { updatesWaiting: 0 },
+      store: { health: () => ({ ok: isStoreOk }), recordsWaiting: 0, figures: () => figures },
+      state: () => state,
+      assets: () => assets,
+      clock: () => ({ jumps: clockJumps, jumpSeconds: 0, aggregatesAheadSeconds: 0 }),
+      edges: () => ({ threads: 1, feedBytesWaiting: 0 }),
+    };
+    metrics.get(name)!.measure(measured);
+    const text = await metrics.get(name)!.text({ counters: sample.counters, edges: [], lateNsMax: 0n });
+    return name === 'TicksealFileHandlesShort'
+      ? text.replace(/^process_max_fds .*$/m, 'process_max_fds 1')
+      : text;
+  };
+  const server = createServer(async ({ url = '' }, response) => {
+    const name = url.slice(1);
+    response.writeHead(name === 'TicksealDown' ? 500 : 200, { 'Content-Type': 'text/plain; version=0.0.4' });
+    response.end(await textOf(name));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+type Series = readonly { readonly metric: { readonly instance: string; readonly alertname: string } }[];
+
+/** Returns `INSTANCE ALERT` of all alerts that have fired. */
+async function fired(prometheus: Prometheus): Promise<string[]> {
+  const ever = 'count by (instance, alertname) (last_over_time(ALERTS{alertstate="firing"}[1h]))';
+  const series = await prometheus.query<Series>(ever);
+  return series.map(({ metric: { instance, alertname } }) => `${instance} ${alertname}`).sort();
+}
+
+function startWithRules(t: Test, targets: readonly object[]): Promise<Prometheus> {
+  const dir = t.testdir();
+  writeShortRules(join(dir, 'rules.yml'));
+  return startPrometheus(t, dir, {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: ['rules.yml'],
+    scrape_configs: [{ job_name: 'tickseal', static_configs: targets }],
+  });
+}
+
+test('each alert fires in its state, with nothing beside it but what follows from that state', async (t) => {
+  t.same(Object.keys(STATES).sort(), [...ALERTS].sort(), 'each rule has a state');
+  if (!isInstalled('prometheus')) {
+    t.pass('skipped: there is no prometheus');
+    return;
+  }
+  const address = await serveStates(t);
+  const names = [...Object.keys(STATES), HEALTHY];
+  const prometheus = await startWithRules(
+    t,
+    names.map((name) => ({ targets: [address], labels: { instance: name, __metrics_path__: `/${name}` } })),
+  );
+  const expected = Object.keys(STATES)
+    .flatMap((name) => [name, COMPANIONS[name] ?? []].flat().map((alert) => `${name} ${alert}`))
+    .sort();
+  await eventually(async () => {
+    const now = await fired(prometheus);
+    if (expected.every((one) => now.includes(one))) return true;
+    await pause(500);
+    return undefined;
+  });
+  t.same(await fired(prometheus), expected, 'no other alert, and none of a healthy service');
+  const { alerts } = await prometheus.get<{ alerts: readonly { annotations: { summary: string } }[] }>(
+    'alerts',
+  );
+  for (const { annotations } of alerts) t.notMatch(annotations.summary, /<no value>|<error/);
+});
+
+test('a running service raises the alerts that can be provoked in it', async (t) => {
+  if (!isInstalled('prometheus')) {
+    t.pass('skipped: there is no prometheus');
+    return;
+  }
+  const service = await startTestService();
+  let isStopped = false;
+  t.teardown(() => (isStopped ? undefined : service.stop()));
+  const target = { targets: [new URL(service.adminUrl).host], labels: { instance: SERVICE } };
+  const prometheus = await startWithRules(t, [target]);
+  const feed = await Feed.open(service);
+  service.noteInvalidReload();
+  const headers = { Authorization: 'Basic wrong' };
+  const until = (alerts: readonly string[]) =>
+    eventually(async () => {
+      if (!isStopped) {
+        await feed.publish({ symbol: 'NOPE', price: units(1) });
+        await Promise.all(Array.from({ length: 20 }, () => fetch(`${service.url}/v1/taxonomy`, { headers })));
+      }
+      const now = await fired(prometheus);
+      if (alerts.every((alert) => now.includes(`${SERVICE} ${alert}`))) return true;
+      await pause(500);
+      return undefined;
+    });
+  const provoked = ['AllAssetsStale', 'AssetSilent', 'LoginsRefused', 'ReloadFailed', 'UpdatesRefused'];
+  await until(provoked.map((name) => `Tickseal${name}`));
+  feed.socket.ws.terminate();
+  isStopped = true;
+  await service.stop();
+  await until(['TicksealDown']);
+  t.same(
+    (await fired(prometheus)).filter((one) => !one.endsWith('SlowSecp256k1')),
+    ['AllAssetsStale', 'AssetSilent', 'Down', 'LoginsRefused', 'ReloadFailed', 'UpdatesRefused'].map(
+      (name) => `${SERVICE} Tickseal${name}`,
+    ),
+  );
+});

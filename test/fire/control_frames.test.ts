@@ -1,0 +1,99 @@
+import { type Test, test } from 'tap';
+import { FakeClock } from '../clock/fake_clock.js';
+import { startTestService, TestSocket, TOKEN } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
+import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
+
+// Pings and pongs count together with control messages. Without that, one read of a connection holds 87,000 of them.
+
+const LIMIT = 10;
+/** Above the limit, and in one write. */
+const FLOOD = 20_000;
+const PATHS = ['/ws', '/evm/subscribe', '/evm/publish'];
+const REASON = /control_messages_per_second/;
+
+/** Starts a service whose time stands still, so that all frames come in one second. */
+async function start(t: Test, threads: number, limits: Record<string, number> = {}) {
+  const clock = new FakeClock();
+  const service = await startTestService({ listen: { threads }, limits }, { clock });
+  t.teardown(() => service.stop());
+  return { service, clock };
+}
+
+/** Returns the close frame as text, and the pongs before it. */
+async function endOf(socket: RawSocket): Promise<{ close: string; pongs: number }> {
+  let pongs = 0;
+  for (;;) {
+    const frame = await socket.next();
+    if (frame === undefined) return { close: 'none', pongs };
+    if (frame.opcode === OPCODES.pong) pongs++;
+    if (frame.opcode === OPCODES.close)
+      return { close: `${frame.payload.readUInt16BE(0)} ${frame.payload.subarray(2)}`, pongs };
+  }
+}
+
+function flood(socket: RawSocket, frame: Buffer, count: number): void {
+  socket.write(Buffer.concat(Array<Buffer>(count).fill(frame)));
+}
+
+for (const threads of THREAD_COUNTS) {
+  test(`${threads} thread(s): pings and pongs past the limit end the connection`, async (t) => {
+    const { service, clock } = await start(t, threads);
+    for (const path of PATHS)
+      for (const [name, frame] of [
+        ['empty pings', clientFrame(OPCODES.ping)],
+        ['long pings', clientFrame(OPCODES.ping, 'x'.repeat(125))],
+        ['empty pongs', clientFrame(OPCODES.pong)],
+        ['text pings', clientFrame(OPCODES.text, '{"type":"ping"}')],
+      ] as const) {
+        // The token has paid for the connections that were closed before.
+        clock.advanceMs(1_000);
+        const socket = await RawSocket.open(service.port, path);
+        flood(socket, frame, FLOOD);
+        const { close, pongs } = await endOf(socket);
+        t.match(close, /^1008 /, `${name} on ${path}`);
+        t.ok(pongs <= LIMIT + 1, `${name} on ${path}: ${pongs} pongs`);
+      }
+    const quiet = await RawSocket.open(service.port, '/ws');
+    flood(quiet, clientFrame(OPCODES.ping), LIMIT);
+    for (let i = 0; i < LIMIT; i++) t.equal((await quiet.next())?.opcode, OPCODES.pong);
+    t.notOk(quiet.isEnded, 'the limit itself works');
+    quiet.socket.destroy();
+  });
+}
+
+test('the token pays for closed connections, and its next ones wait', async (t) => {
+  const clock = new FakeClock();
+  const service = await startTestService({ limits: { connections_per_token: 20 } }, { clock });
+  t.teardown(() => service.stop());
+  const refused = async () => {
+    for (let tries = 0; tries < 10; tries++) {
+      const socket = await TestSocket.open(`${service.socketUrl}/ws`).catch((error: Error) => error.message);
+      if (typeof socket === 'string') return socket;
+      for (let i = 0; i <= LIMIT; i++) socket.ws.ping();
+      t.equal((await socket.closed).code, 1008);
+    }
+    return 'never';
+  };
+  t.match(await refused(), /^429 .*control_messages_per_second/);
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+  t.match(metrics, /tickseal_budget_refusals_total\{limit="control_messages_per_second",caller="all"\}/);
+  clock.advanceMs(1_000);
+  const later = await TestSocket.open(`${service.socketUrl}/ws`);
+  await later.close();
+});
+
+test('pongs that answer pings of the service do not count, and messages past the limit are answered first', async (t) => {
+  const { service } = await start(t, 1, { control_messages_per_second: 2 });
+  const socket = await TestSocket.open(`${service.socketUrl}/ws`, TOKEN);
+  for (let id = 1; id <= 2; id++) {
+    socket.send({ type: 'ping', id });
+    t.match(await socket.nextJson(), { type: 'pong', id });
+  }
+  for (let id = 3; id <= 12; id++) {
+    socket.send({ type: 'ping', id });
+    t.match(await socket.nextJson(), { type: 'error', id, error: REASON });
+  }
+  socket.send({ type: 'ping', id: 13 });
+  t.match(await socket.closed, { code: 1008, reason: REASON });
+});

@@ -1,0 +1,55 @@
+import { connect } from 'node:net';
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { startTestService, TOKEN } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
+
+const CONNECTIONS = 20;
+const ASSETS = 2_000;
+/** The answers have 200 kB, so a connection asks for 20 MB: more than both kernels keep for it. */
+const REQUESTS = 100;
+const BATCH = 10;
+const MIB = 1024 * 1024;
+/** The limit of a thread, and noise of the heap. */
+const GROWTH_MIB_MAX = 120;
+
+const REQUEST = `GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`;
+
+/** Asks again and again, some requests at a time, and reads nothing. */
+class Deaf {
+  readonly socket;
+  /** True when it has sent everything, or its connection has ended. */
+  isDone = false;
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1', () => this.#ask(REQUESTS)).pause();
+    this.socket
+      .on('error', () => {})
+      .on('close', () => {
+        this.isDone = true;
+      });
+  }
+
+  #ask(left: number): void {
+    if (left === 0) this.isDone = true;
+    if (this.isDone) return;
+    this.socket.write(REQUEST.repeat(BATCH), () => setTimeout(() => this.#ask(left - BATCH), 20));
+  }
+}
+
+for (const threads of THREAD_COUNTS)
+  test(`${threads} thread(s): answers that nobody reads are bounded`, async (t) => {
+    const assets = Array.from({ length: ASSETS }, (_, id) => ({ id, symbol: `ASSET${id}USD` }));
+    const service = await startTestService({ listen: { threads }, assets });
+    t.teardown(() => service.stop());
+    const before = process.memoryUsage.rss();
+    const clients = Array.from({ length: CONNECTIONS }, () => new Deaf(service.port));
+    let most = before;
+    await eventually(() => {
+      most = Math.max(most, process.memoryUsage.rss());
+      return clients.every(({ isDone }) => isDone);
+    });
+    const grownMib = (most - before) / MIB;
+    t.ok(grownMib < GROWTH_MIB_MAX, `${Math.round(grownMib)} MiB more`);
+    for (const { socket } of clients) socket.destroy();
+  });

@@ -1,0 +1,154 @@
+import type { BuiltInKind } from '../../src/sources/sources_schema.js';
+
+/** A pair's best prices at a local exchange; `atMs` is the exchange's own time. */
+export interface ShownBook {
+  readonly bid: string;
+  readonly ask: string;
+  readonly atMs: number;
+}
+
+/** The server's side of an exchange's protocol. */
+export interface Dialect {
+  /** Returns the exchange's list of pairs as its REST interface shows it. */
+  list(pairs: readonly string[]): unknown;
+  /** Returns the names that a message subscribes, or `undefined` for another message. */
+  subscribed(message: Fields): readonly string[] | undefined;
+  /** Returns the exchange's name of a pair. */
+  nameOf(pair: string): string;
+  /** Returns the frames that acknowledge names; an empty list from an exchange that refuses nothing by a frame. */
+  acknowledge(message: Fields, known: readonly string[], unknown: readonly string[]): readonly unknown[];
+  quote(name: string, book: ShownBook, sequence: number): unknown;
+  readonly heartbeat?: (sequence: number) => unknown;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+const dashed = (pair: string) => pair.replace('/', '-');
+const joined = (pair: string) => pair.replace('/', '');
+const split = (pair: string) => pair.split('/') as [string, string];
+const iso = (ms: number) => new Date(ms).toISOString();
+const level = (price: string) => [[price, '1.0', '0', '1']];
+const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
+
+export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
+  kraken: {
+    list: (pairs) => ({
+      error: [],
+      result: Object.fromEntries(pairs.map((pair) => [joined(pair), { wsname: pair, status: 'online' }])),
+    }),
+    subscribed: ({ method, params }) =>
+      method === 'subscribe' ? texts((params as Fields)['symbol']) : undefined,
+    nameOf: (pair) => pair,
+    acknowledge: (_, known, unknown) => [
+      ...known.map((symbol) => ({
+        method: 'subscribe',
+        success: true,
+        result: { channel: 'ticker', symbol },
+      })),
+      ...unknown.map((symbol) => ({
+        error: `Currency pair not supported ${symbol}`,
+        method: 'subscribe',
+        success: false,
+        symbol,
+      })),
+    ],
+    // Prices are JSON numbers, so the frame is a text.
+    quote: (symbol, { bid, ask, atMs }) =>
+      `{"channel":"ticker","type":"update","data":[{"symbol":"${symbol}","bid":${bid},"ask":${ask},"timestamp":"${iso(atMs)}"}]}`,
+    heartbeat: () => ({ channel: 'heartbeat' }),
+  },
+  coinbase: {
+    list: (pairs) => pairs.map((pair) => ({ id: dashed(pair), status: 'online' })),
+    subscribed: ({ type, channel, product_ids }) =>
+      type === 'subscribe' && channel === 'ticker' ? texts(product_ids) : undefined,
+    nameOf: dashed,
+    acknowledge: () => [],
+    quote: (product_id, { bid, ask, atMs }, sequence_num) => ({
+      channel: 'ticker',
+      timestamp: iso(atMs),
+      sequence_num,
+      events: [{ type: 'update', tickers: [{ product_id, price: bid, best_bid: bid, best_ask: ask }] }],
+    }),
+    heartbeat: (sequence_num) => ({
+      channel: 'heartbeats',
+      sequence_num,
+      events: [{ heartbeat_counter: 1 }],
+    }),
+  },
+  binance: {
+    list: (pairs) => ({
+      symbols: pairs.map((pair) => {
+        const [baseAsset, quoteAsset] = split(pair);
+        return { symbol: joined(pair), status: 'TRADING', baseAsset, quoteAsset };
+      }),
+    }),
+    subscribed: ({ method, params }) =>
+      method === 'SUBSCRIBE'
+        ? texts(params).map((stream) => stream.replace('@bookTicker', '').toUpperCase())
+        : undefined,
+    nameOf: joined,
+    acknowledge: ({ id }) => [{ result: null, id }],
+    quote: (s, { bid, ask }, u) => ({
+      stream: `${s.toLowerCase()}@bookTicker`,
+      data: { u, s, b: bid, B: '1', a: ask, A: '1' },
+    }),
+  },
+  okx: {
+    list: (pairs) => ({ code: '0', data: pairs.map((pair) => ({ instId: dashed(pair), state: 'live' })) }),
+    subscribed: ({ op, args }) =>
+      op === 'subscribe' ? (args as Fields[]).map(({ instId }) => String(instId)) : undefined,
+    nameOf: dashed,
+    acknowledge: (_, known, unknown) => [
+      ...known.map((instId) => ({ event: 'subscribe', arg: { channel: 'bbo-tbt', instId }, connId: 'a' })),
+      ...unknown.map((instId) => ({
+        event: 'error',
+        code: '60018',
+        msg: `Wrong URL or channel:bbo-tbt,instId:${instId} doesn't exist.`,
+      })),
+    ],
+    quote: (instId, { bid, ask, atMs }, seqId) => ({
+      arg: { channel: 'bbo-tbt', instId },
+      data: [{ bids: level(bid), asks: level(ask), ts: String(atMs), seqId }],
+    }),
+  },
+  bybit: {
+    list: (pairs) => ({
+      retCode: 0,
+      result: {
+        list: pairs.map((pair) => {
+          const [baseCoin, quoteCoin] = split(pair);
+          return { symbol: joined(pair), status: 'Trading', baseCoin, quoteCoin };
+        }),
+      },
+    }),
+    subscribed: ({ op, args }) =>
+      op === 'subscribe' ? texts(args).map((topic) => topic.replace('orderbook.1.', '')) : undefined,
+    nameOf: joined,
+    acknowledge: ({ req_id }) => [{ success: true, ret_msg: 'subscribe', req_id, op: 'subscribe' }],
+    quote: (s, { bid, ask, atMs }, u) => ({
+      topic: `orderbook.1.${s}`,
+      ts: atMs,
+      type: 'snapshot',
+      data: { s, b: level(bid), a: level(ask), u },
+      cts: atMs,
+    }),
+  },
+  bitstamp: {
+    list: (pairs) =>
+      pairs.map((name) => ({ name, url_symbol: joined(name).toLowerCase(), trading: 'Enabled' })),
+    subscribed: ({ event, data }) =>
+      event === 'bts:subscribe'
+        ? [String((data as Fields)['channel']).replace('order_book_', '')]
+        : undefined,
+    nameOf: (pair) => joined(pair).toLowerCase(),
+    // A pair that does not exist is acknowledged too.
+    acknowledge: ({ data }) => [
+      { event: 'bts:subscription_succeeded', channel: (data as Fields)['channel'], data: {} },
+    ],
+    quote: (name, { bid, ask, atMs }) => ({
+      event: 'data',
+      channel: `order_book_${name}`,
+      data: { microtimestamp: `${atMs}000`, bids: level(bid), asks: level(ask) },
+    }),
+  },
+};

@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { BuiltInKind } from '../../src/sources/sources_schema.js';
+import { DIALECTS, type Fields, type ShownBook } from './dialects.js';
+
+/** An exchange on this machine, which speaks the protocol of a real one. */
+export class LocalExchange {
+  readonly kind: BuiltInKind;
+  readonly #server: Server;
+  readonly #sockets = new Map<WebSocket, { readonly names: Set<string>; sequence: number }>();
+  readonly #books = new Map<string, ShownBook>();
+  readonly #known: ReadonlySet<string>;
+  /** While true nothing is sent, though connections stay open. */
+  isFrozen = false;
+  /** Connections that were accepted. */
+  connections = 0;
+  /** Names of all messages that subscribed, in their order. */
+  readonly asked: string[] = [];
+  /** Called with each new connection. */
+  onConnection: (socket: WebSocket) => void = () => {};
+
+  private constructor(kind: BuiltInKind, pairs: readonly string[], server: Server) {
+    this.kind = kind;
+    this.#server = server;
+    this.#known = new Set(pairs.map(DIALECTS[kind].nameOf));
+    server.on('request', (_, response) => response.end(JSON.stringify(DIALECTS[kind].list(pairs))));
+    const sockets = new WebSocketServer({ server, perMessageDeflate: false });
+    sockets.on('connection', (socket) => this.#accept(socket));
+  }
+
+  static async start(t: Test, kind: BuiltInKind, pairs: readonly string[]): Promise<LocalExchange> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const exchange = new LocalExchange(kind, pairs, server);
+    t.teardown(() => exchange.stop());
+    return exchange;
+  }
+
+  /** The source's entry in a file of sources. */
+  get definition(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return `{ kind: ${this.kind}, url: "ws://127.0.0.1:${port}", pairs_url: "http://127.0.0.1:${port}/" }`;
+  }
+
+  /** Shows new best prices to all subscribers. */
+  show(pair: string, bid: string, ask: string, atMs: number): void {
+    const name = DIALECTS[this.kind].nameOf(pair);
+    this.#books.set(name, { bid, ask, atMs });
+    for (const socket of this.#sockets.keys()) this.#send(socket, name);
+  }
+
+  /** Sends a text to all connections. */
+  say(text: string): void {
+    for (const socket of this.#sockets.keys()) socket.send(text);
+  }
+
+  heartbeat(): void {
+    const { heartbeat } = DIALECTS[this.kind];
+    for (const [socket, state] of this.#sockets)
+      if (heartbeat !== undefined) socket.send(JSON.stringify(heartbeat(state.sequence++)));
+      else socket.ping();
+  }
+
+  /** Ends all connections, as an exchange does that restarts. */
+  endAll(): void {
+    for (const socket of this.#sockets.keys()) socket.terminate();
+  }
+
+  stop(): void {
+    this.endAll();
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  get isConnected(): boolean {
+    return this.#sockets.size > 0;
+  }
+
+  #accept(socket: WebSocket): void {
+    this.connections++;
+    this.#sockets.set(socket, { names: new Set(), sequence: 0 });
+    socket.on('error', () => {});
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('message', (data) => this.#receive(socket, String(data)));
+    this.onConnection(socket);
+  }
+
+  #receive(socket: WebSocket, text: string): void {
+    if (text === 'ping') return void socket.send('pong');
+    const dialect = DIALECTS[this.kind];
+    const message = JSON.parse(text) as Fields;
+    const names = dialect.subscribed(message);
+    if (names === undefined) return;
+    this.asked.push(...names);
+    const known = names.filter((name) => this.#known.has(name));
+    for (const name of known) this.#sockets.get(socket)?.names.add(name);
+    if (this.isFrozen) return;
+    const unknown = names.filter((name) => !this.#known.has(name));
+    for (const frame of dialect.acknowledge(message, known, unknown)) socket.send(JSON.stringify(frame));
+    for (const name of known) this.#send(socket, name);
+  }
+
+  #send(socket: WebSocket, name: string): void {
+    const state = this.#sockets.get(socket);
+    const book = this.#books.get(name);
+    if (this.isFrozen || book === undefined || state?.names.has(name) !== true) return;
+    const frame = DIALECTS[this.kind].quote(name, book, state.sequence++);
+    socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+}

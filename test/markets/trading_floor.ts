@@ -1,0 +1,157 @@
+import type { Test } from 'tap';
+import { SourceRun } from '../../src/markets/source_run.js';
+import type { Decision } from '../../src/sources/decision.js';
+import type { BuiltInKind } from '../../src/sources/sources_schema.js';
+import { planOf } from '../sources/plans.js';
+import { LocalExchange } from './local_exchange.js';
+import { ManualTime, until } from './manual_time.js';
+
+const DOLLAR: readonly BuiltInKind[] = ['kraken', 'coinbase', 'bitstamp'];
+const TETHER: readonly BuiltInKind[] = ['binance', 'okx', 'bybit'];
+const ALL = [...DOLLAR, ...TETHER];
+
+/** Half of the spread that local exchanges show, as a share of the price. */
+const HALF_SPREAD = 0.0001;
+
+/** Six local exchanges, and a run of sources that reads them over real sockets on a clock that the test moves. */
+export class TradingFloor {
+  readonly time = new ManualTime();
+  readonly exchanges = new Map<BuiltInKind, LocalExchange>();
+  readonly lines: string[] = [];
+  readonly warnings: string[] = [];
+  /** The exchanges that do not show the true price, or not in time. */
+  readonly dishonest = new Set<BuiltInKind>();
+  /** Every published price that lay outside the quotes of the honest exchanges. */
+  readonly wrong: string[] = [];
+  published = 0;
+  withheld = 0;
+  run!: SourceRun;
+  /** The share by which a published price may be outside the true price. */
+  slack = HALF_SPREAD;
+  /** The dollars for one USDT. */
+  tether = 1;
+  price = 100_000;
+  /** The true price of the step before; exchanges change one after another. */
+  #before = this.price;
+
+  static async start(t: Test, from: readonly BuiltInKind[] = ALL): Promise<TradingFloor> {
+    const floor = new TradingFloor();
+    for (const kind of new Set([...from, ...DOLLAR])) {
+      const pairs = DOLLAR.includes(kind) ? ['BTC/USD', 'USDT/USD', 'ETH/USD'] : ['BTC/USDT', 'ETH/USDT'];
+      floor.exchanges.set(kind, await LocalExchange.start(t, kind, pairs));
+    }
+    const sources = [...floor.exchanges].map(([kind, { definition }]) => `  ${kind}: ${definition}`);
+    const inputs = from.map((kind) =>
+      DOLLAR.includes(kind) ? `${kind} BTC/USD` : `"${kind} BTC/USDT * USDTUSD"`,
+    );
+    floor.run = new SourceRun({
+      plan: planOf(`
+sources:
+${sources.join('\n')}
+assets:
+  USDTUSD: { from: [${DOLLAR.map((kind) => `${kind} USDT/USD`).join(', ')}], bounds: [0.5, 1.5], publish: false, max_age: 5s }
+  BTCUSD: { from: [${inputs.join(', ')}], max_age: 5s, max_spread_percent: 0.5 }
+publish: { every: 500ms, delta_percent: 0.01 }
+`),
+      clock: floor.time,
+      schedule: floor.time.schedule,
+      random: () => 0.5,
+      env: {},
+      write: (line, decision) => floor.#judge(line, decision),
+      warn: (text) => floor.warnings.push(text),
+    });
+    t.teardown(() => floor.run.close());
+    floor.showAll();
+    await floor.run.open();
+    const exchanges = [...floor.exchanges.values()];
+    await until(() => exchanges.every(({ asked }) => asked.length > 0), 'subscriptions');
+    // Bitstamp takes one pair in a message, and a pause between two.
+    floor.time.advance(200);
+    await floor.settle();
+    floor.published = 0;
+    floor.withheld = 0;
+    return floor;
+  }
+
+  exchange(kind: BuiltInKind): LocalExchange {
+    return this.exchanges.get(kind)!;
+  }
+
+  /** Shows the true prices at all honest exchanges. */
+  showAll(): void {
+    for (const kind of this.exchanges.keys()) if (!this.dishonest.has(kind)) this.show(kind);
+  }
+
+  /** Shows prices at one exchange: a multiple of the true one, at a time before the true one. */
+  show(kind: BuiltInKind, factor = 1, lateMs = 0): void {
+    const exchange = this.exchange(kind);
+    const atMs = Number(this.time.nowNs() / 1_000_000n) - lateMs;
+    const inTether = TETHER.includes(kind);
+    const middle = (this.price / (inTether ? this.tether : 1)) * factor;
+    const sides = (value: number) =>
+      [value * (1 - HALF_SPREAD), value * (1 + HALF_SPREAD)].map((side) => side.toFixed(8)) as [
+        string,
+        string,
+      ];
+    if (inTether) exchange.show('BTC/USDT', ...sides(middle), atMs);
+    else {
+      exchange.show('USDT/USD', ...sides(this.tether * factor), atMs);
+      exchange.show('BTC/USD', ...sides(middle), atMs);
+    }
+  }
+
+  /** Moves the price, shows it at the honest exchanges, waits until it was read, and lets time pass. */
+  async step(price: number, ms = 500): Promise<void> {
+    this.#before = this.price;
+    this.price = price;
+    this.showAll();
+    await this.settle();
+    this.#before = price;
+    this.time.advance(ms);
+    for (const exchange of this.exchanges.values()) exchange.heartbeat();
+  }
+
+  /** Waits until the newest quote of each honest exchange that is connected was read. */
+  async settle(): Promise<void> {
+    await until(() => this.#isRead(), 'quotes of honest exchanges');
+  }
+
+  /** Lets time pass until an exchange has accepted so many connections. */
+  async reconnected(kind: BuiltInKind, connections: number): Promise<void> {
+    await until(() => {
+      this.time.advance(10);
+      return this.exchange(kind).connections === connections;
+    }, 'a new connection');
+  }
+
+  decision(symbol = 'BTCUSD'): Decision {
+    return this.run.decisions().find(({ asset }) => asset.symbol === symbol)!;
+  }
+
+  verdict(kind: BuiltInKind): string {
+    return this.decision().readings.find(({ input }) => input.source === kind)!.verdict;
+  }
+
+  #isRead(): boolean {
+    return this.decision().readings.every(({ input, quote }) => {
+      const kind = input.source as BuiltInKind;
+      if (this.dishonest.has(kind)) return true;
+      const middle = this.price / (TETHER.includes(kind) ? this.tether : 1);
+      const bid = (middle * (1 - HALF_SPREAD)).toFixed(8);
+      return quote !== undefined && quote.bid === BigInt(bid.replace('.', '')) * 10n ** 10n;
+    });
+  }
+
+  #judge(line: string, { asset, price }: Decision): void {
+    this.lines.push(line);
+    if (asset.symbol !== 'BTCUSD') return;
+    if (price === undefined) this.withheld++;
+    else {
+      this.published++;
+      const shown = Number(price) / 1e18;
+      // While exchanges change from one true price to the next, the price may lie between both.
+      const [low, high] = [Math.min(this.price, this.#before), Math.max(this.price, this.#before)];
+      if (shown < low * (1 - this.slack) || shown > high * (1 + this.slack)) this.wrong.push(line);
+    }
+  }
+}

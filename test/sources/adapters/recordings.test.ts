@@ -1,0 +1,106 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { MARKETS } from '../../../src/sources/adapters/built_in.js';
+import type { MarketSession } from '../../../src/sources/adapters/market.js';
+import type { MarketQuote } from '../../../src/sources/market_quote.js';
+import { parseMilliseconds, parseRfc3339 } from '../../../src/sources/market_time.js';
+import type { BuiltInKind } from '../../../src/sources/sources_schema.js';
+import { ROOT } from '../../pages.js';
+
+// Frames of the exchanges, as they were recorded.
+
+const FOLDER = join(ROOT, '../shared/recordings');
+const skip = existsSync(FOLDER) ? false : 'the recordings of exchanges are not here';
+
+interface RecordedFrame {
+  readonly at: number | null;
+  readonly dir: 'in' | 'out';
+  readonly text: string;
+  readonly exchange?: string;
+}
+
+interface Expected {
+  readonly frame: number;
+  readonly symbol: string;
+  readonly bid: string;
+  readonly ask: string;
+  readonly time: string | number | null;
+}
+
+const lines = (file: string): RecordedFrame[] =>
+  readFileSync(join(FOLDER, file), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RecordedFrame);
+
+const quotes = (session: MarketSession, text: string): MarketQuote[] =>
+  session.read(text).flatMap((event) => (event.kind === 'quote' ? [event.quote] : []));
+
+test('the digits and times of recorded quotes', { skip }, async (t) => {
+  for (const [name, file, pair] of [
+    ['kraken', 'kraken-v2-ticker', 'BTC/USD'],
+    ['coinbase', 'coinbase-advanced-ticker', 'BTC/USD'],
+    ['binance', 'binance-bookticker', 'BTC/USDT'],
+    ['okx', 'okx-tickers-2026', 'BTC/USDT'],
+    ['bybit', 'bybit-spot-orderbook1', 'BTC/USDT'],
+  ] as const) {
+    const expected = JSON.parse(readFileSync(join(FOLDER, `${file}.expected.json`), 'utf8')) as Expected[];
+    const session = MARKETS[name].open([pair]);
+    const found = lines(`${file}.jsonl`).map(({ dir, text }) => (dir === 'in' ? quotes(session, text) : []));
+    t.equal(found.flat().length, expected.length, file);
+    for (const { frame, bid, ask, time } of expected) {
+      const [quote] = found[frame]!;
+      t.match(quote, { symbol: pair, bid, ask }, `${file} ${frame}`);
+      t.equal(
+        quote!.atNs,
+        time === null ? undefined : (parseRfc3339(time) ?? parseMilliseconds(String(time))),
+      );
+    }
+  }
+});
+
+test('control frames are never quotes of nothing, and never malformed', { skip }, async (t) => {
+  for (const { exchange, text, dir } of lines('control-frames.jsonl')) {
+    const market = MARKETS[exchange as BuiltInKind];
+    if (market === undefined || dir === 'out') continue;
+    for (const event of market.open(['BTC/USD', 'BTC/USDT']).read(text)) {
+      t.not(event.kind, 'malformed', text);
+      if (event.kind === 'quote') t.ok(event.quote.bid && event.quote.ask, text);
+    }
+  }
+});
+
+test('long recordings of other channels and other times give whole quotes or none', { skip }, async (t) => {
+  for (const [name, file, pairs, number] of [
+    ['kraken', 'kraken-v2-book-btcusd', ['BTC/USD'], 0],
+    ['binance', 'binance-combined-bookticker-depth-trade', undefined, 84],
+    ['okx', 'okx-tickers-trades', ['BTC/USDT'], 25],
+    ['okx', 'okcoin-tickers-books-stablecoins', ['USDT/USD', 'USDC/USDT', 'BTC/USD', 'ETH/USD'], 8],
+    ['bybit', 'bybit-spot-tickers-trades', ['BTC/USDT'], 0],
+    ['bitstamp', 'bitstamp-diffbook-trades', ['ETH/USD', 'USDT/USD'], 0],
+    ['coinbase', 'coinbase-advanced-trades', ['BTC/USD'], 0],
+  ] as const) {
+    const frames = lines(`${file}.jsonl`).filter(({ dir }) => dir === 'in');
+    const session = MARKETS[name].open(pairs ?? pairsIn(frames));
+    let found = 0;
+    for (const { text, at } of frames)
+      for (const event of session.read(text)) {
+        t.not(event.kind, 'malformed', text);
+        if (event.kind !== 'quote') continue;
+        found++;
+        const { bid, ask, atNs } = event.quote;
+        t.ok(Number(bid) > 0 && Number(ask) > Number(bid), text);
+        if (atNs !== undefined) t.ok(Number(atNs) / 1e9 < at! + 1, `${file} ${atNs}`);
+      }
+    t.equal(found, number, file);
+  }
+});
+
+/** Returns the pairs whose names stand in the frames. */
+function pairsIn(frames: readonly RecordedFrame[]): string[] {
+  const names = frames.flatMap(({ text }) => [
+    ...text.matchAll(/"(?:s|instId)":"([A-Z0-9]+?)-?(USDT|USDC|BUSD|BTC|USD|ETH|BNB)"/g),
+  ]);
+  return [...new Set(names.map(([, base, quote]) => `${base}/${quote}`))];
+}

@@ -1,0 +1,254 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import type { TimeNs } from '../../src/model/time.js';
+import { type Decision, decide } from '../../src/sources/decision.js';
+import type { HeldQuote } from '../../src/sources/market_quote.js';
+import type { AssetInput, AssetPlan } from '../../src/sources/plan.js';
+import { START } from './plans.js';
+
+const SCALE = 10n ** 18n;
+const SECOND = 1_000_000_000n;
+
+/** A market of a case: its quote, and the rate of its conversion; a `null` rate is a conversion without a price. */
+interface Market {
+  readonly name: string;
+  readonly quote: HeldQuote | undefined;
+  readonly rate: bigint | null | undefined;
+}
+
+function planFor(markets: readonly Market[], changes: Partial<AssetPlan> = {}): AssetPlan {
+  return {
+    symbol: 'BTCUSD',
+    inputs: markets.map(inputOf),
+    minSources: 2,
+    maxAgeNs: 10n * SECOND,
+    maxSpread: 500_000n,
+    maxDeviation: 1_000_000n,
+    bounds: undefined,
+    isPublished: true,
+    ...changes,
+  };
+}
+
+const inputOf = ({ name, rate }: Market): AssetInput => ({
+  source: name,
+  symbol: 'BTC/X',
+  conversion: rate === undefined ? undefined : `RATE-${name}`,
+});
+
+function decided(markets: readonly Market[], changes: Partial<AssetPlan> = {}): Decision {
+  return decide(
+    planFor(markets, changes),
+    {
+      quoteOf: ({ source }) => markets.find(({ name }) => name === source)!.quote,
+      priceOf: (symbol) => markets.find(({ name }) => `RATE-${name}` === symbol)!.rate ?? undefined,
+    },
+    START,
+  );
+}
+
+const quoteAt = (bid: bigint, ask: bigint, ageNs = 0n): HeldQuote => ({
+  bid,
+  ask,
+  trade: undefined,
+  timeNs: (START - ageNs) as TimeNs,
+  offsetNs: undefined,
+});
+const near = (price: number): HeldQuote =>
+  quoteAt((BigInt(price) * SCALE * 9_999n) / 10_000n, (BigInt(price) * SCALE * 10_001n) / 10_000n);
+const market = (name: string, quote?: HeldQuote, rate?: bigint | null): Market => ({ name, quote, rate });
+const verdicts = ({ readings }: Decision) => readings.map(({ verdict }) => verdict);
+
+test('the median of the middles', async (t) => {
+  const decision = decided([market('a', near(100)), market('b', near(101)), market('c', near(102))]);
+  t.equal(decision.price, 101n * SCALE);
+  t.same(verdicts(decision), ['used', 'used', 'used']);
+});
+
+test('each fault has its verdict', async (t) => {
+  const good = [market('x', near(100)), market('y', near(100))];
+  const price = 100n * SCALE;
+  for (const [bad, verdict] of [
+    [market('a'), 'no quote'],
+    [market('a', quoteAt(0n, price)), 'empty'],
+    [market('a', quoteAt(price, 0n)), 'empty'],
+    [market('a', quoteAt(price + 1n, price)), 'crossed'],
+    [market('a', quoteAt(price, price)), 'crossed'],
+    [market('a', quoteAt(99n * SCALE, 101n * SCALE)), 'wide'],
+    [market('a', quoteAt(price, price + 1n, 10n * SECOND + 1n)), 'stale'],
+    [market('a', near(1000)), 'outlier'],
+    [market('a', near(100), null), 'converted without RATE-a'],
+    [market('a', { ...near(100), trade: 0n }), 'empty'],
+    [market('a', quoteAt(1n, 2n), 1n), 'wide'],
+  ] as const) {
+    const decision = decided([bad, ...good]);
+    t.equal(verdicts(decision)[0], verdict);
+    t.equal(decision.price, price, verdict);
+  }
+  t.equal(verdicts(decided([market('a', quoteAt(price, price + 1n, 10n * SECOND)), ...good]))[0], 'used');
+});
+
+test('a price is withheld with its reason', async (t) => {
+  t.equal(decided([market('a', near(100)), market('b')]).withheld, 'too few sources');
+  t.equal(decided([market('a', near(100)), market('b', near(1000))]).withheld, 'sources disagree');
+  t.equal(decided([market('a', near(100)), market('b', near(101))]).withheld, undefined);
+  const bounds = [101n * SCALE, 200n * SCALE] as const;
+  t.equal(decided([market('a', near(100)), market('b', near(100))], { bounds }).withheld, 'outside bounds');
+  t.equal(decided([market('a', near(102)), market('b', near(102))], { bounds }).price, 102n * SCALE);
+});
+
+test('two markets of one source are one source', async (t) => {
+  const plan: AssetPlan = {
+    ...planFor([]),
+    inputs: [
+      { source: 'a', symbol: 'BTC/USD', conversion: undefined },
+      { source: 'a', symbol: 'BTC/USDC', conversion: undefined },
+    ],
+  };
+  const inputs = { quoteOf: () => near(100), priceOf: () => undefined };
+  t.equal(decide(plan, inputs, START).withheld, 'too few sources');
+});
+
+test('one of four that is ten times too high is left out', async (t) => {
+  const decision = decided([100, 1001, 101, 100].map((price, i) => market(`m${i}`, near(price))));
+  t.same(verdicts(decision), ['used', 'outlier', 'used', 'used']);
+  t.equal(decision.price, 100n * SCALE);
+});
+
+const side = fc.oneof(
+  fc.constant(0n),
+  fc.bigInt({ min: 99n * SCALE, max: 101n * SCALE }),
+  fc.bigInt({ min: 99n * SCALE, max: 101n * SCALE }),
+  fc.bigInt({ min: 1n, max: 2000n * SCALE }),
+);
+const quoteOf = fc
+  .record({
+    bid: side,
+    spread: fc.oneof(fc.bigInt({ min: 0n, max: SCALE / 2n }), fc.bigInt({ min: -SCALE, max: 20n * SCALE })),
+    ageNs: fc.bigInt({ min: 0n, max: 14n * SECOND }),
+    trade: fc.option(side, { nil: undefined, freq: 8 }),
+  })
+  .map(({ bid, spread, ageNs, trade }) => {
+    const ask = bid + spread;
+    return { ...quoteAt(bid, ask < 0n ? 0n : ask, ageNs), trade };
+  });
+const rateOf = fc.oneof(
+  fc.constant(undefined),
+  fc.constant(null),
+  fc.bigInt({ min: (SCALE * 99n) / 100n, max: (SCALE * 101n) / 100n }),
+);
+const marketsOf = fc
+  .array(fc.record({ quote: fc.option(quoteOf, { nil: undefined, freq: 10 }), rate: rateOf }), {
+    maxLength: 9,
+  })
+  .map((list) => list.map((fields, i) => market(`m${i}`, fields.quote, fields.rate)));
+
+/** An exact fraction. */
+type Fraction = readonly [bigint, bigint];
+
+/** Decides as the rules say, step by step, with fractions that are not rounded. */
+function reference(markets: readonly Market[]): { price: Fraction; used: Set<string> } | string {
+  const ten = 10n * SECOND;
+  const usable: { name: string; price: Fraction }[] = [];
+  for (const { name, quote, rate } of markets) {
+    if (quote === undefined || START - quote.timeNs > ten || rate === null) continue;
+    const { bid, ask, trade } = quote;
+    if (trade === undefined) {
+      if (bid <= 0n || ask <= 0n || bid >= ask) continue;
+      // Half a percent of the middle: (ask - bid) / ((ask + bid) / 2) > 5 / 1000.
+      if ((ask - bid) * 2000n > 5n * (ask + bid)) continue;
+    } else if (trade === 0n) continue;
+    const [top, bottom]: Fraction = trade === undefined ? [bid + ask, 2n] : [trade, 1n];
+    const price = (top * (rate ?? SCALE)) / (bottom * SCALE);
+    if (price > 0n) usable.push({ name, price: [price, 1n] });
+  }
+  const middle = (values: bigint[]) => {
+    values.sort((a, b) => Number(a > b) - Number(a < b));
+    const half = Math.floor(values.length / 2);
+    return values.length % 2 === 1 ? values[half]! : (values[half - 1]! + values[half]!) / 2n;
+  };
+  let kept = usable;
+  if (usable.length >= 3) {
+    const median = middle(usable.map(({ price }) => price[0]));
+    const distance = (price: bigint) => (price > median ? price - median : median - price);
+    const mad = middle(usable.map(({ price }) => distance(price[0])));
+    kept = usable.filter(
+      ({ price }) => distance(price[0]) <= 4n * mad || distance(price[0]) * 100n <= median,
+    );
+  }
+  const used = new Set(kept.map(({ name }) => name));
+  if (used.size < 2) return 'too few sources';
+  const price = middle(kept.map(({ price }) => price[0]));
+  const [one, other] = kept.map(({ price }) => price[0]);
+  if (kept.length === 2 && (one! > other! ? one! - other! : other! - one!) * 100n > price)
+    return 'sources disagree';
+  return { price: [price, 1n], used };
+}
+
+test('any order of quotes gives the price of a slow reference', async (t) => {
+  let priced = 0;
+  const property = fc.property(
+    marketsOf.chain((markets) =>
+      fc.tuple(fc.constant(markets), fc.shuffledSubarray(markets, { minLength: markets.length })),
+    ),
+    ([markets, shuffled]) => {
+      const expected = reference(markets);
+      for (const order of [markets, shuffled]) {
+        const { price, withheld, readings } = decided(order);
+        if (typeof expected === 'string') {
+          t.equal(withheld, expected);
+          t.equal(price, undefined);
+        } else {
+          priced++;
+          t.equal(price, expected.price[0]);
+          const used = readings.filter(({ verdict }) => verdict === 'used');
+          t.same(used.map(({ input }) => input.source).sort(), [...expected.used].sort());
+        }
+      }
+    },
+  );
+  fc.assert(property, { numRuns: 1_000 });
+  t.ok(priced > 200, `${priced} cases with a price`);
+});
+
+test('no decision uses an input that is stale, crossed, empty, wide or without its conversion', async (t) => {
+  fc.assert(
+    fc.property(marketsOf, (markets) => {
+      const { price, readings } = decided(markets);
+      const used = readings.filter(({ verdict }) => verdict === 'used');
+      for (const { quote, input, rate, price: own } of used) {
+        const { bid, ask, trade, timeNs } = quote!;
+        if (START - timeNs > 10n * SECOND) return false;
+        if (input.conversion !== undefined && rate === undefined) return false;
+        if (trade === undefined && !(bid > 0n && bid < ask)) return false;
+        if (trade === undefined && (ask - bid) * 400n > ask + bid) return false;
+        if (own! <= 0n) return false;
+      }
+      const prices = used.map((reading) => reading.price!);
+      // The price lies among those that it was made from.
+      return (
+        price === undefined || (prices.some((own) => own <= price) && prices.some((own) => own >= price))
+      );
+    }),
+    { numRuns: 1_000 },
+  );
+  t.pass();
+});
+
+test('a conversion rounds once, toward zero: the price is less than 10^-18 below the exact product', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: SCALE, max: 200_000n * SCALE }),
+      fc.bigInt({ min: 1n, max: SCALE / 1000n }),
+      fc.bigInt({ min: SCALE / 2n, max: 2n * SCALE }),
+      (bid, spread, rate) => {
+        const quote = quoteAt(bid, bid + spread);
+        const { price } = decided([market('a', quote, rate)], { minSources: 1 });
+        const exact = (2n * bid + spread) * rate;
+        const shown = price! * 2n * SCALE;
+        return shown <= exact && exact - shown < 2n * SCALE;
+      },
+    ),
+  );
+  t.pass();
+});

@@ -1,0 +1,49 @@
+import { stripVTControlCharacters } from 'node:util';
+import { test } from 'tap';
+import type { Decision } from '../../src/sources/decision.js';
+import { decisionTable, faultLines } from '../../src/sources/decision_table.js';
+import { MarketRoom } from '../../src/sources/market_room.js';
+import { after, planOf } from './plans.js';
+
+function decisions(): Decision[] {
+  const room = new MarketRoom(
+    planOf(`
+sources: { kraken: { kind: kraken }, desk: { kind: command, run: [x] } }
+assets:
+  BTCUSD: { from: [desk BTC], min_sources: 1 }
+  ETHUSD: { from: [desk ETH, kraken ETH/USD] }
+`),
+    () => {},
+  );
+  room.open(1, 'desk', ['BTC', 'ETH']);
+  const late = String(after(-30_000));
+  room.read(1, 'desk', `{"symbol":"BTC","bid":99.5,"ask":100.25,"at":${late}}`, after(0));
+  room.read(1, 'desk', '{"symbol":"ETH","price":10}', after(0));
+  return room.decisions(after(1_500));
+}
+
+test('a table for people, plain and coloured', async (t) => {
+  const plain = decisionTable(decisions(), false);
+  t.same(
+    plain.split('\n').map((line) => line.split(/ {2,}/)),
+    [
+      ['asset', 'source', 'symbol', 'bid', 'ask', 'age', 'verdict'],
+      ['BTCUSD', 'price 99.875'],
+      ['', 'desk', 'BTC', '99.5', '100.25', '1.5 s', 'used'],
+      ['ETHUSD', 'no price: too few sources'],
+      ['', 'desk', 'ETH', '10', 'last trade', '1.5 s', 'used'],
+      ['', 'kraken', 'ETH/USD', 'no quote'],
+    ],
+  );
+  const coloured = decisionTable(decisions(), true);
+  t.equal(stripVTControlCharacters(coloured), plain);
+  t.ok(coloured.includes('\u001b[31m'));
+});
+
+test('each fault is named, also a clock that is off', async (t) => {
+  t.same(faultLines(decisions()), [
+    'BTCUSD: desk BTC: its clock is -30000 ms off',
+    'ETHUSD: kraken ETH/USD: no quote',
+    'ETHUSD: no price: too few sources',
+  ]);
+});

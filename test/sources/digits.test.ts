@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { test } from 'tap';
+import { PRICE_MAX } from '../../src/model/price.js';
+import { parseDigits, parseJsonDigits } from '../../src/sources/digits.js';
+
+test('digits are exact to 10^18, with exponents and zeros at both ends', async (t) => {
+  for (const [text, value] of [
+    ['0', 0n],
+    ['0.00000000', 0n],
+    ['62807.0', 62_807n * 10n ** 18n],
+    ['62807', 62_807n * 10n ** 18n],
+    ['00062807.10', 628_071n * 10n ** 17n],
+    ['0.00005100', 51n * 10n ** 12n],
+    ['5.1e-05', 51n * 10n ** 12n],
+    ['1.565e-05', 15_650_000_000_000n],
+    ['1e-08', 10n ** 10n],
+    ['1E+3', 10n ** 21n],
+    ['0.0000000000000000019', 1n],
+    ['0.0000000000000000009', 0n],
+  ] as const)
+    t.equal(parseDigits(text), value, text);
+  for (const text of ['', '-1', '+1', '.5', '5.', '1e', '1e999', 'NaN', 'Infinity', '1_0', ' 1', '1 ', '0x1'])
+    t.equal(parseDigits(text), undefined, JSON.stringify(text));
+  t.equal(parseDigits(`${PRICE_MAX / 10n ** 18n + 1n}`), undefined, 'more than 16 bytes');
+});
+
+test('the shortest text of a double is read digit for digit', async (t) => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-12, max: 1e15, noNaN: true }), (double) => {
+      const value = parseDigits(String(double))!;
+      const exact = parseDigits(double.toFixed(18))!;
+      const difference = value > exact ? value - exact : exact - value;
+      // 17 digits name a double; its shortest text may differ from its exact value by half of their last place.
+      return difference * 10n ** 15n <= exact + 10n ** 15n;
+    }),
+  );
+  t.pass();
+});
+
+test('JSON keeps the digits of numbers, and strings as they are', async (t) => {
+  t.same(
+    parseJsonDigits('{"a":62807.0,"b":[0.00000000,-1e-08],"id":15113583034416118705,"t":true,"n":null}'),
+    {
+      a: '62807.0',
+      b: ['0.00000000', '-1e-08'],
+      id: '15113583034416118705',
+      t: true,
+      n: null,
+    },
+  );
+  t.same(parseJsonDigits('{"1\\"2":"a 1.5 \\\\","b":"\\u00412"}'), { '1"2': 'a 1.5 \\', b: 'A2' });
+  for (const text of ['', '{', '{"a":1', '"abc', '{"a":"\\', 'pong', '{"a":1,}', '[1 2]'])
+    t.throws(() => parseJsonDigits(text), SyntaxError, text);
+});
+
+test('JSON of any shape differs from JSON.parse only in its numbers', async (t) => {
+  const asTexts = (value: unknown): unknown => {
+    if (typeof value === 'number') return JSON.stringify(value);
+    if (Array.isArray(value)) return value.map(asTexts);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asTexts(item)]));
+  };
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      t.same(parseJsonDigits(text), asTexts(JSON.parse(text)));
+    }),
+  );
+});
+
+test('a megabyte of quotes and backslashes takes no longer than one pass', async (t) => {
+  for (const text of [`"${'\\"'.repeat(500_000)}`, `{"a":"${'x"'.repeat(500_000)}`, '1'.repeat(1_000_000)]) {
+    const start = performance.now();
+    try {
+      parseJsonDigits(text);
+    } catch (error) {
+      t.match(error, SyntaxError);
+    }
+    t.ok(performance.now() - start < 2_000);
+  }
+});

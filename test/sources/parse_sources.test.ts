@@ -1,0 +1,130 @@
+import { test } from 'tap';
+import { parseSources, type SourcesResult } from '../../src/sources/parse_sources.js';
+import { readPage } from '../pages.js';
+
+const FILE = `
+sources:
+  kraken:  { kind: kraken }
+  coinbase: { kind: coinbase }
+  binance: { kind: binance, url: wss://data-stream.binance.vision }
+  gate:    { kind: ccxt, exchange: gate }
+  ecb:     { kind: http, url: "https://example.org/{symbol}", every: 60s, price: "$.rates.USD", at: "$.time", headers: { Authorization: { env: KEY } } }
+  desk:    { kind: command, run: [./quotes] }
+assets:
+  BTCUSD:  { from: [kraken BTC/USD, coinbase BTC/USD, "binance BTC/USDT * USDTUSD"], max_age: 5s, max_spread_percent: 0.5, bounds: [1000, "1e7"] }
+  USDTUSD: { from: [kraken USDT/USD, coinbase USDT/USD], bounds: [0.5, 1.5], publish: false }
+publish: { url: ws://127.0.0.1:8080/evm/publish, every: 1s, delta_percent: 0.05 }
+`;
+
+test('the example of the contract', async (t) => {
+  const result = parseSources(FILE, 'sources.yaml');
+  t.ok(result.ok);
+  if (!result.ok) return;
+  const { sources, assets, publish } = result.plan;
+  t.same([...sources.keys()], ['kraken', 'coinbase', 'binance', 'gate', 'ecb', 'desk']);
+  t.same(
+    assets.map(({ symbol }) => symbol),
+    ['USDTUSD', 'BTCUSD'],
+    'what converts comes first',
+  );
+  t.same(assets[1], {
+    symbol: 'BTCUSD',
+    inputs: [
+      { source: 'kraken', symbol: 'BTC/USD', conversion: undefined },
+      { source: 'coinbase', symbol: 'BTC/USD', conversion: undefined },
+      { source: 'binance', symbol: 'BTC/USDT', conversion: 'USDTUSD' },
+    ],
+    minSources: 2,
+    maxAgeNs: 5_000_000_000n,
+    maxSpread: 500_000n,
+    maxDeviation: 1_000_000n,
+    bounds: [1000n * 10n ** 18n, 10n ** 25n],
+    isPublished: true,
+  });
+  t.equal(assets[0]!.isPublished, false);
+  t.same(publish, { url: 'ws://127.0.0.1:8080/evm/publish', everyNs: 1_000_000_000n, delta: 50_000n });
+});
+
+const errorsOf = (text: string): readonly string[] => {
+  const result: SourcesResult = parseSources(text, 's.yaml');
+  return result.ok ? [] : result.errors;
+};
+const sources = (assets: string) =>
+  `sources:\n  kraken: { kind: kraken }\n  okx: { kind: okx }\nassets:\n${assets}`;
+
+test('the example of the page', async (t) => {
+  const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(readPage('src/sources/README.md')) ?? [];
+  t.same(errorsOf(yaml), []);
+});
+
+test('errors name file, line, key and remedy', async (t) => {
+  for (const [text, error] of [
+    [
+      sources('  A: { from: [kraken BTC/USD, krakn BTC/USD] }'),
+      /^s\.yaml:5:31 assets\.A\.from\[1\]: no source is named krakn$/,
+    ],
+    [
+      sources('  A: { from: [kraken BTCUSD, okx BTC/USD] }'),
+      /from\[0\]: expected a pair such as BTC\/USD, found BTCUSD/,
+    ],
+    [sources('  A: { from: [kraken, okx BTC/USD] }'), /from\[0\]: expected a source and its symbol/],
+    [sources('  A: { from: [kraken BTC/USD, "okx BTC/USDT * B"] }'), /from\[1\]: no asset is named B/],
+    [
+      sources('  A: { from: [kraken BTC/USD] }'),
+      /A: 2 sources are needed, but from names 1|min_sources: 2 sources/,
+    ],
+    [sources('  A: { from: [kraken BTC/USD, kraken BTC/EUR] }'), /2 sources are needed, but from names 1/],
+    [
+      sources('  A: { from: [kraken BTC/USD, kraken BTC/USD], min_sources: 1 }'),
+      /from\[1\]: the same market twice/,
+    ],
+    [sources('  A: { from: [kraken BTC/USD, okx BTC/USD], max_age: 5 }'), /max_age: expected a duration/],
+    [
+      sources('  A: { from: [kraken BTC/USD, okx BTC/USD], bounds: [2, 1] }'),
+      /bounds: expected the lower bound first/,
+    ],
+    [
+      sources('  A: { from: [kraken BTC/USD, okx BTC/USD], speed: 1 }'),
+      /s\.yaml:5:45 assets\.A\.speed: unknown key/,
+    ],
+    ['sources: { k: { kind: krakn } }\nassets: {}', /sources\.k\.kind: expected/],
+    ['sources: { K: { kind: kraken } }\nassets: {}', /expected a name of at most 32/],
+    [
+      'sources: { h: { kind: http, url: "https://x", every: 1s } }\nassets: {}',
+      /expected either price, or bid and ask/,
+    ],
+    [
+      'sources: { h: { kind: http, url: "https://x", every: 10ms, price: $.a } }\nassets: {}',
+      /every: expected at least 1s/,
+    ],
+    ['sources: [', /^s\.yaml:/],
+    ['', /s\.yaml:1:1/],
+  ] as const)
+    t.match(errorsOf(text).join('\n'), error, text);
+});
+
+test('a circle of conversions is an error with its line', async (t) => {
+  t.same(
+    errorsOf(
+      sources(
+        '  A: { from: ["kraken A/B * B"], min_sources: 1 }\n  B: { from: [okx B/USD, "kraken B/C * C"], min_sources: 1 }\n  C: { from: ["okx C/A * A"], min_sources: 1 }',
+      ),
+    ),
+    ['s.yaml:7:15 assets.C.from[0]: the conversions form a circle: A → B → C → A'],
+  );
+  t.match(errorsOf(sources('  A: { from: ["kraken A/B * A"], min_sources: 1 }')), [/A → A/]);
+  t.same(
+    errorsOf(
+      sources(
+        '  A: { from: ["kraken A/B * B", "okx A/C * C"] }\n  B: { from: ["kraken B/C * C", okx B/USD] }\n  C: { from: [okx C/USD], min_sources: 1 }',
+      ),
+    ),
+    [],
+    'two ways to one asset are none',
+  );
+});
+
+test('a key in the place of a name is not repeated in an error', async (t) => {
+  const key = 'a'.repeat(64);
+  t.notMatch(errorsOf(sources(`  A: { from: [kraken BTC/USD, ${key} BTC/USD] }`)).join(), key);
+});

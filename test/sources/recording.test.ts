@@ -1,0 +1,78 @@
+import { test } from 'tap';
+import type { TimeNs } from '../../src/model/time.js';
+import { MarketRoom } from '../../src/sources/market_room.js';
+import { type RecordedCall, Replay, recordingLine } from '../../src/sources/recording.js';
+import { after, planOf } from './plans.js';
+
+const PLAN = planOf(`
+sources: { binance: { kind: binance }, desk: { kind: command, run: [x] } }
+assets: { BTCUSD: { from: [binance BTC/USDT, desk BTC], max_age: 1s } }
+`);
+
+const quoteOf = (bid: number) => `{"s":"BTCUSDT","b":"${bid}","a":"${bid + 1}"}`;
+
+/** Makes calls of a room, and returns the lines of their recording. */
+function recorded(): string[] {
+  const lines: string[] = [];
+  const add = (atNs: TimeNs, call: RecordedCall) => lines.push(recordingLine(atNs, call));
+  const room = new MarketRoom(PLAN, (line, { atNs }) => add(atNs, { wrote: line }));
+  const read = (ms: number, connection: number, source: string, frame: string) => {
+    add(after(ms), { read: connection, source, frame });
+    room.read(connection, source, frame, after(ms));
+  };
+  for (const [connection, source, symbol] of [
+    [1, 'binance', 'BTC/USDT'],
+    [2, 'desk', 'BTC'],
+  ] as const) {
+    add(after(0), { begin: connection, source, symbols: [symbol] });
+    room.open(connection, source, [symbol]);
+  }
+  for (let i = 0; i < 50; i++) {
+    read(i * 100, 1, 'binance', i % 7 === 3 ? '{garbage' : quoteOf(10_000 + i * 20));
+    if (i < 20) read(i * 100 + 50, 2, 'desk', `{"symbol":"BTC","price":${10_000 + i * 20}}`);
+    if (i % 5 === 0) {
+      add(after(i * 100 + 60), { tick: true });
+      room.tick(after(i * 100 + 60));
+    }
+  }
+  add(after(6_000), { end: 1 });
+  room.close(1);
+  return lines;
+}
+
+test('a replay makes the same decisions, byte for byte', async (t) => {
+  const lines = recorded();
+  const written: string[] = [];
+  const replay = new Replay(PLAN, (line) => written.push(line));
+  for (const line of lines) t.ok(replay.take(line));
+  const wrote = lines.map((line) => JSON.parse(line).wrote).filter((line) => line !== undefined);
+  t.same(written, wrote);
+  t.ok(wrote.length > 20, `${wrote.length} decisions`);
+  t.ok(wrote.some((line) => line.includes('"withheld"')));
+  t.same([replay.same, replay.different, replay.additional], [wrote.length, 0, 0]);
+});
+
+test('a changed frame or a missing decision is counted', async (t) => {
+  const lines = recorded();
+  const changed = lines.map((line) => line.replace('10200', '10201'));
+  const replay = new Replay(PLAN, () => {});
+  for (const line of changed) replay.take(line);
+  t.ok(replay.different > 0);
+  const shorter = new Replay(PLAN, () => {});
+  for (const line of lines) if (!line.includes('"wrote"')) shorter.take(line);
+  t.ok(shorter.additional > 0);
+});
+
+test('a line that is no call, or names a source that is not in the file', async (t) => {
+  const replay = new Replay(PLAN, () => {});
+  for (const line of [
+    '',
+    'null',
+    '{}',
+    '{"at":"x","tick":true}',
+    '{"at":"1"}',
+    '{"at":"1","begin":1,"source":"kraken","symbols":["A"]}',
+    '{"at":"1","begin":1,"source":"desk","symbols":[]}',
+  ])
+    t.equal(replay.take(line), undefined, line);
+});
