@@ -40,7 +40,7 @@ export function registerKeygen(program: Command): void {
 }
 
 /** Returns a random private key within 1..n-1 of the curve: 32 bytes. */
-function createPrivateKey(type: SignatureType): Buffer {
+export function createPrivateKey(type: SignatureType): Buffer {
   for (;;) {
     const bytes = randomBytes(32);
     // The STARK curve's n has 252 bits, so about half of all random 252-bit numbers are below n.

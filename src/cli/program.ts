@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { registerBackup } from './backup_command.js';
 import { registerCheckConfig } from './check_config_command.js';
+import { registerClusterInit } from './cluster_init_command.js';
 import { registerDemoCluster } from './demo_cluster_command.js';
 import { registerKeygen } from './keygen_command.js';
 import { programCommit, programVersion } from './program_version.js';
@@ -23,6 +24,7 @@ export function createProgram(): Command {
     .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) });
   registerServe(program);
   registerDemoCluster(program);
+  registerClusterInit(program);
   registerCheckConfig(program);
   registerStore(program);
   registerBackup(program);

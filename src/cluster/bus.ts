@@ -34,19 +34,25 @@ export interface Bus {
   onCommitted(listener: (record: LogRecord) => void): () => void;
   /** Sends a message to all present listeners; the message may be lost. */
   send(topic: string, bytes: Uint8Array): void;
-  /** @returns a function that ends listening */
-  listen(topic: string, listener: (bytes: Uint8Array) => void): () => void;
+  /**
+   * Listens to messages. @param topic `*` in it stands for any one word
+   * @param listener receives the message and its own topic
+   * @returns a function that ends listening
+   */
+  listen(topic: string, listener: (bytes: Uint8Array, topic: string) => void): () => void;
   /**
    * Sends a request to the node that answers on the topic.
    * @throws Error when no node answers on the topic, or when no answer arrives in time; the node may still have received the request
    */
   ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**
-   * Answers requests on the topic. If the handler rejects, no answer is sent.
+   * Answers requests on the topic, in which `*` stands for any one word; a handler that rejects gives no answer.
    * @returns a function that ends answering
    */
-  answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void;
-  /** The number of bytes that were sent and still wait for the socket. */
+  answer(topic: string, handler: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>): () => void;
+  /** The number of messages that were ignored, because no honest node or server sends them. */
+  readonly refusedMessages: number;
+  /** Bytes that were sent and wait for the socket. */
   readonly waitingBytes: number;
   /** Connects to another server, because the present server is silent. */
   reconnect(): void;

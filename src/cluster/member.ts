@@ -33,7 +33,7 @@ export class ClusterMember {
 
   constructor(options: MemberOptions) {
     this.#options = options;
-    const { bus, host, timing, nowMs, defer, taxonomy, node, run } = options;
+    const { bus, host, timing, nowMs, defer, taxonomy, node, role, run } = options;
     this.#silence = new SilenceWatch({
       bus,
       timing,
@@ -43,7 +43,7 @@ export class ClusterMember {
     });
     const { heard } = this.#silence;
     const report = () => this.#report();
-    this.nodes = new NodePresence({ bus, node, run, report, heard, timing, nowMs });
+    this.nodes = new NodePresence({ bus, self: { node, role }, run, report, heard, timing, nowMs });
     this.#follower = new LogFollower({
       bus,
       timing,
@@ -121,10 +121,19 @@ export class ClusterMember {
     return this.#isLed ? this.#epoch : undefined;
   }
 
-  /** The leader, according to the applied records; `undefined` when the leader has resigned or is unknown. */
+  /**
+   * The leader, according to the applied records; `undefined` when that node has resigned or is unknown. Its facts are those of
+   * its last report, because a reload changes the configuration, and the claim has the one that was in force then.
+   */
   get leader(): Pick<Claim, 'node' | 'name' | 'configHash'> | undefined {
-    const known = this.#claimed ?? this.nodes.present().find(({ role }) => role === 'leader');
-    return this.#isLed ? known : undefined;
+    if (!this.#isLed) return undefined;
+    const claimed = this.#claimed;
+    const reported = this.nodes
+      .present()
+      .find(({ role, node, run }) =>
+        claimed === undefined ? role === 'leader' : node === claimed.node && run === claimed.run,
+      );
+    return reported ?? claimed;
   }
 
   /** The present term, if this node leads. */
@@ -151,7 +160,12 @@ export class ClusterMember {
     return this.#leadership.failedWrites;
   }
 
-  /** True when the log has been applied to its end and all prices are known. */
+  /** The number of messages that were ignored, because no honest node or server sends them. */
+  get refusedMessages(): number {
+    return this.#options.bus.refusedMessages + this.nodes.refused;
+  }
+
+  /** True when the log has been applied to its end and all prices are present. */
   get isReady(): boolean {
     return this.#follower.isCaughtUp && this.#receiver.isComplete;
   }
@@ -165,8 +179,12 @@ export class ClusterMember {
     return this.#leadership.resign(reason);
   }
 
-  /** Notes that the node's assets have changed. The leader's prices are then reported to the host again. */
+  /**
+   * Notes that the node has another configuration than before: the other nodes receive it at once, and the assets of which the
+   * leader has prices are reported again.
+   */
   reloaded(): void {
+    this.nodes.changed();
     this.#receiver.tellAll();
   }
 
@@ -264,10 +282,9 @@ export class ClusterMember {
     this.#options.host.fatal(reason);
   }
 
-  #report(): Omit<NodeReport, 'wireVersion'> {
-    const { node, name, run, role, host, configHash, signers } = this.#options;
+  #report(): Omit<NodeReport, 'wireVersion' | 'node'> {
+    const { name, run, role, host, configHash, signers } = this.#options;
     return {
-      node,
       name,
       run,
       role: this.role,

@@ -1,7 +1,7 @@
 import { NODE_MAX } from '../model/node_list.js';
 import type { Bus } from './bus.js';
 import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_report.js';
-import { NODE_TOPIC } from './subjects.js';
+import { REPORT_TOPICS, reporterOf, reportTopic, type Sender } from './subjects.js';
 import type { ClusterTiming } from './timing.js';
 
 /** The largest age of the last report of a node that counts as present, in report intervals. */
@@ -9,11 +9,11 @@ const MISSED_REPORTS_MAX = 4;
 
 export interface NodePresenceOptions {
   readonly bus: Pick<Bus, 'send' | 'listen'>;
-  /** The number of this node. */
-  readonly node: number;
+  /** This node. */
+  readonly self: Sender;
   readonly run: string;
   /** Returns the present report of this node. */
-  readonly report: () => Omit<NodeReport, 'wireVersion'>;
+  readonly report: () => Omit<NodeReport, 'wireVersion' | 'node'>;
   /** Called when another node has reported. */
   readonly heard: () => void;
   readonly timing: Pick<ClusterTiming, 'reportMs'>;
@@ -32,13 +32,16 @@ export class NodePresence {
   #reportedMs = Number.NEGATIVE_INFINITY;
   #stopListening: (() => void) | undefined;
   #twinMs = Number.NEGATIVE_INFINITY;
+  #refused = 0;
 
   constructor(options: NodePresenceOptions) {
     this.#options = options;
   }
 
   start(): void {
-    this.#stopListening = this.#options.bus.listen(NODE_TOPIC, (bytes) => this.#receive(bytes));
+    this.#stopListening = this.#options.bus.listen(REPORT_TOPICS, (bytes, topic) =>
+      this.#receive(reporterOf(topic), bytes),
+    );
   }
 
   stop(): void {
@@ -49,7 +52,18 @@ export class NodePresence {
   tick(nowMs: number): void {
     if (nowMs < this.nextDueMs()) return;
     this.#reportedMs = nowMs;
-    this.#options.bus.send(NODE_TOPIC, encodeNodeReport(this.#options.report()));
+    const { bus, self, report } = this.#options;
+    bus.send(reportTopic(self), encodeNodeReport(report()));
+  }
+
+  /** Reports this node at the next tick: the facts have changed. */
+  changed(): void {
+    this.#reportedMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** The number of messages on the topics of reports that are not the report of their sender. */
+  get refused(): number {
+    return this.#refused;
   }
 
   nextDueMs(): number {
@@ -67,7 +81,7 @@ export class NodePresence {
 
   /** Returns the number of standbys that claim before this node. */
   rank(): number {
-    return this.#standbysBelow(this.#options.node);
+    return this.#standbysBelow(this.#options.self.node);
   }
 
   get hasStandby(): boolean {
@@ -99,11 +113,14 @@ export class NodePresence {
     return this.#options.nowMs() - MISSED_REPORTS_MAX * this.#options.timing.reportMs;
   }
 
-  #receive(bytes: Uint8Array): void {
-    const report = decodeNodeReport(bytes);
-    if (report === undefined) return;
-    const { node, run, nowMs, heard } = this.#options;
-    if (report.node !== node) {
+  #receive(sender: Sender, bytes: Uint8Array): void {
+    const report = sender.node >= 1 && sender.node <= NODE_MAX ? decodeNodeReport(sender, bytes) : undefined;
+    if (report === undefined) {
+      this.#refused++;
+      return;
+    }
+    const { self, run, nowMs, heard } = this.#options;
+    if (report.node !== self.node) {
       this.#known.set(report.node, { report, receivedMs: nowMs() });
       heard();
     } else if (report.run !== run) this.#twinMs = nowMs();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { NODE_MAX } from '../model/node_list.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { WIRE_VERSION } from './log/log_batch.js';
+import type { Sender } from './subjects.js';
 import { readJson } from './unreadable.js';
 
 const BYTES_MAX = 16 * 1024;
@@ -24,10 +24,9 @@ const signer = z.object({
   sinceS: z.int().nonnegative(),
 });
 
-/** The report that a node sends about once a second. A later version may add fields. */
+/** The text of the report that a node sends about once a second. A later version may add fields. */
 const nodeReport = z.object({
   wireVersion: z.int().positive(),
-  node: z.int().min(1).max(NODE_MAX),
   name: text,
   /** A text that differs for every process of the node. */
   run: text,
@@ -42,16 +41,23 @@ const nodeReport = z.object({
   isFit: z.boolean(),
 });
 
-export type NodeReport = z.infer<typeof nodeReport>;
+/** A report of a node, as the other nodes receive it. */
+export interface NodeReport extends z.infer<typeof nodeReport> {
+  readonly node: number;
+}
 
-export function encodeNodeReport(report: Omit<NodeReport, 'wireVersion'>): Uint8Array {
+export function encodeNodeReport(report: Omit<NodeReport, 'wireVersion' | 'node'>): Uint8Array {
   return Buffer.from(JSON.stringify(z.encode(nodeReport, { ...report, wireVersion: WIRE_VERSION })));
 }
 
 /**
- * Reads a report that {@link encodeNodeReport} of this version or a later version wrote.
+ * Reads a report that {@link encodeNodeReport} wrote, in this version or a later one. An edge that reports itself as a standby,
+ * or keys of aggregates, is not believed.
  * @returns `undefined` for all other bytes
  */
-export function decodeNodeReport(bytes: Uint8Array): NodeReport | undefined {
-  return readJson(nodeReport, bytes, BYTES_MAX);
+export function decodeNodeReport({ node, role }: Sender, bytes: Uint8Array): NodeReport | undefined {
+  const report = readJson(nodeReport, bytes, BYTES_MAX);
+  if (report === undefined || (report.role === 'edge') !== (role === 'edge')) return undefined;
+  const isMaker = report.isFit || report.signers.some((one) => one.role === 'aggregate');
+  return role === 'edge' && isMaker ? undefined : { ...report, node };
 }

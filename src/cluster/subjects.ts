@@ -1,7 +1,33 @@
-/** The topic of the nodes' reports. */
-export const NODE_TOPIC = 'node';
-/** The topic of the leader's live prices. */
+/** The topic of live prices, from the leader. */
 export const TICK_TOPIC = 'tick';
+/** The topics of the reports of all nodes. */
+export const REPORT_TOPICS = 'node.*.*';
+
+/**
+ * A node, as the topic of its message names it. The NATS servers let each node publish under its own number and role alone, and
+ * a message has no other sender: a number in the text of a message is the sender's claim.
+ */
+export interface Sender {
+  readonly node: number;
+  readonly role: 'aggregator' | 'edge';
+}
+
+/** Returns the topic of a node's reports. @param node `*` for all nodes of the role */
+export function reportTopic({
+  node,
+  role,
+}: {
+  readonly node: number | '*';
+  readonly role: Sender['role'];
+}): string {
+  return `node.${node}.${role}`;
+}
+
+/** Returns the sender of a report, from the report's topic. */
+export function reporterOf(topic: string): Sender {
+  const [, node, role] = topic.split('.');
+  return { node: Number(node), role: role === 'aggregator' ? role : 'edge' };
+}
 
 /**
  * Returns the topic of two requests to the leader of an epoch: for all live prices, and for the meaning of its streaming IDs. A
@@ -11,7 +37,15 @@ export function fullTopic(epoch: number): string {
   return `full.${epoch}`;
 }
 
-/** Returns the topic of publishers' messages to the leader of an epoch. So a deposed leader receives no messages. */
-export function submitTopic(epoch: number): string {
-  return `in.${epoch}`;
+/**
+ * Returns the topic of publishers' messages from a node for the leader of an epoch: a deposed leader receives no requests.
+ * `*` stands for all nodes or epochs.
+ */
+export function submitTopic(node: number | '*', epoch: number | '*'): string {
+  return `in.${node}.${epoch}`;
+}
+
+/** Returns the number of the node that sent a publisher's message, from the message's topic. */
+export function submitterOf(topic: string): number {
+  return Number(topic.split('.')[1]);
 }

@@ -231,7 +231,24 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
     : new Error(`metadata is longer than ${METADATA_LENGTH_MAX} characters`);
 }
 
-/** @returns `valuesLeft` minus the number of values inside `value`. The count stops as soon as the result is below 0. */
+/**
+ * Reads the JSON text of `metadata` that {@link readPublishMessage} wrote on another machine, with the same limits. Metadata goes
+ * into answers as its text.
+ * @returns the text, written anew from the parsed value; `undefined` when the text is not of valid metadata
+ */
+export function readMetadataText(text: string): string | undefined {
+  if (text.length > METADATA_LENGTH_MAX) return undefined;
+  try {
+    const quick = readMetadata(JSON.parse(text), false);
+    if (quick === text) return text;
+    const exact = readMetadata(parseLossless(text, undefined, { onDuplicateKey: refuseDuplicate }), true);
+    return typeof exact === 'string' ? exact : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns the number of values left after subtracting those inside `value`; below 0 as soon as that is known. */
 function spendValues(value: unknown, valuesLeft: number, depthLeft: number): number | 'too deep' {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return valuesLeft;
   if (depthLeft === 0) return 'too deep';

@@ -1,4 +1,5 @@
-import type { PackedMessage, RawUpdate, ReadMessage } from './message.js';
+import { type PackedMessage, type RawUpdate, type ReadMessage, readMetadataText } from './message.js';
+import { Rejections } from './rejections.js';
 
 /** The order of an update's texts in {@link PackedMessage.content}. */
 const FIELDS = [
@@ -16,6 +17,9 @@ const FIELDS = [
   'metadata',
 ] as const satisfies readonly (keyof RawUpdate)[];
 
+/** The fields that an update may lack. */
+const OPTIONAL: ReadonlySet<string> = new Set(['v', 'metadata'] satisfies (keyof RawUpdate)[]);
+
 type Content = [malformed: [symbol: string, reason: string][], updates: (string | null)[][]];
 
 /** Packs a message. A message that was received in packed form is returned unread. */
@@ -29,11 +33,32 @@ export function packMessage(message: ReadMessage): PackedMessage {
   return { traceId, length, content: JSON.stringify(content) };
 }
 
-/** Unpacks a message. The content is read on its first use. */
-export function unpackMessage(packed: PackedMessage, again = false): ReadMessage {
+type Inside = Pick<ReadMessage, 'malformed' | 'updates'>;
+
+/** Unpacks a message of another thread. The content is read on first use, which may come later or never. */
+export function unpackMessage(packed: PackedMessage): ReadMessage {
+  return opened(packed, false, unpack);
+}
+
+/**
+ * Unpacks a message of another machine, which may be in other hands: its content is checked again like a message of a publisher.
+ * The checks of the gate follow, as for each update.
+ * @param again the message was sent before
+ */
+export function unpackForeignMessage(packed: PackedMessage, again: boolean): ReadMessage {
+  return opened(packed, again, (content) => {
+    try {
+      return checked(JSON.parse(content));
+    } catch {
+      return { malformed: new Map([['', UNREADABLE]]), updates: [] };
+    }
+  });
+}
+
+function opened(packed: PackedMessage, again: boolean, read: (content: string) => Inside): ReadMessage {
   const { traceId, length, content } = packed;
-  let unpacked: Pick<ReadMessage, 'malformed' | 'updates'> | undefined;
-  const inside = () => (unpacked ??= unpack(content));
+  let unpacked: Inside | undefined;
+  const inside = () => (unpacked ??= read(content));
   return {
     ok: true,
     traceId,
@@ -49,28 +74,60 @@ export function unpackMessage(packed: PackedMessage, again = false): ReadMessage
   };
 }
 
-function unpack(content: string): Pick<ReadMessage, 'malformed' | 'updates'> {
+function unpack(content: string): Inside {
   const [malformed, updates] = JSON.parse(content) as Content;
   return {
     malformed: new Map(malformed),
-    updates: updates.map((texts) => {
-      const [symbol, assetId, publisherKey, externalAssetId, signatureType, price, timestamp, r, s] =
-        texts as string[];
-      const [v, msgHash, metadata] = texts.slice(9) as [string | null, string, string | null];
-      return {
-        symbol: symbol!,
-        assetId: assetId!,
-        publisherKey: publisherKey!,
-        externalAssetId: externalAssetId!,
-        signatureType: signatureType!,
-        price: price!,
-        timestamp: timestamp!,
-        r: r!,
-        s: s!,
-        v: v ?? undefined,
-        msgHash,
-        metadata: metadata ?? undefined,
-      };
-    }),
+    updates: updates.map(updateOf),
   };
+}
+
+function updateOf(texts: readonly (string | null)[]): RawUpdate {
+  const [symbol, assetId, publisherKey, externalAssetId, signatureType, price, timestamp, r, s] =
+    texts as string[];
+  const [v, msgHash, metadata] = texts.slice(9) as [string | null, string, string | null];
+  return {
+    symbol: symbol!,
+    assetId: assetId!,
+    publisherKey: publisherKey!,
+    externalAssetId: externalAssetId!,
+    signatureType: signatureType!,
+    price: price!,
+    timestamp: timestamp!,
+    r: r!,
+    s: s!,
+    v: v ?? undefined,
+    msgHash,
+    metadata: metadata ?? undefined,
+  };
+}
+
+const UNREADABLE = 'the node that received the update has sent it in an unreadable form';
+
+/** @throws TypeError when the value is not the content of a message */
+function checked([malformed, updates]: Content): Inside {
+  const refused = new Rejections();
+  for (const [symbol, reason] of malformed) refused.add(textOf(symbol), textOf(reason));
+  const valid: RawUpdate[] = [];
+  for (const texts of updates) {
+    const update = checkedUpdate(texts);
+    if (update === undefined) refused.add(textOf(texts[0]), UNREADABLE);
+    else valid.push(update);
+  }
+  return { malformed: refused.reasons, updates: valid };
+}
+
+function checkedUpdate(texts: readonly unknown[]): RawUpdate | undefined {
+  const isFit = FIELDS.every(
+    (field, i) => typeof texts[i] === 'string' || (texts[i] === null && OPTIONAL.has(field)),
+  );
+  if (!isFit) return undefined;
+  const update = updateOf(texts as (string | null)[]);
+  const metadata = update.metadata === undefined ? undefined : readMetadataText(update.metadata);
+  return metadata === undefined && update.metadata !== undefined ? undefined : { ...update, metadata };
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('a text of a packed message is none');
+  return value;
 }

@@ -67,6 +67,8 @@ export interface ClusterState {
   readonly ticksSilentSeconds: number;
   readonly tickGaps: number;
   readonly refusedWrites: number;
+  /** The number of messages that were ignored, because no honest node or server sends them. */
+  readonly refusedMessages: number;
   /** Records of the log without effect: no leader wrote them, or they are damaged. */
   readonly skippedRecords: number;
   /** Standbys that report themselves, including this node. */

@@ -112,9 +112,10 @@ class ClusterNode implements PriceMaker {
       nowMs,
       defer: setImmediate,
     });
+    const secret = randomBytes(16).toString('hex');
     // Messages that already wait here when this node begins to lead take the same path.
     const epoch = () => this.#member.ledEpoch;
-    this.#forwarder = new Forwarder({ bus, run, epoch, nameOf: callerNameOf, nowMs });
+    this.#forwarder = new Forwarder({ bus, node, secret, epoch, nameOf: callerNameOf, nowMs });
     const directory = new NodeDirectory({ node, name, signers, member: this.#member, nowMs });
     this.#directory = directory;
     this.#status = new NodeStatus({
@@ -193,12 +194,9 @@ class ClusterNode implements PriceMaker {
     this.#facts = new NodeFacts(next, this.#startedS);
     this.#rights.reload(next.config);
     this.#candles.reload(catalogue.listed);
-    if (this.#term !== undefined) {
-      this.#term.maker.aggregator.reload(catalogue);
-      return;
-    }
+    if (this.#term !== undefined) this.#term.maker.aggregator.reload(catalogue);
     // Removed assets lose their price, and new assets receive the leader's price.
-    this.#leaderPrices.endRemoved(before);
+    else this.#leaderPrices.endRemoved(before);
     this.#member.reloaded();
   }
 

@@ -7,7 +7,7 @@ export interface NodeStatusOptions {
   readonly node: number;
   readonly member: Pick<
     ClusterMember,
-    'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'leader' | 'isReady' | 'nodes'
+    'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'refusedMessages' | 'leader' | 'isReady' | 'nodes'
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
   readonly servers: Pick<ServerWatch, 'logCopies' | 'logGone'>;
@@ -34,7 +34,7 @@ export class NodeStatus {
 
   cluster(): ClusterState {
     const { member, directory, servers, nowMs } = this.#options;
-    const { log, ticks, role, epoch, refusedWrites } = member;
+    const { log, ticks, role, epoch, refusedWrites, refusedMessages } = member;
     const { nodes } = directory.nodes();
     return {
       role,
@@ -44,6 +44,7 @@ export class NodeStatus {
       ticksSilentSeconds: this.#silentMs() / 1000,
       tickGaps: ticks.gaps,
       refusedWrites,
+      refusedMessages,
       skippedRecords: log.skippedCount,
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
@@ -55,7 +56,10 @@ export class NodeStatus {
   troubles(): string[] {
     const { node, member, servers, configHash } = this.#options;
     const { leader } = member;
-    const isOther = leader !== undefined && !Buffer.from(leader.configHash).equals(configHash());
+    const isOther =
+      leader !== undefined &&
+      member.role !== 'leader' &&
+      !Buffer.from(leader.configHash).equals(configHash());
     return [
       ...(servers.logGone === undefined ? [] : [servers.logGone]),
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),

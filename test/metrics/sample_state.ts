@@ -32,6 +32,7 @@ export const SAMPLE_CLUSTER: ClusterState = {
   ticksSilentSeconds: 0.54,
   tickGaps: 55,
   refusedWrites: 56,
+  refusedMessages: 60,
   skippedRecords: 57,
   standbys: 57,
   nodes: 58,

@@ -48,6 +48,7 @@ test('a node of a cluster tells more', async (t) => {
     'tickseal_cluster_ticks_silent_seconds 0.54',
     'tickseal_cluster_tick_gaps_total 55',
     'tickseal_cluster_refused_writes_total 56',
+    'tickseal_cluster_refused_messages_total 60',
     'tickseal_cluster_skipped_records_total 57',
     'tickseal_cluster_standbys 57',
     'tickseal_cluster_nodes 58',

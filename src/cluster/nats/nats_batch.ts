@@ -51,6 +51,7 @@ export async function readBatch(
         again = setTimeout(ask, ASK_AGAIN_MS);
         return;
       }
+      if (code === 0 && !connection.isRecordOf(stream, message)) return;
       timer.refresh();
       if (code === 0) messages.push(message);
       else if (code === END_OF_BATCH || code === NOT_FOUND) end();

@@ -12,6 +12,12 @@ import { prepareStreams } from './nats_streams.js';
 const START_MS_MAX = 30_000;
 const API_MS_MAX = 2_000;
 const ANSWERS_MAX = 10_000;
+/**
+ * The subjects to which an answer may go: the inbox of a client, or the subject by which a NATS server carries an answer into
+ * another account. A server does not check the reply subject of a request, so an answer to any other subject could go into the
+ * log, with the rights of the node that answers.
+ */
+const REPLY_SUBJECT = /^_(?:INBOX|R_)\./;
 
 /**
  * Connects, and prepares the streams.
@@ -37,6 +43,7 @@ export class NatsBus implements Bus, LogServers {
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #log: Log;
+  #refusedRequests = 0;
 
   constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
     this.#connection = connection;
@@ -75,21 +82,31 @@ export class NatsBus implements Bus, LogServers {
     this.#connection.publish(this.#names.topic(topic), bytes);
   }
 
-  listen(topic: string, listener: (bytes: Uint8Array) => void): () => void {
-    return this.#connection.subscribe(this.#names.topic(topic), ({ data }) => listener(data));
+  listen(topic: string, listener: (bytes: Uint8Array, topic: string) => void): () => void {
+    return this.#connection.subscribe(this.#names.topic(topic), ({ data, subject }) =>
+      listener(data, this.#names.topicOf(subject)),
+    );
   }
 
   async ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     return (await this.#connection.request(this.#names.topic(topic), bytes, timeoutMs)).data;
   }
 
-  answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void {
+  get refusedMessages(): number {
+    return this.#refusedRequests + this.#connection.refusedRecords;
+  }
+
+  answer(topic: string, handler: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>): () => void {
     let answering = 0;
-    return this.#connection.subscribe(this.#names.topic(topic), ({ data, reply }) => {
-      // A dropped request does no harm, because the caller soon sends an unanswered request again.
-      if (reply === undefined || answering >= ANSWERS_MAX) return;
+    return this.#connection.subscribe(this.#names.topic(topic), ({ data, reply, subject }) => {
+      if (reply === undefined || !REPLY_SUBJECT.test(reply)) {
+        this.#refusedRequests += 1;
+        return;
+      }
+      // The caller does not wait for long, so it sends an unanswered request again.
+      if (answering >= ANSWERS_MAX) return;
       answering += 1;
-      handler(data)
+      handler(data, this.#names.topicOf(subject))
         .then((bytes) => this.#connection.publish(reply, bytes))
         .catch(() => {})
         .finally(() => {

@@ -38,6 +38,7 @@ export class BusConnection {
   readonly #requests = new Set<() => void>();
   #isUsable = true;
   #isClosing = false;
+  #refusedRecords = 0;
 
   private constructor(client: NatsConnection, { role, onNotice }: NatsOptions) {
     this.client = client;
@@ -65,7 +66,22 @@ export class BusConnection {
     return this.#isUsable ? this.client.info?.server_name : undefined;
   }
 
-  /** The number of bytes that were sent and still wait for the socket. */
+  /** The number of messages that looked like a record of a stream, and were not. */
+  get refusedRecords(): number {
+    return this.#refusedRecords;
+  }
+
+  /**
+   * Tells whether a message is a record of this stream, in the words of the server that sent it; otherwise the message is
+   * counted. A server sends records of any stream to any reply subject that a client names.
+   */
+  isRecordOf(stream: string, { headers }: Msg): boolean {
+    const isRecord = headers?.get('Nats-Stream') === stream;
+    if (!isRecord) this.#refusedRecords += 1;
+    return isRecord;
+  }
+
+  /** Bytes that were sent and wait for the socket. */
   get waitingBytes(): number {
     const { outbound, transport } = internalsOf(this.client);
     return this.#isUsable ? outbound.size() + (transport.socket?.writableLength ?? 0) : 0;

@@ -51,9 +51,7 @@ export class Log {
       batch: READ_RECORDS_MAX,
       max_bytes: READ_BYTES_MAX,
     });
-    const records = messages.map((message) =>
-      this.#toRecord(message.headers?.get('Nats-Subject') ?? '', message),
-    );
+    const records = messages.map((message) => this.#toRecord(message));
     const first = records[0]?.sequence ?? afterSequence + 1;
     if (first !== afterSequence + 1)
       throw new RecordsMissing(`the log lacks the records ${afterSequence + 1} to ${first - 1}`);
@@ -62,11 +60,8 @@ export class Log {
   }
 
   onCommitted(listener: (record: LogRecord) => void): () => void {
-    const prefix = this.#names.live('').length;
     return this.#connection.subscribe(this.#names.live('*'), (message) => {
-      const record = this.#toRecord(this.#names.record(message.subject.slice(prefix)), message);
-      // Any client with the right to publish may use the subject, but only the servers add a sequence.
-      if (record.sequence > 0) listener(record);
+      if (this.#connection.isRecordOf(this.#names.logStream, message)) listener(this.#toRecord(message));
     });
   }
 
@@ -118,11 +113,11 @@ export class Log {
     return message?.subject.slice(this.#idStart);
   }
 
-  #toRecord(subject: string, { headers: given, data }: Msg): LogRecord {
-    const sequence = Number(given?.get('Nats-Sequence') ?? 0);
+  #toRecord({ headers: given, data }: Msg): LogRecord {
+    const sequence = Number(given!.get('Nats-Sequence'));
     return {
       sequence: Number.isSafeInteger(sequence) ? sequence : 0,
-      id: subject.slice(this.#idStart),
+      id: given!.get('Nats-Subject').slice(this.#idStart),
       bytes: data,
     };
   }

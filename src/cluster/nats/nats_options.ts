@@ -49,6 +49,11 @@ export class Names {
     return `${this.#root}.${topic}`;
   }
 
+  /** Returns the topic of a subject that {@link topic} returned. */
+  topicOf(subject: string): string {
+    return subject.slice(this.#root.length + 1);
+  }
+
   candles(key: readonly string[]): string {
     return [this.#root, 'candles', ...key].join('.');
   }

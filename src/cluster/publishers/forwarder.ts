@@ -32,9 +32,11 @@ const NO_ANSWER = 'no answer from the node that makes prices: the updates may ha
 
 export interface ForwarderOptions {
   readonly bus: Pick<Bus, 'ask'>;
-  /** The ID of this process. No other process has the same ID. */
-  readonly run: string;
-  /** Returns the epoch of the node that leads, which may be this node; `undefined` while no leader is known. */
+  /** The number of this node. */
+  readonly node: number;
+  /** A random text that no other process knows: the sessions of this process begin with it. */
+  readonly secret: string;
+  /** Returns the epoch of the node that leads, which may be this one; `undefined` while no leader is known. */
   readonly epoch: () => number | undefined;
   readonly nameOf: (session: PublisherSession) => CallerName;
   readonly nowMs: () => number;
@@ -147,7 +149,7 @@ export class Forwarder implements PublishReceiver {
   #laneOf(session: PublisherSession): PublisherQueue {
     let lane = this.#lanes.get(session);
     if (lane === undefined) {
-      const name = `${this.#options.run}/${++this.#laneCount}`;
+      const name = `${this.#options.secret}/${++this.#laneCount}`;
       lane = {
         name,
         session,
@@ -170,7 +172,7 @@ export class Forwarder implements PublishReceiver {
   }
 
   #send(lane: PublisherQueue, entry: Unanswered): void {
-    const { bus, nameOf, nowMs } = this.#options;
+    const { bus, node, nameOf, nowMs } = this.#options;
     const { name, session, epoch } = lane;
     const attempt = ++entry.attempts;
     const bytes = encodeSubmit({
@@ -184,7 +186,7 @@ export class Forwarder implements PublishReceiver {
       message: entry.message,
     });
     bus
-      .ask(submitTopic(epoch!), bytes, ANSWER_MS_MAX)
+      .ask(submitTopic(node, epoch!), bytes, ANSWER_MS_MAX)
       .then((answer) => this.#settle(lane, entry, decodeOutcome(answer)))
       .catch(() => {
         if (entry.attempts === attempt) lane.againMs ??= nowMs() + RETRY_MS;

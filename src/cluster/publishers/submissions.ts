@@ -5,9 +5,9 @@ import type {
 } from '../../aggregator/publisher_session.js';
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
-import { unpackMessage } from '../../ingest/packed_message.js';
+import { unpackForeignMessage } from '../../ingest/packed_message.js';
 import type { Bus } from '../bus.js';
-import { submitTopic } from '../subjects.js';
+import { submitTopic, submitterOf } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
 
 /**
@@ -56,8 +56,8 @@ export class Submissions {
 
   start(): void {
     const { bus, epoch } = this.#options;
-    this.#stopAnswering = bus.answer(submitTopic(epoch), async (bytes) => {
-      const outcome = await this.#take(decodeSubmit(bytes));
+    this.#stopAnswering = bus.answer(submitTopic('*', epoch), async (bytes, topic) => {
+      const outcome = await this.#take(submitterOf(topic), decodeSubmit(bytes));
       // The publisher's node must ask the next leader, because only the next leader knows the outcome for sure.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
@@ -69,7 +69,7 @@ export class Submissions {
     this.#stopAnswering?.();
   }
 
-  #take(submit: Submit): Promise<PublishOutcome> {
+  #take(node: number, submit: Submit): Promise<PublishOutcome> {
     const { number, oldest, caller, message } = submit;
     const rights = this.#options.rightsOf(caller);
     if (rights === undefined)
@@ -78,7 +78,7 @@ export class Submissions {
         traceId: message.traceId,
         error: 'the token or key has been removed',
       });
-    const known = this.#knownOf(submit, rights);
+    const known = this.#knownOf(`${node}/${submit.session}`, submit, rights);
     for (const answered of known.outcomes.keys()) {
       // The outcomes are in order, so the loop ends at the first outcome that is still needed. A session may have a thousand
       // outcomes.
@@ -101,21 +101,23 @@ export class Submissions {
   }
 
   async #receive(session: PublisherSession, { again, message }: Submit): Promise<PublishOutcome> {
-    return this.#options.receiver.receive(session, unpackMessage(message, again));
+    return this.#options.receiver.receive(session, unpackForeignMessage(message, again));
   }
 
-  #knownOf({ session: name, type, durable }: Submit, rights: PublishRights): KnownSession {
+  /** @param name the session, behind the number of its node: a node speaks for its own sessions alone */
+  #knownOf(name: string, { type, durable }: Submit, rights: PublishRights): KnownSession {
     let known = this.#known.get(name);
     this.#known.delete(name);
-    if (known === undefined || known.session.rights !== rights)
+    const { session } = known ?? {};
+    if (session?.rights !== rights || session.type !== type || session.isDurable !== durable)
       known = {
         session: { type, rights, isDurable: durable, unsettled: [] },
         last: known?.last ?? 0,
         outcomes: known?.outcomes ?? new Map(),
       };
-    this.#known.set(name, known);
+    this.#known.set(name, known!);
     this.#forgetSilent();
-    return known;
+    return known!;
   }
 
   #forgetSilent(): void {

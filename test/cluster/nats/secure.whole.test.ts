@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -7,35 +7,32 @@ import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START } from '../../../src/cluster/bus.js';
 import { openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import { TestAuthority } from '../../certificate.js';
-import { ROOT } from '../../pages.js';
+import { credentialsOf, SHIPPED_ACCOUNTS } from './accounts.js';
 import { natsBus, natsOptions, natsServers, needsNatsServer } from './servers.js';
 
 const bytes = new Uint8Array(10);
-const [SHIPPED_USERS] = /^accounts \{[\s\S]*?^\}/m.exec(
-  readFileSync(join(ROOT, 'scripts/deploy/nats.conf'), 'utf8'),
-)!;
 
 test('the shipped users can do their work and no more', needsNatsServer(), async (t) => {
-  const users = SHIPPED_USERS.replace('AGGREGATOR_PASSWORD_HASH', 'a-secret')
-    .replace('EDGE_PASSWORD_HASH', 'e-secret')
-    .replace('OPERATOR_PASSWORD_HASH', 'o-secret');
-  const { urls } = await natsServers(t, 3, users);
+  const { urls } = await natsServers(t, 3, SHIPPED_ACCOUNTS);
   const notices: string[] = [];
   const onNotice = (text: string) => notices.push(text);
-  const aggregator = await natsBus(t, urls, { credentials: 'aggregator:a-secret\n', onNotice });
-  const edge = await natsBus(t, urls, { role: 'edge', credentials: 'edge:e-secret', onNotice });
+  const aggregator = await natsBus(t, urls, { credentials: `${credentialsOf(1)}\n`, onNotice });
+  const edge = await natsBus(t, urls, { role: 'edge', credentials: credentialsOf(3), onNotice });
   const heard: string[] = [];
   edge.onCommitted(({ id }) => heard.push(id));
-  for (const topic of ['tick', 'node']) edge.listen(topic, () => heard.push(topic));
-  aggregator.listen('node', () => heard.push('node of an edge'));
-  for (const topic of ['full.1', 'in.1']) aggregator.answer(topic, async () => bytes);
+  for (const topic of ['tick', 'node.*.*']) edge.listen(topic, (_, own) => heard.push(own));
+  aggregator.listen('node.*.*', (_, topic) => heard.push(`leader ${topic}`));
+  for (const topic of ['full.1', 'in.*.1']) aggregator.answer(topic, async () => bytes);
   t.equal(await aggregator.append(LOG_START, 'a-1', bytes), 1);
   await aggregator.candles.put(['b7', 'd', '1'], bytes);
   await eventually(() => edge.ask('full.1', bytes, 1_000).catch(() => undefined));
-  t.equal((await edge.ask('in.1', bytes, 60_000)).length, bytes.length);
+  t.equal((await edge.ask('in.3.1', bytes, 60_000)).length, bytes.length);
   aggregator.send('tick', bytes);
-  edge.send('node', bytes);
-  await eventually(() => ['a-1', 'tick', 'node', 'node of an edge'].every((one) => heard.includes(one)));
+  aggregator.send('node.1.aggregator', bytes);
+  edge.send('node.3.edge', bytes);
+  const wanted = ['a-1', 'tick', 'node.1.aggregator', 'leader node.3.edge'];
+  await eventually(() => wanted.every((one) => heard.includes(one)));
+  t.equal(heard.filter((one) => one === 'leader node.3.edge').length, 1, 'once');
   await eventually(async () => (await edge.read(0)).length === 1);
   t.same((await edge.extent()).last, { sequence: 1, id: 'a-1' });
   for await (const { key } of edge.candles.read()) t.same(key, ['b7', 'd', '1']);
@@ -51,8 +48,13 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   await t.rejects(edge.candles.put(['b7', 'd', '1'], bytes), /permission/i);
   edge.send('tick', bytes);
   edge.send('live.e-2', bytes);
+  edge.send('node.1.aggregator', bytes);
+  edge.send('node.4.edge', bytes);
+  await t.rejects(edge.ask('in.4.1', bytes, 1_000), /permission/i);
   await eventually(() =>
-    ['tick', 'live.e-2'].every((topic) => notices.some((text) => text.includes(`"ts.main.${topic}"`))),
+    ['tick', 'live.e-2', 'node.1.aggregator', 'node.4.edge'].every((topic) =>
+      notices.some((text) => text.includes(`"ts.main.${topic}"`)),
+    ),
   );
   t.same(heard, []);
   const { last } = await eventually(() => aggregator.extent().catch(() => undefined));
@@ -74,9 +76,8 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
 });
 
 test('wrong credentials are refused at once', needsNatsServer(), async (t) => {
-  const users = SHIPPED_USERS.replace('AGGREGATOR_PASSWORD_HASH', 'a-secret');
-  const [url] = (await natsServers(t, 1, users)).urls;
-  for (const credentials of ['aggregator:wrong', 'nobody:a-secret', undefined]) {
+  const [url] = (await natsServers(t, 1, SHIPPED_ACCOUNTS)).urls;
+  for (const credentials of ['node-1:wrong', 'nobody:secret-1', undefined]) {
     const refused = openNatsBus(natsOptions([url!], credentials === undefined ? {} : { credentials }));
     await t.rejects(refused, /^no connection to nats:.*Authorization Violation/i);
   }

@@ -13,7 +13,7 @@ import {
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import { RemotePublishers } from '../../../src/edge/threads/remote_publishers.js';
 import type { RawUpdate, ReadMessage } from '../../../src/ingest/message.js';
-import { packMessage, unpackMessage } from '../../../src/ingest/packed_message.js';
+import { packMessage, unpackForeignMessage } from '../../../src/ingest/packed_message.js';
 import { holds } from '../../holds.js';
 import { damaged } from '../damaged.js';
 
@@ -171,7 +171,7 @@ test('a message that a thread has packed reaches the leader in the same bytes, a
     t.ok(Buffer.from(bytes).includes(packed.content));
     t.same(decodeSubmit(bytes).message, packed);
   }
-  const again = unpackMessage(decodeSubmit(sent[1]!).message, true);
+  const again = unpackForeignMessage(decodeSubmit(sent[1]!).message, true);
   t.same(
     { ...again },
     { ...message(1), again: true, packed, updates: again.updates, malformed: again.malformed },
@@ -227,20 +227,21 @@ function setUp() {
   };
   let epoch: number | undefined;
   const sent: Uint8Array[] = [];
-  const handlers = new Map<string, (bytes: Uint8Array) => Promise<Uint8Array>>();
+  const handlers = new Map<string, (bytes: Uint8Array, topic: string) => Promise<Uint8Array>>();
   const forwarder = new Forwarder({
     bus: {
       async ask(topic, bytes) {
         sent.push(bytes);
-        const handler = handlers.get(topic);
+        const handler = handlers.get(topic.replace('in.3.', 'in.*.'));
         const fate = state.fates.shift();
         if (handler === undefined || fate === 'question') throw new Error('no answer');
-        const answer = await handler(bytes);
+        const answer = await handler(bytes, topic);
         if (state.losesAnswers || fate === 'answer') throw new Error('no answer');
         return answer;
       },
     },
-    run: 'a',
+    node: 3,
+    secret: 'a',
     epoch: () => epoch,
     nameOf: () => ({ token: 'ab' }),
     nowMs: () => clock.nowMs,

@@ -58,6 +58,7 @@ function changed(bus: Bus, append: Bus['append']): Bus {
     ask: (topic, bytes, timeoutMs) => bus.ask(topic, bytes, timeoutMs),
     answer: (topic, handler) => bus.answer(topic, handler),
     waitingBytes: 0,
+    refusedMessages: 0,
     reconnect: () => bus.reconnect(),
     close: () => bus.close(),
   };

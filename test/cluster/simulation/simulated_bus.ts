@@ -17,15 +17,18 @@ export interface BusOptions {
 }
 
 type Topics<T> = Map<string, Set<T>>;
+type Listener = (bytes: Uint8Array, topic: string) => void;
+type Handler = (bytes: Uint8Array, topic: string) => Promise<Uint8Array>;
 
 /** The simulated servers, as a process of a node sees them. */
 export class SimulatedBus implements Bus {
   readonly #options: BusOptions;
   readonly #client: Client;
   readonly #committed = new Set<(record: LogRecord) => void>();
-  readonly #listeners: Topics<(bytes: Uint8Array) => void> = new Map();
-  readonly #handlers: Topics<(bytes: Uint8Array) => Promise<Uint8Array>> = new Map();
+  readonly #listeners: Topics<Listener> = new Map();
+  readonly #handlers: Topics<Handler> = new Map();
   readonly waitingBytes = 0;
+  readonly refusedMessages = 0;
 
   constructor(options: BusOptions, server: number) {
     this.#options = options;
@@ -69,22 +72,22 @@ export class SimulatedBus implements Bus {
   send(topic: string, bytes: Uint8Array): void {
     const { servers, others } = this.#options;
     for (const other of others()) {
-      if (!other.#listeners.has(topic)) continue;
+      if (itemsOf(other.#listeners, topic).length === 0) continue;
       for (let copies = servers.copies(); copies > 0; copies--)
         this.#deliver(other, () => other.#receive(topic, bytes));
     }
   }
 
-  listen(topic: string, listener: (bytes: Uint8Array) => void): () => void {
+  listen(topic: string, listener: Listener): () => void {
     return add(this.#listeners, topic, listener);
   }
 
   ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array> {
     return this.#request(timeoutMs, (answer) => {
       for (const other of this.#options.others())
-        for (const handler of other.#handlers.get(topic) ?? [])
+        for (const handler of itemsOf(other.#handlers, topic))
           this.#deliver(other, () => {
-            handler(bytes).then(
+            handler(bytes, topic).then(
               (reply) => other.#deliver(this, () => answer(reply)),
               () => {},
             );
@@ -92,7 +95,7 @@ export class SimulatedBus implements Bus {
     });
   }
 
-  answer(topic: string, handler: (bytes: Uint8Array) => Promise<Uint8Array>): () => void {
+  answer(topic: string, handler: Handler): () => void {
     return add(this.#handlers, topic, handler);
   }
 
@@ -114,7 +117,7 @@ export class SimulatedBus implements Bus {
   }
 
   #receive(topic: string, bytes: Uint8Array): void {
-    for (const listener of this.#listeners.get(topic) ?? []) listener(bytes);
+    for (const listener of itemsOf(this.#listeners, topic)) listener(bytes, topic);
   }
 
   /** Delivers a message to another node, or loses it. */
@@ -157,6 +160,17 @@ export class SimulatedBus implements Bus {
       });
     });
   }
+}
+
+/** Returns the items of all topics that match a message's topic. */
+function itemsOf<T>(topics: Topics<T>, topic: string): T[] {
+  const words = topic.split('.');
+  return [...topics].flatMap(([pattern, items]) => {
+    const wanted = pattern.split('.');
+    const isMatch =
+      wanted.length === words.length && wanted.every((word, i) => word === '*' || word === words[i]);
+    return isMatch ? [...items] : [];
+  });
 }
 
 function add<T>(topics: Topics<T>, topic: string, item: T): () => void {

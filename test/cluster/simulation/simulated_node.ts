@@ -320,6 +320,7 @@ export class Process {
       ask: bus.ask.bind(bus),
       answer: bus.answer.bind(bus),
       waitingBytes: 0,
+      refusedMessages: 0,
       reconnect: () => bus.reconnect(),
       close: () => bus.close(),
     };

@@ -285,7 +285,7 @@ function receiving() {
   const receiver = new TickReceiver({
     bus: {
       listen(_, listener) {
-        receiveBytes = listener;
+        receiveBytes = (bytes) => listener(bytes, 'tick');
         return () => {};
       },
       ask(topic, query) {
@@ -336,7 +336,7 @@ function sending() {
     bus: {
       send: (_, bytes) => sent.push(bytes),
       answer(_, handler) {
-        state.answer = (query = NO_BYTES) => handler(query);
+        state.answer = (query = NO_BYTES) => handler(query, 'full.7');
         return () => {};
       },
       get waitingBytes() {

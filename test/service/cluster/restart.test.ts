@@ -185,6 +185,7 @@ class HeldBus implements Bus {
     this.answerReads = resolve;
   });
   readonly waitingBytes = 0;
+  readonly refusedMessages = 0;
   readonly candles: ClusterNodeOptions['bus']['candles'] = {
     put: async () => {},
     async *read() {},

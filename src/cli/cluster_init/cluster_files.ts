@@ -1,0 +1,133 @@
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type NatsUser, natsAccounts, newNatsKey } from '../../cluster/nats/nats_accounts.js';
+import { toHex } from '../../model/hex.js';
+import { createPrivateKey } from '../keygen_command.js';
+import { makeAuthority, makeServerCertificate } from './nats_authority.js';
+
+export interface ClusterPlan {
+  /** A folder that does not exist. */
+  readonly dir: string;
+  /** `cluster.name` of the nodes. */
+  readonly name: string;
+  /** The number of nodes: the first ones are aggregators, the others are edges. */
+  readonly nodes: number;
+  readonly aggregators: number;
+  /** The host of each NATS server, and its port for nodes. */
+  readonly servers: readonly ServerAddress[];
+  /** The sections of each node's configuration other than `keys` and `cluster`. */
+  readonly sections: string;
+  /** True when the connections between nodes and servers have TLS. */
+  readonly hasTls: boolean;
+}
+
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The distances of a server's other ports from its port for nodes: 4222, 6222 and 8222 by default. */
+const ROUTE_PORT_AFTER = 2_000;
+const MONITOR_PORT_AFTER = 4_000;
+
+/** Writes the files of a cluster. @throws Error of one sentence when the folder exists, or a certificate cannot be made */
+export function writeClusterFiles(plan: ClusterPlan): void {
+  const { dir, name, nodes, aggregators, servers, hasTls } = plan;
+  if (existsSync(dir)) throw new Error(`${dir} exists: its keys may be in use, so nothing was written`);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const members = Array.from({ length: nodes }, (_, i) => {
+    const role = i < aggregators ? ('aggregator' as const) : ('edge' as const);
+    return { node: i + 1, role, key: newNatsKey() };
+  });
+  const users = members.map(({ node, role, key }): NatsUser => {
+    return { node, role, login: { nkey: key.publicKey } };
+  });
+  if (hasTls) makeAuthority(dir);
+  const accounts = natsAccounts(name, users);
+  for (const index of servers.keys()) writeServer(plan, index, accounts);
+  const secrets = { evm: keyText('evm'), stark: keyText('stark'), stream: keyText('evm') };
+  for (const { node, role, key } of members) {
+    const folder = join(dir, `node-${node}`);
+    mkdirSync(folder);
+    const names = role === 'edge' ? (['stream'] as const) : (['evm', 'stark', 'stream'] as const);
+    for (const one of names) writeSecret(join(folder, `${one}.hex`), secrets[one]);
+    writeSecret(join(folder, 'nats.nk'), `${key.seed}\n`);
+    if (hasTls) copyFileSync(join(dir, 'ca.pem'), join(folder, 'nats-ca.pem'));
+    writeSecret(join(folder, 'tickseal.yaml'), nodeText(plan, node, role, names));
+  }
+}
+
+function writeServer({ dir, servers, hasTls }: ClusterPlan, index: number, accounts: string): void {
+  const folder = resolve(dir, `nats-${index + 1}`);
+  mkdirSync(folder);
+  const { host, port } = servers[index]!;
+  const own = hasTls ? serverTls(folder) : '';
+  if (hasTls) {
+    makeServerCertificate(dir, folder, host);
+    copyFileSync(join(dir, 'ca.pem'), join(folder, 'ca.pem'));
+  }
+  const scheme = hasTls ? 'tls' : 'nats';
+  const routes = servers.map((one) =>
+    JSON.stringify(`${scheme}://${one.host}:${one.port + ROUTE_PORT_AFTER}`),
+  );
+  const lines = [
+    `server_name: n${index + 1}`,
+    `listen: ${JSON.stringify(`${host}:${port}`)}`,
+    `http: "127.0.0.1:${port + MONITOR_PORT_AFTER}"`,
+    'max_payload: 1MB',
+    'max_pending: 64MB',
+    'write_deadline: "2s"',
+    ...(hasTls ? [`tls {${own}}`] : []),
+    `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))}, sync_interval: always }`,
+    ...(servers.length === 1
+      ? []
+      : [
+          'cluster {',
+          '  name: tickseal',
+          `  listen: ${JSON.stringify(`${host}:${port + ROUTE_PORT_AFTER}`)}`,
+          `  routes: [${routes.join(', ')}]`,
+          ...(hasTls
+            ? [`  tls {${own}, ca_file: ${JSON.stringify(join(folder, 'ca.pem'))}, verify: true }`]
+            : []),
+          '}',
+        ]),
+    accounts,
+  ];
+  writeSecret(join(folder, 'nats.conf'), lines.join('\n'));
+}
+
+function serverTls(folder: string): string {
+  const file = (name: string) => JSON.stringify(join(folder, name));
+  return ` cert_file: ${file('server.pem')}, key_file: ${file('server.key')}, min_version: "1.3" `;
+}
+
+/** Returns the configuration of a node. The names of files are relative to the configuration's folder. */
+function nodeText(
+  { name, servers, sections, hasTls }: ClusterPlan,
+  node: number,
+  role: NatsUser['role'],
+  keys: readonly string[],
+): string {
+  // Each node prefers another server, as if each machine had one.
+  const ordered = servers.map((_, i) => servers[(i + node - 1) % servers.length]!);
+  const urls = ordered.map(({ host, port }) => `${hasTls ? 'tls' : 'nats'}://${host}:${port}`);
+  const cluster = {
+    name,
+    role,
+    node,
+    servers: urls,
+    credentials: { file: 'nats.nk' },
+    ...(hasTls && { tls: { ca_file: 'nats-ca.pem' } }),
+    replicas: servers.length === 1 ? 1 : 3,
+  };
+  const files = Object.fromEntries(keys.map((key) => [key, { file: `${key}.hex` }]));
+  return `${sections.trimEnd()}\nkeys: ${JSON.stringify(files)}\ncluster: ${JSON.stringify(cluster)}\n`;
+}
+
+function keyText(type: 'evm' | 'stark'): string {
+  return `${toHex(createPrivateKey(type))}\n`;
+}
+
+function writeSecret(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+}

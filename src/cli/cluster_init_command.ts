@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import { NODE_MAX } from '../model/node_list.js';
+import { systemReason } from '../store/data_folder.js';
+import type { ServerAddress } from './cluster_init/cluster_files.js';
+
+interface ClusterInitOptions {
+  readonly nodes: number;
+  readonly aggregators: number;
+  readonly servers: readonly ServerAddress[];
+  readonly name: string;
+  readonly config?: string;
+  readonly tls: boolean;
+}
+
+const NATS_PORT = 4_222;
+/** The largest port of a server for nodes: its other ports come up to 4,000 later. */
+const PORT_MAX = 61_535;
+
+/** Adds `tickseal cluster-init`. Exit status 1: the files cannot be written. */
+export function registerClusterInit(program: Command): void {
+  program
+    .command('cluster-init')
+    .description(
+      'make the files of a new cluster: NATS servers, users, certificates, and the configuration of each node',
+    )
+    .argument('<dir>', 'the folder to make; copy each folder in it to its machine')
+    .requiredOption('--nodes <number>', 'the number of nodes', parseCount)
+    .option(
+      '--aggregators <number>',
+      'the number of nodes that can make prices; the others are edges',
+      parseCount,
+      2,
+    )
+    .option('--name <word>', 'the name of the cluster', parseName, 'main')
+    .option('--config <file>', 'the other sections of the configuration, the same on all nodes')
+    .option('--no-tls', 'without certificates, for a cluster on one machine')
+    .requiredOption(
+      '--servers <hosts>',
+      'the hosts of one, three or five NATS servers, such as 10.0.0.1,10.0.0.2,10.0.0.3',
+      parseServers,
+    )
+    .action(async (dir: string, options: ClusterInitOptions, command: Command) => {
+      try {
+        await initCluster(dir, options);
+      } catch (error) {
+        command.configureOutput().writeErr?.(`${(error as Error).message}\n`);
+        process.exitCode = 1;
+      }
+    });
+}
+
+async function initCluster(
+  dir: string,
+  { nodes, aggregators, servers, name, config, tls }: ClusterInitOptions,
+): Promise<void> {
+  if (aggregators > nodes)
+    throw new RangeError(`--aggregators is ${aggregators}, more than --nodes, ${nodes}`);
+  const sections = config === undefined ? '' : readSections(config);
+  // Other commands do without the client of NATS.
+  const { writeClusterFiles } = await import('./cluster_init/cluster_files.js');
+  writeClusterFiles({ dir, name, nodes, aggregators, servers, sections, hasTls: tls });
+}
+
+function readSections(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${file}: cannot be read: ${systemReason(error)}`);
+  }
+  const own = /^(keys|cluster):/m.exec(text)?.[1];
+  if (own !== undefined)
+    throw new Error(`${file}: has the section ${own}, which cluster-init makes: remove it`);
+  return text;
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > NODE_MAX)
+    throw new InvalidArgumentError(`expected a number from 1 to ${NODE_MAX}`);
+  return count;
+}
+
+function parseName(text: string): string {
+  if (!/^[a-z][a-z0-9_]{0,31}$/.test(text))
+    throw new InvalidArgumentError('expected a word of lower-case letters, digits and _');
+  return text;
+}
+
+function parseServers(text: string): ServerAddress[] {
+  const servers = text.split(',').map((one) => {
+    const [, host, port] = /^([A-Za-z0-9.-]+)(?::(\d+))?$/.exec(one) ?? [];
+    const address = { host: host ?? '', port: Number(port ?? NATS_PORT) };
+    if (host === undefined || address.port < 1 || address.port > PORT_MAX)
+      throw new InvalidArgumentError(
+        `expected HOST or HOST:PORT with a port up to ${PORT_MAX}, and not ${one}`,
+      );
+    return address;
+  });
+  if (![1, 3, 5].includes(servers.length))
+    throw new InvalidArgumentError('expected one, three or five hosts');
+  return servers;
+}

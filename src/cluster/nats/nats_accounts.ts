@@ -1,0 +1,204 @@
+import { nkeys } from '@nats-io/transport-node';
+import { reportTopic, submitTopic } from '../subjects.js';
+import { Names } from './nats_options.js';
+
+export interface NatsUser {
+  readonly node: number;
+  readonly role: 'aggregator' | 'edge';
+  /** The password or its bcrypt hash; or the public key of an NKey, which needs no password. */
+  readonly login: { readonly password: string } | { readonly nkey: string };
+}
+
+/** The passwords, or their hashes, of the users for the CLI `nats`. */
+export interface NatsStaff {
+  readonly operatorPassword: string;
+  readonly systemPassword: string;
+}
+
+/** Makes an NKey of a user: the servers know the public key, and the node has the seed. */
+export function newNatsKey(): { readonly publicKey: string; readonly seed: string } {
+  const key = nkeys.createUser();
+  return { publicKey: key.getPublicKey(), seed: Buffer.from(key.getSeed()).toString() };
+}
+
+/** Returns the name of a node's user on the NATS servers. */
+function natsUserName(node: number): string {
+  return `node-${node}`;
+}
+
+/**
+ * Returns the `accounts` of the NATS servers of a cluster, in the form of their configuration file.
+ *
+ * The aggregators share an account. Each edge has an account of its own, into which the server carries the log and the prices, and
+ * from which it carries the edge's own messages and requests. A server does not check the reply subject of a request, so the
+ * answer to an edge reaches nothing outside of its account.
+ * @param name `cluster.name` of the nodes' configuration
+ */
+export function natsAccounts(name: string, users: readonly NatsUser[], staff?: NatsStaff): string {
+  const makers = users.filter(({ role }) => role === 'aggregator');
+  const edges = users.filter(({ role }) => role === 'edge');
+  const names = new Names(name);
+  return [
+    'accounts {',
+    '  TICKSEAL {',
+    '    jetstream { max_streams: 2, max_consumers: 0 }',
+    '    users: [',
+    ...makers.flatMap((user) => makerLines(names, user)),
+    ...(staff === undefined ? [] : operatorLines(names, staff)),
+    '    ]',
+    '    exports: [',
+    ...heardSubjects(names).map((subject) => `      { stream: ${quoted(subject)} }`),
+    ...askedSubjects(names, '*').map(
+      ({ subject, isLong }) =>
+        `      { service: ${quoted(subject)}${isLong ? ', response_type: stream' : ''} }`,
+    ),
+    `      { service: ${quoted(JETSTREAM_INFO)} }`,
+    '    ]',
+    '  }',
+    ...edges.flatMap((user) => edgeLines(names, user)),
+    ...(staff === undefined
+      ? ['}']
+      : [
+          '  # For `nats server report`, which asks the servers themselves.',
+          '  SYS {',
+          `    users: [{ user: system, password: ${quoted(staff.systemPassword)} }]`,
+          '  }',
+          '}',
+          'system_account: SYS',
+        ]),
+    '',
+  ].join('\n');
+}
+
+/**
+ * The request that a NATS server looks for in the imports of an account. Without it the server itself answers all requests of the
+ * account to JetStream, with an error. No user of the account may send it.
+ */
+const JETSTREAM_INFO = '$JS.API.INFO';
+
+/** Returns the subjects of the messages that an edge receives. */
+function heardSubjects(names: Names): string[] {
+  return [names.live('*'), names.topic('tick'), names.topic('node.*.*')];
+}
+
+interface AskedSubject {
+  readonly subject: string;
+  /** True when an answer may have many messages. */
+  readonly isLong: boolean;
+}
+
+/** Returns the subjects of the messages and requests of an edge. @param node `*` for all edges */
+function askedSubjects(names: Names, node: number | '*'): AskedSubject[] {
+  const streams = [names.logStream, names.candleStream];
+  const short = [
+    names.topic(reportTopic({ node, role: 'edge' })),
+    names.topic(submitTopic(node, '*')),
+    names.topic('full.*'),
+    ...streams.map((stream) => `$JS.API.STREAM.INFO.${stream}`),
+    `$JS.API.STREAM.MSG.GET.${names.logStream}`,
+  ];
+  const long = streams.map((stream) => `$JS.API.DIRECT.GET.${stream}`);
+  return [
+    ...short.map((subject) => ({ subject, isLong: false })),
+    ...long.map((subject) => ({ subject, isLong: true })),
+  ];
+}
+
+function makerLines(names: Names, user: NatsUser): string[] {
+  const streams = [names.logStream, names.candleStream];
+  const api = (request: string, of = streams) => of.map((stream) => `$JS.API.${request}.${stream}`);
+  const log = [names.logStream];
+  const { node, role } = user;
+  return userLines('      ', user, {
+    publish: [
+      [names.record('*'), names.candles(['>']), names.topic('tick'), names.topic('full.*')],
+      [names.topic(reportTopic({ node, role })), names.topic(submitTopic(node, '*'))],
+      api('STREAM.INFO'),
+      api('STREAM.CREATE'),
+      api('STREAM.UPDATE'),
+      [...api('STREAM.LEADER.STEPDOWN', log), ...api('STREAM.MSG.GET', log)],
+      api('DIRECT.GET'),
+    ],
+    subscribe: [
+      [...heardSubjects(names), names.topic('full.*'), names.topic(submitTopic('*', '*'))],
+      ['_INBOX.aggregator.>'],
+    ],
+    more: ['allow_responses: { max: 1, expires: "1m" }'],
+  });
+}
+
+function operatorLines(names: Names, { operatorPassword }: NatsStaff): string[] {
+  const streams = [names.logStream, names.candleStream];
+  return [
+    '      # For the CLI `nats` of an operator: it reads the state of the streams and changes nothing.',
+    ...loginLines('      ', ['user: operator', `password: ${quoted(operatorPassword)}`], {
+      publish: [
+        [JETSTREAM_INFO, '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'],
+        streams.map((stream) => `$JS.API.STREAM.INFO.${stream}`),
+      ],
+      subscribe: [['_INBOX.operator.>']],
+    }),
+  ];
+}
+
+function edgeLines(names: Names, user: NatsUser): string[] {
+  const { node } = user;
+  const asked = askedSubjects(names, node).map(({ subject }) => subject);
+  const imported = (kind: string, subjects: readonly string[]) =>
+    subjects.map((subject) => `      { ${kind}: { account: TICKSEAL, subject: ${quoted(subject)} } }`);
+  return [
+    `  EDGE_${node} {`,
+    '    users: [',
+    ...userLines('      ', user, {
+      publish: [asked.slice(0, 3), asked.slice(3, 6), asked.slice(6)],
+      subscribe: [[...heardSubjects(names), '_INBOX.edge.>']],
+    }),
+    '    ]',
+    '    imports: [',
+    ...imported('stream', heardSubjects(names)),
+    ...imported('service', [...asked, JETSTREAM_INFO]),
+    '    ]',
+    '  }',
+  ];
+}
+
+interface Permissions {
+  /** The subjects of each line. */
+  readonly publish: readonly (readonly string[])[];
+  readonly subscribe: readonly (readonly string[])[];
+  readonly more?: readonly string[];
+}
+
+function userLines(indent: string, { node, login }: NatsUser, permissions: Permissions): string[] {
+  const lines =
+    'nkey' in login
+      ? [`nkey: ${login.nkey}`]
+      : [`user: ${natsUserName(node)}`, `password: ${quoted(login.password)}`];
+  return loginLines(indent, lines, permissions);
+}
+
+function loginLines(
+  indent: string,
+  login: readonly string[],
+  { publish, subscribe, more = [] }: Permissions,
+): string[] {
+  const list = (name: string, lines: readonly (readonly string[])[]) => [
+    `    ${name}: [`,
+    ...lines.map((subjects) => `      ${subjects.map(quoted).join(', ')}`),
+    '    ]',
+  ];
+  return [
+    '{',
+    ...login.map((line) => `  ${line}`),
+    '  permissions {',
+    ...list('publish', publish),
+    ...list('subscribe', subscribe),
+    ...more.map((line) => `    ${line}`),
+    '  }',
+    '}',
+  ].map((line) => `${indent}${line}`);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

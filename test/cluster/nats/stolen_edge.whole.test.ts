@@ -1,0 +1,89 @@
+import { connect } from '@nats-io/transport-node';
+import { test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { LOG_START, type LogRecord } from '../../../src/cluster/bus.js';
+import { askInVain, besieged } from './accounts.js';
+import { natsBus, natsServers, needsNatsServer } from './servers.js';
+
+// Attacks on the other nodes of a cluster. The attacker has the credentials of an edge, and no more.
+
+const bytes = new Uint8Array(10);
+
+test('no answer to a stolen edge reaches the log or another node', needsNatsServer(), async (t) => {
+  const { leader, standby, edge, thief } = await besieged(t);
+  t.equal(await leader.append(LOG_START, 'a-1', bytes), 1);
+  await leader.candles.put(['b7', 'd', '1'], bytes);
+  for (const topic of ['full.1', 'in.*.1']) leader.answer(topic, async () => bytes);
+  await eventually(() => edge.ask('full.1', bytes, 1_000).catch(() => undefined));
+  const heard: string[] = [];
+  for (const bus of [leader, standby, edge]) {
+    bus.onCommitted(({ id }) => heard.push(id));
+    for (const topic of ['tick', 'node.*.*']) bus.listen(topic, (_, own) => heard.push(own));
+  }
+  const questions = [
+    'ts.main.full.1',
+    'ts.main.in.4.1',
+    'ts.main.node.4.edge',
+    '$JS.API.STREAM.INFO.TS_MAIN_LOG',
+    '$JS.API.STREAM.MSG.GET.TS_MAIN_LOG',
+    '$JS.API.DIRECT.GET.TS_MAIN_LOG',
+    '$JS.API.DIRECT.GET.TS_MAIN_CANDLES',
+  ];
+  const replies = ['log.x', 'candles.b7.d.2', 'live.x', 'tick', 'node.1.aggregator', 'in.3.1'];
+  const requests = questions.flatMap((question) =>
+    replies.map((reply): [string, string] => [question, `ts.main.${reply}`]),
+  );
+  await askInVain(thief, requests, '{"seq":1}');
+  // Messages of the leader reach every node after those of the thief.
+  leader.send('tick', bytes);
+  await eventually(() => heard.filter((one) => one === 'tick').length === 3);
+  t.same(
+    heard.filter((one) => one !== 'tick' && one !== 'node.4.edge'),
+    [],
+  );
+  t.same((await leader.extent()).last, { sequence: 1, id: 'a-1' });
+  for await (const { key } of leader.candles.read()) t.same(key, ['b7', 'd', '1']);
+});
+
+test('requests are answered to inboxes alone', needsNatsServer(), async (t) => {
+  // Without accounts any client may be any node.
+  const { urls } = await natsServers(t, 1);
+  const leader = await natsBus(t, urls);
+  const thief = await connect({ servers: [...urls] });
+  t.teardown(() => thief.close());
+  leader.answer('full.1', async () => bytes);
+  await eventually(() => leader.ask('full.1', bytes, 1_000).catch(() => undefined));
+  for (const reply of ['ts.main.log.x', 'ts.main.tick', '$JS.API.STREAM.INFO.TS_MAIN_LOG', '_INBOXES.x'])
+    thief.publish('ts.main.full.1', bytes, { reply });
+  t.equal((await thief.request('ts.main.full.1', bytes)).data.length, bytes.length);
+  t.equal(leader.refusedMessages, 4);
+  t.equal((await leader.extent()).last.sequence, 0);
+});
+
+test(
+  'a record of another stream, or under another ID, is no record of the log',
+  needsNatsServer(),
+  async (t) => {
+    const { urls } = await natsServers(t, 1);
+    const leader = await natsBus(t, urls);
+    const follower = await natsBus(t, urls, { role: 'edge' });
+    const thief = await connect({ servers: [...urls] });
+    t.teardown(() => thief.close());
+    await leader.candles.put(['b7', 'd', '1'], bytes);
+    await leader.append(LOG_START, 'a-1', bytes);
+    const committed: LogRecord[] = [];
+    follower.onCommitted((record) => committed.push(record));
+    await follower.extent();
+    const reply = 'ts.main.live.x';
+    thief.publish('$JS.API.DIRECT.GET.TS_MAIN_CANDLES', '{"seq":1}', { reply });
+    thief.publish('$JS.API.DIRECT.GET.TS_MAIN_LOG', '{"seq":1}', { reply });
+    thief.publish(reply, 'no record');
+    await eventually(() => follower.refusedMessages >= 2 && committed.length > 0);
+    t.same(
+      committed.map(({ sequence, id }) => [sequence, id]),
+      [[1, 'a-1']],
+      'the record of the log again, under its own ID',
+    );
+    t.equal(follower.refusedMessages, 2);
+  },
+);

@@ -1,0 +1,47 @@
+import { test } from 'tap';
+import { Submissions } from '../../../src/cluster/publishers/submissions.js';
+import { decodeOutcome, encodeSubmit } from '../../../src/cluster/publishers/submit.js';
+
+/** Takes messages of a session `s` of several nodes. */
+function taking() {
+  const taken: string[] = [];
+  let handle: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>;
+  new Submissions({
+    bus: {
+      answer(_, handler) {
+        handle = handler;
+        return () => {};
+      },
+    },
+    epoch: 7,
+    receiver: {
+      async receive({ isDurable }, { traceId }) {
+        taken.push(`${traceId}${isDurable ? ' durable' : ''}`);
+        return { ok: true, traceId, accepted: ['BTCUSD'], rejected: new Map() };
+      },
+    },
+    rightsOf: () => ({ identity: 'x', mayPublishAs: () => true, maySee: () => true }),
+  }).start();
+  const submit = async (node: number, number: number, traceId: string, durable = false) => {
+    const message = { traceId, length: 10, content: '[[],[]]' };
+    const rest = { oldest: number, again: false, type: 'evm', caller: { token: 'ab' } } as const;
+    const bytes = encodeSubmit({ session: 's', number, durable, message, ...rest });
+    return decodeOutcome(await handle(bytes, `in.${node}.7`)).traceId;
+  };
+  return { taken, submit };
+}
+
+test('a node neither silences nor answers the session of another node', async (t) => {
+  const { taken, submit } = taking();
+  t.equal(await submit(4, 5, 'thief'), 'thief');
+  t.equal(await submit(3, 1, 'honest 1'), 'honest 1');
+  t.equal(await submit(3, 5, 'honest 5'), 'honest 5', 'and not the outcome of the thief');
+  t.same(taken, ['thief', 'honest 1', 'honest 5']);
+});
+
+test('a message counts as durable when it says so itself', async (t) => {
+  const { taken, submit } = taking();
+  await submit(3, 1, 'first');
+  await submit(3, 2, 'second', true);
+  t.same(taken, ['first', 'second durable']);
+});
