@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers';
 import { HANG_MS } from '../scripts/load/wait.js';
 
 /**
- * The first line of every script. The line makes aliases work, and lets about twenty short processes run without the runner's
- * loaders.
+ * The first line of every script. The option lets bash use aliases, because a shell that is not interactive ignores them
+ * otherwise. Without the two variables, Node.js loads no modules of the test runner and records no coverage. Scripts start about
+ * twenty short processes, so each of them should start fast.
  */
 const PREPARATION = 'shopt -s expand_aliases; unset NODE_OPTIONS NODE_V8_COVERAGE';
 

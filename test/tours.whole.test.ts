@@ -55,13 +55,16 @@ async function runSteps(
   }
 }
 
-/** Returns the blocks `sh tour` of a page. Each block has the `text` that follows it. */
+/** Returns the `sh tour` blocks of a page. Each block has the content of the `text` block that follows it. */
 function tourOf(page: Page): Step[] {
   const blocks = readPage(page).matchAll(/```sh tour\n([\s\S]*?)```(?:\n```text\n([\s\S]*?)```)?/g);
   return [...blocks].map(([, commands = '', expected = '']) => ({ commands, expected }));
 }
 
-/** Returns the blocks `js` of a page. Each block has the `text` that follows it. The blocks import the compiled client. */
+/**
+ * Returns the `js` blocks of a page. Each block has the content of the `text` block that follows it. The blocks import the compiled
+ * client.
+ */
 function examplesOf(page: Page): Step[] {
   const blocks = readPage(page).matchAll(/```js\n([\s\S]*?)```\n```text\n([\s\S]*?)```/g);
   return [...blocks].map(([, code = '', expected = '']) => {
@@ -74,7 +77,7 @@ function examplesOf(page: Page): Step[] {
   });
 }
 
-/** Returns the first block `text` after a place on a page. */
+/** Returns the content of the first `text` block after a place on a page. */
 function textAfter(page: Page, place: string): string {
   const [, after = ''] = readPage(page).split(place);
   return /```text\n([\s\S]*?)```/.exec(after)?.[1] ?? '';

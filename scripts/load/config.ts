@@ -13,7 +13,7 @@ export const OTHER_TOKEN = 'other';
 /** The oracle ID of every publisher. */
 export const ORACLE_ID = 'bench';
 
-/** The size of the service in a load run. */
+/** The settings of the service in a load run. */
 export interface LoadConfig {
   readonly signatureType: SignatureType;
   /** The number of assets. Assets have the names `A0`, `A1` and so on, and the streaming IDs 0, 1 and so on. */

@@ -14,7 +14,7 @@ import { until } from './service.js';
 /** The time of the newest update, by publisher and symbol. */
 export type Account = Map<string, bigint>;
 
-/** Adds the updates of a publisher that were acknowledged. */
+/** Adds a publisher's acknowledged updates to the account. */
 export function enter(account: Account, { publisher, acknowledged }: AckedPublisher): void {
   const key = toHex(publisherKeys('evm', publisher).key);
   for (const [symbol, timestampNs] of acknowledged) keepNewer(account, `${key} ${symbol}`, timestampNs);

@@ -97,7 +97,10 @@ export class PublishSession {
     if (!this.#isUp) void this.close();
   }
 
-  /** Sends each line and awaits its answer. Returns true if every price was accepted. */
+  /**
+   * Sends the messages of all lines, with at most `UNANSWERED_MAX` messages unanswered at the same time. Returns true if every
+   * price was accepted and the connection was not lost for good.
+   */
   async run(lines: Iterable<PriceLine> | AsyncIterable<PriceLine>): Promise<boolean> {
     // The wait comes first, so that no input is read while the service is unreachable.
     await this.#publisher.opened();

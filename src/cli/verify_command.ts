@@ -66,7 +66,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
         if (verdicts.includes('failed')) process.exitCode = 1;
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
-        // The errors here are unreadable files and invalid options.
+        // The errors here are unreadable files, empty input and invalid options.
         streams.stderr.write(`verify: ${(error as Error).message}\n`);
         process.exitCode = 1;
       }

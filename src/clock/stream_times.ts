@@ -130,7 +130,10 @@ export class StreamEra {
   #lastUpper = 0n;
   /** The latest time that may have been signed with the era's number before this era took the number. */
   #signedUpper = 0n;
-  /** The time since which signed frames wait, and the time of the last attempt. */
+  /**
+   * The times of the first and the last failed attempt in a row to find a time for a signed frame; `undefined` after a
+   * successful attempt.
+   */
   #held: { sinceNs: bigint; triedNs: bigint } | undefined;
 
   constructor(

@@ -1,9 +1,12 @@
 /** The waiting times of a cluster's nodes, in milliseconds. */
 export interface ClusterTiming {
-  /** The length of silence of the log and of the ticks after which a standby claims the lead. */
+  /**
+   * The lease of the leader. A standby claims the lead when the log has been silent for a little longer than the lease, and the
+   * ticks for 0.6 of the lease.
+   */
   readonly leaseMs: number;
   /**
-   * * The time for which a leader that cannot write to the log continues to send ticks. The time is at least
+   * The time for which a leader that cannot write to the log continues to send ticks. The time is at least
    * {@link leaseMs}.
    */
   readonly tickLeaseMs: number;

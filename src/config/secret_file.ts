@@ -5,7 +5,7 @@ import { shownText } from './shown_text.js';
 /** The text of a file, or the reason why the file is not used. The reason shows no part of the text. */
 export type ReadText = { readonly text: string } | { readonly message: string };
 
-/** Reads a file that only its owner can use. Refuses a file that the owner's group or other users can use. */
+/** Reads a file that only its owner can use. Refuses a file that its group or other users can use. */
 export function readSecretFile(file: string): ReadText {
   return readRegularFile(file, true);
 }

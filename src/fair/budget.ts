@@ -16,7 +16,7 @@ export interface Budget {
   owe(cost: number, nowNs: bigint): void;
   /** Tells whether {@link take} would subtract the cost. */
   has(cost: number, nowNs: bigint): boolean;
-  /** Counts a refusal because too little was left. */
+  /** Counts a refusal whose cause was an insufficient budget. */
   countRefusal(): void;
 }
 

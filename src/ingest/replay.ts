@@ -91,8 +91,8 @@ export class ReplayWindow {
   }
 
   /**
-   * Tells whether an update with this hash and sender was accepted, and another update after it. The other update may be a refresh of
-   * this update, because only the last time of an update is remembered.
+   * Tells whether an update with this hash and sender was accepted, and a later update was accepted too. A refresh of the same update
+   * counts as a later update, because only the newest timestamp of each update is remembered.
    */
   isOver(update: SignedUpdate): boolean {
     const pair = this.#pairs.get(update.asset, update.publisher);

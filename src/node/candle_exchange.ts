@@ -96,7 +96,8 @@ export class CandleExchange {
   }
 
   /**
-   * Reads the whole shelf into the store.
+   * Reads all shared candle blocks of the cluster into the store. Skips unreadable blocks and blocks of assets that are not
+   * configured.
    * @param beforeMinute the first minute since 1970 that this node will record
    * @throws Error when no server answers
    */

@@ -56,8 +56,9 @@ export interface Server {
   /** Stops or resumes accepting connections. Open connections stay. */
   setAccepting(accepting: boolean): void;
   /**
-   * Prepares for the moment when another process takes over. From then on the server opens no sockets, and closes each
-   * connection after its answer. Some time after {@link drain} began, it answers 503.
+   * Prepares for the takeover by another process. After this call the server accepts no WebSocket, and closes each HTTP
+   * connection after its answer. `LAST_ANSWERS_MS` after {@link drain} has stopped accepting connections, the server answers
+   * every request with 503.
    */
   handOver(): void;
   /**

@@ -5,7 +5,7 @@ import type { Table } from './table.js';
 export interface LogProgress {
   /** The last record that was applied; `undefined` before the first record, and before another log. */
   position: LogPlace | undefined;
-  /** True when inputs were left out of records before {@link position}, as on an edge. */
+  /** True when the data folder lacks inputs from the records up to {@link position}, because an edge stores no inputs. */
   lacksInputs: boolean;
 }
 

@@ -119,7 +119,7 @@ export interface StoreOptions extends FolderOptions {
   readonly dir: string;
   /** The configured assets. Records of other assets stay unchanged. */
   readonly assets: readonly AssetName[];
-  /** The time for which candles are kept. Whole days are deleted some time after it. */
+  /** The retention time of candles. A whole day is deleted some time after its retention time has passed. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
   /** Logs when the disk begins to fail, and when it works again. */
@@ -176,7 +176,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   /**
-   * Remembers a damaged record, so that {@link Store.health} reports the damage until the next start. A damaged record is never served.
+   * Runs a read. If the read finds a damaged record, {@link Store.health} reports the damage until the next start, and the error is
+   * thrown again.
    */
   function noticing<T>(read: () => T): T {
     try {

@@ -82,8 +82,8 @@ function sortById(assets: readonly AssetIndex[], ids: readonly number[]): readon
 }
 
 /**
- * Returns 32 mixed bits of the index. The hash of a set is the sum of these numbers, so their order does not matter. A double
- * holds the sum exactly.
+ * Returns a 32-bit hash of an asset's index. The hash of a set is the sum of its assets' hashes, so the order of the assets does
+ * not matter. A double holds this sum exactly.
  */
 function hashOf(asset: AssetIndex): number {
   let mixed = Math.imul(asset + 1, 0x9e3779b1);

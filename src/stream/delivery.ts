@@ -124,7 +124,7 @@ export class Delivery {
     if (due.length > 0) this.emit(due, nowNs);
   }
 
-  /** Makes a frame for each group and publishes the frame, at once or after it is signed. */
+  /** Makes and publishes each group's due frame, a signed frame after its signature. Skips groups whose last frame is still being signed. */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
     const times = new Map<StreamEra, TimeNs>();
     const signed: Group[] = [];

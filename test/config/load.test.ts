@@ -97,7 +97,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
   });
 });
 
-/** Makes a folder with the sample and all files that the sample names. */
+/** Writes the sample configuration and all files that it names into the folder. Returns the path of the configuration. */
 function sampleFolder(folder: string): string {
   mkdirSync(join(folder, 'keys'));
   writeFileSync(join(folder, 'keys/evm.hex'), `0x${'11'.repeat(32)}\n`, { mode: 0o600 });

@@ -81,9 +81,10 @@ interface Block {
 
 /**
  * Runs a function with intervals instead of numbers. The intervals contain all possible values, for any inputs and any number of
- * rounds of the function's loops. The intervals of an i32 are only known after it is masked with a constant.
+ * rounds of the function's loops. Results of i32 arithmetic count as any i32 until a mask with a constant limits them.
  * @returns the largest absolute value of an i64
- * @throws RangeError when an i64 can overflow, or when a stored number can need more than 32 bits
+ * @throws RangeError when an i64 can overflow, when a stored number can need more than 32 bits, or when a loop's intervals still
+ * grow after {@link ROUNDS_MAX} rounds
  */
 export function runWithIntervals(
   { parameters, locals, code }: ParsedFunction,

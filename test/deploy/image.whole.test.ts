@@ -15,7 +15,7 @@ function lastStage(): string {
   return DOCKERFILE.split(/^FROM /m).at(-1)!;
 }
 
-/** Returns the files that the first stage copies from this folder. Each file is copied to the same path. */
+/** Returns the files and folders that the first stage copies from the project's root. Each path stays the same. */
 function copied(): string[] {
   const lines = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.*) \S+$/gm)];
   return lines.flatMap(([, sources = '']) => sources.split(' '));

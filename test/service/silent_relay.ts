@@ -10,8 +10,8 @@ export interface SilentRelay {
 }
 
 /**
- * Relays to a port of this machine.
- * @param alter returns the bytes for the client that replace the bytes from the target
+ * Opens a relay to a port of this machine.
+ * @param alter changes the bytes from the target before the client receives them
  */
 export async function openSilentRelay(
   targetPort: number,

@@ -34,7 +34,7 @@ export class BasePrices {
     this.#options = options;
   }
 
-  /** Reads the unknown bases of these assets. Repeated calls read each base once a day. */
+  /** Reads the unknown bases of these assets. Repeated calls read each base once a day, and try a failed read again after 10 s. */
   async read(assets: readonly TaxonomyAsset[]): Promise<void> {
     const today = Math.floor(this.#options.nowMs() / DAY_MS);
     if (today !== this.#day) this.#bases = new Map();

@@ -1,6 +1,6 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 
-// The values in the commands that the copy buttons under a proof produce.
+// The shell commands for the copy buttons under a proof.
 
 export interface CommandOptions {
   /** The JSON text of the answer of `/v1/prices/latest`, as received. */

@@ -3,7 +3,10 @@ export interface LinkFragment {
   readonly token: string | undefined;
   /** Addresses and Stark public keys, as in the link. */
   readonly signers: readonly string[];
-  /** The address that signs streams, if it differs. */
+  /**
+   * The address that signs streams; `undefined` when the link names no `stream_signer`. The first EVM signer then signs the
+   * streams.
+   */
   readonly streamSigner: string | undefined;
 }
 

@@ -38,7 +38,7 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
     : { tone: 'bad', text: `A frame failed its check, so no price is shown until one passes. ${reason}.` };
 }
 
-/** Makes the notice of a problem of the service that may be temporary. @param what the text after `The service` */
+/** Makes the notice of a service problem. The problem may be temporary. @param what the text after `The service` */
 export function troubleNotice(what: string): Notice {
   return { tone: 'bad', text: `The service ${what}. The page tries again.` };
 }

@@ -25,9 +25,9 @@ export interface StreamOptions {
    */
   readonly signatureType?: StreamedType | undefined;
   /**
-   * The age in milliseconds above which a payload gives no ticks, but an `error` event: old payloads may have been kept back, or
-   * recorded and sent again. The age is the greater one of two: by this machine's clock, which a wrong clock changes, and by the
-   * service's clock, see {@link Tick.ageMs}. Default: 10 s and five intervals of the channel.
+   * The largest allowed age of a payload, in milliseconds. An older payload causes an `error` event and no ticks, because an
+   * attacker may have delayed or replayed it. The age is measured with this machine's clock and with the service's clock (see
+   * {@link Tick.ageMs}); the greater age counts. Default: 10 s plus five intervals of the channel.
    */
   readonly maxAgeMs?: number | undefined;
   /** A signal that ends the stream, like `close`. Default: none. */

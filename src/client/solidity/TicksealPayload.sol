@@ -45,7 +45,7 @@ library TicksealPayload {
     error UnorderedAssets(uint16 assetId);
     /// The payload holds no entry of this asset.
     error AssetMissing(uint16 assetId);
-    /// The payload has fewer entries.
+    /// The index is not below the payload's number of entries.
     error NoSuchEntry(uint256 index);
 
     uint8 internal constant NO_SCHEDULE = 0xFF;

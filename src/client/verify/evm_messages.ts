@@ -3,7 +3,10 @@ import { WORD_BYTES } from '../../wire/signatures.js';
 import { concatBytes, integerBytes, utf8ToBytes } from './bytes.js';
 import { keccak256 } from './keccak_sponge.js';
 
-/** Returns the Keccak-256: 32 bytes. Must not keep `bytes`, because the caller overwrites them later. */
+/**
+ * A function that returns the 32-byte Keccak-256 hash of `bytes`. The function must not keep `bytes`, because the caller overwrites
+ * `bytes` later.
+ */
 type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
 /**

@@ -15,8 +15,8 @@ export const GENERATOR_TABLE = 0;
 /** The number of places. A multiple of a point is a sum of points from its table, with one point for each byte of the factor. */
 const PLACES = 32;
 /**
- * The number of points at each place: the odd multiples up to 255 of 256^place. A negative multiple uses the same point with the opposite
- * sign.
+ * The number of points at each place: the multiples of the table's point by 256^place times each odd number up to 255. A negative multiple
+ * uses the same point with the opposite sign.
  */
 const ODD_MULTIPLES = 128;
 const TABLE_BYTES = PLACES * ODD_MULTIPLES * POINT_BYTES;
@@ -28,7 +28,7 @@ const PLACE_LIMBS = Int32Array.from(PLACE_BITS, ([limb]) => limb);
 const PLACE_SHIFTS = Int32Array.from(PLACE_BITS, ([, shift]) => shift);
 const TOP_BYTE_BIT = 0x80;
 
-/** The largest number of sums that are made at once. Each sum has two multiples. */
+/** The largest number of sums that are made at once. Each sum adds a multiple of one point to a multiple of another point. */
 export const SUMS_MAX = 64;
 const SUM_POINTS = 2 * PLACES;
 // The last step of `fill` adds half of a table's points at once, with the memory of the sums.
@@ -169,7 +169,7 @@ export class Secp256k1Tables {
     return this.#tables + table * TABLE_BYTES + (odd * PLACES + place) * POINT_BYTES;
   }
 
-  /** Returns the reference to the point for 2·byte - 255. */
+  /** Returns the reference to the multiple `(2·byte − 255) · 256^place` of the table's point, negated if `sign` is 1. */
   #reference(table: number, place: number, byte: number, sign: number): number {
     const isPositive = byte >= ODD_MULTIPLES;
     const odd = isPositive ? byte - ODD_MULTIPLES : ODD_MULTIPLES - 1 - byte;

@@ -38,8 +38,8 @@ export class RemotePublishers {
 
   async receive(number: number, message: PackedMessage): Promise<PublishOutcome> {
     const session = this.#sessions.get(number);
-    // The rights have changed. The connection's thread closes the connection when it receives the change.
     if (session === undefined || this.#options.rightsOf(session.caller) !== session.rights)
+      // The rights have changed. The connection's thread closes the connection when it receives the change.
       return { ok: false, traceId: message.traceId, error: 'the token or key has been removed' };
     return this.#options.receiver.receive(session, unpackMessage(message));
   }

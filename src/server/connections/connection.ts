@@ -84,7 +84,10 @@ export interface ReaderLimits {
   readonly idleTimeoutSeconds: number;
 }
 
-/** Returns the settings for connections of readers. These connections are pinged, and only few bytes may wait for them. */
+/**
+ * Returns the settings for readers' connections. The server pings these connections, and drops further messages when 1 MiB waits
+ * for a reader.
+ */
 export function readerPath(
   path: string,
   { messageBytesMax, idleTimeoutSeconds }: ReaderLimits,

@@ -164,7 +164,10 @@ export const count = z
   .transform(Number)
   .meta({ type: 'integer', minimum: 0, maximum: COUNT_MAX });
 
-/** The white space around symbols in a list. It is that of ASCII, because dialects of patterns differ in the other white space. */
+/**
+ * The ASCII white space around symbols in a list. The patterns leave out other white space, because regular-expression dialects
+ * disagree about it.
+ */
 const SPACES = '[\\x09-\\x0d ]*';
 const EMPTY = new RegExp(`^${SPACES}$`);
 const SPACED_SYMBOL = `${SPACES}${SYMBOL_PATTERN}${SPACES}`;
