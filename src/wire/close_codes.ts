@@ -37,7 +37,7 @@ export const CLOSES = {
   },
   controlFlood: {
     code: 1008,
-    reason: 'more than control_messages_per_second messages, pings or pongs',
+    reason: 'more than control_messages_per_second',
     paths: 'all',
     reconnect: true,
   },
@@ -49,13 +49,13 @@ export const CLOSES = {
   },
   tooManySilent: {
     code: 1008,
-    reason: 'too many connections of the token do not answer a ping',
+    reason: 'too many connections of the token do not answer',
     paths: 'publish',
     reconnect: true,
   },
   tooMuchAtOnce: {
     code: 1013,
-    reason: 'the connection sent too many messages at once',
+    reason: 'too many messages at once',
     paths: 'all',
     reconnect: true,
   },

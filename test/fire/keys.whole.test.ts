@@ -94,7 +94,7 @@ test('a secret file that others can read is refused by check-config and at the s
     const refusal = new RegExp(`${path.replaceAll('.', '\\.')}: .*${name} is open to its group or to others`);
     for (const mode of OPEN_MODES) {
       chmodSync(join(dir, name), mode);
-      t.match(run(registerCheckConfig, 'check-config', file), { exitCode: 2, err: refusal }, name);
+      t.match(await run(registerCheckConfig, 'check-config', file), { exitCode: 2, err: refusal }, name);
     }
     const service = new ServeProcess(['--config', file]);
     t.teardown(() => service.kill());
@@ -103,7 +103,7 @@ test('a secret file that others can read is refused by check-config and at the s
     t.equal(service.stdout, '');
     chmodSync(join(dir, name), 0o600);
   }
-  t.match(run(registerCheckConfig, 'check-config', file), { exitCode: 0, out: /ok/ });
+  t.match(await run(registerCheckConfig, 'check-config', file), { exitCode: 0, out: /ok/ });
 });
 
 test('a reload that finds a secret file open to others changes nothing', async (t) => {

@@ -3,8 +3,7 @@ import { createEVM } from '@ethereumjs/evm';
 import { createClient, formatDecimalPrice, Subscriber } from 'tickseal/client';
 import { WebSocket } from 'ws';
 
-// Reads a signed payload and passes it to the Solidity verifier, which runs in an EVM inside this process. A program calls a
-// deployed verifier in the same way.
+// Reads a signed payload and passes it to the Solidity verifier, which runs in an EVM inside this process.
 //   solc --bin --optimize … TicksealVerifier.sol && node verify_on_chain.js BTCUSD TicksealVerifier.bin
 
 const { TICKSEAL_URL = 'http://127.0.0.1:8080', TICKSEAL_TOKEN, SIGNER = '' } = process.env;
@@ -26,15 +25,13 @@ const payload = await new Promise<string>((resolve) => {
   });
   void subscriber.subscribe([id]);
 });
-// The constructor's arguments: taxonomy, greatest age in seconds, greatest lead in seconds, signers. The lead is large
-// because the block of this EVM has a time in 1970.
+// The constructor's arguments: taxonomy, largest age and lead in seconds, signers. The block of this EVM has a time in 1970.
 const deployment = [taxonomyId, 60, 4_000_000_000, 128, 1, SIGNER].map(word).join('');
 const code = Buffer.from(readFileSync(bytecodeFile, 'utf8').trim() + deployment, 'hex');
 const evm = await createEVM();
 const { createdAddress: to } = await evm.runCall({ data: code, gasLimit: 30_000_000n });
 
-// The arguments of priceOf(bytes,uint16): the offset of the bytes, the streaming ID, the length of the bytes, and the bytes
-// padded to a whole word.
+// The arguments of priceOf(bytes,uint16): the offset of the bytes, the streaming ID, their length, and the padded bytes.
 const bytes = payload.padEnd(Math.ceil(payload.length / 64) * 64, '0');
 const data = Buffer.from(`d8210f05${word(64)}${word(id)}${word(payload.length / 2)}${bytes}`, 'hex');
 const { execResult } = await evm.runCall({ to: to!, data, gasLimit: 1_000_000n });
