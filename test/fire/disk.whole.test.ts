@@ -42,7 +42,11 @@ const FAILING_DISK = `
   }`;
 
 test('a full disk: durable acknowledgements and signing stop, streams go on, and it recovers', (t) =>
-  survivesFailure(t, 'room', /cannot be written: the disk is full: storage.reserve keeps 16384 KiB free; 0 KiB are free there/));
+  survivesFailure(
+    t,
+    'room',
+    /cannot be written: the disk is full: storage.reserve keeps 16384 KiB free; 0 KiB are free there/,
+  ));
 
 test('a disk that cannot flush: durable acknowledgements and signing stop, streams go on, and it recovers', (t) =>
   survivesFailure(t, 'sync', /cannot be written: .* KiB are free there/));

@@ -39,7 +39,6 @@ export interface Sections {
 /** Returns a configuration with an EVM asset, a Stark asset and three publishers of each type. */
 export function testConfig(dir: string, sections: Sections = {}): string {
   const file = {
-    listen: { port: 0 },
     admin: { port: 0 },
     keys: { evm: { file: 'unused' }, stark: { file: 'unused' } },
     tokens: [
@@ -63,6 +62,7 @@ export function testConfig(dir: string, sections: Sections = {}): string {
     ),
     storage: { dir: join(dir, 'store') },
     ...sections,
+    listen: { port: 0, ...(sections['listen'] as object | undefined) },
   };
   return JSON.stringify(file);
 }

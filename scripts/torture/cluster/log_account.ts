@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { LogRecord } from '../../../src/cluster/bus.js';
 import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { openBus } from '../../../src/cluster/open_bus.js';
@@ -17,7 +18,6 @@ export class LogAccount {
   /** A sentence for each broken rule. */
   readonly violations: string[] = [];
   #epoch = 0;
-  #run = '';
   #last = '';
   #isResigned = false;
   readonly #signedNs = new Map<string, bigint>();
@@ -47,7 +47,7 @@ export class LogAccount {
   }
 
   #take(record: LogRecord): void {
-    const { epoch, after, claim, entries } = decodeLogBatch(record.bytes);
+    const { epoch, sequence, after, claim, entries } = decodeLogBatch(record.bytes);
     const fail = (what: string) => this.violations.push(`record ${record.sequence} ${what}`);
     this.records++;
     if (after !== this.#last) fail(`follows ${after}, not ${this.#last}`);
@@ -56,12 +56,12 @@ export class LogAccount {
       if (epoch !== record.sequence || epoch <= this.#epoch) fail(`claims epoch ${epoch}`);
       this.epochs++;
       this.#epoch = epoch;
-      this.#run = claim.run;
       this.#isResigned = false;
     }
     if (epoch !== this.#epoch) fail(`is of epoch ${epoch}, not ${this.#epoch}`);
-    // The ID of a record begins with the ID of the process that wrote it.
-    if (!record.id.startsWith(`${this.#run}-`)) fail(`of epoch ${epoch} was written by ${record.id}`);
+    if (createHash('sha256').update(record.bytes).digest('hex') !== record.id)
+      fail('does not have its ID as its hash');
+    if (record.sequence !== sequence) fail(`was written for place ${sequence}`);
     if (this.#isResigned) fail('comes after the end of its epoch');
     this.#isResigned = claim?.resign === true;
     for (const entry of entries) this.#enter(entry, fail);
