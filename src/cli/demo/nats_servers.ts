@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
@@ -202,16 +203,24 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
+/** Ports below those that systems give to outgoing connections, so that no connection takes a port before its server listens. */
+const [PORT_MIN, PORT_MAX] = [20_000, 32_000];
+
 /** Returns ports of 127.0.0.1 that were free at the time of the call. */
 export async function freePorts(count: number): Promise<number[]> {
-  const listeners = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const listener = createServer();
-      await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-      return listener;
-    }),
-  );
-  const ports = listeners.map((listener) => (listener.address() as { port: number }).port);
-  await Promise.all(listeners.map((listener) => new Promise((resolve) => listener.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  for (let tries = 0; ports.size < count; tries++) {
+    if (tries === PORT_MAX) throw new Error(`no ${count} free ports between ${PORT_MIN} and ${PORT_MAX}`);
+    const port = randomInt(PORT_MIN, PORT_MAX);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const listener = createServer();
+    listener.once('error', () => resolve(false));
+    listener.listen(port, '127.0.0.1', () => listener.close(() => resolve(true)));
+  });
 }
