@@ -64,7 +64,7 @@ export class ExchangeLine {
       else if (silentMs > watch.maxSilenceMs && !watch.isAskedAgain) late.push(pair);
     }
     for (const pair of late) this.#pairs.get(pair)!.isAskedAgain = true;
-    if (late.length > 0) this.#subscribe(late, true);
+    if (late.length > 0) subscribe(this.#current, late, true);
     return silent;
   }
 
@@ -118,7 +118,7 @@ export class ExchangeLine {
         rules: market.rules,
         session,
         schedule,
-        onOpen: () => this.#subscribe([...this.#pairs.keys()], false),
+        onOpen: () => subscribe(life, [...this.#pairs.keys()], false),
         onText: (text) => this.#read(life, text),
         onEnd: (reason) => this.#lose(life, reason),
       }),
@@ -129,12 +129,6 @@ export class ExchangeLine {
     this.#cancelRenewal();
     const renewMs = market.rules.renewMs * (0.9 + random() / 10);
     this.#cancelRenewal = schedule(() => this.#connect(), Math.min(renewMs, TIMER_MS_MAX));
-  }
-
-  #subscribe(pairs: readonly string[], isAgain: boolean): void {
-    const { connection, session } = this.#current!;
-    if (isAgain) connection.send(session.unsubscribe(pairs));
-    connection.send(session.subscribe(pairs));
   }
 
   #read(life: Life, text: string): void {
@@ -186,6 +180,12 @@ export class ExchangeLine {
     life.connection.close();
     this.#options.sink.end(life.id);
   }
+}
+
+/** Subscribes pairs on a connection, which need not be the newest one: a connection may open after its successor was made. */
+function subscribe({ connection, session }: Life, pairs: readonly string[], isAgain: boolean): void {
+  if (isAgain) connection.send(session.unsubscribe(pairs));
+  connection.send(session.subscribe(pairs));
 }
 
 /** The longest delay of a timer. */
