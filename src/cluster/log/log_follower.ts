@@ -35,6 +35,7 @@ export interface LogFollowerOptions {
 export class LogFollower {
   readonly #options: LogFollowerOptions;
   readonly #chain: RecordChain;
+  /** The newest records; empty on a node that may not write to the log. */
   readonly #recent = new RecentRecords();
   /** The reads of the next record in which it was not part of the chain. */
   #chainReads = 0;
@@ -248,7 +249,7 @@ export class LogFollower {
       }
       this.#chainReads = 0;
       this.#chain.add(id);
-      this.#recent.add(record);
+      if (this.#options.restored !== undefined) this.#recent.add(record);
       this.#epoch = batch.epoch;
       this.#position = { sequence, id };
       this.#appliedMs = this.#options.nowMs();
