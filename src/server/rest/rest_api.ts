@@ -1,6 +1,6 @@
 import { NotLoaded } from '../../store/follower.js';
 import type { Caller, Logins } from '../access/logins.js';
-import { type Allowance, limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { Token } from '../access/tokens.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
@@ -38,22 +38,28 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
 
     const caller = authorize(request, route);
     if (caller !== undefined && 'status' in caller) return caller;
-    const allowance = take(request, caller);
+    const payer = payerOf(request, caller);
+    const allowance = limiter.take(
+      payer,
+      caller instanceof Token ? caller.config.requestsPerSecond : requestsPerSecond,
+    );
     const headers = limitHeaders(allowance);
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
 
-    return { ...answer(request, route, caller, headers), payer: payerOf(caller) };
+    const asked = `${caller?.name ?? ''} ${request.path}?${request.query}`;
+    const repeated = answers.findAsked(asked);
+    // A spread here would cost 1.5 µs, 10 % of a whole request.
+    if (repeated !== undefined) return { status: 200, headers, body: repeated, payer };
+    return { ...answer(request, asked, route, caller, headers), payer };
   };
 
   function answer(
     request: RestRequest,
+    asked: string,
     route: Route,
     caller: Caller | undefined,
     headers: RestResponse['headers'],
   ): RestResponse {
-    const asked = `${caller?.name ?? ''} ${request.path}?${request.query}`;
-    const repeated = answers.findAsked(asked);
-    if (repeated !== undefined) return { status: 200, headers, body: repeated };
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query, headers);
     const key = answerKey(caller, request.path, route, query);
@@ -80,17 +86,11 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     return access === 'token' ? logins.authorize(request, scope) : logins.authorizePublisher(request);
   }
 
-  function take(request: RestRequest, caller: Caller | undefined): Allowance {
-    if (caller === undefined) return limiter.take(`address ${clientOf(request)}`, requestsPerSecond);
-    return caller instanceof Token
-      ? limiter.take(`token ${caller.name}`, caller.config.requestsPerSecond)
-      : limiter.take(`publisher ${caller.name}`, requestsPerSecond);
+  /** Returns the caller that the request counts for, as rates and the memory of unread answers name it. */
+  function payerOf(request: RestRequest, caller: Caller | undefined): string {
+    if (caller === undefined) return `address ${clientOf(request)}`;
+    return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
   }
-}
-
-function payerOf(caller: Caller | undefined): string {
-  if (caller === undefined) return 'open';
-  return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
 }
 
 /**

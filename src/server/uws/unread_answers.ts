@@ -19,9 +19,12 @@ export class UnreadAnswers {
 
   /** Ends a response with its body, now or as the client reads it. @param payer the caller whose memory it takes */
   end(res: HttpResponse, body: string | Uint8Array, payer: string): void {
-    const total = Buffer.byteLength(body);
-    const [, isDone] = res.tryEnd(body, total);
-    if (isDone) return;
+    const total = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+    if (res.tryEnd(body, total)[1]) return;
+    this.#keep(res, body, total, payer);
+  }
+
+  #keep(res: HttpResponse, body: string | Uint8Array, total: number, payer: string): void {
     if (!this.#room.hasRoom(payer, total)) {
       res.close();
       return;
