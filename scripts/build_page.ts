@@ -7,11 +7,10 @@ import { type BuildOptions, build, type Metafile } from 'esbuild';
 import { PALETTE } from '../src/server/documents/reference_style.js';
 import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/live_page/page_files.js';
 import { PAGE_PATHS } from '../src/wire/paths.js';
-import { writeCommit } from './build_commit.js';
 import { buildReference } from './build_reference.js';
 
-// Bundles the live page into `dist/page`, compresses each file, and builds the reference of the client. `npm run build` and `npm
-// start` run this program.
+// Bundles the live page into `dist/page`, compresses each file, and builds the reference of the client. `scripts/compile.mjs` runs this
+// program.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SOURCE = join(ROOT, 'src/client/page');
@@ -45,7 +44,6 @@ const OPTIONS = {
 
 const manifest: Record<string, PageManifest[string]> = {};
 await buildPage();
-writeCommit(ROOT);
 buildReference();
 
 async function buildPage(): Promise<void> {

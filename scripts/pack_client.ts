@@ -92,7 +92,7 @@ function compile(entries: readonly string[], outDir: string): string[] {
     lib: ['lib.es2023.d.ts', 'lib.dom.d.ts'],
     types: [],
     incremental: false,
-    sourceMap: false,
+    emitDeclarationOnly: false,
   });
   const packages = new Set<string>();
   const { diagnostics } = program.emit(undefined, (path, text) => {

@@ -1,0 +1,69 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import './flatc.mjs';
+
+// Compiles each TypeScript module into `dist`, without type checks, and bundles the live page. Outputs that are newer than
+// their sources stay, so that a start after an installation compiles nothing. Nothing is compiled before this program runs, so
+// it is plain JavaScript.
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const FOLDERS = ['src', 'test', 'bench', 'scripts'];
+/** The files on which each output depends. */
+const MAKERS = ['scripts/compile.mjs', 'package-lock.json', 'tsconfig.json'];
+/** The last files that a build of the page writes. */
+const PAGE_OUTPUTS = ['dist/page/manifest.json', 'dist/reference/client.json'];
+
+const madeMs = Math.max(...MAKERS.map(changedMs));
+const sources = FOLDERS.flatMap(filesOf);
+const stale = sources.filter(
+  (file) => /(?<!\.d)\.ts$/.test(file) && changedMs(outputOf(file)) <= Math.max(changedMs(file), madeMs),
+);
+if (stale.length > 0) {
+  const { build } = await loadEsbuild();
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: stale,
+    outdir: 'dist',
+    outbase: '.',
+    format: 'esm',
+    target: 'es2023',
+    sourcemap: true,
+    logLevel: 'warning',
+  });
+}
+const pageSources = sources.filter((file) => /^(?:src|scripts)\//.test(file));
+const isPageStale =
+  Math.min(...PAGE_OUTPUTS.map(changedMs)) <= Math.max(...pageSources.map(changedMs), madeMs);
+if (isPageStale) await import('../dist/scripts/build_page.js');
+const { writeCommit } = await import('../dist/scripts/build_commit.js');
+writeCommit(ROOT);
+
+/** Loads esbuild. An installation without development dependencies lacks it. */
+async function loadEsbuild() {
+  try {
+    return await import('esbuild');
+  } catch (error) {
+    if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    console.error('esbuild, which compiles the modules, is missing: install it with `npm ci --include=dev`.');
+    process.exit(1);
+  }
+}
+
+/** Lists the files below a folder, as paths from the root. A folder may be absent, as in the image's build. */
+function filesOf(folder) {
+  if (!existsSync(join(ROOT, folder))) return [];
+  const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(ROOT.length));
+}
+
+function outputOf(file) {
+  return `dist/${file.replace(/\.ts$/, '.js')}`;
+}
+
+/** Returns the time of a file's last change; minus infinity if the file does not exist. */
+function changedMs(file) {
+  return statSync(join(ROOT, file), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
+}
