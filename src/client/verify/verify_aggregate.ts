@@ -1,3 +1,4 @@
+import { sha256 } from '../../tlog/short_sha256.js';
 import { type AggregateForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
 import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
@@ -6,7 +7,6 @@ import { evmAggregateHash } from './evm_messages.js';
 import { parseExactJson } from './exact_json.js';
 import { keccak256 } from './keccak_sponge.js';
 import { keyText } from './number_text.js';
-import { sha256 } from './short_sha256.js';
 import { starkExternalAssetId, starkPriceHash } from './stark_messages.js';
 import { starkVerify } from './stark_signatures.js';
 import {
@@ -59,7 +59,7 @@ export function verifyAggregate<const S extends Signers>(
 }
 
 /** Returns the aggregates of a response. Each aggregate has its symbol if the response names the symbol. */
-function aggregatesIn(value: unknown): [symbol: string | undefined, aggregate: unknown][] {
+export function aggregatesIn(value: unknown): [symbol: string | undefined, aggregate: unknown][] {
   if (Array.isArray(value)) return value.map((aggregate) => [undefined, aggregate]);
   if (typeof value !== 'object' || value === null || !('data' in value)) return [[undefined, value]];
   const { data } = value;

@@ -1,0 +1,55 @@
+import { fromBase64 } from './log_text.js';
+import { sha256 as shortSha256 } from './short_sha256.js';
+import { TlogError } from './tlog_error.js';
+
+// The hashes of a Merkle tree: RFC 6962 section 2.1.
+
+export const HASH_BYTES = 32;
+
+/** Returns the SHA-256. A program that hashes much passes a faster function than the one that fits into a small bundle. */
+export type Sha256 = (bytes: Uint8Array) => Uint8Array;
+
+const LEAF_PREFIX = 0;
+const NODE_PREFIX = 1;
+
+export function leafHash(entry: Uint8Array, sha256: Sha256 = shortSha256): Uint8Array {
+  const bytes = new Uint8Array(1 + entry.length);
+  bytes[0] = LEAF_PREFIX;
+  bytes.set(entry, 1);
+  return sha256(bytes);
+}
+
+export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256 = shortSha256): Uint8Array {
+  const bytes = new Uint8Array(1 + 2 * HASH_BYTES);
+  bytes[0] = NODE_PREFIX;
+  bytes.set(left, 1);
+  bytes.set(right, 1 + HASH_BYTES);
+  return sha256(bytes);
+}
+
+/** Returns the root of the tree of no entries. */
+export function emptyRoot(): Uint8Array {
+  return shortSha256(new Uint8Array());
+}
+
+/** Returns the root over leaf hashes, or over the hashes of full subtrees of one level. */
+export function rootOf(hashes: readonly Uint8Array[], sha256: Sha256 = shortSha256): Uint8Array {
+  let level = hashes;
+  while (level.length > 1) {
+    const children = level;
+    const pairs = Math.floor(children.length / 2);
+    const parents = Array.from({ length: pairs }, (_, i) =>
+      nodeHash(children[2 * i]!, children[2 * i + 1]!, sha256),
+    );
+    // The last node of an odd level goes up as it is.
+    level = children.length % 2 === 1 ? [...parents, children.at(-1)!] : parents;
+  }
+  return level[0] ?? emptyRoot();
+}
+
+/** Reads the Base64 text of a hash. @throws TlogError for any other text */
+export function readHash(text: string, subject: string): Uint8Array {
+  const hash = fromBase64(text);
+  if (hash?.length !== HASH_BYTES) throw new TlogError(`${subject} is not a hash in Base64`);
+  return hash;
+}

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { test } from 'tap';
+import { parseExactJson } from '../../src/client/verify/exact_json.js';
+import { isEqual, toBase64 } from '../../src/tlog/log_text.js';
+import { emptyRoot, leafHash, rootOf } from '../../src/tlog/tree_hash.js';
+import { consistencyProof, inclusionPath, treeRoot } from '../../src/tlog/tree_nodes.js';
+import { isConsistent, isIncluded, isInSubtree, isSubtreeOf } from '../../src/tlog/tree_proofs.js';
+import { holds } from '../holds.js';
+import { slowPath, slowProof, slowRoot } from './slow_tree.js';
+import { nodesOfEntries, numberedEntries, TESSERA_ENTRIES, TLOG_VECTORS } from './small_log.js';
+
+const MERKLE = join(TLOG_VECTORS, 'merkle');
+const skip = existsSync(MERKLE) ? false : 'the recorded data is not here';
+
+test('roots and proofs of a known log', async (t) => {
+  const roots = [0, 1, 2, 3, 7, 8, 15].map((size) =>
+    toBase64(treeRoot(BigInt(size), nodesOfEntries(TESSERA_ENTRIES))),
+  );
+  t.same(roots, [
+    '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+    '0Nc2CrefWKseHj/mStd+LqC8B+NrX0btIiPt2SmN+ek=',
+    'T1X2GdkhUjV3iyufF9b0kVsWFxIU0VI4EpNml2Teci4=',
+    'Wqx3HImawpLnS/Gv4ubjAvi1WIOy0b8Ze0amvqbavKk=',
+    'IrSXADBqJ7EQoUODSDKROySgNveeL6CFhik2w/+fS7U=',
+    'bC+VwvrJbalNVjfkdI8kUgs7mJoXrqiXCE7bgnD28pY=',
+    'rKbDipCvhuX1GZ7g5BBe8sA6BbJ7ja/1nk427v383cs=',
+  ]);
+  const read = nodesOfEntries(TESSERA_ENTRIES);
+  t.same(inclusionPath(5n, 15n, read).map(toBase64), [
+    'zMKa4OAqd7D0V4wawXST15z0JiEEkprIBPkfxOesWvA=',
+    'nk9gCR+floFqznAPtqjjcnnV64dge2jQB95D5t164Hg=',
+    'zY1lN35vrXYAPixXSd59LsU29xUJtuW4o2dNNg5Y2Co=',
+    '5jLpqTgjsBDSEX6SgZiRnbTMdTuRd8bQ5tSsAOxe0Ks=',
+  ]);
+  t.same(inclusionPath(14n, 15n, read).map(toBase64), [
+    'GiUtVP0XhIaZ/fl7ReMLgw+9YUtjFAt8kaTdfOe2u/I=',
+    '3cFRCtyHVxAUTugFyRgo30efbl+BVxdTQDIGg5H61SA=',
+    'bC+VwvrJbalNVjfkdI8kUgs7mJoXrqiXCE7bgnD28pY=',
+  ]);
+  t.same(consistencyProof(7n, 15n, read).map(toBase64), [
+    '2Q0P5jSR+TdkwdXWyx+GbBWX0KZbNZkWzCjyTPSozsw=',
+    'ThcgoV2DYcK+VCxBUDWAlNxmLy2r7dq7dK7+OlgQKWs=',
+    'ycRkkNklus5eMVRUvkD1pK321vMrA+jjOiZKU8aOcY4=',
+    'zY1lN35vrXYAPixXSd59LsU29xUJtuW4o2dNNg5Y2Co=',
+    '5jLpqTgjsBDSEX6SgZiRnbTMdTuRd8bQ5tSsAOxe0Ks=',
+  ]);
+  t.same(consistencyProof(8n, 15n, read).map(toBase64), ['5jLpqTgjsBDSEX6SgZiRnbTMdTuRd8bQ5tSsAOxe0Ks=']);
+});
+
+test('the proofs of every tree up to 70 entries are those of the definition, and no other size or place fits them', async (t) => {
+  const entries = numberedEntries(70);
+  const read = nodesOfEntries(entries);
+  const faults: string[] = [];
+  const must = (holds: boolean, what: string) => holds || faults.push(what);
+  for (let size = 1; size <= 70; size += 1) {
+    const tree = entries.slice(0, size);
+    const head = { size: BigInt(size), root: treeRoot(BigInt(size), read) };
+    must(isEqual(head.root, slowRoot(tree)), `root of ${size}`);
+    must(isEqual(head.root, rootOf(tree.map((entry) => leafHash(entry)))), `root of all leaves of ${size}`);
+    for (let m = 0; m < size; m += 1) {
+      const name = `${m} in ${size}`;
+      const path = inclusionPath(BigInt(m), head.size, read);
+      must(toBase64(Buffer.concat(path)) === toBase64(Buffer.concat(slowPath(m, tree))), `path of ${name}`);
+      const leaf = leafHash(tree[m]!);
+      must(isIncluded(leaf, { index: BigInt(m), size: head.size, path }, head.root), name);
+      must(
+        !isIncluded(leaf, { index: BigInt(m + 1), size: head.size, path }, head.root),
+        `${name}, next place`,
+      );
+      const proof = consistencyProof(BigInt(m), head.size, read);
+      must(
+        toBase64(Buffer.concat(proof)) === toBase64(Buffer.concat(slowProof(m, tree))),
+        `proof of ${name}`,
+      );
+      const older = { size: BigInt(m), root: treeRoot(BigInt(m), read) };
+      must(isConsistent(older, head, proof), `${m} to ${size}`);
+      const forked = { size: older.size, root: slowRoot([...tree.slice(1, m), tree[0]!]) };
+      if (m > 1) must(!isConsistent(forked, head, proof), `${m} to ${size}, forked`);
+    }
+    must(isConsistent(head, head, []), `${size} to itself`);
+  }
+  t.same(faults, []);
+});
+
+test('mutated proofs do not hold, and do not throw', async (t) => {
+  const entries = numberedEntries(300);
+  const read = nodesOfEntries(entries);
+  const sizes = fc.tuple(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 300 }));
+  const change = fc.record({
+    kind: fc.constantFrom('bit', 'drop', 'add', 'swap', 'root', 'cut'),
+    at: fc.nat(400),
+    bit: fc.nat(255),
+  });
+  const mutate = (
+    proof: readonly Uint8Array[],
+    { kind, at, bit }: { kind: string; at: number; bit: number },
+  ) => {
+    const copy: Uint8Array[] = proof.map((hash) => hash.slice());
+    const place = copy.length === 0 ? 0 : at % copy.length;
+    if (kind === 'bit' && copy.length > 0) copy[place]![bit >> 3]! ^= 1 << (bit & 7);
+    else if (kind === 'drop') copy.splice(place, 1);
+    else if (kind === 'swap' && copy.length > 1) copy.push(copy.shift()!);
+    else if (kind === 'cut' && copy.length > 0) copy[place] = copy[place]!.subarray(0, 31);
+    else copy.splice(place, 0, leafHash(entries[at % entries.length]!));
+    return copy;
+  };
+  holds(
+    t,
+    fc.property(sizes, change, ([a, b], how) => {
+      const [m, n] = [BigInt(Math.min(a, b)), BigInt(Math.max(a, b))];
+      const head = { size: n, root: treeRoot(n, read) };
+      const path = mutate(inclusionPath(m - 1n, n, read), how);
+      const leaf = leafHash(entries[Number(m) - 1]!);
+      const same = inclusionPath(m - 1n, n, read);
+      if (toBase64(Buffer.concat(path)) !== toBase64(Buffer.concat(same)))
+        assert.equal(isIncluded(leaf, { index: m - 1n, size: n, path }, head.root), false);
+      const older = { size: m, root: treeRoot(m, read) };
+      const honest = consistencyProof(m, n, read);
+      const proof = mutate(honest, how);
+      if (toBase64(Buffer.concat(proof)) !== toBase64(Buffer.concat(honest)))
+        assert.equal(isConsistent(older, head, proof), false);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('sizes above 2^31 and 2^53 are exact', async (t) => {
+  for (const size of [2n ** 31n + 5n, 2n ** 53n + 3n, 2n ** 63n - 1n]) {
+    // All entries are equal, so that the nodes of a level are equal too.
+    const levels: Uint8Array[] = [leafHash(new Uint8Array())];
+    for (let level = 1; level < 64; level += 1) levels.push(rootOf([levels[level - 1]!, levels[level - 1]!]));
+    const read = ({ level }: { level: number }) => levels[level]!;
+    const root = treeRoot(size, read);
+    for (const index of [0n, size / 3n, size - 1n]) {
+      const path = inclusionPath(index, size, read);
+      t.ok(isIncluded(levels[0]!, { index, size, path }, root), `${index} in ${size}`);
+      t.notOk(isIncluded(levels[1]!, { index, size, path }, root));
+    }
+    const proof = consistencyProof(size / 3n, size, read);
+    t.ok(isConsistent({ size: size / 3n, root: treeRoot(size / 3n, read) }, { size, root }, proof));
+    t.notOk(isConsistent({ size: size / 3n + 1n, root: treeRoot(size / 3n, read) }, { size, root }, proof));
+  }
+});
+
+test('an empty tree has nothing in it and is the start of every tree', async (t) => {
+  const none = { size: 0n, root: emptyRoot() };
+  const one = { size: 1n, root: leafHash(Uint8Array.of(1)) };
+  t.ok(isConsistent(none, none, []));
+  t.ok(isConsistent(none, one, []));
+  t.notOk(isConsistent(none, one, [one.root]));
+  t.notOk(isConsistent(none, { size: 0n, root: one.root }, []));
+  t.notOk(isConsistent(one, none, []));
+  t.notOk(isIncluded(one.root, { index: 0n, size: 0n, path: [] }, none.root));
+  t.notOk(isIncluded(one.root, { index: -1n, size: 1n, path: [] }, one.root));
+});
+
+/** A case of transparency-dev/merkle. */
+interface MerkleCase {
+  readonly leafIdx?: bigint;
+  readonly treeSize?: bigint;
+  readonly size1?: bigint;
+  readonly size2?: bigint;
+  readonly size?: bigint;
+  readonly start?: bigint;
+  readonly end?: bigint;
+  readonly root: string;
+  readonly root1: string;
+  readonly root2: string;
+  readonly leafHash: string;
+  readonly proof: readonly string[] | null;
+  readonly wantErr: boolean;
+}
+
+test('the cases of transparency-dev/merkle', { skip }, async (t) => {
+  const bytes = (text: string) => Buffer.from(text, 'base64');
+  const run: Readonly<Record<string, (one: MerkleCase, proof: Uint8Array[]) => boolean>> = {
+    inclusion: (one, path) =>
+      isIncluded(
+        bytes(one.leafHash),
+        { index: BigInt(one.leafIdx!), size: BigInt(one.treeSize!), path },
+        bytes(one.root),
+      ),
+    consistency: (one, proof) =>
+      isConsistent(
+        { size: BigInt(one.size1!), root: bytes(one.root1) },
+        { size: BigInt(one.size2!), root: bytes(one.root2) },
+        proof,
+      ),
+    subtreeinclusion: (one, path) =>
+      isInSubtree(
+        bytes(one.leafHash),
+        { index: BigInt(one.leafIdx!), path },
+        { start: BigInt(one.start!), end: BigInt(one.end!), root: bytes(one.root) },
+      ),
+    subtreeconsistency: (one, proof) =>
+      isSubtreeOf(
+        { start: BigInt(one.start!), end: BigInt(one.end!), root: bytes(one.root1) },
+        { size: BigInt(one.size!), root: bytes(one.root2) },
+        proof,
+      ),
+  };
+  for (const [kind, holdsIn] of Object.entries(run)) {
+    const files = readdirSync(join(MERKLE, kind), { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    );
+    const wrong = files
+      .map((entry) => join(entry.parentPath, entry.name))
+      .filter((file) => {
+        const one = parseExactJson(readFileSync(file, 'utf8')) as MerkleCase;
+        return holdsIn(one, (one.proof ?? []).map(bytes)) === one.wantErr;
+      });
+    t.same(wrong, [], `${files.length} cases of ${kind}`);
+    t.ok(files.length > 40, kind);
+  }
+});
