@@ -1,0 +1,22 @@
+import { TlogError } from './tlog_error.js';
+
+/** Verifies an Ed25519 signature: 32 bytes of key, 64 bytes of signature. */
+export type VerifyEd25519 = (
+  publicKey: Uint8Array,
+  message: Uint8Array,
+  signature: Uint8Array,
+) => boolean | Promise<boolean>;
+
+/**
+ * Verifies with WebCrypto: Chrome 137, Firefox 129, Safari 17 and Node have Ed25519.
+ * @throws TlogError where WebCrypto lacks Ed25519, or is missing because the page was not loaded over HTTPS
+ */
+export const verifyByWebCrypto: VerifyEd25519 = async (publicKey, message, signature) => {
+  try {
+    const { subtle } = crypto;
+    const key = await subtle.importKey('raw', new Uint8Array(publicKey), 'Ed25519', false, ['verify']);
+    return await subtle.verify('Ed25519', key, new Uint8Array(signature), new Uint8Array(message));
+  } catch (error) {
+    throw new TlogError(`WebCrypto has no Ed25519 here: ${(error as Error).message}`);
+  }
+};
