@@ -1,0 +1,132 @@
+import { readText, toBase64 } from './log_text.js';
+import { TlogError } from './tlog_error.js';
+import { KEY_TYPES, type KeyType, parseVerifierKey, type VerifierKey } from './verifier_key.js';
+
+// The logs and witnesses that a reader trusts: C2SP tlog-policy.
+
+/** A log whose checkpoints are accepted. */
+export interface TrustedLog {
+  /** The key; its name is the origin of the checkpoints. */
+  readonly key: VerifierKey;
+  readonly url: string | undefined;
+}
+
+/** A witness. Its name counts only inside the policy. */
+export interface Witness {
+  readonly name: string;
+  readonly key: VerifierKey;
+  readonly url: string | undefined;
+}
+
+/** The rule for the cosignatures that a checkpoint needs. */
+export interface LogPolicy {
+  readonly logs: readonly TrustedLog[];
+  readonly witnesses: readonly Witness[];
+  readonly isQuorum: IsQuorum;
+}
+
+/** Tells whether the cosignatures of these witnesses, by their names in the policy, suffice for a witness, a group or the policy. */
+export type IsQuorum = (names: ReadonlySet<string>) => boolean;
+
+export const POLICY_LENGTH_MAX = 64 * 1024;
+
+/** Reads a policy file. @throws TlogError that names the first faulty line */
+export function parsePolicy(input: string | Uint8Array): LogPolicy {
+  const text = readText(input, POLICY_LENGTH_MAX, 'the policy');
+  const reader = new PolicyReader();
+  text.split('\n').forEach((line, i) => {
+    try {
+      reader.read(line);
+    } catch (error) {
+      if (error instanceof TlogError) throw new TlogError(`line ${i + 1} of the policy: ${error.message}`);
+      throw error;
+    }
+  });
+  return reader.policy();
+}
+
+class PolicyReader {
+  readonly #logs: TrustedLog[] = [];
+  readonly #witnesses: Witness[] = [];
+  readonly #members = new Map<string, IsQuorum>();
+  readonly #grouped = new Set<string>();
+  readonly #publicKeys = new Set<string>();
+  #quorum: IsQuorum | undefined;
+
+  read(line: string): void {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the format forbids these characters
+    if (/[\0-\x08\x0a-\x1f\x7f]/.test(line)) throw new TlogError('there is a control character');
+    const [keyword, ...items] = line.split(/[ \t]+/).filter((item) => item !== '');
+    if (keyword === undefined || keyword.startsWith('#')) return;
+    if (keyword === 'log') this.#log(items);
+    else if (keyword === 'witness') this.#witness(items);
+    else if (keyword === 'group') this.#group(items);
+    else if (keyword === 'quorum') this.#setQuorum(items);
+    else throw new TlogError(`"${keyword.slice(0, 40)}" is not log, witness, group or quorum`);
+  }
+
+  policy(): LogPolicy {
+    if (this.#quorum === undefined) throw new TlogError('the policy has no quorum line');
+    return { logs: this.#logs, witnesses: this.#witnesses, isQuorum: this.#quorum };
+  }
+
+  #log([text, url, ...rest]: readonly string[]): void {
+    this.#logs.push({ key: this.#key(text, rest, KEY_TYPES.signature), url });
+  }
+
+  #witness([name, text, url, ...rest]: readonly string[]): void {
+    const key = this.#key(text, rest, KEY_TYPES.cosignature);
+    this.#define(name!, (names) => names.has(name!));
+    this.#witnesses.push({ name: name!, key, url });
+  }
+
+  #group([name, threshold, ...names]: readonly string[]): void {
+    if (names.length === 0) throw new TlogError('a group needs a name, a threshold and members');
+    const members = names.map((member) => this.#member(member));
+    for (const member of names) {
+      if (this.#grouped.has(member)) throw new TlogError(`${member} is already in a group`);
+      this.#grouped.add(member);
+    }
+    const count = thresholdOf(threshold!, members.length);
+    this.#define(name!, (cosigned) => members.filter((isQuorum) => isQuorum(cosigned)).length >= count);
+  }
+
+  #setQuorum([name, ...rest]: readonly string[]): void {
+    if (name === undefined || rest.length > 0) throw new TlogError('quorum needs a single name');
+    if (this.#quorum !== undefined) throw new TlogError('there is a second quorum line');
+    this.#quorum = name === 'none' ? () => true : this.#member(name);
+  }
+
+  #define(name: string, isQuorum: IsQuorum): void {
+    if (name === 'none' || this.#members.has(name)) throw new TlogError(`${name} is already defined`);
+    this.#members.set(name, isQuorum);
+  }
+
+  #member(name: string): IsQuorum {
+    const member = this.#members.get(name);
+    if (member === undefined) throw new TlogError(`${name} is not defined above`);
+    return member;
+  }
+
+  /** Reads a key. A key may occur once among the logs and once among the witnesses, whatever its name. */
+  #key(text: string | undefined, rest: readonly string[], type: KeyType): VerifierKey {
+    if (text === undefined) throw new TlogError('a key is missing');
+    if (rest.length > 0) throw new TlogError(`"${rest[0]!.slice(0, 40)}" is too much`);
+    const key = parseVerifierKey(text);
+    if (key.type !== type)
+      throw new TlogError(`the key of ${key.name} has type ${key.type} instead of ${type}`);
+    const id = `${type} ${toBase64(key.publicKey)}`;
+    if (this.#publicKeys.has(id)) throw new TlogError(`the key of ${key.name} is already in the policy`);
+    this.#publicKeys.add(id);
+    return key;
+  }
+}
+
+function thresholdOf(text: string, members: number): number {
+  if (text === 'any') return 1;
+  if (text === 'all') return members;
+  const count = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
+  if (count === 0 || count > members)
+    throw new TlogError(`the threshold ${text.slice(0, 40)} is not any, all or 1 to ${members}`);
+  return count;
+}
