@@ -89,6 +89,7 @@ const ROOMS: Rooms = {
   cli: [
     'wire',
     'model',
+    'tlog',
     'client',
     'clock',
     'config',
@@ -159,6 +160,7 @@ const INNER_ROOMS: Readonly<Record<string, Rooms>> = {
     index: ['verify', 'sign', 'connect', 'prices', 'client'],
     node_index: ['connect', 'prices', 'client', 'index'],
     node: ['sign', 'connect', 'prices', 'client', 'node_index'],
+    tlog_index: ['verify'],
     page: ['verify', 'connect', 'prices'],
     examples: [],
   },

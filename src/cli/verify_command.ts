@@ -15,6 +15,7 @@ import {
   notVerified,
   SIGNER_OPTION,
 } from './client_command.js';
+import { verifyLoggedText } from './verify_logged_price.js';
 
 interface VerifyOptions {
   readonly signer?: readonly string[];
@@ -23,6 +24,8 @@ interface VerifyOptions {
   readonly algorithmText?: string;
   readonly oracleId: string;
   readonly weight: Readonly<Record<string, string>>;
+  readonly proof?: string;
+  readonly policy?: string;
 }
 
 /** The result of all checks of one input. The checks may run with or without named signers. */
@@ -31,7 +34,8 @@ type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
 const DESCRIPTION = `check signatures offline and say which check failed
 
 The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
-file, the text itself, or - for standard input.`;
+file, the text itself, or - for standard input. With --proof and --policy the command also checks that a public log has the \
+aggregate, and that witnesses have seen the log.`;
 
 /**
  * Adds `tickseal verify`. The exit status is 1 if a check failed or the input cannot be read, and 3 if no check failed but
@@ -59,11 +63,15 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
       collectWeight,
       {},
     )
+    .option('--proof <file>', 'the proof (.tlog-proof) that a public log has the aggregate')
+    .option('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
     .action(async (input: string, options: VerifyOptions) => {
       const out = new LineWriter(streams.stdout, () => {});
       try {
-        const verdicts = verifyText(await readInput(input, streams.stdin), options, out);
-        if (verdicts.includes('failed')) process.exitCode = 1;
+        const text = await readInput(input, streams.stdin);
+        const verdicts = verifyText(text, options, out);
+        const isLogged = await checkLog(text, options, out);
+        if (verdicts.includes('failed') || !isLogged) process.exitCode = 1;
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {
         // The errors here are unreadable files, empty input and invalid options.
@@ -94,6 +102,17 @@ function verifyText(input: string, options: VerifyOptions, out: LineWriter): Any
     out.write(`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
   }
   return reports.map(({ verdict }) => verdict);
+}
+
+/** Verifies the proof, if one is named. @returns false when the proof does not hold */
+async function checkLog(
+  text: string,
+  { proof, policy, serviceName }: VerifyOptions,
+  out: LineWriter,
+): Promise<boolean> {
+  if (proof === undefined && policy === undefined) return true;
+  if (proof === undefined || policy === undefined) throw new Error('--proof and --policy need each other');
+  return verifyLoggedText(text, { proof, policy }, serviceName, out);
 }
 
 function verifyPayloadText(hex: string, { signer, taxonomyId }: VerifyOptions, out: LineWriter): AnyVerdict {

@@ -22,6 +22,7 @@ const PACKAGE = 'tickseal-client';
 /** The largest sizes in bytes, minified and gzipped. */
 const STREAM_BYTES_MAX = 16_000;
 const ALL_BYTES_MAX = 36_000;
+const LOG_BYTES_MAX = 6_000;
 
 const SIGNER = '0xC4A02e7D370402F4afC36032076B05e74FF81786';
 const SIGNED =
@@ -48,6 +49,8 @@ test('the client is an npm package of its own', async (t) => {
       `stream and payload verification: ${kilobytes(stream)} kB`,
     );
     t.ok(gzippedBytes(all) <= ALL_BYTES_MAX, `all: ${kilobytes(all)} kB`);
+    const log = await bundle(project, `export * from '${PACKAGE}/tlog'`);
+    t.ok(gzippedBytes(log) <= LOG_BYTES_MAX, `proofs of a public log: ${kilobytes(log)} kB`);
     await receiveInRealm(t, stream);
     signInRealm(t, all);
   });
@@ -69,7 +72,7 @@ test("the client is exported by this project's own package too", async (t) => {
   const own = Object.keys(metafile.inputs).filter((path) => path.startsWith('dist/'));
   t.ok(own.includes('dist/src/client/index.js'), 'in a browser');
   t.same(
-    own.filter((path) => !/^dist\/src\/(?:client|model|wire)\//.test(path)),
+    own.filter((path) => !/^dist\/src\/(?:client|model|tlog|wire)\//.test(path)),
     [],
     'in a browser without the service’s own curves',
   );
@@ -99,7 +102,15 @@ async function install(t: Test, project: string, tarball: string): Promise<void>
     'nothing native',
   );
   const own = installed.filter((path) => path.startsWith(`${PACKAGE}/`)).map((path) => path.split('/')[1]!);
-  t.same([...new Set(own)].sort(), ['LICENSE', 'README.md', 'client', 'model', 'package.json', 'wire']);
+  t.same([...new Set(own)].sort(), [
+    'LICENSE',
+    'README.md',
+    'client',
+    'model',
+    'package.json',
+    'tlog',
+    'wire',
+  ]);
 }
 
 /** Checks that the examples of the README run with only this package. */

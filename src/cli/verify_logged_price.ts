@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { type AggregateForm, readAggregate } from '../client/verify/aggregate_form.js';
+import { parseExactJson } from '../client/verify/exact_json.js';
+import { verifyLogged } from '../client/verify/logged_price.js';
+import { aggregatesIn } from '../client/verify/verify_aggregate.js';
+import { verifyByNode } from '../tlog/ed25519_key.js';
+import { parsePolicy } from '../tlog/log_policy.js';
+import type { LoggedPrice } from '../tlog/price_proof.js';
+import { TlogError } from '../tlog/tlog_error.js';
+import type { LineWriter } from './client_command.js';
+
+/** The files of `verify --proof`. */
+export interface LogFiles {
+  readonly proof: string;
+  readonly policy: string;
+}
+
+/**
+ * Verifies that the public log has the only aggregate of the text, and prints the place.
+ * @returns false when it does not
+ * @throws Error for files that cannot be read, an invalid policy, and a text without exactly one aggregate
+ */
+export async function verifyLoggedText(
+  text: string,
+  files: LogFiles,
+  serviceName: string | undefined,
+  out: LineWriter,
+): Promise<boolean> {
+  const policy = parsePolicy(readFileSync(files.policy));
+  const proof = readFileSync(files.proof);
+  const { assetId, signatureType, service } = onlyAggregate(text, serviceName);
+  const price = {
+    signatureType,
+    signer: service.key,
+    symbol: assetId,
+    timeNs: service.timestampNs,
+    msgHash: service.msgHash,
+  };
+  try {
+    const logged = await verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
+    out.write(`${assetId}: logged, ${placeText(logged)}`);
+    return true;
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    out.write(`${assetId}: NOT LOGGED: ${error.message}`);
+    return false;
+  }
+}
+
+function onlyAggregate(text: string, serviceName: string | undefined): AggregateForm {
+  const aggregates = aggregatesIn(parseExactJson(text));
+  if (aggregates.length !== 1)
+    throw new Error(`a proof is for one aggregate, and the input has ${aggregates.length}`);
+  return readAggregate(aggregates[0]![1], serviceName);
+}
+
+function placeText({ origin, size, batch, record, cosigners }: LoggedPrice): string {
+  const place = `record ${record} of ${batch.records} in batch ${batch.batch}`;
+  const witnesses = [...cosigners].map(([name, timeS]) => `${name} at ${timeS}`);
+  const seen = witnesses.length === 0 ? 'no witness' : witnesses.join(', ');
+  return `${place} of ${origin}, of which ${seen} has seen ${size} batches`;
+}

@@ -1,0 +1,95 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { registerVerify } from '../../src/cli/verify_command.js';
+import { readAggregate } from '../../src/client/verify/aggregate_form.js';
+import { parseExactJson, writeExactJson } from '../../src/client/verify/exact_json.js';
+import { recordOfPrice } from '../../src/client/verify/logged_price.js';
+import { batchesOf, policyText, proofOf, recordAt, SECOND_NS } from '../tlog/witnessed_log.js';
+import { runCommand } from './run_command.js';
+
+const RECORDED = '../shared/vectors/recorded-evm.json';
+const skip = existsSync(RECORDED) ? false : 'the recorded data is not here';
+const SIGNER = '0xc4a02e7d370402f4afc36032076b05e74ff81786';
+
+/** Writes an aggregate, its proof in a log and a policy. Returns the paths and a function that runs `verify`. */
+function filesOf(t: Test) {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-logged-'));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  const write = (name: string, text: string) => {
+    const file = join(dir, name);
+    writeFileSync(file, text);
+    return file;
+  };
+  const recorded = parseExactJson(readFileSync(RECORDED, 'utf8')) as object[];
+  const { assetId, signatureType, service } = readAggregate(recorded[0]);
+  const price = {
+    signatureType,
+    signer: service.key,
+    symbol: assetId,
+    timeNs: service.timestampNs,
+    msgHash: service.msgHash,
+  };
+  const record = recordOfPrice(price);
+  const second = service.timestampNs - (service.timestampNs % SECOND_NS);
+  const batches = batchesOf(
+    20,
+    (fromNs) => [...(fromNs === second ? [record] : []), recordAt(fromNs, 2), recordAt(fromNs, 3)],
+    second - 5n * SECOND_NS,
+  );
+  const place = batches.records[5]!.findIndex((one) => Buffer.compare(one, record) === 0);
+  return {
+    write,
+    recorded,
+    price: write('price.json', writeExactJson(recorded[0]!)),
+    proof: write('price.tlog-proof', proofOf(batches, 5, place)),
+    other: write('other.tlog-proof', proofOf(batches, 5, place === 0 ? 1 : 0)),
+    policy: write('tickseal.policy', policyText('group G 2 W1 W2 W3\nquorum G')),
+    none: write('none.policy', 'quorum none\n'),
+  };
+}
+
+const verify = (...args: string[]) => runCommand(registerVerify, ['verify', ...args]);
+
+test('verify checks that a public log has the price', { skip }, async (t) => {
+  const { price, proof, policy, other, none, write, recorded } = filesOf(t);
+  const good = await verify(price, '--signer', SIGNER, '--proof', proof, '--policy', policy);
+  t.equal(good.exitCode, 0, good.stderr);
+  t.match(
+    good.stdout.at(-1),
+    /^POSITIVE_ASSET_1: logged, record \d of 3 in batch 5 of prices\.example\.com\/tlog, of which W1 at 100, W2 at 100, W3 at 100 has seen 20 batches$/,
+  );
+  t.ok(good.stdout.includes('POSITIVE_ASSET_1: verified'));
+  const wrong = await verify(price, '--signer', SIGNER, '--proof', other, '--policy', policy);
+  t.equal(wrong.exitCode, 1);
+  t.match(wrong.stdout.at(-1), /^POSITIVE_ASSET_1: NOT LOGGED: batch 5 does not have this price at \d$/);
+  t.equal((await verify(price, '--proof', proof, '--policy', policy)).exitCode, 3, 'no signer is named');
+  const unknown = await verify(price, '--signer', SIGNER, '--proof', proof, '--policy', none);
+  t.match(unknown.stdout.at(-1), /NOT LOGGED: the policy does not name the log prices/);
+  const second = write('second.json', writeExactJson(recorded[1]!));
+  t.match(
+    (await verify(second, '--signer', SIGNER, '--proof', proof, '--policy', policy)).stdout.at(-1),
+    'NOT LOGGED',
+  );
+});
+
+test('verify says what is wrong with the files of a proof', { skip }, async (t) => {
+  const { price, proof, policy, write } = filesOf(t);
+  for (const [args, message] of [
+    [['--proof', proof], '--proof and --policy need each other'],
+    [['--policy', policy], '--proof and --policy need each other'],
+    [['--proof', '/no/such', '--policy', policy], 'ENOENT'],
+    [['--proof', proof, '--policy', price], 'line 1 of the policy'],
+  ] as const) {
+    const { exitCode, stderr } = await verify(price, '--signer', SIGNER, ...args);
+    t.equal(exitCode, 1);
+    t.match(stderr, message);
+  }
+  const several = await verify(RECORDED, '--signer', SIGNER, '--proof', proof, '--policy', policy);
+  t.match(several, { exitCode: 1, stderr: 'a proof is for one aggregate, and the input has 50' });
+  const cut = write('cut.tlog-proof', readFileSync(proof, 'utf8').slice(0, 300));
+  const { exitCode, stdout } = await verify(price, '--signer', SIGNER, '--proof', cut, '--policy', policy);
+  t.equal(exitCode, 1);
+  t.equal(stdout.at(-1), 'POSITIVE_ASSET_1: NOT LOGGED: the proof has no checkpoint');
+});
