@@ -1,0 +1,205 @@
+import type { AssetName } from '../model/asset_map.js';
+import type { SignedAggregate } from '../model/signed_price.js';
+import type { TimeNs } from '../model/time.js';
+import { AGGREGATION_TYPES, type AggregationType, WORD_BYTES } from '../wire/signatures.js';
+import { derivedAggregateHash } from './derived_hash.js';
+import type { KeptEntry, PricedEntry, ShownFacts } from './kept_entry.js';
+import { InputReader, InputWriter } from './kept_inputs.js';
+import { PackedReader, PackedWriter, type TextList } from './packed_bytes.js';
+import { PriceSteps } from './price_steps.js';
+
+/**
+ * The number of entries of a block. A block is read as a whole, which takes about 2 ms, and damage costs the whole block. The inputs
+ * in force at its beginning are written again.
+ */
+export const BLOCK_ENTRIES_MAX = 256;
+
+/** The bits of an entry's first byte. */
+const IS_END = 0x01;
+const IS_GAP = 0x02;
+const IS_CARRIED = 0x04;
+const IS_DELTA = 0x08;
+const HAS_HASH = 0x10;
+const IS_V28 = 0x20;
+const HAS_V = 0x40;
+/** The signer, the algorithm or the shown facts differ from those of the entry before. */
+const IS_CHANGED = 0x80;
+
+/** Texts that entries name by number. */
+export interface BlockTexts {
+  /** Signers and shown facts. */
+  readonly facts: TextList;
+  /** Publishers and their texts, which are dropped with the inputs. */
+  readonly sources: TextList;
+}
+
+/** Writes the entries of one asset into two streams: signatures, and publishers' inputs. */
+export class BlockWriter {
+  readonly signatures = new PackedWriter();
+  readonly inputs = new PackedWriter();
+  entries = 0;
+  /** The earliest and the latest time of an entry. */
+  minNs = 0n;
+  maxNs = 0n;
+  readonly #facts: TextList;
+  readonly #inputs: InputWriter;
+  readonly #prices = new PriceSteps();
+  #timeNs = 0n;
+  #fact = -1;
+
+  constructor({ facts, sources }: BlockTexts) {
+    this.#facts = facts;
+    this.#inputs = new InputWriter(sources);
+  }
+
+  write(entry: KeptEntry): void {
+    const out = this.signatures;
+    const carried = entry.isCarried ? IS_CARRIED : 0;
+    if (entry.kind === 'priced') this.#writePriced(entry, carried);
+    else {
+      out.byte(IS_END | (entry.kind === 'gap' ? IS_GAP : 0) | carried);
+      this.#writeTime(entry.timeNs);
+    }
+    this.note(entry.timeNs);
+  }
+
+  /** Counts an entry. */
+  note(timeNs: bigint): void {
+    if (this.entries === 0 || timeNs < this.minNs) this.minNs = timeNs;
+    if (this.entries === 0 || timeNs > this.maxNs) this.maxNs = timeNs;
+    this.entries++;
+  }
+
+  #writePriced({ timeNs, aggregate, shown }: PricedEntry, carried: number): void {
+    const out = this.signatures;
+    const { v, msgHash, publicKey, algorithm } = aggregate;
+    const fact = this.#facts.numberOf(
+      JSON.stringify([
+        publicKey,
+        algorithm,
+        shown.serviceName,
+        shown.encodedAssetId,
+        shown.version,
+        shown.checksum,
+      ]),
+    );
+    const derived = derivedAggregateHash(aggregate, shown.checksum);
+    const hasHash = derived === undefined || !derived.equals(msgHash);
+    out.byte(
+      carried |
+        (aggregate.trigger === 'delta' ? IS_DELTA : 0) |
+        (hasHash ? HAS_HASH : 0) |
+        (v === undefined ? 0 : HAS_V) |
+        (v === 28 ? IS_V28 : 0) |
+        (fact === this.#fact ? 0 : IS_CHANGED),
+    );
+    if (fact !== this.#fact) out.count(fact);
+    this.#fact = fact;
+    this.#writeTime(timeNs);
+    this.#prices.write(aggregate.price, out);
+    out.integer(aggregate.signedAtNs - aggregate.timestampNs);
+    for (const word of [aggregate.r, aggregate.s, aggregate.merkleRoot, ...(hasHash ? [msgHash] : [])]) {
+      if (word.length !== WORD_BYTES) throw new RangeError('a signature has numbers of 32 bytes');
+      out.bytes(word);
+    }
+    this.#inputs.write(aggregate.inputs, this.inputs);
+  }
+
+  #writeTime(timeNs: bigint): void {
+    this.signatures.integer(timeNs - this.#timeNs);
+    this.#timeNs = timeNs;
+  }
+}
+
+/** The bytes of a block. The inputs are absent when they are no longer kept. */
+export interface BlockBytes {
+  readonly signatures: Buffer;
+  readonly inputs: Buffer | undefined;
+}
+
+/**
+ * Reads the entries of a block in order. Reads each aggregate on its first use.
+ * @throws RangeError when the bytes are not those of a block
+ */
+export function* readBlock(
+  { symbol, signatureType }: AssetName,
+  { signatures, inputs }: BlockBytes,
+  { facts, sources }: BlockTexts,
+): Iterable<KeptEntry> {
+  const from = new PackedReader(signatures);
+  const fromInputs = inputs && new PackedReader(inputs);
+  const inputReader = new InputReader(sources);
+  const prices = new PriceSteps();
+  let timeNs = 0n;
+  let fact: Fact | undefined;
+  while (!from.isAtEnd) {
+    const flags = from.byte();
+    const isCarried = (flags & IS_CARRIED) !== 0;
+    if ((flags & IS_END) !== 0) {
+      timeNs += from.integer();
+      yield { kind: (flags & IS_GAP) === 0 ? 'ended' : 'gap', timeNs: timeNs as TimeNs, isCarried };
+      continue;
+    }
+    if ((flags & IS_CHANGED) !== 0) fact = readFact(facts.textOf(from.count()));
+    if (fact === undefined) throw new RangeError('an entry has no signer');
+    timeNs += from.integer();
+    const signedAtNs = timeNs as TimeNs;
+    const price = prices.read(from);
+    const timestampNs = (signedAtNs - from.integer()) as TimeNs;
+    const [r, s, merkleRoot] = [from.bytes(WORD_BYTES), from.bytes(WORD_BYTES), from.bytes(WORD_BYTES)];
+    const keptHash = (flags & HAS_HASH) === 0 ? undefined : from.bytes(WORD_BYTES);
+    const { publicKey, algorithm, shown } = fact;
+    const readInputs = fromInputs && inputReader.read(fromInputs);
+    let aggregate: SignedAggregate | undefined;
+    yield {
+      kind: 'priced',
+      timeNs: signedAtNs,
+      isCarried,
+      shown,
+      hasInputs: readInputs !== undefined,
+      get aggregate() {
+        aggregate ??= {
+          symbol,
+          trigger: (flags & IS_DELTA) === 0 ? 'clock' : 'delta',
+          price,
+          timestampNs,
+          signedAtNs,
+          signatureType,
+          publicKey,
+          msgHash:
+            keptHash ??
+            derivedAggregateHash(
+              { symbol, signedAtNs, price, merkleRoot, publicKey, signatureType },
+              shown.checksum,
+            )!,
+          r,
+          s,
+          v: (flags & HAS_V) === 0 ? undefined : (flags & IS_V28) === 0 ? 27 : 28,
+          merkleRoot,
+          algorithm,
+          inputs: readInputs?.() ?? [],
+        };
+        return aggregate;
+      },
+    };
+  }
+}
+
+interface Fact {
+  readonly publicKey: string;
+  readonly algorithm: AggregationType;
+  readonly shown: ShownFacts;
+}
+
+function readFact(text: string): Fact {
+  const [publicKey, algorithm, serviceName, encodedAssetId, version, checksum] = JSON.parse(text) as [
+    string,
+    AggregationType,
+    string,
+    string,
+    string,
+    string,
+  ];
+  if (!AGGREGATION_TYPES.includes(algorithm)) throw new RangeError('an entry has an unknown algorithm');
+  return { publicKey, algorithm, shown: { serviceName, encodedAssetId, version, checksum } };
+}

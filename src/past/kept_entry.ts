@@ -1,0 +1,36 @@
+import type { SignedAggregate } from '../model/signed_price.js';
+import type { TimeNs } from '../model/time.js';
+
+/** The facts with which REST shows an aggregate and that another configuration or version would change. */
+export interface ShownFacts {
+  /** The configuration's `service.name`. */
+  readonly serviceName: string;
+  readonly encodedAssetId: string;
+  /** `calculation_alg.version` and `calculation_alg.checksum`. */
+  readonly version: string;
+  readonly checksum: string;
+}
+
+/**
+ * An entry of the past of an asset: an aggregate, the end of its price, or a gap. After a gap the aggregate is unknown until the next
+ * entry, because the disk failed.
+ */
+export type KeptEntry = PricedEntry | EndEntry;
+
+export interface PricedEntry {
+  readonly kind: 'priced';
+  /** The time at which the aggregate was signed. */
+  readonly timeNs: TimeNs;
+  /** True for a copy of an entry of an earlier hour, which was in force when this hour began. */
+  readonly isCarried: boolean;
+  /** The aggregate. Its inputs are empty if they are no longer kept. */
+  readonly aggregate: SignedAggregate;
+  readonly hasInputs: boolean;
+  readonly shown: ShownFacts;
+}
+
+export interface EndEntry {
+  readonly kind: 'ended' | 'gap';
+  readonly timeNs: TimeNs;
+  readonly isCarried: boolean;
+}

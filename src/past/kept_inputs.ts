@@ -1,0 +1,161 @@
+import { toHex } from '../model/hex.js';
+import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
+import type { TimeNs } from '../model/time.js';
+import { decodeInput, encodeInput } from '../records/input_record.js';
+import { WORD_BYTES } from '../wire/signatures.js';
+import { derivedInputHash } from './derived_hash.js';
+import type { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
+import { PriceSteps } from './price_steps.js';
+
+/** The bits of an input's first byte. An input whose texts have another form is written whole. */
+const IS_WHOLE = 0x01;
+const HAS_HASH = 0x02;
+const V_SHIFT = 2;
+const SHORT_R = 0x10;
+const SHORT_S = 0x20;
+const SHORT_HASH = 0x40;
+/** The values of `v` in both bits after {@link V_SHIFT}. */
+const V_TEXTS = [undefined, '0x1b', '0x1c'] as const;
+
+const FULL_WORD = /^0x[0-9a-f]{64}$/;
+/** A number without leading zeros. */
+const SHORT_WORD = /^0x(?:0|[1-9a-f][0-9a-f]{0,62})$/;
+
+/**
+ * Writes the inputs of one asset's aggregates. An input is written with the first aggregate in which it counts; later aggregates name
+ * its number.
+ */
+export class InputWriter {
+  readonly #sources: TextList;
+  readonly #numbers = new Map<string, number>();
+  readonly #prices = new PriceSteps();
+  #timeNs = 0n;
+
+  /** @param sources the texts of inputs that repeat */
+  constructor(sources: TextList) {
+    this.#sources = sources;
+  }
+
+  write(inputs: readonly PublisherPrice[], out: PackedWriter): void {
+    out.count(inputs.length);
+    for (const input of inputs) {
+      const { wire } = input;
+      const key = `${input.timestampNs} ${wire.r} ${wire.s} ${wire.v} ${wire.price} ${wire.msgHash} ${sourceText(wire)}`;
+      const known = this.#numbers.get(key);
+      if (known !== undefined) {
+        out.count(this.#numbers.size - known);
+        continue;
+      }
+      this.#numbers.set(key, this.#numbers.size);
+      out.count(0);
+      this.#writeNew(input, out);
+    }
+  }
+
+  #writeNew(input: PublisherPrice, out: PackedWriter): void {
+    const { price, timestampNs, wire } = input;
+    const v = (V_TEXTS as readonly (string | undefined)[]).indexOf(wire.v);
+    const [r, s, hash] = [wordOf(wire.r), wordOf(wire.s), wordOf(wire.msgHash)];
+    if (v < 0 || r === undefined || s === undefined || hash === undefined || wire.price !== String(price)) {
+      out.byte(IS_WHOLE);
+      out.sized(encodeInput(input));
+      return;
+    }
+    const derived = derivedInputHash(wire.publisherKey, wire.externalAssetId, input);
+    const hasHash = derived === undefined || toHex(derived) !== wire.msgHash;
+    out.byte(
+      (v << V_SHIFT) |
+        (r.isShort ? SHORT_R : 0) |
+        (s.isShort ? SHORT_S : 0) |
+        (hasHash ? HAS_HASH : 0) |
+        (hasHash && hash.isShort ? SHORT_HASH : 0),
+    );
+    out.count(this.#sources.numberOf(sourceText(wire)));
+    this.#prices.write(price, out);
+    out.integer(timestampNs - this.#timeNs);
+    this.#timeNs = timestampNs;
+    out.bytes(r.bytes);
+    out.bytes(s.bytes);
+    if (hasHash) out.bytes(hash.bytes);
+  }
+}
+
+/** Reads what an {@link InputWriter} wrote. */
+export class InputReader {
+  readonly #sources: TextList;
+  /** The inputs so far. Each is made when it is first needed. */
+  readonly #inputs: (() => PublisherPrice)[] = [];
+  readonly #prices = new PriceSteps();
+  #timeNs = 0n;
+
+  constructor(sources: TextList) {
+    this.#sources = sources;
+  }
+
+  /** @returns a function that returns the inputs of the next aggregate */
+  read(from: PackedReader): () => PublisherPrice[] {
+    const made: (() => PublisherPrice)[] = [];
+    for (let left = from.count(); left > 0; left--) {
+      const back = from.count();
+      if (back === 0) this.#inputs.push(once(this.#readNew(from)));
+      const input = this.#inputs[this.#inputs.length - Math.max(1, back)];
+      if (input === undefined) throw new RangeError('a number names no input');
+      made.push(input);
+    }
+    return () => made.map((make) => make());
+  }
+
+  #readNew(from: PackedReader): () => PublisherPrice {
+    const flags = from.byte();
+    if ((flags & IS_WHOLE) !== 0) {
+      const bytes = from.sized();
+      return () => decodeInput(bytes).input;
+    }
+    const source = this.#sources.textOf(from.count());
+    const price = this.#prices.read(from);
+    this.#timeNs += from.integer();
+    const timestampNs = this.#timeNs as TimeNs;
+    const r = from.bytes(WORD_BYTES);
+    const s = from.bytes(WORD_BYTES);
+    const hash = (flags & HAS_HASH) === 0 ? undefined : from.bytes(WORD_BYTES);
+    return () => {
+      const [publisherKey, externalAssetId, metadata] = JSON.parse(source) as [string, string, string | null];
+      const msgHash =
+        hash === undefined
+          ? toHex(derivedInputHash(publisherKey, externalAssetId, { timestampNs, price })!)
+          : textOf(hash, (flags & SHORT_HASH) !== 0);
+      const wire: PublisherWire = {
+        publisherKey,
+        externalAssetId,
+        price: String(price),
+        r: textOf(r, (flags & SHORT_R) !== 0),
+        s: textOf(s, (flags & SHORT_S) !== 0),
+        v: V_TEXTS[(flags >> V_SHIFT) & 3],
+        msgHash,
+        metadata: metadata ?? undefined,
+      };
+      return { price, timestampNs, wire };
+    };
+  }
+}
+
+function sourceText({ publisherKey, externalAssetId, metadata }: PublisherWire): string {
+  return JSON.stringify([publisherKey, externalAssetId, metadata ?? null]);
+}
+
+/** Reads a number of 32 bytes in one of both usual forms. */
+function wordOf(text: string): { readonly bytes: Buffer; readonly isShort: boolean } | undefined {
+  if (FULL_WORD.test(text)) return { bytes: Buffer.from(text.slice(2), 'hex'), isShort: false };
+  if (!SHORT_WORD.test(text)) return undefined;
+  return { bytes: Buffer.from(text.slice(2).padStart(2 * WORD_BYTES, '0'), 'hex'), isShort: true };
+}
+
+function textOf(bytes: Buffer, isShort: boolean): string {
+  const full = bytes.toString('hex');
+  return `0x${isShort ? full.replace(/^0+(?=.)/, '') : full}`;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,159 @@
+/** A writer of short integers and bytes. Its memory grows, and is used again after {@link PackedWriter.take}. */
+export class PackedWriter {
+  #bytes = Buffer.allocUnsafe(256);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Returns a copy of the written bytes and becomes empty. */
+  take(): Buffer {
+    const copy = Buffer.from(this.#bytes.subarray(0, this.#length));
+    this.#length = 0;
+    return copy;
+  }
+
+  /** Returns the bytes from `start` on. They are valid until the next call of any method. */
+  since(start: number): Buffer {
+    return this.#bytes.subarray(start, this.#length);
+  }
+
+  byte(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  /** Writes an integer from 0 to 2^53 - 1 as groups of seven bits, the lowest first. */
+  count(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.#length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  /** Writes an integer of any sign. A value near 0 takes one byte. */
+  integer(value: bigint): void {
+    let rest = value < 0n ? ((-value - 1n) << 1n) | 1n : value << 1n;
+    while (rest > LOW_BITS_MAX) {
+      this.#reserve(7);
+      let low = Number(rest & LOW_BITS_MAX);
+      for (let i = 0; i < 7; i++) {
+        this.#bytes[this.#length++] = (low % 0x80) | 0x80;
+        low = Math.floor(low / 0x80);
+      }
+      rest >>= 49n;
+    }
+    this.count(Number(rest));
+  }
+
+  bytes(value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  /** Writes the length of the bytes, and the bytes. */
+  sized(value: Uint8Array): void {
+    this.count(value.length);
+    this.bytes(value);
+  }
+
+  #reserve(count: number): void {
+    if (this.#length + count <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#length + count));
+    larger.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = larger;
+  }
+}
+
+/** 49 bits: seven groups, which a double holds exactly. */
+const LOW_BITS_MAX = (1n << 49n) - 1n;
+
+/** Reads the bytes that a {@link PackedWriter} wrote. Reading past the end is a `RangeError`. */
+export class PackedReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  byte(): number {
+    const value = this.#bytes[this.#at++];
+    if (value === undefined) throw new RangeError('the bytes end too early');
+    return value;
+  }
+
+  count(): number {
+    let value = 0;
+    for (let factor = 1; ; factor *= 0x80) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  integer(): bigint {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 49n) {
+      let low = 0;
+      let factor = 1;
+      let byte = 0x80;
+      for (let i = 0; i < 7 && byte >= 0x80; i++, factor *= 0x80) {
+        byte = this.byte();
+        low += (byte & 0x7f) * factor;
+      }
+      value |= BigInt(low) << shift;
+      if (byte < 0x80) break;
+    }
+    return (value & 1n) === 0n ? value >> 1n : -(value >> 1n) - 1n;
+  }
+
+  /** Returns the next bytes; they share the memory of this reader. */
+  bytes(length: number): Buffer {
+    const end = this.#at + length;
+    if (end > this.#bytes.length) throw new RangeError('the bytes end too early');
+    const part = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return part;
+  }
+
+  sized(): Buffer {
+    return this.bytes(this.count());
+  }
+}
+
+/** Texts that are kept once and named by their numbers. */
+export class TextList {
+  readonly texts: string[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  numberOf(text: string): number {
+    let number = this.#numbers.get(text);
+    if (number === undefined) {
+      number = this.texts.length;
+      this.add(text);
+    }
+    return number;
+  }
+
+  add(text: string): void {
+    this.#numbers.set(text, this.texts.length);
+    this.texts.push(text);
+  }
+
+  /** @throws RangeError when there is no such text */
+  textOf(number: number): string {
+    const text = this.texts[number];
+    if (text === undefined) throw new RangeError('a number names no text');
+    return text;
+  }
+}

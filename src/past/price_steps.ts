@@ -1,0 +1,35 @@
+import type { Price } from '../model/price.js';
+import type { PackedReader, PackedWriter } from './packed_bytes.js';
+
+/** The flag of a price that is the difference to the price before it. The other bits are the number of zeros. */
+const IS_STEP = 0x40;
+
+/**
+ * Prices of one asset, one after the other. A price is written without the zeros at its end, and as the difference to the
+ * price before it if both end with as many zeros. Prices have 18 decimals, of which most publishers use few.
+ */
+export class PriceSteps {
+  #zeros = -1;
+  #digits = 0n;
+
+  write(price: Price, out: PackedWriter): void {
+    const text = String(price);
+    let end = text.length;
+    while (end > 1 && text.charCodeAt(end - 1) === 0x30) end--;
+    const zeros = text.length - end;
+    const digits = zeros === 0 ? (price as bigint) : BigInt(text.slice(0, end));
+    const isStep = zeros === this.#zeros;
+    out.byte(isStep ? zeros | IS_STEP : zeros);
+    out.integer(isStep ? digits - this.#digits : digits);
+    this.#zeros = zeros;
+    this.#digits = digits;
+  }
+
+  read(from: PackedReader): Price {
+    const first = from.byte();
+    const value = from.integer();
+    this.#zeros = first & ~IS_STEP;
+    this.#digits = (first & IS_STEP) === 0 ? value : this.#digits + value;
+    return (this.#digits * 10n ** BigInt(this.#zeros)) as Price;
+  }
+}
