@@ -1,0 +1,291 @@
+import { mkdir, rm, stat } from 'node:fs/promises';
+import type { AssetName } from '../model/asset_map.js';
+import type { TimeNs } from '../model/time.js';
+import type { Holding } from '../records/second_record.js';
+import type { AggregationType } from '../wire/signatures.js';
+import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
+import { TIERS } from './chunk_group.js';
+import { readBlock } from './entry_block.js';
+import { appendChunk, lastNumberOf } from './hour_file.js';
+import type { KeptEntry, ShownFacts } from './kept_entry.js';
+import { hourOf, listHours, listLogs, logPath, logsFolder, NS_PER_HOUR, tierPath } from './past_folder.js';
+import { LogReader, RunningLog } from './running_log.js';
+
+/** The size of a log at which its chunk is written into the files of the hour. With 400 aggregates a second this takes a minute. */
+const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
+/** The number of entries that wait while the disk fails: about 60 MB with four inputs each. Later entries become a gap. */
+const WAITING_MAX = 50_000;
+const SECONDS_PER_HOUR = 3_600;
+const CLEAN_INTERVAL_NS = 60_000_000_000n;
+
+export interface PastOptions {
+  /** The folder of the past. */
+  readonly folder: string;
+  /** The time for which aggregates are kept with their inputs. */
+  readonly proofsNs: bigint;
+  /** The time for which aggregates are kept. With 0 nothing is kept. */
+  readonly signaturesNs: bigint;
+  readonly clock: { nowNs(): TimeNs };
+  /** Returns the facts with which REST shows an aggregate now. */
+  readonly shown: (symbol: string, algorithm: AggregationType) => ShownFacts;
+  readonly logger?: { error(text: string): void; warn(text: string): void } | undefined;
+  /** The size of a log at which its chunk is written into the files of the hour; {@link CHUNK_BYTES_MAX} except in tests. */
+  readonly chunkBytesMax?: number;
+  /** The number of entries that wait while the disk fails; {@link WAITING_MAX} except in tests. */
+  readonly waitingMax?: number;
+}
+
+export interface PastFigures {
+  readonly bytes: number;
+  readonly files: number;
+  /** The UNIX second at which the first hour with a file begins; `undefined` without a file. */
+  readonly oldestS: number | undefined;
+  readonly entriesWaiting: number;
+}
+
+/**
+ * Keeps every signed aggregate in files by hour. {@link append} changes only memory. The store calls {@link write} at the beginning of
+ * each commit, so whatever the store has on disk, the past has too, and a durable promise covers both.
+ */
+export class PastWriter {
+  readonly #options: PastOptions;
+  #pending: { readonly name: AssetName; readonly entry: KeptEntry }[] = [];
+  /** The newest entry of each asset. */
+  readonly #newest = new Map<string, KeptEntry>();
+  /** The newest encoded entry of each asset. */
+  readonly #inForce = new Map<string, KeptEntry>();
+  /** The time from which the entries of an asset are lost, until its next entry. */
+  readonly #gaps = new Map<string, TimeNs>();
+  #chunk: Chunk | undefined;
+  /** The log of the chunk; it is made with the first write. */
+  #log: RunningLog | undefined;
+  /** The bytes that are encoded and not written, with their chunk. */
+  #unwritten: { readonly chunk: Chunk; readonly frame: Buffer }[] = [];
+  #logOf: Chunk | undefined;
+  /** Chunks that are complete: first until the next commit, then until they are in the files of their hour. */
+  #complete: Chunk[] = [];
+  #sealing: Promise<void> | undefined;
+  #cleanNs = 0n;
+  #figures: Omit<PastFigures, 'entriesWaiting'> = { bytes: 0, files: 0, oldestS: undefined };
+  #lastPlace = { hour: 0, number: 0 };
+  #isOpen = false;
+
+  constructor(options: PastOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens the folder, and writes the chunks of a process that was killed into the files of their hours. Calls before do nothing.
+   * @param inForce the newest holding of each configured asset
+   */
+  async open(inForce: Iterable<{ readonly asset: AssetName; readonly holding: Holding }>): Promise<void> {
+    const { folder, signaturesNs } = this.#options;
+    if (signaturesNs === 0n) return;
+    await mkdir(logsFolder(folder), { recursive: true, mode: 0o700 });
+    const configured = new Set<string>();
+    for (const { asset, holding } of inForce) {
+      const entry = this.#entryOf(asset, holding);
+      configured.add(assetKeyOf(asset));
+      if (entry !== undefined) this.#newest.set(assetKeyOf(asset), entry);
+    }
+    const hours = listHours(folder);
+    for (const place of listLogs(folder)) {
+      const log = await LogReader.open(folder, place);
+      if (log !== undefined) {
+        await log.refresh();
+        if (log.damage !== undefined) this.#options.logger?.error(`the past: ${log.damage}`);
+        this.#recoverNewest(log.chunk);
+        await log.close();
+        if (log.chunk.blocksOf.size > 0) await this.#writeGroups(log.chunk);
+      }
+      await rm(logPath(folder, place));
+      this.#lastPlace = place;
+    }
+    // An asset that was removed while no process ran has no end, and would be carried for ever.
+    for (const [assetKey, entry] of this.#newest)
+      if (configured.has(assetKey)) this.#inForce.set(assetKey, entry);
+    this.#lastPlace = await this.#placeAfter(hours.signatures.at(-1), this.#lastPlace);
+    this.#isOpen = true;
+    await this.#clean();
+  }
+
+  /** Adds the next entry of an asset. An entry that was added before changes nothing. */
+  append(asset: AssetName, holding: Holding): void {
+    if (!this.#isOpen) return;
+    const entry = this.#entryOf(asset, holding);
+    if (entry === undefined) return;
+    const assetKey = assetKeyOf(asset);
+    const newest = this.#newest.get(assetKey);
+    if (newest !== undefined && !isAfter(entry, newest)) return;
+    this.#newest.set(assetKey, entry);
+    if (this.#pending.length >= (this.#options.waitingMax ?? WAITING_MAX)) {
+      if (!this.#gaps.has(assetKey)) this.#gaps.set(assetKey, entry.timeNs);
+      return;
+    }
+    const name = { symbol: asset.symbol, signatureType: asset.signatureType };
+    const gapNs = this.#gaps.get(assetKey);
+    if (gapNs !== undefined) {
+      this.#gaps.delete(assetKey);
+      this.#pending.push({ name, entry: { kind: 'gap', timeNs: gapNs, isCarried: false } });
+    }
+    this.#pending.push({ name, entry });
+  }
+
+  /**
+   * Writes the entries that were added so far, and flushes them.
+   * @throws Error when the disk fails; the same entries are written by the next call
+   */
+  async write(): Promise<void> {
+    if (!this.#isOpen) return;
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const { name, entry } of pending) this.#encode(name, entry);
+    if (this.#chunk !== undefined && pending.length > 0)
+      this.#unwritten.push({ chunk: this.#chunk, frame: this.#chunk.takeFrame() });
+    while (this.#unwritten.length > 0) {
+      const { chunk, frame } = this.#unwritten[0]!;
+      if (this.#logOf !== chunk) {
+        const log = await RunningLog.create(this.#options.folder, chunk);
+        await this.#log?.close();
+        this.#log = log;
+        this.#logOf = chunk;
+      }
+      await this.#log!.write(frame);
+      this.#unwritten.shift();
+    }
+  }
+
+  /** Called when the store's commit after {@link write} is on disk. Complete chunks are written into the files of their hours. */
+  committed(): void {
+    if (!this.#isOpen) return;
+    this.#sealing ??= this.#seal().finally(() => {
+      this.#sealing = undefined;
+    });
+  }
+
+  figures(): PastFigures {
+    return { ...this.#figures, entriesWaiting: this.#pending.length };
+  }
+
+  /** Ends all writing. The log of the running chunk stays: the next start writes it into the file of its hour. */
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    await this.#sealing;
+    await this.#log?.close();
+    this.#log = undefined;
+  }
+
+  #entryOf({ symbol }: AssetName, holding: Holding): KeptEntry | undefined {
+    if (holding.state !== 'priced') return { kind: holding.state, timeNs: holding.timeNs, isCarried: false };
+    const { aggregate } = holding;
+    const shown = this.#options.shown(symbol, aggregate.algorithm);
+    return {
+      kind: 'priced',
+      timeNs: aggregate.signedAtNs,
+      isCarried: false,
+      aggregate,
+      hasInputs: true,
+      shown,
+    };
+  }
+
+  #encode(name: AssetName, entry: KeptEntry): void {
+    const hour = Math.max(hourOf(entry.timeNs), this.#lastPlace.hour);
+    const isFull = (this.#chunk?.bytes ?? 0) >= (this.#options.chunkBytesMax ?? CHUNK_BYTES_MAX);
+    if (this.#chunk === undefined || isFull || this.#chunk.hour !== hour) this.#beginChunk(hour);
+    this.#chunk!.add(name, entry);
+    this.#inForce.set(assetKeyOf(name), entry);
+  }
+
+  #beginChunk(hour: number): void {
+    const isNewHour = hour !== this.#lastPlace.hour;
+    if (this.#chunk !== undefined) {
+      this.#unwritten.push({ chunk: this.#chunk, frame: this.#chunk.takeFrame() });
+      this.#complete.push(this.#chunk);
+    }
+    this.#lastPlace = { hour, number: isNewHour ? 1 : this.#lastPlace.number + 1 };
+    const chunk = new Chunk(hour, this.#lastPlace.number);
+    this.#chunk = chunk;
+    if (!isNewHour) return;
+    // Each hour has what was in force at its beginning, so a read needs no older file.
+    for (const [assetKey, entry] of this.#inForce)
+      if (entry.kind === 'priced')
+        chunk.add(nameOfKey(assetKey), { ...entry, aggregate: entry.aggregate, isCarried: true });
+  }
+
+  async #seal(): Promise<void> {
+    try {
+      while (this.#complete.length > 0 && this.#isOpen) {
+        const chunk = this.#complete[0]!;
+        // The log of the chunk may not have its last frame yet.
+        if (this.#unwritten.some((one) => one.chunk === chunk)) return;
+        await this.#writeGroups(chunk);
+        await rm(logPath(this.#options.folder, chunk), { force: true });
+        this.#complete.shift();
+      }
+      const nowNs = this.#options.clock.nowNs();
+      if (nowNs >= this.#cleanNs) await this.#clean();
+    } catch (error) {
+      this.#options.logger?.error(`the past cannot be written: ${(error as Error).message}`);
+    }
+  }
+
+  async #writeGroups(chunk: Chunk): Promise<void> {
+    const { folder, proofsNs } = this.#options;
+    // The signatures come last: a reader that finds them finds the inputs too.
+    if (proofsNs > 0n) await appendChunk(folder, chunk, 'inputs');
+    await appendChunk(folder, chunk, 'signatures');
+  }
+
+  /** Removes the files whose time is over. */
+  async #clean(): Promise<void> {
+    const { folder, proofsNs, signaturesNs, clock } = this.#options;
+    const nowNs = clock.nowNs();
+    this.#cleanNs = nowNs + CLEAN_INTERVAL_NS;
+    const keptNs = { signatures: signaturesNs, inputs: proofsNs };
+    const hours = listHours(folder);
+    let bytes = 0;
+    let files = 0;
+    let oldestS: number | undefined;
+    for (const tier of TIERS)
+      for (const hour of hours[tier]) {
+        const path = tierPath(folder, hour, tier);
+        if (BigInt(hour + 1) * NS_PER_HOUR + keptNs[tier] < nowNs) {
+          await rm(path, { force: true });
+          continue;
+        }
+        bytes += (await stat(path)).size;
+        files++;
+        oldestS = Math.min(hour * SECONDS_PER_HOUR, oldestS ?? Number.POSITIVE_INFINITY);
+      }
+    this.#figures = { bytes, files, oldestS };
+  }
+
+  #recoverNewest(chunk: Chunk): void {
+    for (const assetKey of chunk.blocksOf.keys()) {
+      const last = chunk.blocks(assetKey).length - 1;
+      let newest: KeptEntry | undefined;
+      for (const entry of readBlock(nameOfKey(assetKey), chunk.bytesOf(assetKey, last), chunk.texts))
+        newest = entry;
+      const known = this.#newest.get(assetKey);
+      if (newest !== undefined && (known === undefined || isAfter(newest, known)))
+        this.#newest.set(assetKey, newest);
+    }
+  }
+
+  /** Returns the last used place. */
+  async #placeAfter(
+    lastHour: number | undefined,
+    lastLog: { readonly hour: number; readonly number: number },
+  ): Promise<{ hour: number; number: number }> {
+    if (lastHour === undefined || lastHour < lastLog.hour) return lastLog;
+    const number = await lastNumberOf(this.#options.folder, lastHour);
+    return { hour: lastHour, number: lastHour === lastLog.hour ? Math.max(number, lastLog.number) : number };
+  }
+}
+
+/** Tells whether an entry comes after another of its asset. Signed times grow strictly; a price may end when it was signed. */
+function isAfter(entry: KeptEntry, other: KeptEntry): boolean {
+  if (entry.timeNs !== other.timeNs) return entry.timeNs > other.timeNs;
+  return entry.kind !== 'priced' && other.kind === 'priced';
+}

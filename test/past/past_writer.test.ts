@@ -1,0 +1,344 @@
+import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import type { AssetName } from '../../src/model/asset_map.js';
+import type { SignedAggregate } from '../../src/model/signed_price.js';
+import type { TimeNs } from '../../src/model/time.js';
+import { listHours, listLogs } from '../../src/past/past_folder.js';
+import { PastReader } from '../../src/past/past_reader.js';
+import { PastWriter } from '../../src/past/past_writer.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { sampleAggregate, sampleAsset, samplePublisher, units } from '../store/sample.js';
+import {
+  aggregateOf,
+  aggregatesOf,
+  DAY_NS,
+  entriesOf,
+  evmName,
+  HOUR_START_NS,
+  holdingOfAggregate,
+  inputOf,
+  openPast,
+  pastOptionsOf,
+  textOf,
+  textsIn,
+} from './sample_past.js';
+
+const HOUR_NS = 3_600_000_000_000n;
+const BTC = evmName('BTCUSD');
+
+/** Writes aggregates like a store that commits after every few of them. */
+async function writeAll(
+  past: PastWriter,
+  aggregates: Iterable<SignedAggregate>,
+  perCommit = 20,
+): Promise<void> {
+  let waiting = 0;
+  for (const aggregate of aggregates) {
+    past.append(aggregate, holdingOfAggregate(aggregate));
+    if (++waiting % perCommit === 0) await commit(past);
+  }
+  await commit(past);
+}
+
+async function commit(past: PastWriter): Promise<void> {
+  await past.write();
+  past.committed();
+}
+
+test('what was written is read to the last character, from the log and from the files', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder);
+  const stark = sampleAsset(1, { signatureType: 'stark', aggregation: 'weighted average' });
+  const publishers = [
+    samplePublisher(0),
+    samplePublisher(1),
+    samplePublisher(2, { signatureType: 'stark', key: Buffer.alloc(32, 7) }),
+  ];
+  const odd = [
+    sampleAggregate(sampleAsset(0), publishers.slice(0, 2), units(-42), (HOUR_START_NS + 5n) as TimeNs),
+    sampleAggregate(sampleAsset(0), publishers.slice(0, 2), units(0), (HOUR_START_NS + 6n) as TimeNs),
+    sampleAggregate(
+      sampleAsset(0),
+      publishers.slice(0, 2),
+      (2n ** 127n - 1n) as never,
+      (HOUR_START_NS + 7n) as TimeNs,
+    ),
+  ];
+  const starkOnes = [sampleAggregate(stark, publishers.slice(2), units(7), (HOUR_START_NS + 8n) as TimeNs)];
+  const many = [...aggregatesOf('BTCUSD', HOUR_START_NS, 600)];
+  await writeAll(past, [...odd, ...starkOnes, ...many]);
+
+  async function expectAll(where: string): Promise<void> {
+    t.strictSame(textsIn(await entriesOf(folder, odd[0]!)), odd.map(textOf), `odd texts, ${where}`);
+    t.strictSame(textsIn(await entriesOf(folder, stark)), starkOnes.map(textOf), `Stark, ${where}`);
+    t.strictSame(textsIn(await entriesOf(folder, BTC)), many.map(textOf), `three blocks, ${where}`);
+  }
+  await expectAll('from the log');
+  await past.close();
+  await expectAll('after the end');
+  const again = await openPast(folder);
+  t.same(listLogs(folder), [], 'a start writes the log into the files');
+  await expectAll('from the files');
+  const [entry] = await entriesOf(folder, BTC);
+  t.match(entry, { shown: { serviceName: 'tickseal', encodedAssetId: 'encoded BTCUSD' }, hasInputs: true });
+  await again.close();
+});
+
+test('the entry in force at any time', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder, { chunkBytesMax: 20_000 });
+  // Three hours with a pause of an hour and a half: an hour without a file.
+  const times = [10n, 20n, 30n, 3_599n, 9_100n, 9_200n].map(
+    (s) => (HOUR_START_NS + s * 1_000_000_000n) as TimeNs,
+  );
+  const aggregates = times.map((timeNs) => aggregateOf('BTCUSD', timeNs, [inputOf('BTCUSD', 0, timeNs)]));
+  const at = (seconds: bigint) => (HOUR_START_NS + seconds * 1_000_000_000n) as TimeNs;
+  for (const aggregate of aggregates.slice(0, 3)) past.append(aggregate, holdingOfAggregate(aggregate));
+  past.append(BTC, { state: 'ended', timeNs: at(60n), minute: undefined });
+  await commit(past);
+  past.append(BTC, holdingOfAggregate(aggregates[3]!));
+  await commit(past);
+  // The end is found late, at the start of the next process.
+  past.append(BTC, { state: 'ended', timeNs: at(3_650n), minute: undefined });
+  past.append(BTC, holdingOfAggregate(aggregates[4]!));
+  past.append(BTC, holdingOfAggregate(aggregates[5]!));
+  await commit(past);
+  const reader = new PastReader(folder);
+  const expected: [bigint, number | undefined][] = [
+    [9n, undefined],
+    [10n, 0],
+    [29n, 1],
+    [59n, 2],
+    [60n, undefined],
+    [3_599n, 3],
+    [3_600n, 3],
+    [3_649n, 3],
+    [3_650n, undefined],
+    [9_099n, undefined],
+    [9_100n, 4],
+    [90_000n, 5],
+  ];
+  for (const [seconds, index] of expected) {
+    const entry = await reader.inForce(BTC, at(seconds));
+    const aggregate = entry?.kind === 'priced' ? entry.aggregate : undefined;
+    t.equal(
+      aggregate && textOf(aggregate),
+      index === undefined ? undefined : textOf(aggregates[index]!),
+      `after ${seconds} s`,
+    );
+  }
+  t.equal(await reader.keptFrom(), times[0]);
+  t.equal(await reader.inForce(evmName('ETHUSD'), at(60n)), undefined);
+  await reader.close();
+  await past.close();
+});
+
+test('every hour has what was in force at its beginning, once in a range', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder);
+  const first = aggregateOf('SLOW', HOUR_START_NS, [inputOf('SLOW', 0, HOUR_START_NS)]);
+  past.append(first, holdingOfAggregate(first));
+  await writeAll(past, aggregatesOf('BTCUSD', HOUR_START_NS, 40, { stepNs: 300_000_000_000n }));
+  await past.close();
+  await (await openPast(folder)).close();
+  t.equal(listHours(folder).signatures.length, 4);
+  const reader = new PastReader(folder);
+  const entry = await reader.inForce(evmName('SLOW'), HOUR_START_NS + 3n * HOUR_NS + 1_000_000_000n);
+  t.equal(entry?.kind === 'priced' && textOf(entry.aggregate), textOf(first));
+  t.equal((await entriesOf(folder, evmName('SLOW'))).length, 1);
+  await reader.close();
+});
+
+test('an input that counts in ten aggregates is kept once, and the files have few bytes more than the signatures', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder);
+  const names = Array.from({ length: 6 }, (_, i) => `ASSET${i}USD`);
+  // An hour of one aggregate in 2.5 s for each asset: the rate of 400 a second with 1,000 assets.
+  const count = 1_300;
+  const all = names.map((name) => [...aggregatesOf(name, HOUR_START_NS, count)]);
+  const byTime = all.flat().sort((a, b) => (a.signedAtNs < b.signedAtNs ? -1 : 1));
+  await writeAll(past, byTime, 500);
+  await past.close();
+  await (await openPast(folder)).close();
+  const inputs = new Set(byTime.flatMap((one) => one.inputs));
+  const [hour] = listHours(folder).signatures;
+  t.equal(listHours(folder).signatures.length, 1);
+  const bytesOf = (tier: string) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(tier))
+      .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  t.type(hour, 'number');
+  // The bytes without which an answer could not be made: `r`, `s` and the root, the digits of the price, the parts of both times that
+  // nothing else says; for an input `r`, `s`, its price and its time.
+  const ofAggregate = 32 + 32 + 32 + 3 + 4 + 4;
+  const ofInput = 32 + 32 + 2 + 4;
+  const signatures = bytesOf('signatures') / byTime.length;
+  const whole = (bytesOf('signatures') + bytesOf('inputs')) / byTime.length;
+  const leastWhole = ofAggregate + (ofInput * inputs.size) / byTime.length;
+  t.comment(`${signatures.toFixed(1)} bytes an aggregate, least ${ofAggregate}`);
+  t.comment(`${whole.toFixed(1)} bytes with inputs, least ${leastWhole.toFixed(1)}`);
+  t.ok(signatures <= 1.25 * ofAggregate);
+  t.ok(whole <= 1.25 * leastWhole);
+});
+
+test('a tier is removed when its time is over, and an aggregate then has no inputs', async (t) => {
+  const folder = t.testdir();
+  const clock = new FakeClock(HOUR_START_NS);
+  const aggregates = [...aggregatesOf('BTCUSD', HOUR_START_NS, 10)];
+  const past = await openPast(folder, { clock });
+  await writeAll(past, aggregates);
+  await past.close();
+  for (const [afterNs, signatures, inputs] of [
+    [7n * DAY_NS, 1, 1],
+    [7n * DAY_NS + 2n * HOUR_NS, 1, 0],
+    [90n * DAY_NS, 1, 0],
+    [90n * DAY_NS + 2n * HOUR_NS, 0, 0],
+  ] as const) {
+    clock.timeNs = HOUR_START_NS + afterNs;
+    await (await openPast(folder, { clock })).close();
+    const hours = listHours(folder);
+    t.same([hours.signatures.length, hours.inputs.length], [signatures, inputs], `after ${afterNs} ns`);
+    const entries = await entriesOf(folder, BTC);
+    const expected =
+      signatures === 0 ? [] : aggregates.map((one) => (inputs === 0 ? { ...one, inputs: [] } : one));
+    t.strictSame(textsIn(entries), expected.map(textOf));
+    t.ok(entries.every((entry) => entry.kind === 'priced' && entry.hasInputs === (inputs === 1)));
+  }
+});
+
+test('a process that is killed at any moment loses nothing that was flushed, and nothing is there twice', async (t) => {
+  const aggregates = [...aggregatesOf('BTCUSD', HOUR_START_NS, 60)];
+  const dir = t.testdir();
+  const folder = join(dir, 'killed');
+  const past = await openPast(folder);
+  const texts = aggregates.map(textOf);
+  const sizes: number[] = [];
+  const log = () => join(folder, 'running', readdirSync(join(folder, 'running'))[0]!);
+  for (const aggregate of aggregates) {
+    past.append(aggregate, holdingOfAggregate(aggregate));
+    await commit(past);
+    sizes.push(statSync(log()).size);
+  }
+  const bytes = statSync(log()).size;
+  await past.close();
+  for (let cut = 0; cut <= bytes; cut += 613) {
+    const copy = join(dir, String(cut));
+    cpSync(folder, copy, { recursive: true });
+    truncateSync(join(copy, 'running', readdirSync(join(copy, 'running'))[0]!), cut);
+    const whole = sizes.filter((size) => size <= cut).length;
+    const again = await openPast(copy);
+    t.strictSame(textsIn(await entriesOf(copy, BTC)), texts.slice(0, whole), `cut at byte ${cut}`);
+    // A cluster's log is applied again from the store's position.
+    await writeAll(again, aggregates);
+    t.strictSame(textsIn(await entriesOf(copy, BTC)), texts, `written again after byte ${cut}`);
+    await again.close();
+  }
+});
+
+test('a group that a killed process did not finish is written again', async (t) => {
+  const aggregates = [...aggregatesOf('BTCUSD', HOUR_START_NS, 300)];
+  const dir = t.testdir();
+  const folder = join(dir, 'whole');
+  const past = await openPast(folder);
+  await writeAll(past, aggregates.slice(0, 100));
+  await past.close();
+  const middle = await openPast(folder);
+  await writeAll(middle, aggregates.slice(100));
+  await middle.close();
+  const logs = join(dir, 'logs');
+  cpSync(folder, logs, { recursive: true });
+  await (await openPast(folder)).close();
+  for (const tier of ['signatures', 'inputs'])
+    for (const part of [0.5, 0.75, 0.99, 1]) {
+      const copy = join(dir, `${tier} ${part}`);
+      cpSync(logs, copy, { recursive: true });
+      const name = readdirSync(folder).find((one) => one.endsWith(tier))!;
+      const before = statSync(join(logs, name)).size;
+      const after = readFileSync(join(folder, name));
+      const size = before + Math.floor((after.length - before) * part);
+      writeFileSync(join(copy, name), after.subarray(0, size));
+      await (await openPast(copy)).close();
+      t.strictSame(textsIn(await entriesOf(copy, BTC)), aggregates.map(textOf), `${tier}, ${part}`);
+      t.strictSame(readFileSync(join(copy, name)), after, 'the same bytes');
+    }
+});
+
+test('damage costs its block, and is named', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder);
+  const names = ['AAA', 'BBB', 'CCC'];
+  const all = names.map((name) => [...aggregatesOf(name, HOUR_START_NS, 30)]);
+  await writeAll(past, all.flat());
+  await past.close();
+  await (await openPast(folder)).close();
+  for (const tier of ['signatures', 'inputs']) {
+    const path = join(folder, readdirSync(folder).find((one) => one.endsWith(tier))!);
+    const sound = readFileSync(path);
+    for (const place of [0.02, 0.15, 0.5, 0.9]) {
+      const at = Math.floor(sound.length * place);
+      const bytes = Buffer.from(sound);
+      bytes[at] = bytes[at]! ^ 0x10;
+      writeFileSync(path, bytes);
+      let wrong = 0;
+      for (const [i, name] of names.entries()) {
+        const read = await entriesOf(folder, evmName(name)).then(textsIn, (error: Error) => error);
+        if (read instanceof Error) {
+          wrong++;
+          t.match(read, { name: 'DamagedRecord', message: path });
+        } else if (read.length > 0) t.strictSame(read, all[i]!.map(textOf));
+      }
+      if (place >= 0.5) t.equal(wrong, 1, `${tier} at ${place}`);
+    }
+    writeFileSync(path, sound);
+  }
+});
+
+test('nothing is kept with 0s', async (t) => {
+  const folder = join(t.testdir(), 'past');
+  const past = await openPast(folder, { proofsNs: 0n, signaturesNs: 0n });
+  await writeAll(past, aggregatesOf('BTCUSD', HOUR_START_NS, 3));
+  t.same(listLogs(folder), []);
+  await past.close();
+});
+
+test('after a disk that failed for long the lost part is a gap', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder, { waitingMax: 50 });
+  const times = (index: number) => (HOUR_START_NS + BigInt(index)) as TimeNs;
+  const input = inputOf('BTCUSD', 0, HOUR_START_NS);
+  for (let i = 0; i < 52; i++) {
+    const aggregate = aggregateOf('BTCUSD', times(i), [input]);
+    past.append(aggregate, holdingOfAggregate(aggregate));
+  }
+  t.equal(past.figures().entriesWaiting, 50);
+  await commit(past);
+  const next = aggregateOf('BTCUSD', times(60), [input]);
+  past.append(next, holdingOfAggregate(next));
+  await commit(past);
+  const reader = new PastReader(folder);
+  t.match(await reader.inForce(BTC, times(51)), { kind: 'gap' });
+  t.match(await reader.inForce(BTC, times(60)), { kind: 'priced' });
+  await reader.close();
+  await past.close();
+});
+
+test('assets in force at a start are carried into the next hour, and removed assets are not', async (t) => {
+  const folder = t.testdir();
+  const one = aggregateOf('BTCUSD', HOUR_START_NS, [inputOf('BTCUSD', 0, HOUR_START_NS)]);
+  const removed = aggregateOf('GONE', (HOUR_START_NS + 1n) as TimeNs, [inputOf('GONE', 0, HOUR_START_NS)]);
+  const past = await openPast(folder);
+  await writeAll(past, [one, removed]);
+  await past.close();
+  const again = new PastWriter(pastOptionsOf(folder));
+  const asset = sampleAsset(0, { symbol: 'BTCUSD' });
+  await again.open([{ asset, holding: holdingOfAggregate(one) }]);
+  const laterNs = (HOUR_START_NS + HOUR_NS + 5n) as TimeNs;
+  await writeAll(again, [aggregateOf('ETHUSD', laterNs, [inputOf('ETHUSD', 0, laterNs)])]);
+  const reader = new PastReader(folder);
+  const kindAt = async (name: AssetName) => (await reader.inForce(name, laterNs))?.kind;
+  t.equal(await kindAt(BTC), 'priced');
+  t.equal(await kindAt(evmName('GONE')), undefined);
+  await reader.close();
+  await again.close();
+});

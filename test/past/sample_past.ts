@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { algorithmChecksum } from '../../src/crypto/algorithm_definition.js';
+import { evmAggregateHash, evmPriceHash } from '../../src/crypto/evm.js';
+import type { AssetName } from '../../src/model/asset_map.js';
+import { toHex } from '../../src/model/hex.js';
+import type { Price } from '../../src/model/price.js';
+import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_price.js';
+import type { TimeNs } from '../../src/model/time.js';
+import type { KeptEntry } from '../../src/past/kept_entry.js';
+import { PastReader } from '../../src/past/past_reader.js';
+import { type PastOptions, PastWriter } from '../../src/past/past_writer.js';
+import type { Holding } from '../../src/records/second_record.js';
+import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
+import { FakeClock } from '../clock/fake_clock.js';
+
+const ADDRESS = '0xC4a02e7D370402F4aFC36032076B05e74FF81786';
+const HOUR_NS = 3_600_000_000_000n;
+/** 2026-11-24T01:00:00Z. */
+export const HOUR_START_NS = 1_795_482_000_000_000_000n as TimeNs;
+export const DAY_NS = 24n * HOUR_NS;
+
+export function evmName(symbol: string): AssetName {
+  return { symbol, signatureType: 'evm' };
+}
+
+/** Makes bytes that no compression shortens, as those of signatures are. */
+export function wordOf(seed: string): Buffer {
+  return createHash('sha256').update(seed).digest();
+}
+
+/** Returns an input with a hash that fits it. Its price has two decimals, and its time nanoseconds. */
+export function inputOf(symbol: string, publisher: number, timestampNs: TimeNs): PublisherPrice {
+  const seed = `${symbol} ${publisher} ${timestampNs}`;
+  const cents = 9_123_456n + BigInt(wordOf(seed).readUInt16LE(0) % 5_000);
+  const price = (cents * 10n ** 16n) as Price;
+  const address = wordOf(`publisher ${publisher}`).subarray(0, 20);
+  return {
+    price,
+    timestampNs,
+    wire: {
+      publisherKey: toHex(address),
+      externalAssetId: symbol,
+      price: String(price),
+      r: toHex(wordOf(`r ${seed}`)),
+      s: toHex(wordOf(`s ${seed}`)),
+      v: publisher % 2 === 0 ? '0x1b' : '0x1c',
+      msgHash: toHex(evmPriceHash(address, symbol, timestampNs, price)),
+      metadata: undefined,
+    },
+  };
+}
+
+export function aggregateOf(
+  symbol: string,
+  signedAtNs: TimeNs,
+  inputs: readonly PublisherPrice[],
+): SignedAggregate {
+  const seed = `${symbol} ${signedAtNs}`;
+  const price = ((inputs[0]!.price + inputs.at(-1)!.price) / 2n) as Price;
+  const merkleRoot = wordOf(`root ${seed}`);
+  const checksum = Buffer.from(algorithmChecksum('median'), 'hex');
+  const address = Buffer.from(ADDRESS.slice(2), 'hex');
+  return {
+    symbol,
+    trigger: signedAtNs % 3n === 0n ? 'delta' : 'clock',
+    price,
+    timestampNs: inputs.reduce(
+      (newest, one) => (one.timestampNs > newest ? one.timestampNs : newest),
+      0n as TimeNs,
+    ),
+    signedAtNs,
+    signatureType: 'evm',
+    publicKey: ADDRESS,
+    msgHash: evmAggregateHash({ address, symbol, signedAtNs, price, merkleRoot, checksum }),
+    r: wordOf(`r ${seed}`),
+    s: wordOf(`s ${seed}`),
+    v: 27 + Number(signedAtNs % 2n),
+    merkleRoot,
+    algorithm: 'median',
+    inputs,
+  };
+}
+
+/**
+ * Makes aggregates of one asset: a publisher's input counts in `uses` of them.
+ * @param stepNs the time from one aggregate to the next, about
+ */
+export function* aggregatesOf(
+  symbol: string,
+  startNs: bigint,
+  count: number,
+  { publishers = 4, uses = 10, stepNs = 2_500_000_000n } = {},
+): Iterable<SignedAggregate> {
+  const inputs: PublisherPrice[] = [];
+  let timeNs = startNs;
+  for (let i = 0; i < count; i++) {
+    timeNs += stepNs + BigInt(wordOf(`${symbol} step ${i}`).readUInt32LE(0) % 20_000_000);
+    for (let publisher = 0; publisher < publishers; publisher++)
+      if (inputs[publisher] === undefined || (i + 3 * publisher) % uses === 0)
+        inputs[publisher] = inputOf(symbol, publisher, (timeNs - 50_000_000n - BigInt(publisher)) as TimeNs);
+    yield aggregateOf(symbol, timeNs as TimeNs, [...inputs]);
+  }
+}
+
+export function holdingOfAggregate(aggregate: SignedAggregate): Holding {
+  return { state: 'priced', timeNs: aggregate.signedAtNs, minute: undefined, aggregate };
+}
+
+export function pastOptionsOf(folder: string, over: Partial<PastOptions> = {}): PastOptions {
+  return {
+    folder,
+    proofsNs: 7n * DAY_NS,
+    signaturesNs: 90n * DAY_NS,
+    clock: new FakeClock(HOUR_START_NS),
+    shown: (symbol, algorithm) => ({
+      serviceName: 'tickseal',
+      encodedAssetId: `encoded ${symbol}`,
+      version: 'v1',
+      checksum: algorithmChecksum(algorithm),
+    }),
+    ...over,
+  };
+}
+
+/** Opens the past of a process whose assets have no aggregates yet. */
+export async function openPast(folder: string, over: Partial<PastOptions> = {}): Promise<PastWriter> {
+  const past = new PastWriter(pastOptionsOf(folder, over));
+  await past.open([]);
+  return past;
+}
+
+/** Returns a writer that keeps nothing. */
+export function noPast(): PastWriter {
+  return new PastWriter(pastOptionsOf('unused', { proofsNs: 0n, signaturesNs: 0n }));
+}
+
+/** Returns all entries of an asset in a range. */
+export async function entriesOf(
+  folder: string,
+  name: AssetName,
+  fromNs = 0n,
+  toNs = 2n ** 62n,
+): Promise<KeptEntry[]> {
+  const reader = new PastReader(folder);
+  try {
+    const all: KeptEntry[] = [];
+    for await (const entries of reader.entries(name, fromNs, toNs, true)) all.push(...entries);
+    return all;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Returns an aggregate as REST shows it. */
+export function textOf(aggregate: SignedAggregate): string {
+  return aggregateJson(aggregate, 'tickseal', (symbol) => `encoded ${symbol}`);
+}
+
+/** Returns the aggregates of entries as REST shows them. */
+export function textsIn(entries: readonly KeptEntry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === 'priced' ? [textOf(entry.aggregate)] : []));
+}
