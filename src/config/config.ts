@@ -64,6 +64,8 @@ export interface Config {
     readonly candleRetentionNs: bigint;
     /** The free space that commits leave to the file system. */
     readonly reserveBytes: number;
+    /** The times for which signed aggregates are kept: with publishers' inputs, and without. */
+    readonly past: { readonly proofsNs: bigint; readonly signaturesNs: bigint };
   };
   /** The deployments, with the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
@@ -187,6 +189,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       dir: file.storage.dir,
       candleRetentionNs: file.storage.candle_retention,
       reserveBytes: file.storage.reserve,
+      past: { proofsNs: file.storage.past.proofs, signaturesNs: file.storage.past.signatures },
     },
     deployments: file.deployments,
     pushedAssets: file.pushed_assets,

@@ -145,10 +145,21 @@ const ingest = z.strictObject({
 /** The largest reserve, far more than the data of a service. */
 const RESERVE_BYTES_MAX = 1024 ** 4;
 
+const past = z
+  .strictObject({
+    proofs: durationNs({ minNs: 0n }).prefault('7d'),
+    signatures: durationNs({ minNs: 0n }).prefault('90d'),
+  })
+  .refine(({ proofs, signatures }) => proofs <= signatures, {
+    path: ['proofs'],
+    error: 'is longer than signatures: an aggregate cannot lose its signature before its proof',
+  });
+
 const storage = z.strictObject({
   dir: line.prefault('./data'),
   candle_retention: durationNs({ minNs: NS_PER_SECOND }).prefault('3650d'),
   reserve: sizeBytes('16 MiB', RESERVE_BYTES_MAX),
+  past: past.prefault({}),
 });
 
 const deployment = z.strictObject({

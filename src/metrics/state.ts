@@ -27,6 +27,15 @@ export interface StoreState {
   readonly committedAtMs: number | undefined;
   /** The first day that has candles, in days since 1970. */
   readonly oldestDay: number | undefined;
+  readonly past: PastState;
+}
+
+/** The files of the signed past, as they were when old files were last removed. */
+export interface PastState {
+  readonly bytes: number;
+  readonly files: number;
+  /** The UNIX second at which the first hour with a file begins; `undefined` without a file. */
+  readonly oldestS: number | undefined;
 }
 
 /** The last activity of publishers. */

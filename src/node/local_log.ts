@@ -2,12 +2,14 @@ import type { FeedSource } from '../feed/feed_source.js';
 import type { Asset } from '../model/asset.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
+import type { PastWriter } from '../past/past_writer.js';
 import type { Holding } from '../records/second_record.js';
 import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
 
 export interface LocalLogOptions {
   readonly store: Pick<Store, 'record' | 'putInput' | 'inputs' | 'durable'>;
+  readonly past: Pick<PastWriter, 'append'>;
   readonly source: Pick<FeedSource, 'recorded'>;
 }
 
@@ -29,8 +31,9 @@ export class LocalLog implements PriceLog {
   ended(): void {}
 
   append(asset: Asset, holding: Holding): void {
-    const { store, source } = this.#options;
+    const { store, past, source } = this.#options;
     store.record(asset, holding);
+    past.append(asset, holding);
     source.recorded({ asset, holding });
   }
 

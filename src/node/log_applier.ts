@@ -4,6 +4,7 @@ import type { FeedSource } from '../feed/feed_source.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { NS_PER_SECOND } from '../model/time.js';
+import type { PastWriter } from '../past/past_writer.js';
 import { openAcceptedInput } from '../records/accepted_input.js';
 import { openHolding } from '../records/second_record.js';
 import type { LogProgress } from '../store/log_progress.js';
@@ -11,6 +12,7 @@ import type { Store } from '../store/store.js';
 
 export interface LogApplierOptions {
   readonly store: Store;
+  readonly past: Pick<PastWriter, 'append'>;
   readonly source: Pick<FeedSource, 'recorded'>;
   /** Returns the present catalogue. */
   readonly catalogue: () => Catalogue;
@@ -80,12 +82,13 @@ export class LogApplier {
   }
 
   #record(name: AssetName, bytes: Uint8Array): void {
-    const { store, source, catalogue, onMinuteClosed } = this.#options;
+    const { store, past, source, catalogue, onMinuteClosed } = this.#options;
     const asset = catalogue().placedAsset(name) ?? name;
     const holding = openHolding(bytes, asset.symbol);
     if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
     const running = store.newest(asset)?.minute?.minute;
     store.record(asset, holding);
+    past.append(asset, holding);
     if (this.#isServed) source.recorded({ asset, holding });
     else this.#isAhead = true;
     if (running !== undefined && holding.minute?.minute !== running) onMinuteClosed(asset, running);

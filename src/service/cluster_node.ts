@@ -66,7 +66,7 @@ class ClusterNode implements PriceMaker {
   /** @param applied the last record of the log that the store contains */
   constructor(options: ClusterNodeOptions, applied: LogPosition, candles: NodeCandles) {
     const { bus, settings, parts, hooks, member } = options;
-    const { clock, store, source, logger } = parts;
+    const { clock, store, past, source, logger } = parts;
     const { node, name, role, timing } = member;
     const signers = () => this.#facts.signers;
     const configHash = () => this.#facts.configHash;
@@ -91,6 +91,7 @@ class ClusterNode implements PriceMaker {
     this.#leaderPrices = new LeaderPrices(source, clock, catalogue);
     this.#records = new LogApplier({
       store,
+      past,
       source,
       catalogue,
       keepsInputs: role === 'aggregator',

@@ -9,12 +9,14 @@ import type { ReadMessage } from '../ingest/message.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { LogSink } from '../node/log_sink.js';
 import type { PriceLog } from '../node/price_log.js';
+import type { PastWriter } from '../past/past_writer.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
 
 /** The parts of the process that are needed to make prices. */
 export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool'> {
   readonly store: Store;
+  readonly past: Pick<PastWriter, 'append'>;
   readonly source: FeedSource;
   readonly logger: Logger;
 }

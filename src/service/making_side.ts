@@ -8,9 +8,11 @@ import type { ReadMessage } from '../ingest/message.js';
 import { createCounters } from '../metrics/counters.js';
 import { StallCounter } from '../metrics/stall_counter.js';
 import type { Clock } from '../model/time.js';
+import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { openStore, type Store } from '../store/store.js';
 import { openPriceMaker } from './open_price_maker.js';
+import { holdingsOf, pastOptions } from './past_options.js';
 import type { PriceMaker } from './price_maker.js';
 import { logSecp256k1 } from './secp256k1_log.js';
 import type { Prepared, ServiceOptions } from './service_options.js';
@@ -19,6 +21,7 @@ import { derive, type Settings, storeOptions } from './settings.js';
 const HANDED_OVER = 'another process takes over: connect again when this connection closes';
 
 interface MakingSideParts {
+  readonly past: PastWriter;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly pool: CryptoPool;
@@ -34,6 +37,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
   if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
+  const past = new PastWriter(pastOptions(config, clock, logger));
   let store: Store | undefined;
   try {
     await Promise.all(loaded.map((thread) => thread.loaded));
@@ -47,10 +51,12 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       takeOver,
       onProgress,
       logger,
+      companion: past,
     });
+    await past.open(holdingsOf(settings.catalogue.listed, store));
     port.check(store.isHandedOver);
     const source = new FeedSource(await store.marks.countStart());
-    const making = new MakingSide({ settings, clock, pool, store, source });
+    const making = new MakingSide({ settings, clock, pool, store, past, source });
     await making.open(options);
     return making;
   } catch (error) {
@@ -68,6 +74,7 @@ export class MakingSide implements PublishReceiver {
   readonly #clock: Clock;
   readonly pool: CryptoPool;
   readonly store: Store;
+  readonly past: PastWriter;
   readonly source: FeedSource;
   readonly ticker: Ticker;
   readonly counters = createCounters();
@@ -79,11 +86,12 @@ export class MakingSide implements PublishReceiver {
   #isHandedOver = false;
   #ended: Promise<void> | undefined;
 
-  constructor({ settings, clock, pool, store, source }: MakingSideParts) {
+  constructor({ settings, clock, pool, store, past, source }: MakingSideParts) {
     this.settings = settings;
     this.#clock = clock;
     this.pool = pool;
     this.store = store;
+    this.past = past;
     this.source = source;
     this.ticker = new Ticker(clock);
     this.askedToHandOver = new Promise((resolve) => store.onTakeOver(resolve));
@@ -94,11 +102,11 @@ export class MakingSide implements PublishReceiver {
 
   /** Opens the maker of prices, which reports to the feed from then on. */
   async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
-    const { settings, counters, pool, store, source, onDue } = this;
+    const { settings, counters, pool, store, past, source, onDue } = this;
     this.#maker = await openPriceMaker({
       natsCredentials,
       settings,
-      parts: { clock: this.#clock, counters, pool, store, source, logger },
+      parts: { clock: this.#clock, counters, pool, store, past, source, logger },
       hooks: {
         onDue,
         onApplied: (receivedNs) => this.#edges?.applied(receivedNs),

@@ -11,6 +11,7 @@ import { createMetrics } from '../metrics/metrics.js';
 import type { Reloads } from '../metrics/reloads.js';
 import type { ServiceState } from '../metrics/state.js';
 import type { Clock } from '../model/time.js';
+import type { PastWriter } from '../past/past_writer.js';
 import { openAdmin } from '../server/admin.js';
 import { guardFileHandles } from '../server/uws/file_handles.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
@@ -40,6 +41,7 @@ export interface OperatedParts {
   readonly maker: PriceMaker;
   readonly source: FeedSource;
   readonly store: Store;
+  readonly past: Pick<PastWriter, 'figures'>;
   readonly clock: Clock;
   readonly ticker: Ticker;
   readonly counters: Counters;
@@ -57,7 +59,7 @@ export interface OperatorSide {
 /** Opens the admin listener, with readiness and metrics of all parts. @throws Error when its address is in use. */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { listen, settings, logger } = options;
-  const { edges, pool, maker, source, store, clock, ticker, counters, reloads } = options.parts;
+  const { edges, pool, maker, source, store, past, clock, ticker, counters, reloads } = options.parts;
   const metrics = createMetrics();
   let isStopping = false;
 
@@ -98,7 +100,13 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
   metrics.measure({
     pool,
     maker,
-    store,
+    store: {
+      health: () => store.health(),
+      get recordsWaiting() {
+        return store.recordsWaiting;
+      },
+      figures: () => ({ ...store.figures(), past: past.figures() }),
+    },
     assets: () => ({ listed: settings().catalogue.listed.length, live: source.liveCount }),
     clock: () => ({
       jumps: clock.jumps ?? 0,

@@ -101,10 +101,10 @@ function operatorOptionsOf(
   { webSockets, threads }: Prepared,
   { config, clock, logger, version = 'unknown', commit = 'unknown' }: ServiceOptions,
 ): OperatorSideOptions {
-  const { store, source, pool, counters, ticker, maker } = making;
+  const { store, past, source, pool, counters, ticker, maker } = making;
   return {
     listen: { webSockets, at: config.admin, sharesPort: store.isHandedOver },
-    parts: { edges, pool, maker, source, store, clock, ticker, counters, reloads },
+    parts: { edges, pool, maker, source, store, past, clock, ticker, counters, reloads },
     settings: () => making.settings,
     edgesExpected: threads.listen,
     program: { version, commit },

@@ -28,6 +28,16 @@ export interface Journal {
   close(): Promise<void>;
 }
 
+/** Files beside the store that are written before each commit: whatever the store has on disk, they have too. */
+export interface CommitCompanion {
+  /** @throws Error (as a rejection) when nothing can be written; the commit then fails and is tried again */
+  write(): Promise<void>;
+  /** Called when the commit after {@link write} is on disk. */
+  committed(): void;
+  /** Called after the last commit, and before another process may write. */
+  close(): Promise<void>;
+}
+
 export interface CommitWatch {
   /** Called when a commit takes all changes that were put so far. */
   begun(): void;
@@ -56,7 +66,11 @@ interface CommitWaiter {
 }
 
 /** @param logger logs when writing begins to fail, and when it works again */
-export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'info'>): Journal {
+export function openJournal(
+  folder: Folder,
+  logger?: Pick<Logger, 'error' | 'info'>,
+  companion?: CommitCompanion,
+): Journal {
   const tables: CommitPart[] = [];
   let housekeeping = () => {};
   let watch: CommitWatch | undefined;
@@ -82,12 +96,13 @@ export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'inf
     pendingWaiters = [];
     for (const table of tables) table.beginCommit();
     watch?.begun();
-    const done = write(folder, tables).then(
+    const done = write(folder, tables, companion).then(
       () => {
         committing = undefined;
         if (failing !== undefined) logger?.info('the data folder is written again');
         failing = undefined;
         committedAtMs = Date.now();
+        companion?.committed();
         for (const table of tables) table.endCommit();
         watch?.settled(true);
         for (const waiter of waiters) waiter.resolve();
@@ -163,6 +178,7 @@ export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'inf
       await committing?.done;
       if (hasPending() && failing === undefined) await commit();
       clearTimeout(timer);
+      await companion?.close();
       failIfFailing();
     },
   };
@@ -173,8 +189,13 @@ export function openJournal(folder: Folder, logger?: Pick<Logger, 'error' | 'inf
 }
 
 /** Writes the changes that the tables have begun to commit in a single transaction. Resolves when they have been flushed. */
-async function write({ root, claimRoom }: Folder, tables: readonly CommitPart[]): Promise<void> {
+async function write(
+  { root, claimRoom }: Folder,
+  tables: readonly CommitPart[],
+  companion: CommitCompanion | undefined,
+): Promise<void> {
   claimRoom(tables.reduce((sum, table) => sum + table.encodeCommit(), 0));
+  await companion?.write();
   try {
     await root.batch(() => {
       for (const table of tables) table.writeCommit();

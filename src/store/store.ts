@@ -124,6 +124,7 @@ export interface StoreOptions extends FolderOptions {
   readonly clock: Clock;
   /** Logs when the disk begins to fail, and when it works again. */
   readonly logger?: Parameters<typeof openJournal>[1];
+  readonly companion?: Parameters<typeof openJournal>[2];
 }
 
 /**
@@ -146,7 +147,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   let candleRetentionMs = options.candleRetentionMs;
   let damage: string | undefined;
 
-  const journal = openJournal(folder, options.logger);
+  const journal = openJournal(folder, options.logger, options.companion);
   const tables = openTables(journal);
   if (!folder.isHandedOver) damage = findDamagedRecord(tables, options.onProgress ?? (() => {}));
   const recordKeys = new RecordKeys(symbolsOfStarkAssets(tables.inputs));

@@ -71,6 +71,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     dir: './data',
     candleRetentionNs: 3650n * 86_400n * 1_000_000_000n,
     reserveBytes: 16 * 1024 * 1024,
+    past: { proofsNs: 604_800_000_000_000n, signaturesNs: 7_776_000_000_000_000n },
   });
   t.same(config.deployments, sampleFile().deployments);
   t.same(config.pushedAssets, sampleFile().pushed_assets);

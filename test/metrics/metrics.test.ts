@@ -10,7 +10,7 @@ import { createMetrics, METRICS } from '../../src/metrics/metrics.js';
 import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE, sampleText } from './sample_state.js';
 
 /** The metrics of `state.ts`, which `state.test.ts` tests. */
-const STATE = /^(?:config|ready|certificate|clock_healthy|store_(?:bytes|free|last|oldest))/;
+const STATE = /^(?:config|ready|certificate|clock_healthy|past|store_(?:bytes|free|last|oldest))/;
 
 test('every metric shows its value', async (t) => {
   const counters = Object.assign(createCounters(), {

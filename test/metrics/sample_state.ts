@@ -39,7 +39,13 @@ export const SAMPLE_CLUSTER: ClusterState = {
   logCopies: 59,
 };
 
-export const SAMPLE_FIGURES: StoreState = { bytes: 42, freeBytes: 43, committedAtMs: 44_000, oldestDay: 2 };
+export const SAMPLE_FIGURES: StoreState = {
+  bytes: 42,
+  freeBytes: 43,
+  committedAtMs: 44_000,
+  oldestDay: 2,
+  past: { bytes: 45, files: 46, oldestS: 47 },
+};
 
 /** Returns the text of `/metrics` for these measurements and these counts. */
 export function sampleText(measured: Partial<Measured>, scrape: Partial<Scrape> = {}): Promise<string> {

@@ -23,14 +23,22 @@ test('the state is told, and what has no value has no line', async (t) => {
     'tickseal_store_free_bytes 43',
     'tickseal_store_last_commit_timestamp_seconds 44',
     'tickseal_store_oldest_timestamp_seconds 172800',
+    'tickseal_past_bytes 45',
+    'tickseal_past_files 46',
+    'tickseal_past_oldest_timestamp_seconds 47',
     'tickseal_asset_inputs{asset="BTCUSD",signature_type="evm"} 3',
     'tickseal_asset_inputs{asset="BTCUSD",signature_type="stark"} 0',
     'tickseal_asset_last_update_timestamp_seconds{asset="BTCUSD",signature_type="evm"} 45.5',
     'tickseal_publisher_last_update_timestamp_seconds{publisher="0xaa",signature_type="evm"} 46',
   ]);
-  const figures = { ...SAMPLE_FIGURES, committedAtMs: undefined, oldestDay: undefined };
+  const figures = {
+    ...SAMPLE_FIGURES,
+    committedAtMs: undefined,
+    oldestDay: undefined,
+    past: { bytes: 0, files: 0, oldestS: undefined },
+  };
   const without = await samplesOf({ ...SAMPLE_STATE, certificateEndSeconds: undefined }, figures);
-  t.equal(without.length, 12);
+  t.equal(without.length, 14);
   t.notMatch(without.join(), /certificate|last_commit|oldest/);
 });
 

@@ -2,15 +2,18 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
+import { PastWriter } from '../../src/past/past_writer.js';
 import type { CandleColumns } from '../../src/store/candle_history.js';
 import { openStore } from '../../src/store/store.js';
 import { intervalAt } from '../../src/wire/resolution.js';
 import type { Resolution } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { entriesOf, openPast, pastOptionsOf, textOf, textsIn } from '../past/sample_past.js';
 import {
   atSecond,
   putInputs,
@@ -100,6 +103,7 @@ async function verify(dir: string): Promise<number> {
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   const asset = options.assets[0]!;
+  await verifyPast(dir, ticksOf(store.latest(asset)), options);
   const count = ticksOf(store.latest(asset));
   const lastS = tickS(count - 1);
   deepStrictEqual(store.latest(asset), tick(count - 1, options));
@@ -118,6 +122,18 @@ async function verify(dir: string): Promise<number> {
     );
   await store.close();
   return count;
+}
+
+/** Compares the whole past: it has every tick that the store has, in order and once. */
+async function verifyPast(dir: string, count: number, options: SampleOptions): Promise<void> {
+  const past = await openPast(join(dir, 'past'), { clock: new FakeClock(atSecond(START_S)) });
+  await past.close();
+  const texts = textsIn(await entriesOf(join(dir, 'past'), options.assets[0]!));
+  deepStrictEqual(texts.length >= count, true, `${texts.length} in the past, ${count} in the store`);
+  deepStrictEqual(
+    texts,
+    texts.map((_, n) => textOf(tick(n, options))),
+  );
 }
 
 function expectedHistory(count: number, resolution: Resolution): CandleColumns {
@@ -141,16 +157,20 @@ function expectedHistory(count: number, resolution: Resolution): CandleColumns {
 /** Runs in the process that will be killed. Continues at the end of the folder, and prints each acknowledgement. */
 async function writeUntilKilled(dir: string): Promise<never> {
   const clock = new FakeClock(atSecond(START_S));
+  const past = new PastWriter(pastOptionsOf(join(dir, 'past'), { clock, chunkBytesMax: 200_000 }));
   const options = storeOptions(dir, { clock });
-  const store = await openStore(options);
-  let n = ticksOf(store.latest(options.assets[0]!));
+  const store = await openStore({ ...options, companion: past });
+  const asset = options.assets[0]!;
+  const newest = store.newest(asset);
+  await past.open(newest === undefined ? [] : [{ asset, holding: newest }]);
+  let n = ticksOf(store.latest(asset));
   while (true) {
     // Some commits are so large that lmdb begins to write a commit before it has all changes of this commit.
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);
       clock.timeNs = atSecond(tickS(n));
-      store.append(aggregate);
+      past.append(asset, store.append(aggregate));
       putInputs(store, aggregate);
     }
     await store.durable();

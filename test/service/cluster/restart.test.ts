@@ -19,6 +19,7 @@ import type { ClusterNodeOptions } from '../../../src/service/cluster_node_optio
 import { derive, storeOptions } from '../../../src/service/settings.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { FakeClock } from '../../clock/fake_clock.js';
+import { noPast } from '../../past/sample_past.js';
 import { sampleAggregate, samplePublisher } from '../../store/sample.js';
 import { testConfig } from '../harness.js';
 import { STREAM_KEYS } from './nodes.js';
@@ -146,6 +147,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
     },
     parts: {
       store,
+      past: noPast(),
       source,
       clock,
       pool,

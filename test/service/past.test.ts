@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { pastFolderOf } from '../../src/past/past_folder.js';
+import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
+import { FakeClock } from '../clock/fake_clock.js';
+import { entriesOf } from '../past/sample_past.js';
+import { publisherSigner, startTestService } from './harness.js';
+import { latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
+
+test('a service keeps each aggregate as REST showed it, over restarts, reloads and steps of the clock', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-past-'));
+  const clock = new FakeClock();
+  const assetsOf = (symbol: string) => [
+    { id: 1, symbol, max_age: '600s', clock_period: '24h' },
+    { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '600s', clock_period: '24h' },
+  ];
+  const ingest = { max_past: '600s', max_future: '600s' };
+  let service = await startTestService({ assets: assetsOf('BTCUSD'), ingest }, { dir, clock });
+  t.teardown(async () => {
+    await service.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const shown: Record<string, string[]> = {};
+  let second = 0n;
+  /** Publishes a price durably and notes what REST shows. */
+  async function show(symbol: string, type: 'evm' | 'stark', price: bigint): Promise<void> {
+    second += 10n;
+    const timestampNs = clock.nowNs() + second * 1_000_000_000n;
+    const update = publisherSigner(1, type).sign({ symbol, price: price * UNIT, timestampNs });
+    const socket = await openPublisher(service, type, { query: '?ack=durable' });
+    t.equal(await refusalOf(socket, update), undefined);
+    await latestWhen(service, symbol, (found) => found.price === `${price * UNIT}`);
+    await socket.close();
+    shown[symbol] ??= [];
+    shown[symbol].push(await latestText(service, symbol));
+  }
+  await show('BTCUSD', 'evm', 100n);
+  await show('DYDXUSD', 'stark', 3n);
+  await show('BTCUSD', 'evm', 110n);
+  clock.advance(-5_000_000_000n);
+  await show('BTCUSD', 'evm', 120n);
+  service.reconfigure({ assets: assetsOf('XBTUSD'), ingest });
+  await show('XBTUSD', 'evm', 130n);
+  await service.stop();
+  service = await startTestService({ assets: assetsOf('XBTUSD'), ingest }, { dir, clock });
+  await show('XBTUSD', 'evm', 140n);
+
+  const folder = pastFolderOf(join(dir, 'store'));
+  for (const [symbol, type] of [
+    ['BTCUSD', 'evm'],
+    ['XBTUSD', 'evm'],
+    ['DYDXUSD', 'stark'],
+  ] as const) {
+    const entries = await entriesOf(folder, { symbol, signatureType: type });
+    const texts = entries.flatMap((entry) => {
+      if (entry.kind !== 'priced') return [];
+      const { aggregate, shown: facts } = entry;
+      return [`{"${symbol}":${aggregateJson(aggregate, facts.serviceName, () => facts.encodedAssetId)}}`];
+    });
+    const missing = shown[symbol]!.filter(
+      (text) => !texts.includes(text.replace(/^\{"data":(.*)\}$/s, '$1')),
+    );
+    t.same(missing, [], `${symbol}: all that was shown`);
+    t.equal(new Set(texts).size, texts.length, 'each once');
+    const times = entries.map(({ timeNs }) => timeNs);
+    t.same(
+      times,
+      [...times].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)),
+      'in order',
+    );
+  }
+  const renamed = await entriesOf(folder, { symbol: 'BTCUSD', signatureType: 'evm' });
+  t.equal(renamed.at(-1)?.kind, 'ended', 'a renamed asset has ended');
+});
