@@ -34,3 +34,9 @@ export interface EndEntry {
   readonly timeNs: TimeNs;
   readonly isCarried: boolean;
 }
+
+/** Tells whether an entry comes after another of its asset. Signed times grow strictly; a price may end when it was signed. */
+export function isAfter(entry: KeptEntry, other: KeptEntry): boolean {
+  if (entry.timeNs !== other.timeNs) return entry.timeNs > other.timeNs;
+  return entry.kind !== 'priced' && other.kind === 'priced';
+}

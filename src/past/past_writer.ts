@@ -1,4 +1,5 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { AssetName } from '../model/asset_map.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
@@ -7,7 +8,7 @@ import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
 import { TIERS } from './chunk_group.js';
 import { readBlock } from './entry_block.js';
 import { appendChunk, lastNumberOf } from './hour_file.js';
-import type { KeptEntry, ShownFacts } from './kept_entry.js';
+import { isAfter, type KeptEntry, type ShownFacts } from './kept_entry.js';
 import { hourOf, listHours, listLogs, logPath, logsFolder, NS_PER_HOUR, tierPath } from './past_folder.js';
 import { LogReader, RunningLog } from './running_log.js';
 
@@ -17,6 +18,8 @@ const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
 const WAITING_MAX = 50_000;
 const SECONDS_PER_HOUR = 3_600;
 const CLEAN_INTERVAL_NS = 60_000_000_000n;
+/** The time that encoding takes in a turn of the event loop. Ticks and requests wait no longer than this. */
+const TURN_MS = 1;
 
 export interface PastOptions {
   /** The folder of the past. */
@@ -139,7 +142,12 @@ export class PastWriter {
     if (!this.#isOpen) return;
     const pending = this.#pending;
     this.#pending = [];
-    for (const { name, entry } of pending) this.#encode(name, entry);
+    let turnEndMs = performance.now() + TURN_MS;
+    for (const _ of this.#encodeAll(pending)) {
+      if (performance.now() < turnEndMs) continue;
+      await endOfTurn();
+      turnEndMs = performance.now() + TURN_MS;
+    }
     if (this.#chunk !== undefined && pending.length > 0)
       this.#unwritten.push({ chunk: this.#chunk, frame: this.#chunk.takeFrame() });
     while (this.#unwritten.length > 0) {
@@ -189,15 +197,19 @@ export class PastWriter {
     };
   }
 
-  #encode(name: AssetName, entry: KeptEntry): void {
-    const hour = Math.max(hourOf(entry.timeNs), this.#lastPlace.hour);
-    const isFull = (this.#chunk?.bytes ?? 0) >= (this.#options.chunkBytesMax ?? CHUNK_BYTES_MAX);
-    if (this.#chunk === undefined || isFull || this.#chunk.hour !== hour) this.#beginChunk(hour);
-    this.#chunk!.add(name, entry);
-    this.#inForce.set(assetKeyOf(name), entry);
+  /** Encodes entries into chunks. Other work can be done after each of them. */
+  *#encodeAll(entries: readonly { readonly name: AssetName; readonly entry: KeptEntry }[]): Iterable<void> {
+    for (const { name, entry } of entries) {
+      const hour = Math.max(hourOf(entry.timeNs), this.#lastPlace.hour);
+      const isFull = (this.#chunk?.bytes ?? 0) >= (this.#options.chunkBytesMax ?? CHUNK_BYTES_MAX);
+      if (this.#chunk === undefined || isFull || this.#chunk.hour !== hour) yield* this.#beginChunk(hour);
+      this.#chunk!.add(name, entry);
+      this.#inForce.set(assetKeyOf(name), entry);
+      yield;
+    }
   }
 
-  #beginChunk(hour: number): void {
+  *#beginChunk(hour: number): Iterable<void> {
     const isNewHour = hour !== this.#lastPlace.hour;
     if (this.#chunk !== undefined) {
       this.#unwritten.push({ chunk: this.#chunk, frame: this.#chunk.takeFrame() });
@@ -208,9 +220,11 @@ export class PastWriter {
     this.#chunk = chunk;
     if (!isNewHour) return;
     // Each hour has what was in force at its beginning, so a read needs no older file.
-    for (const [assetKey, entry] of this.#inForce)
-      if (entry.kind === 'priced')
-        chunk.add(nameOfKey(assetKey), { ...entry, aggregate: entry.aggregate, isCarried: true });
+    for (const [assetKey, entry] of this.#inForce) {
+      if (entry.kind !== 'priced') continue;
+      chunk.add(nameOfKey(assetKey), { ...entry, aggregate: entry.aggregate, isCarried: true });
+      yield;
+    }
   }
 
   async #seal(): Promise<void> {
@@ -282,10 +296,4 @@ export class PastWriter {
     const number = await lastNumberOf(this.#options.folder, lastHour);
     return { hour: lastHour, number: lastHour === lastLog.hour ? Math.max(number, lastLog.number) : number };
   }
-}
-
-/** Tells whether an entry comes after another of its asset. Signed times grow strictly; a price may end when it was signed. */
-function isAfter(entry: KeptEntry, other: KeptEntry): boolean {
-  if (entry.timeNs !== other.timeNs) return entry.timeNs > other.timeNs;
-  return entry.kind !== 'priced' && other.kind === 'priced';
 }
