@@ -1,3 +1,5 @@
+import { threadCpuMs } from './thread_cpu.js';
+
 /**
  * The number of requests that a thread answers in a turn of its event loop. A read from a connection may contain thousands of
  * pipelined requests, and uWebSockets.js passes them on without a turn between them. Without this limit, ticks, other readers
@@ -5,10 +7,16 @@
  */
 export const REQUESTS_PER_TURN = 128;
 
-/** The time after which a turn is long. */
+/**
+ * The CPU time after which a turn is long. The real time does not count, because on a busy machine other processes have most of it.
+ */
 export const LONG_TURN_MS = 100;
 /** The number of messages of one connection in a long turn; one more ends it. */
 export const MESSAGES_IN_LONG_TURN_MAX = 100;
+/** The number of messages of one connection in a turn, from which the CPU time is read. */
+const TIMED_FROM = MESSAGES_IN_LONG_TURN_MAX / 2;
+/** The number of messages between two readings of the CPU time, because a reading takes 10 µs. */
+const MESSAGES_PER_READING = 10;
 
 /** A connection that sends messages, and the fields that it stores. */
 export interface TurnSender {
@@ -25,25 +33,26 @@ export class TurnBudget {
   readonly #endOfTurn: (callback: () => void) => void;
   readonly #late: (() => void)[] = [];
   readonly #onWork: () => void;
-  readonly #nowMs: () => number;
+  readonly #cpuMs: () => number;
   #left = REQUESTS_PER_TURN;
   #isScheduled = false;
-  /** The number of the turn, and the time at which its first message or request came. */
   #turn = 0;
-  #startMs = 0;
+  /** The CPU time when a connection's message {@link TIMED_FROM} of this turn came; `undefined` before it. */
+  #startMs: number | undefined;
 
   /**
    * @param endOfTurn calls back once, after the event loop has handled the data read in this turn; for example `setImmediate`
    * @param onWork called for each message and request
+   * @param cpuMs returns the CPU time of the thread in milliseconds
    */
   constructor(
     endOfTurn: (callback: () => void) => void,
     onWork: () => void = () => {},
-    nowMs: () => number = () => performance.now(),
+    cpuMs: () => number = threadCpuMs,
   ) {
     this.#endOfTurn = endOfTurn;
     this.#onWork = onWork;
-    this.#nowMs = nowMs;
+    this.#cpuMs = cpuMs;
   }
 
   /**
@@ -58,7 +67,11 @@ export class TurnBudget {
       sender.messagesInTurn = 0;
     }
     sender.messagesInTurn += 1;
-    return sender.messagesInTurn <= MESSAGES_IN_LONG_TURN_MAX || this.#nowMs() - this.#startMs < LONG_TURN_MS;
+    if (sender.messagesInTurn < TIMED_FROM) return true;
+    this.#startMs ??= this.#cpuMs();
+    const isChecked =
+      sender.messagesInTurn > MESSAGES_IN_LONG_TURN_MAX && sender.messagesInTurn % MESSAGES_PER_READING === 1;
+    return !isChecked || this.#cpuMs() - this.#startMs < LONG_TURN_MS;
   }
 
   /**
@@ -86,7 +99,7 @@ export class TurnBudget {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     this.#turn += 1;
-    this.#startMs = this.#nowMs();
+    this.#startMs = undefined;
     this.#endOfTurn(() => this.#startTurn());
   }
 

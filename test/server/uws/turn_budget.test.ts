@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { threadCpuMs } from '../../../src/server/uws/thread_cpu.js';
 import {
   LONG_TURN_MS,
   MESSAGES_IN_LONG_TURN_MAX,
@@ -60,14 +61,14 @@ test('late requests are answered first, in their order, as many in a turn as oth
 
 test('a connection with many messages in a long turn is its cause, another one is not', async (t) => {
   const loop = fakeLoop();
-  let nowMs = 0;
+  let cpuMs = 0;
   let worked = 0;
   const budget = new TurnBudget(
     loop.endOfTurn,
     () => {
       worked++;
     },
-    () => nowMs,
+    () => cpuMs,
   );
   const [busy, quiet] = [
     { turn: 0, messagesInTurn: 0 },
@@ -75,10 +76,24 @@ test('a connection with many messages in a long turn is its cause, another one i
   ];
   for (let i = 0; i < 2 * MESSAGES_IN_LONG_TURN_MAX; i++)
     t.ok(budget.countMessage(busy), 'the turn is short');
-  nowMs = LONG_TURN_MS;
+  cpuMs = LONG_TURN_MS;
   t.notOk(budget.countMessage(busy));
   t.ok(budget.countMessage(quiet));
   loop.endTurn();
   t.ok(budget.countMessage(busy), 'the next turn');
   t.equal(worked, 2 * MESSAGES_IN_LONG_TURN_MAX + 3);
+});
+
+test('the CPU time of a thread grows with its work, and not while it sleeps', async (t) => {
+  const beforeMs = threadCpuMs();
+  const endMs = performance.now() + 10_000;
+  let sum = 0;
+  while (threadCpuMs() < beforeMs + 20 && performance.now() < endMs)
+    for (let i = 0; i < 1e6; i++) sum += Math.sqrt(i);
+  t.ok(threadCpuMs() >= beforeMs + 20, `${sum}`);
+  const sleptFromMs = threadCpuMs();
+  if (process.platform === 'linux') {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    t.ok(threadCpuMs() - sleptFromMs < 40);
+  }
 });
