@@ -76,6 +76,9 @@ export function openFollower(
     // A record that was found on disk during a load is received again, with older records of the asset. Such records are
     // ignored.
     if (series.newest !== undefined && isBefore(holding, series.newest)) return;
+    // A commit after the load may have removed the record that was the newest then. The minutes before this record are on disk.
+    if (series.newest === undefined && holding.minute !== undefined)
+      index.continueHour(series, holding.minute.minute);
     recordHolding(series, holding, tables);
   }
 

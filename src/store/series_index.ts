@@ -15,6 +15,8 @@ export interface SeriesIndex {
   all(): Iterable<AssetSeries>;
   /** @throws DamagedRecord when the asset's newest record or hour is damaged */
   of(asset: AssetName): AssetSeries;
+  /** Reads the stored hour of a minute whose asset has no newest record in memory. */
+  continueHour(series: AssetSeries, runningMinute: number): void;
 }
 
 /**
@@ -81,7 +83,13 @@ export function loadSeries(
   }
 
   for (const asset of assets) of(asset);
-  return { all: () => byAssetKey.values(), of };
+  return {
+    all: () => byAssetKey.values(),
+    of,
+    continueHour(series, runningMinute) {
+      series.hour = loadHour(series, runningMinute);
+    },
+  };
 }
 
 /** Returns the newest UNIX second for which any asset has a record. */
