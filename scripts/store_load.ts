@@ -14,6 +14,7 @@ import {
   storeOptions,
   units,
 } from '../test/store/sample.js';
+import { appendTo, latestIn } from './load/store_records.js';
 
 /**
  * Measures the store. 1,000 assets with 5 publishers each are signed at 2 Hz for 10 minutes of a simulated clock, as fast as the machine
@@ -55,7 +56,7 @@ for (let s = 0; s < seconds; s++) {
     }
     const appendStartMs = performance.now();
     for (const aggregate of batch) {
-      store.append(aggregate);
+      appendTo(store, aggregate);
       putInputs(store, aggregate);
     }
     appendMs += performance.now() - appendStartMs;
@@ -85,7 +86,7 @@ print('restart', `${(performance.now() - openMs).toFixed(0)} ms`);
 print('inputs()', `${time(1, () => [...store.inputs()].length).toFixed(0)} ms`);
 report('after the restart');
 const asset = options.assets[0]!;
-print('latest', `${(time(100_000, () => store.latest(asset)) * 1000).toFixed(3)} µs`);
+print('latest', `${(time(100_000, () => latestIn(store, asset)) * 1000).toFixed(3)} µs`);
 let at = 0;
 print(
   'recent',
@@ -95,7 +96,7 @@ print(
 // Stores more than a week of minutes for one asset. Each day is sealed.
 for (let minute = 0; minute < 8 * 1_440 + 700; minute++) {
   clock.timeNs = atSecond(START_S + seconds + minute * 60);
-  store.append(sampleAggregate(asset, [], units(1 + (minute % 501)), clock.nowNs()));
+  appendTo(store, sampleAggregate(asset, [], units(1 + (minute % 501)), clock.nowNs()));
   if (minute % 1_440 === 0) await store.durable();
 }
 for (let i = 0; i < 10; i++) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { SEED, seededRandom } from '../../scripts/load/random.js';
+import { appendTo } from '../../scripts/load/store_records.js';
 import { loadConfig } from '../../src/config/load.js';
 import { toHex } from '../../src/model/hex.js';
 import { PRICE_SCALE, type Price } from '../../src/model/price.js';
@@ -48,7 +49,7 @@ export async function storeCandles(configFile: string, candles: number): Promise
   for (let minute = 0; minute < candles; minute++) {
     nowNs = (BigInt(fromS + minute * MINUTE_S) * NS_PER_SECOND) as TimeNs;
     const price = (100n * PRICE_SCALE + BigInt(Math.round(random() * 1e18))) as Price;
-    store.append({
+    appendTo(store, {
       symbol: asset.symbol,
       trigger: 'clock',
       price,

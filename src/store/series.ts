@@ -1,7 +1,5 @@
-import type { SignedAggregate } from '../model/signed_price.js';
-import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { NS_PER_SECOND } from '../model/time.js';
 import { CandleBlock } from '../records/candle_block.js';
-import { endingOf, holdingOf } from '../records/next_holding.js';
 import type { Holding, MinuteCandle } from '../records/second_record.js';
 import type { OpenTables } from './open_tables.js';
 
@@ -46,27 +44,6 @@ export function emptySeries(assetKey: string): AssetSeries {
     firstDay: undefined,
     lastSealedDay: undefined,
   };
-}
-
-/** Records the asset's next aggregate, in signing order. */
-export function recordAggregate(
-  series: AssetSeries,
-  aggregate: SignedAggregate,
-  tables: OpenTables,
-): Holding {
-  const holding = holdingOf(aggregate, series.newest);
-  recordHolding(series, holding, tables);
-  return holding;
-}
-
-/**
- * Records that the asset has no price from `atNs` on, until its next aggregate.
- * @returns `undefined` when the asset already had no price
- */
-export function recordEnd(series: AssetSeries, atNs: TimeNs, tables: OpenTables): Holding | undefined {
-  const holding = endingOf(atNs, series.newest);
-  if (holding !== undefined) recordHolding(series, holding, tables);
-  return holding;
 }
 
 /**

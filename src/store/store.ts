@@ -1,7 +1,7 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
-import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
-import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import type { PublisherPrice } from '../model/signed_price.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import type { AcceptedInput } from '../records/accepted_input.js';
 import { DamagedRecord } from '../records/envelope.js';
 import type { Holding } from '../records/second_record.js';
@@ -16,7 +16,7 @@ import { openMarks, type StoredMarks } from './marks.js';
 import { type OpenTables, openTables, putInput } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
-import { isBefore, recordAggregate, recordEnd, recordHolding } from './series.js';
+import { isBefore, recordHolding } from './series.js';
 import { findNewestSecond, findOldestDay, loadSeries } from './series_index.js';
 import { type StoredCandles, storedCandles } from './stored_candles.js';
 
@@ -29,19 +29,15 @@ const TELL_RECORDS = 1_000;
 export interface Store
   extends StoreReader,
     Pick<Folder, 'isHandedOver' | 'onTakeOver' | 'successorServes' | 'tellServing'> {
-  /** Records the next aggregate, in signing order. The call changes only memory; a group commit writes the record soon after it. */
-  append(aggregate: SignedAggregate): Holding;
-  /**
-   * Records that the asset has no live price from `atNs` on, until its next aggregate.
-   * @returns `undefined` when the end was already recorded
-   */
-  ended(asset: AssetName, atNs: TimeNs): Holding | undefined;
   /**
    * Keeps the latest accepted input of a publisher, with the memory of earlier inputs.
    * @param key the bytes of the publisher's key
    */
   putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
-  /** Records a holding of another machine, in the order of that machine. A holding that is older than the newest changes nothing. */
+  /**
+   * Records the next holding of an asset, in signing order; in a cluster in the order of the log. A holding that is older than the
+   * newest changes nothing. The call changes only memory; a group commit writes the record soon after it.
+   */
   record(asset: AssetName, holding: Holding): void;
   /** Records an input that another machine accepted. @param input the record of the input */
   recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void;
@@ -56,8 +52,6 @@ export interface Store
    * @throws Error (as a rejection) with the reason while the disk fails
    */
   durable(): Promise<void>;
-  /** Returns the last aggregate; `undefined` when there is none, or when the asset's price has ended. */
-  latest(asset: AssetName): SignedAggregate | undefined;
   /** Returns the latest accepted inputs of all publishers for the configured assets. */
   inputs(): Iterable<StoredInput>;
   readonly marks: StoredMarks;
@@ -208,8 +202,6 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   return {
-    append: (aggregate) => recordAggregate(seriesIndex.of(aggregate), aggregate, tables),
-    ended: (asset, atNs) => recordEnd(seriesIndex.of(asset), atNs, tables),
     putInput: (asset, key, input, seen) => putInput(tables, recordKeys.ofInput(asset, key), { input, seen }),
     record(asset, holding) {
       const series = seriesIndex.of(asset);
@@ -221,7 +213,6 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     newest: (asset) => noticing(() => seriesIndex.of(asset).newest),
     log: openLogProgress(tables.marks),
     durable: () => journal.durable(),
-    latest: (asset) => noticing(() => seriesIndex.of(asset).newest?.aggregate),
     recent: (asset, second) => noticing(() => reader.recent(asset, second)),
     history: (...range) => noticing(() => reader.history(...range)),
     sealedDays: (asset) => noticing(() => reader.sealedDays(asset)),

@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { latestIn } from '../../scripts/load/store_records.js';
 import type { PublishOutcome } from '../../src/aggregator/publisher_session.js';
 import { verifyAggregate } from '../../src/client/index.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
@@ -46,7 +47,7 @@ test('a price goes the whole way: accepted, streamed, signed, and it verifies of
       oracleId: SERVICE_ORACLE_ID,
     }))
       t.match(report, { verdict: 'recovered' }, JSON.stringify(report));
-    t.same(harness.store.latest(asset)?.signedAtNs, aggregate.signedAtNs);
+    t.same(latestIn(harness.store, asset)?.signedAtNs, aggregate.signedAtNs);
   }
   t.match(counters, { updatesAccepted: 2, aggregatesSigned: 2 });
 });
@@ -163,7 +164,7 @@ test('too few publishers: no price, until there are enough, and none again when 
   harness.advanceMs(10);
   t.equal(table.live[ether.index], 0);
   t.equal(prices.latest(ether), undefined);
-  t.equal(harness.store.latest(ether), undefined);
+  t.equal(latestIn(harness.store, ether), undefined);
   t.equal(counters.assetsEnded, 1);
   harness.advanceMs(5_000);
   t.equal(prices.latest(ether), undefined, 'the clock signs nothing');

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { test } from 'tap';
+import { appendTo } from '../../scripts/load/store_records.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { registerStore } from '../../src/cli/store_command.js';
 import { openStore } from '../../src/store/store.js';
@@ -13,7 +14,7 @@ async function smallFolder(dir: string): Promise<void> {
   const store = await openStore(options);
   const aggregate = sampleAggregate(options.assets[0]!, options.publishers, units(1), atSecond(START_S));
   putInputs(store, aggregate);
-  store.append(aggregate);
+  appendTo(store, aggregate);
   await store.close();
 }
 
@@ -72,7 +73,7 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
   const [asset] = options.assets;
   for (let day = 1; day < 4; day++) {
     for (const second of [START_S + day * 86_400, START_S + day * 86_400 + 3_600])
-      before.append(sampleAggregate(asset!, options.publishers, units(day), atSecond(second)));
+      appendTo(before, sampleAggregate(asset!, options.publishers, units(day), atSecond(second)));
     await before.durable();
   }
   before.log.position = { sequence: 9, id: '0123456789abcdef-9' };

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
@@ -26,7 +27,7 @@ async function writtenFolder(dir: string): Promise<Buffer> {
   function appendAll(into: Store, s: number): void {
     for (const asset of options.assets) {
       const aggregate = sampleAggregate(asset, options.publishers, units(s + 1), atSecond(START_S + s));
-      into.append(aggregate);
+      appendTo(into, aggregate);
       putInputs(into, aggregate);
     }
   }
@@ -57,7 +58,10 @@ async function outcomeOf(dir: string): Promise<'refused' | 'reported' | 'untouch
       throw new Error('inputs are missing');
     // New records must not overwrite pages in use.
     const asset = options.assets[0]!;
-    store.append(sampleAggregate(asset, options.publishers, units(SECONDS + 1), atSecond(START_S + SECONDS)));
+    appendTo(
+      store,
+      sampleAggregate(asset, options.publishers, units(SECONDS + 1), atSecond(START_S + SECONDS)),
+    );
     await store.durable();
     return isHealthy ? 'untouched' : 'reported';
   } finally {
@@ -127,7 +131,7 @@ test('a file that was cut off, emptied or replaced', async (t) => {
   writeFileSync(path, '');
   const fresh = await openStore(storeOptions(dir));
   t.same(fresh.health(), { ok: true }, 'an empty file is a new database');
-  t.equal(fresh.latest(storeOptions(dir).assets[0]!), undefined);
+  t.equal(latestIn(fresh, storeOptions(dir).assets[0]!), undefined);
   await fresh.close();
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
+import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import type { Price } from '../../src/model/price.js';
 import { toDouble } from '../../src/records/candle_block.js';
 import type { CandleColumns } from '../../src/store/candle_history.js';
@@ -47,7 +48,7 @@ test('every resolution agrees with a slow computation from the raw ticks', async
         for (const { step, price, after } of steps) {
           atS += step;
           ticks.push({ atS, price: price as Price });
-          store.append(sampleAggregate(asset, [], price as Price, atSecond(atS)));
+          appendTo(store, sampleAggregate(asset, [], price as Price, atSecond(atS)));
           if (after === 'commit') await store.durable();
           if (after === 'restart') {
             await store.close();
@@ -80,7 +81,7 @@ test('sealed days: three dense days read the same before and after sealing and a
   for (let s = 17; s < 3 * DAY_S; s += 47)
     ticks.push({ atS: START_S + s, price: units(1 + ((s * 7_919) % 1_009)) });
   let store = await openStore(options);
-  for (const { atS, price } of ticks) store.append(sampleAggregate(asset, [], price, atSecond(atS)));
+  for (const { atS, price } of ticks) appendTo(store, sampleAggregate(asset, [], price, atSecond(atS)));
   const check = (name: string) => {
     for (const resolution of RESOLUTIONS)
       t.strictSame(
@@ -103,7 +104,7 @@ test('the range: whole candles that start in from <= t < to, and the limit', asy
   const asset = options.assets[0]!;
   const store = await openStore(options);
   for (let s = 0; s < 600; s += 30)
-    store.append(sampleAggregate(asset, [], units(s + 1), atSecond(START_S + s)));
+    appendTo(store, sampleAggregate(asset, [], units(s + 1), atSecond(START_S + s)));
   const starts = (resolution: Resolution, fromS: number, toS: number, max = 50_000) => {
     const candles = store.history(asset, resolution, fromS, toS, max);
     return candles === 'too many' ? candles : candles.t.map((s) => s - START_S);
@@ -133,7 +134,7 @@ test('after the clock is set back, the time of a series stands still and closed 
   const asset = options.assets[0]!;
   const store = await openStore(options);
   const append = (s: number, price: number) =>
-    store.append(sampleAggregate(asset, [], units(price), atSecond(START_S + s)));
+    appendTo(store, sampleAggregate(asset, [], units(price), atSecond(START_S + s)));
   append(0, 10);
   append(130, 20);
   append(5, 99);
@@ -147,7 +148,7 @@ test('after the clock is set back, the time of a series stands still and closed 
   });
   t.equal(store.recent(asset, START_S + 5)?.price, units(10), 'what was in force before stays');
   t.equal(store.recent(asset, START_S + 130)?.price, units(99), 'the last one signed before the next second');
-  t.equal(store.latest(asset)?.price, units(30));
+  t.equal(latestIn(store, asset)?.price, units(30));
   await store.close();
 });
 
@@ -158,7 +159,10 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   let store = await openStore(options);
   for (let day = 0; day < 60; day++)
     for (const hour of [1, 23])
-      store.append(sampleAggregate(asset, [], units(day), atSecond(START_S + day * DAY_S + hour * HOUR_S)));
+      appendTo(
+        store,
+        sampleAggregate(asset, [], units(day), atSecond(START_S + day * DAY_S + hour * HOUR_S)),
+      );
   const days = () =>
     (store.history(asset, 'D', 0, ALL, 1_000) as CandleColumns).t.map((s) => (s - START_S) / DAY_S);
   t.equal(days().length, 60);

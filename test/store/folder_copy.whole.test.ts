@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { eventually } from '../../scripts/load/wait.js';
 import { readContents } from '../../src/store/contents.js';
 import { backUp } from '../../src/store/folder_copy.js';
@@ -35,7 +36,7 @@ async function filledFolder(dir: string): Promise<void> {
   for (let i = 0; i < 3_000; i++) {
     const aggregate = sampleAggregate(assets[i % 2]!, publishers, units(i), atSecond(START_S + i * 97));
     putInputs(store, aggregate);
-    store.append(aggregate);
+    appendTo(store, aggregate);
     if (i % 500 === 0) await store.durable();
   }
   await store.durable();
@@ -57,8 +58,9 @@ test('a backup has every record of the folder, and a store opens it', async (t) 
   );
   const options = storeOptions(target);
   const restored = await openStore(options);
-  t.equal(restored.latest(options.assets[1]!)?.price, units(2_999));
-  restored.append(
+  t.equal(latestIn(restored, options.assets[1]!)?.price, units(2_999));
+  appendTo(
+    restored,
     sampleAggregate(options.assets[1]!, options.publishers, units(1), atSecond(START_S + 400_000)),
   );
   await restored.close();

@@ -1,6 +1,7 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import { type Test, test } from 'tap';
+import { appendTo, endIn } from '../../scripts/load/store_records.js';
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { Price } from '../../src/model/price.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
@@ -77,11 +78,11 @@ class Pair {
 
   price(asset: (typeof ASSETS)[number], price: bigint): void {
     const aggregate = sampleAggregate(asset, [], price as Price, this.clock.nowNs());
-    this.#tellHolding(asset, this.store.append(aggregate));
+    this.#tellHolding(asset, appendTo(this.store, aggregate));
   }
 
   end(asset: AssetName): void {
-    this.#tellHolding(asset, this.store.ended(asset, this.clock.nowNs()));
+    this.#tellHolding(asset, endIn(this.store, asset, this.clock.nowNs()));
   }
 
   /** Makes the follower see that the next commit fails once. */

@@ -1,6 +1,7 @@
 import { equal, match, ok, rejects } from 'node:assert/strict';
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { eventually } from '../../scripts/load/wait.js';
 import { openStore } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -20,7 +21,7 @@ let count = 0;
 function appendNext(): void {
   clock.timeNs = atSecond(START_S + count);
   const aggregate = sampleAggregate(asset, options.publishers, units(count + 1), clock.nowNs());
-  store.append(aggregate);
+  appendTo(store, aggregate);
   putInputs(store, aggregate);
   count++;
 }
@@ -41,17 +42,17 @@ match(
 
 // Streaming continues from memory, but an acknowledgement is refused at once.
 for (let i = 0; i < 100; i++) appendNext();
-equal(store.latest(asset)?.price, units(count));
+equal(latestIn(store, asset)?.price, units(count));
 equal(store.recent(asset, START_S + 150)?.price, units(151));
 await rejects(store.durable(), /cannot be written/);
 
 // During a long failure, memory keeps seconds up to its limit, then a gap, and always the newest second.
 const gapTestStart = count;
 for (let i = 0; i < 12_000; i++) {
-  store.append(sampleAggregate(asset, [], units(count + 1), atSecond(START_S + count)));
+  appendTo(store, sampleAggregate(asset, [], units(count + 1), atSecond(START_S + count)));
   count++;
 }
-equal(store.latest(asset)?.price, units(count));
+equal(latestIn(store, asset)?.price, units(count));
 
 rmSync(ballast);
 // The store works again without a restart.
@@ -63,7 +64,7 @@ equal(lines[1], 'the data folder is written again');
 await store.close();
 
 store = await openStore(options);
-equal(store.latest(asset)?.price, units(count));
+equal(latestIn(store, asset)?.price, units(count));
 let answered = 0;
 while (store.recent(asset, START_S + answered) !== undefined) {
   equal(store.recent(asset, START_S + answered)?.price, units(answered + 1));

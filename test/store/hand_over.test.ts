@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { openStore } from '../../src/store/store.js';
 import {
   atSecond,
@@ -19,7 +20,7 @@ test('a store that was handed over writes no more, is read on, and hears when th
 
   const old = await openStore(options);
   const events: string[] = [];
-  old.append(aggregate(1));
+  appendTo(old, aggregate(1));
   const handedOver = new Promise<void>((resolve, reject) => {
     old.onTakeOver(() => {
       old.handOver().then(resolve, reject);
@@ -28,13 +29,13 @@ test('a store that was handed over writes no more, is read on, and hears when th
   const next = await openStore({ ...options, takeOver: true });
   await handedOver;
   t.equal(next.isHandedOver, true);
-  t.same(next.latest(asset), aggregate(1), 'all that waited was written before');
+  t.same(latestIn(next, asset), aggregate(1), 'all that waited was written before');
   const told = old.successorServes().then(() => events.push('told'));
 
-  old.append(aggregate(2));
+  appendTo(old, aggregate(2));
   await t.rejects(old.durable(), /closed/);
-  next.append(aggregate(3));
-  next.append(aggregate(4));
+  appendTo(next, aggregate(3));
+  appendTo(next, aggregate(4));
   await next.durable();
   t.same(old.recent(asset, START_S + 1), aggregate(1));
   await t.rejects(openStore(options), /in use/);
@@ -52,7 +53,7 @@ test('a store that was handed over writes no more, is read on, and hears when th
     aggregate(1),
     'what was recorded after the hand-over is on no disk',
   );
-  t.same(later.latest(asset), aggregate(4));
+  t.same(latestIn(later, asset), aggregate(4));
   await later.close();
 });
 

@@ -5,6 +5,7 @@ import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { appendTo, latestIn } from '../../scripts/load/store_records.js';
 import { PRICE_SCALE } from '../../src/model/price.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import { PastWriter } from '../../src/past/past_writer.js';
@@ -103,10 +104,10 @@ async function verify(dir: string): Promise<number> {
   const options = storeOptions(dir, { clock });
   const store = await openStore(options);
   const asset = options.assets[0]!;
-  await verifyPast(dir, ticksOf(store.latest(asset)), options);
-  const count = ticksOf(store.latest(asset));
+  await verifyPast(dir, ticksOf(latestIn(store, asset)), options);
+  const count = ticksOf(latestIn(store, asset));
   const lastS = tickS(count - 1);
-  deepStrictEqual(store.latest(asset), tick(count - 1, options));
+  deepStrictEqual(latestIn(store, asset), tick(count - 1, options));
   for (const { input } of store.inputs()) deepStrictEqual(Number(input.price / PRICE_SCALE), count);
   for (let ago = 0; ago <= 600; ago += 7) {
     let inForce = count - 1;
@@ -163,14 +164,14 @@ async function writeUntilKilled(dir: string): Promise<never> {
   const asset = options.assets[0]!;
   const newest = store.newest(asset);
   await past.open(newest === undefined ? [] : [{ asset, holding: newest }]);
-  let n = ticksOf(store.latest(asset));
+  let n = ticksOf(latestIn(store, asset));
   while (true) {
     // Some commits are so large that lmdb begins to write a commit before it has all changes of this commit.
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);
       clock.timeNs = atSecond(tickS(n));
-      past.append(asset, store.append(aggregate));
+      past.append(asset, appendTo(store, aggregate));
       putInputs(store, aggregate);
     }
     await store.durable();

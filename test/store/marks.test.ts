@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { appendTo } from '../../scripts/load/store_records.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import {
@@ -37,7 +38,7 @@ test('the newest second is the one that the folder had when it was opened', asyn
   const store = await openStore(options);
   t.equal(store.newestSecond, undefined);
   for (const second of [START_S, START_S + 5])
-    store.append(sampleAggregate(asset, [publisher], units(1), atSecond(second, 1n)));
+    appendTo(store, sampleAggregate(asset, [publisher], units(1), atSecond(second, 1n)));
   await store.close();
   const again = await openStore(options);
   t.equal(again.newestSecond, START_S + 5);

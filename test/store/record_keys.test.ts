@@ -1,12 +1,14 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'tap';
+import { appendTo, endIn, latestIn } from '../../scripts/load/store_records.js';
 import type { Asset, SignatureType } from '../../src/model/asset.js';
+import { holdingOf } from '../../src/records/next_holding.js';
 import { openJournal } from '../../src/store/journal.js';
 import { openFolder } from '../../src/store/lmdb/folder.js';
 import { openTables } from '../../src/store/open_tables.js';
 import { RecordKeys, symbolOf } from '../../src/store/record_keys.js';
-import { emptySeries, recordAggregate } from '../../src/store/series.js';
+import { emptySeries, recordHolding } from '../../src/store/series.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import {
   atSecond,
@@ -34,7 +36,7 @@ function aggregateOf(asset: Asset, price: number, second: number) {
 function put(store: Store, asset: Asset, price: number, second: number) {
   const aggregate = aggregateOf(asset, price, second);
   putInputs(store, aggregate);
-  store.append(aggregate);
+  appendTo(store, aggregate);
   return aggregate;
 }
 
@@ -58,7 +60,7 @@ async function writeOldFolder(dir: string, aggregates: readonly ReturnType<typeo
   for (const aggregate of aggregates) {
     for (const input of aggregate.inputs)
       tables.inputs.put(['BTCUSD', input.wire.publisherKey.slice(2)], { input, seen: seenOf(input) });
-    recordAggregate(series, aggregate, tables);
+    recordHolding(series, holdingOf(aggregate, series.newest), tables);
   }
   await journal.close();
   await folder.close(true);
@@ -70,10 +72,10 @@ test('both types of a symbol have records of their own', async (t) => {
   put(store, evm, 1, START_S);
   put(store, stark, 2, START_S);
   const last = [put(store, evm, 3, START_S + 60), put(store, stark, 4, START_S + 60)];
-  store.ended(evm, atSecond(START_S + 61));
+  endIn(store, evm, atSecond(START_S + 61));
   for (const state of ['before', 'after'] as const) {
-    t.equal(store.latest(evm), undefined, `${state} the restart`);
-    t.same(store.latest(stark), last[1]);
+    t.equal(latestIn(store, evm), undefined, `${state} the restart`);
+    t.same(latestIn(store, stark), last[1]);
     t.same(store.recent(evm, START_S + 60), last[0]);
     t.equal(store.recent(stark, START_S + 1)?.price, units(2));
     t.same(candlesOf(store, evm), [1, 3]);
@@ -95,12 +97,12 @@ test('an old folder keeps the records of its Stark asset, and an EVM one beside 
   await writeOldFolder(options.dir, old);
 
   let store = await openStore({ ...options, assets: [stark] });
-  t.same(store.latest(stark), old[1]);
-  t.equal(store.latest(stark)?.symbol, 'BTCUSD');
+  t.same(latestIn(store, stark), old[1]);
+  t.equal(latestIn(store, stark)?.symbol, 'BTCUSD');
   t.same(candlesOf(store, stark), [1, 2]);
   t.same(inputsOf(store), ['stark 2']);
   store.reconfigure(options);
-  t.equal(store.latest(evm), undefined, 'the EVM asset begins with nothing');
+  t.equal(latestIn(store, evm), undefined, 'the EVM asset begins with nothing');
   put(store, evm, 10, START_S + 60);
   put(store, stark, 3, START_S + 120);
   await store.close();
@@ -108,9 +110,9 @@ test('an old folder keeps the records of its Stark asset, and an EVM one beside 
   for (const assets of [[evm], [evm, stark]]) {
     store = await openStore({ ...options, assets });
     t.same(candlesOf(store, evm), [10]);
-    t.equal(store.latest(evm)?.price, units(10));
+    t.equal(latestIn(store, evm)?.price, units(10));
     t.same(candlesOf(store, stark), [1, 2, 3]);
-    t.equal(store.latest(stark)?.price, units(3));
+    t.equal(latestIn(store, stark)?.price, units(3));
     t.same(inputsOf(store), assets.length === 1 ? ['evm 10'] : ['evm 10', 'stark 3']);
     await store.close();
   }
@@ -126,8 +128,8 @@ test('where the type of an asset was changed, its records are of the type that i
     const options = storeOptions(join(dir, last.signatureType), { assets: [evm, stark] });
     await writeOldFolder(options.dir, [aggregateOf(first, 1, start), aggregateOf(last, 2, later)]);
     const store = await openStore(options);
-    t.equal(store.latest(last)?.price, units(2), last.signatureType);
-    t.equal(store.latest(first), undefined);
+    t.equal(latestIn(store, last)?.price, units(2), last.signatureType);
+    t.equal(latestIn(store, first), undefined);
     t.same(inputsOf(store), [`${last.signatureType} 2`]);
     await store.close();
   }

@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { appendTo, endIn, latestIn } from '../../scripts/load/store_records.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { openStore } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -25,7 +26,7 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   ];
   const options = storeOptions(dir, { assets, publishers });
   const store = await openStore(options);
-  t.equal(store.latest(assets[0]!), undefined);
+  t.equal(latestIn(store, assets[0]!), undefined);
   const evmAggregate = sampleAggregate(
     assets[0]!,
     publishers.slice(0, 2),
@@ -34,19 +35,19 @@ test('an acknowledged aggregate and input are there after a restart, to the last
   );
   const starkAggregate = sampleAggregate(stark, publishers.slice(2), units(7), atSecond(START_S, 456_789n));
   const inputs = [...evmAggregate.inputs, ...starkAggregate.inputs];
-  store.append(evmAggregate);
-  store.append(starkAggregate);
+  appendTo(store, evmAggregate);
+  appendTo(store, starkAggregate);
   putInputs(store, evmAggregate);
   putInputs(store, starkAggregate);
-  t.equal(store.latest(stark), starkAggregate, 'read before it is written');
+  t.equal(latestIn(store, stark), starkAggregate, 'read before it is written');
   t.equal(store.recent(stark, START_S), starkAggregate);
   await store.durable();
   t.same(store.health(), { ok: true });
   await store.close();
 
   const again = await openStore(options);
-  t.strictSame(again.latest(assets[0]!), evmAggregate);
-  t.strictSame(again.latest(stark), starkAggregate);
+  t.strictSame(latestIn(again, assets[0]!), evmAggregate);
+  t.strictSame(latestIn(again, stark), starkAggregate);
   t.strictSame(again.recent(stark, START_S), starkAggregate);
   const stored = [...again.inputs()];
   t.strictSame(sortedByKey(stored.map(({ input }) => input)), sortedByKey(inputs));
@@ -62,10 +63,10 @@ test('recent returns the aggregate in force at the end of a second', async (t) =
   const second = sampleAggregate(asset, options.publishers, units(2), atSecond(START_S, 999_999_999n));
   const third = sampleAggregate(asset, options.publishers, units(3), atSecond(START_S + 3));
   const back = sampleAggregate(asset, options.publishers, units(4), atSecond(START_S + 20));
-  for (const aggregate of [first, second, third]) store.append(aggregate);
-  store.ended(asset, atSecond(START_S + 10));
-  t.equal(store.latest(asset), undefined, 'a price that has ended is not the latest');
-  store.append(back);
+  for (const aggregate of [first, second, third]) appendTo(store, aggregate);
+  endIn(store, asset, atSecond(START_S + 10));
+  t.equal(latestIn(store, asset), undefined, 'a price that has ended is not the latest');
+  appendTo(store, back);
 
   for (const state of ['waiting', 'on disk', 'after a restart']) {
     t.equal(store.recent(asset, START_S - 1), undefined, `${state}: before the first`);
@@ -76,7 +77,7 @@ test('recent returns the aggregate in force at the end of a second', async (t) =
     t.equal(store.recent(asset, START_S + 10), undefined, `${state}: a dead price is not served`);
     t.equal(store.recent(asset, START_S + 19), undefined, `${state}: nor while it stays dead`);
     t.strictSame(store.recent(asset, START_S + 20), back, `${state}: it comes back`);
-    t.strictSame(store.latest(asset), back);
+    t.strictSame(latestIn(store, asset), back);
     t.equal(store.recent(other, START_S), undefined);
     if (state === 'waiting') await store.durable();
     if (state === 'on disk') {
@@ -91,11 +92,11 @@ test('a price that ended stays ended after a restart', async (t) => {
   const options = storeOptions(t.testdir());
   const asset = options.assets[0]!;
   const store = await openStore(options);
-  store.append(sampleAggregate(asset, options.publishers, units(1), atSecond(START_S)));
-  store.ended(asset, atSecond(START_S, 5n));
+  appendTo(store, sampleAggregate(asset, options.publishers, units(1), atSecond(START_S)));
+  endIn(store, asset, atSecond(START_S, 5n));
   await store.close();
   const again = await openStore(options);
-  t.equal(again.latest(asset), undefined);
+  t.equal(latestIn(again, asset), undefined);
   t.equal(again.recent(asset, START_S), undefined);
   t.same(again.history(asset, '1', 0, START_S + 60, 10), {
     t: [START_S],
@@ -112,10 +113,10 @@ test('records older than the window go, the one in force at its start stays', as
   const options = storeOptions(t.testdir(), { clock });
   const [fast, slow] = [options.assets[0]!, options.assets[1]!];
   const store = await openStore(options);
-  store.append(sampleAggregate(slow, options.publishers, units(9), atSecond(START_S)));
+  appendTo(store, sampleAggregate(slow, options.publishers, units(9), atSecond(START_S)));
   for (let s = 0; s < 2_000; s += 10) {
     clock.timeNs = atSecond(START_S + s);
-    store.append(sampleAggregate(fast, options.publishers, units(s + 1), clock.nowNs()));
+    appendTo(store, sampleAggregate(fast, options.publishers, units(s + 1), clock.nowNs()));
     await store.durable();
   }
   const nowS = START_S + 1_990;
@@ -134,14 +135,14 @@ test('a changed catalogue: records are found by symbol, not by index', async (t)
   const [first, second] = [options.assets[0]!, options.assets[1]!];
   const store = await openStore(options);
   const aggregate = sampleAggregate(second, options.publishers, units(5), atSecond(START_S));
-  store.append(sampleAggregate(first, options.publishers, units(4), atSecond(START_S)));
-  store.append(aggregate);
+  appendTo(store, sampleAggregate(first, options.publishers, units(4), atSecond(START_S)));
+  appendTo(store, aggregate);
   putInputs(store, aggregate);
   await store.close();
 
   const moved = sampleAsset(0, { symbol: second.symbol });
   const again = await openStore({ ...options, assets: [moved] });
-  t.strictSame(again.latest(moved), aggregate);
+  t.strictSame(latestIn(again, moved), aggregate);
   t.same(
     [...again.inputs()].map(({ asset, key }) => [asset.symbol, key]),
     options.publishers.map(({ key }) => [second.symbol, key]),
@@ -149,7 +150,7 @@ test('a changed catalogue: records are found by symbol, not by index', async (t)
   );
   const returned = sampleAsset(1, { symbol: first.symbol });
   again.reconfigure({ ...options, assets: [moved, returned] });
-  t.equal(again.latest(returned)?.price, units(4), 'an asset that comes back finds its records');
+  t.equal(latestIn(again, returned)?.price, units(4), 'an asset that comes back finds its records');
   await again.close();
 });
 

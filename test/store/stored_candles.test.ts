@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { test } from 'tap';
+import { appendTo } from '../../scripts/load/store_records.js';
 import type { Asset } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
@@ -67,7 +68,7 @@ test('a store that gets candles and then a part of the records again has the sam
         let atS = START_S;
         for (const { step, price, isCommitted } of steps) {
           atS += step;
-          holdings.push(one.append(sampleAggregate(asset, [], price as Price, atSecond(atS))));
+          holdings.push(appendTo(one, sampleAggregate(asset, [], price as Price, atSecond(atS))));
           if (isCommitted) await one.durable();
         }
         for (const holding of holdings.slice(0, known)) other.record(asset, holding);
@@ -100,7 +101,7 @@ test('a store that got candles and no record has their history, after a restart 
   const one = await openStore(options);
   const lastS = START_S + 3 * DAY_S + 2 * HOUR_S;
   for (let atS = START_S; atS <= lastS; atS += 600)
-    one.append(sampleAggregate(asset, [], BigInt(atS) as Price, atSecond(atS)));
+    appendTo(one, sampleAggregate(asset, [], BigInt(atS) as Price, atSecond(atS)));
   await one.durable();
   const { first, end } = one.sealedDays(asset);
   const lastMinuteS = Math.floor(lastS / 60) * 60;

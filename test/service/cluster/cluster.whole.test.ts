@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { test } from 'tap';
+import { appendTo } from '../../../scripts/load/store_records.js';
 import { eventually } from '../../../scripts/load/wait.js';
 import { publishMessage, verifyPayload } from '../../../src/client/index.js';
 import { systemClock } from '../../../src/clock/clock.js';
@@ -144,7 +145,8 @@ test('a new node has the candles of the others', needsNatsServer(), async (t) =>
     clock: systemClock(),
   });
   for (let minute = 0; minute < 2 * 1_440; minute += 7)
-    store.append(
+    appendTo(
+      store,
       sampleAggregate(
         asset,
         [samplePublisher(0)],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Test, test } from 'tap';
+import { appendTo } from '../../../scripts/load/store_records.js';
 import type { Bus, LogPosition, LogRecord } from '../../../src/cluster/bus.js';
 import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 import { DEFAULT_TIMING } from '../../../src/cluster/timing.js';
@@ -119,7 +120,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const options = { ...storeOptions(settings), dir: settings.config.storage.dir, clock };
   const before = await openStore(options);
   const onDisk = hasAll ? log : log.slice(0, 1);
-  before.append(aggregateAt(hasAll ? lastServedNs : lastServedNs - 1_000_000n));
+  appendTo(before, aggregateAt(hasAll ? lastServedNs : lastServedNs - 1_000_000n));
   before.log.position = onDisk.at(-1)!;
   await before.close();
   const opened = await openStore(options);

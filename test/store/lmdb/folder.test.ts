@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open } from 'lmdb';
 import { test } from 'tap';
+import { appendTo, latestIn } from '../../../scripts/load/store_records.js';
 import { lockFolder } from '../../../src/store/lmdb/lock.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from '../sample.js';
@@ -91,15 +92,15 @@ test('a flipped bit is detected and no wrong record is served', async (t) => {
     ...sampleAggregate(asset, [], units(s + 1), atSecond(START_S + s)),
     merkleRoot: new Uint8Array(32).fill(mark),
   });
-  store.append(marked(0, 0xa5));
-  store.append(marked(1, 0xb6));
-  store.append(marked(2, 0xc7));
+  appendTo(store, marked(0, 0xa5));
+  appendTo(store, marked(1, 0xb6));
+  appendTo(store, marked(2, 0xc7));
   await store.close();
   flip(dir, Buffer.alloc(32, 0xb6));
 
   const again = await openStore(options);
   t.equal(again.recent(asset, START_S)?.price, units(1));
-  t.equal(again.latest(asset)?.price, units(3));
+  t.equal(latestIn(again, asset)?.price, units(3));
   t.match(again.health(), { ok: false, reason: /is damaged/ }, 'known before it is asked for');
   t.throws(() => again.recent(asset, START_S + 1), {
     name: 'DamagedRecord',
@@ -119,7 +120,7 @@ test('a damaged hour is never served or sealed, and everything else works', asyn
   const options = storeOptions(dir);
   const [asset, other] = [options.assets[0]!, options.assets[1]!];
   const append = (store: Store, s: number, price: number) =>
-    store.append(sampleAggregate(asset, [], units(price), atSecond(START_S + s)));
+    appendTo(store, sampleAggregate(asset, [], units(price), atSecond(START_S + s)));
   const store = await openStore(options);
   append(store, 0, 1_234_567);
   append(store, 3_600, 2);
@@ -132,9 +133,9 @@ test('a damaged hour is never served or sealed, and everything else works', asyn
   append(again, 86_400, 4);
   append(again, 86_460, 5);
   await again.durable();
-  again.append(sampleAggregate(other, [], units(6), atSecond(START_S + 86_400)));
+  appendTo(again, sampleAggregate(other, [], units(6), atSecond(START_S + 86_400)));
   await again.durable();
-  t.equal(again.latest(asset)?.price, units(5));
+  t.equal(latestIn(again, asset)?.price, units(5));
   t.throws(() => again.history(asset, 'D', 0, START_S + 2 * 86_400, 100), { name: 'DamagedRecord' });
   t.same(
     again.history(asset, '1', START_S + 86_400, START_S + 2 * 86_400, 100),

@@ -1,0 +1,30 @@
+import type { AssetName } from '../../src/model/asset_map.js';
+import type { SignedAggregate } from '../../src/model/signed_price.js';
+import type { TimeNs } from '../../src/model/time.js';
+import { endingOf, holdingOf } from '../../src/records/next_holding.js';
+import type { Holding } from '../../src/records/second_record.js';
+import type { Store } from '../../src/store/store.js';
+
+type Records = Pick<Store, 'newest' | 'record'>;
+
+/** Records an asset's next aggregate, in signing order. */
+export function appendTo(store: Records, aggregate: SignedAggregate): Holding {
+  const holding = holdingOf(aggregate, store.newest(aggregate));
+  store.record(aggregate, holding);
+  return holding;
+}
+
+/**
+ * Records that the asset has no price from `atNs` on, until its next aggregate.
+ * @returns `undefined` when the asset already had no price
+ */
+export function endIn(store: Records, asset: AssetName, atNs: TimeNs): Holding | undefined {
+  const holding = endingOf(atNs, store.newest(asset));
+  if (holding !== undefined) store.record(asset, holding);
+  return holding;
+}
+
+/** Returns the asset's last aggregate; `undefined` when there is none, or when the asset's price has ended. */
+export function latestIn(store: Pick<Store, 'newest'>, asset: AssetName): SignedAggregate | undefined {
+  return store.newest(asset)?.aggregate;
+}
