@@ -139,6 +139,7 @@ async function subscribe(
       }
       if (frames === options.count) end();
     },
+    onTaxonomyChange: (former, returned) => warn(describeChange(former, returned)),
     onError: fail,
     onUp() {
       wasUp = true;
@@ -166,6 +167,19 @@ async function subscribe(
   isClosing = true;
   await subscriber.close();
   return exitCode;
+}
+
+/**
+ * Describes a changed configuration of the service, in one sentence.
+ * @param former the former IDs of subscribed assets that ended
+ * @param returned the present IDs of assets that had ended and are subscribed again
+ */
+function describeChange(former: readonly number[], returned: readonly number[]): string {
+  const changes = [
+    ...(former.length === 0 ? [] : [`the service has no asset ${former.join(', ')} any more`]),
+    ...(returned.length === 0 ? [] : [`asset ${returned.join(', ')} is back and subscribed again`]),
+  ];
+  return changes.join('; ') || 'from the next frame on, IDs may mean other assets';
 }
 
 /**

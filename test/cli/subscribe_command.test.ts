@@ -49,6 +49,22 @@ test('a symbol that has both signature types stands for its EVM asset, unless th
   t.equal((await subscribe(server, '--type', 'rsa', 'ETHUSD')).exitCode, 1);
 });
 
+test('assets that end and return are named, beside the frames', async (t) => {
+  const notices = ['"ended":[1,2]', '"returned":[20]', '"ended":[1],"returned":[3]'].map((ids) => `,${ids}`);
+  const taxonomy = ['', ...notices].map((ids) => `{"type":"taxonomy"${ids}}`);
+  const server = await streaming(t, [...taxonomy, FRAME]);
+  t.same(await subscribe(server, '--count', '1', '1', '2', '20'), {
+    stdout: [FRAME],
+    stderr: [
+      'subscribe: from the next frame on, IDs may mean other assets\n',
+      'subscribe: the service has no asset 1, 2 any more\n',
+      'subscribe: asset 20 is back and subscribed again\n',
+      'subscribe: the service has no asset 1 any more; asset 3 is back and subscribed again\n',
+    ].join(''),
+    exitCode: 0,
+  });
+});
+
 test('signed frames are decoded, and their signer checked', async (t) => {
   const server = await streaming(t, [SIGNED]);
   const args = ['--count', '1', '--message-type', 'signed_ecdsa', '--decode', '1'];
