@@ -9,6 +9,8 @@ import WebSocket from 'ws';
 import { eventually } from '../../scripts/load/wait.js';
 import { publishMessage } from '../../src/client/index.js';
 import type { SignatureType } from '../../src/model/asset.js';
+import { StartingPort } from '../../src/server/uws/early_listener.js';
+import { loadWebSockets } from '../../src/server/uws/native.js';
 import { makeCertificate } from '../certificate.js';
 import { units } from '../service/feed.js';
 import { publisherSigner, startTestService, type TestService, TOKEN } from '../service/harness.js';
@@ -43,16 +45,37 @@ function suiteOf({ port }: TestService, suite: string): Promise<string> {
   });
 }
 
-function transportSecurityOf({ port }: TestService): Promise<string | undefined> {
+/** Returns the status of a response and its header Strict-Transport-Security. */
+function transportSecurityOf(
+  { port }: Pick<TestService, 'port'>,
+  request: https.RequestOptions = {},
+): Promise<string> {
+  const options = { host: '127.0.0.1', port, path: '/', rejectUnauthorized: false, agent: false, ...request };
   return new Promise((resolve, reject) => {
     https
-      .get({ host: '127.0.0.1', port, path: '/', rejectUnauthorized: false, agent: false }, (response) => {
-        resolve(response.headers['strict-transport-security']);
+      .request(options, (response) => {
+        resolve(`${response.statusCode} ${response.headers['strict-transport-security']}`);
         response.resume();
       })
-      .once('error', reject);
+      .once('error', reject)
+      .end();
   });
 }
+
+const UPGRADE = {
+  Connection: 'Upgrade',
+  Upgrade: 'websocket',
+  'Sec-WebSocket-Key': `${'A'.repeat(22)}==`,
+  'Sec-WebSocket-Version': '13',
+};
+/** Requests that are answered in different places, and the statuses of their answers. */
+const REQUESTS: readonly (readonly [status: number, request: https.RequestOptions])[] = [
+  [200, { path: '/openapi.json' }],
+  [404, { path: '/x' }],
+  [426, { path: '/ws' }],
+  [401, { path: '/ws', headers: UPGRADE }],
+  [413, { path: '/v1/publisher/metadata', method: 'POST', headers: { 'Content-Length': 1e8 } }],
+];
 
 /** Makes a GET request that trusts only this certificate. */
 function getTrusting(dir: string, name: string, { port }: TestService, path: string): Promise<string> {
@@ -94,6 +117,23 @@ async function subscribe(ws: WebSocket, id: string): Promise<string> {
   return data.toString();
 }
 
+test('a service that starts also makes browsers use TLS', async (t) => {
+  const dir = t.testdir();
+  const missing = makeCertificate(dir, 'first');
+  if (missing !== undefined) {
+    t.pass(`skipped: ${missing}`);
+    return;
+  }
+  const tls = { certFile: join(dir, 'first.pem'), keyFile: join(dir, 'first.key') };
+  const starting = await StartingPort.claim(
+    loadWebSockets(undefined),
+    { host: '127.0.0.1', port: 0, tls },
+    false,
+  );
+  t.teardown(() => starting.close());
+  t.equal(await transportSecurityOf(starting.at), '503 max-age=31536000');
+});
+
 for (const threads of THREAD_COUNTS) {
   test(`TLS serves REST and sockets, and a reload changes the certificate, ${threads} threads`, async (t: Test) => {
     const dir = t.testdir();
@@ -117,7 +157,8 @@ for (const threads of THREAD_COUNTS) {
     t.equal(await suiteOf(service, 'ECDHE-ECDSA-AES128-GCM-SHA256'), 'ECDHE-ECDSA-AES128-GCM-SHA256');
     for (const suite of ['ECDHE-ECDSA-AES128-SHA', 'ECDHE-ECDSA-AES256-SHA', 'AES128-SHA'])
       await t.rejects(suiteOf(service, suite), /handshake failure|alert|ECONNRESET/, suite);
-    t.equal(await transportSecurityOf(service), 'max-age=31536000');
+    for (const [status, request] of REQUESTS)
+      t.equal(await transportSecurityOf(service, request), `${status} max-age=31536000`);
     await t.rejects(getTrusting(dir, 'second', service, '/v1/prices/assets'), /self-signed|verify/);
     await t.rejects(fetch(`${service.url}/v1/prices/assets`), 'nothing is served without TLS');
     t.match(await publishOver(service, 'evm', 'BTCUSD'), '"accepted":["BTCUSD"]');

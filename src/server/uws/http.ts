@@ -26,7 +26,7 @@ export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused 
       return;
     }
     if (request.hasBody && takesBody(request)) {
-      answerWithBody(res, request, rest);
+      answerWithBody(res, request, { rest, refused });
       return;
     }
     answerInTurn(res, request, turns, (received) =>
@@ -83,14 +83,14 @@ const BODY_BYTES_MAX = 64 * 1024;
 /**
  * Answers after the body has arrived, and closes the connection. uWebSockets.js itself ends a connection whose body arrives too slowly.
  */
-function answerWithBody(res: HttpResponse, request: ReceivedRequest, rest: AnswerRest): void {
+function answerWithBody(res: HttpResponse, request: ReceivedRequest, { rest, refused }: RestHost): void {
   const { method, bodyBytes } = request;
   if (bodyBytes === undefined || bodyBytes > BODY_BYTES_MAX) {
     const refusal =
       bodyBytes === undefined
         ? failure(400, 'a request body has one Content-Length, in digits, and no Transfer-Encoding')
         : failure(413, `the body has ${bodyBytes} bytes, at most ${BODY_BYTES_MAX} are taken`);
-    writeResponse(res, method, { ...refusal, closeConnection: true });
+    writeResponse(res, method, refused.checked(request, { ...refusal, closeConnection: true }));
     return;
   }
   const head = { ...request, address: request.address };

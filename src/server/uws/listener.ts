@@ -4,7 +4,8 @@ import type { FanOut } from '../../stream/fan_out.js';
 import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { createApp, type ListenOptions, listen } from './app.js';
-import { type AnswerRest, type RestHost, serveRest } from './http.js';
+import { type AnswerRest, methodFaultOf, type RestHost, serveRest } from './http.js';
+import { secured } from './transport_security.js';
 import { TurnBudget } from './turn_budget.js';
 import { WebSockets } from './websockets.js';
 
@@ -43,25 +44,24 @@ export interface ListenerHost extends RestHost {
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
 }
 
-/** Makes browsers use TLS with this host for a year (RFC 6797). */
-const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const;
-
 /** @throws Error when the address is in use or TLS cannot start */
 export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHost): Listener {
   const app = createApp(ws, at);
   const endpointOf = new Map(host.endpoints.map((endpoint) => [endpoint.path, endpoint]));
   const turns = new TurnBudget(setImmediate, host.onWork);
-  const sockets = new WebSockets(app, turns, [...endpointOf.keys()], (path, request) =>
-    host.decideUpgrade(endpointOf.get(path)!, request),
-  );
+  const sockets = new WebSockets(app, turns, [...endpointOf.keys()], (path, request) => {
+    const decision = methodFaultOf(request.method) ?? host.decideUpgrade(endpointOf.get(path)!, request);
+    return typeof decision === 'function' ? decision : secured(at, decision);
+  });
   let isRetired = false;
   const rest: AnswerRest = (request) => {
-    const known = host.rest(request);
-    const response =
-      at.tls === undefined ? known : { ...known, headers: [...known.headers, TRANSPORT_SECURITY] };
+    const response = secured(at, host.rest(request));
     return isRetired ? { ...response, closeConnection: true } : response;
   };
-  serveRest(app, turns, { ...host, rest });
+  const refused: RestHost['refused'] = {
+    checked: (request, response) => secured(at, host.refused.checked(request, response)),
+  };
+  serveRest(app, turns, { rest, refused });
   const { port, setAccepting, close } = listen(ws, app, at);
   const leaveFanOut = host.fanOut.register(sockets);
   return {
