@@ -80,6 +80,21 @@ test('messages over the limit are refused without verification', async (t) => {
   t.ok(throttled.length >= 26, `${throttled.length} of 30 throttled`);
 });
 
+test('a short message counts as 512 bytes, since handling it takes as long', async (t) => {
+  const clock = new FakeClock();
+  const limits = { publish_message_bytes: '2 KiB', publish_bytes_per_second: '2 KiB' };
+  const service = await startTestService({ limits }, { clock });
+  t.teardown(() => service.stop());
+  const publisher = await openPublisher(service);
+  const empty = { type: 'signed_prices', data: {} };
+  for (let i = 0; i < 4; i++) {
+    publisher.send(empty);
+    t.match(await publisher.nextJson(), { type: 'ack' });
+  }
+  publisher.send(empty);
+  t.match(await publisher.nextJson(), { error: /more than publish_bytes_per_second \(2048\): not read/ });
+});
+
 test('who was closed for bad messages cannot connect again before the next is allowed', async (t) => {
   const clock = new FakeClock();
   const service = await startTestService({ limits: { bad_messages_per_second: 2 } }, { clock });

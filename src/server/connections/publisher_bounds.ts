@@ -19,6 +19,12 @@ export interface PublisherBoundsOptions {
 /** The size of a part. A bad message counts once for each started part, because receiving it also takes time. */
 const BAD_MESSAGE_BYTES = 64 * 1024;
 
+/**
+ * The number of bytes that a shorter message counts as. Handling a message takes some time, however short it is, and a message with
+ * one signed price is longer than this.
+ */
+const PUBLISH_BYTES_MIN = 512;
+
 /** The longest message that is read while signatures are not verified. The updates of such a message are refused one by one. */
 const READ_UNVERIFIED_BYTES_MAX = 64 * 1024;
 
@@ -92,7 +98,7 @@ export class PublisherBounds {
     const { clock, publishBytesPerSecondMax } = this.#options;
     const { publishBytes } = this.#budgets;
     const nowNs = clock.nowNs();
-    if (!publishBytes.take(Buffer.byteLength(text), nowNs)) {
+    if (!publishBytes.take(Math.max(Buffer.byteLength(text), PUBLISH_BYTES_MIN), nowNs)) {
       publishBytes.countRefusal();
       const error = `the token has sent more than publish_bytes_per_second (${publishBytesPerSecondMax}): not read`;
       return { reason: 'past publish_bytes_per_second', error, isBad: true };
