@@ -208,7 +208,7 @@ const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^server\//,
   piscina: /^crypto\/pool\/threads\.ts$/,
   lmdb: /^store\/(?:lmdb\/|table\.ts$)/,
-  koffi: /^crypto\/secp256k1\/secp256k1_system\.ts$/,
+  koffi: /^(?:crypto\/secp256k1\/secp256k1_system|server\/uws\/tcp_counters)\.ts$/,
   '@nats-io/transport-node': /^cluster\/nats\//,
   '@nats-io/jetstream': /^cluster\/nats\//,
 };

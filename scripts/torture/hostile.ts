@@ -8,7 +8,7 @@ import { pause } from '../load/wait.js';
 // or its time is over. The process prints a line of JSON when it has begun.
 
 /** The kinds of hostile clients. */
-export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged'] as const;
+export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged', 'empty', 'tiny'] as const;
 export type HostileKind = (typeof HOSTILE_KINDS)[number];
 
 /** The number of assets of the service. Each subscribed set has all assets except one. */
@@ -22,10 +22,14 @@ const FORGING_PUBLISHERS = 50;
 /** The number of different messages. Publishers do not share messages. */
 const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
+/** The connections that send as many small frames as they can. */
+const FLOODING = 20;
+const FLOOD_WRITE_BYTES = 256 * 1024;
 /** The interval of control messages. `control_messages_per_second` is 10. */
 const CONTROL_INTERVAL_MS = 100;
 /** The time between two attempts to connect. */
 const RECONNECT_MS = 5;
+const PUBLISH = '/evm/publish?ack=true';
 
 /**
  * Reads signed frames. Each connection has a different set of assets, so the service must sign for each connection separately.
@@ -59,11 +63,33 @@ async function changeSubscriptions(port: number): Promise<void> {
 
 async function publishJunk(port: number): Promise<void> {
   const frame = clientFrame(JSON.stringify({ type: 'signed_prices', data: { A0: 'x'.repeat(JUNK_BYTES) } }));
-  for (let publisher = 0; publisher < JUNK_PUBLISHERS; publisher++)
-    void keepConnected(port, (socket) => {
-      const sendNext = () => socket.write(frame, sendNext);
-      sendNext();
-    });
+  for (let publisher = 0; publisher < JUNK_PUBLISHERS; publisher++) keepSendingOn(port, PUBLISH, frame);
+}
+
+/** Sends the frames on a connection again and again, and connects again whenever the connection has ended. */
+function keepSendingOn(port: number, path: string, frames: Buffer, begin: Buffer = Buffer.alloc(0)): void {
+  void keepConnected(port, path, (socket) => {
+    const sendNext = () => socket.write(frames, sendNext);
+    socket.write(begin, sendNext);
+  });
+}
+
+/** Begins messages, and continues them with frames without bytes. */
+async function sendEmptyFrames(port: number): Promise<void> {
+  const begin = Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x7b]);
+  const empty = Buffer.from([0x00, 0x80, 0, 0, 0, 0]);
+  for (let connection = 0; connection < FLOODING; connection++)
+    keepSendingOn(port, connection % 2 === 0 ? '/ws' : PUBLISH, filledWith(empty), begin);
+}
+
+/** Publishes valid messages without prices. */
+async function publishTiny(port: number): Promise<void> {
+  const tiny = clientFrame('{"type":"signed_prices","data":{}}');
+  for (let publisher = 0; publisher < FLOODING; publisher++) keepSendingOn(port, PUBLISH, filledWith(tiny));
+}
+
+function filledWith(frame: Buffer): Buffer {
+  return Buffer.concat(Array<Buffer>(Math.ceil(FLOOD_WRITE_BYTES / frame.length)).fill(frame));
 }
 
 /** Publishes updates with the signatures of other updates. Each connection sends one message, and ends after the answer. */
@@ -80,6 +106,7 @@ async function publishForged(port: number): Promise<void> {
   for (let publisher = 0; publisher < FORGING_PUBLISHERS; publisher++)
     void keepConnected(
       port,
+      PUBLISH,
       (socket) => socket.write(frames[publisher % FORGED_MESSAGES]!),
       (socket) => socket.close(),
     );
@@ -88,6 +115,7 @@ async function publishForged(port: number): Promise<void> {
 /** Opens a new connection whenever the connection has ended. */
 async function keepConnected(
   port: number,
+  path: string,
   onOpen: (socket: FrameSocket) => void,
   onAnswer: (socket: FrameSocket) => void = () => {},
 ): Promise<void> {
@@ -96,7 +124,7 @@ async function keepConnected(
       let opened: FrameSocket | undefined;
       openFrameSocket({
         port,
-        path: '/evm/publish?ack=true',
+        path,
         token: OTHER_TOKEN,
         onFrame: () => opened && onAnswer(opened),
         onClose: () => resolve(),
@@ -121,6 +149,8 @@ const BEGIN: Readonly<Record<HostileKind, (port: number) => Promise<void>>> = {
   subscriptions: changeSubscriptions,
   junk: publishJunk,
   forged: publishForged,
+  empty: sendEmptyFrames,
+  tiny: publishTiny,
 };
 
 /** Runs a hostile client with the arguments of the program. */

@@ -41,6 +41,12 @@ export const CLOSES = {
     paths: 'all',
     reconnect: true,
   },
+  emptyFrames: {
+    code: 1008,
+    reason: 'too many frames without bytes',
+    paths: 'all',
+    reconnect: true,
+  },
   idle: {
     code: 1008,
     reason: 'nothing whole was received within the idle timeout',
@@ -91,6 +97,8 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
     'more than `limits.bad_messages_per_second` messages of the token or key were refused as a whole: they could not be read, were too long, or were past `limits.publish_bytes_per_second`',
   controlFlood:
     'more than `limits.control_messages_per_second` pings or pongs, or far more control messages, came on the connection, or on all connections of the token',
+  emptyFrames:
+    'the connection sent far more bytes than its messages have: continuation frames without bytes; the next connections of the token wait for 10 s',
   idle: 'no whole message, ping or pong came within the idle timeout',
   tooManySilent:
     'the connection does not answer a ping, nothing was accepted on it yet, and the token has too many such connections',

@@ -14,6 +14,8 @@ export interface Connection extends StreamConnection {
 /** Owner of the connections of a caller. The owner counts the connections, and `closed` subtracts a connection. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
+  /** Called when a connection of the owner is closed because it sent a flood of frames without bytes. */
+  flooded(): void;
 }
 
 /** The handlers of the events of a socket. */

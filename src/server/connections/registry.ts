@@ -12,6 +12,7 @@ import { parseQuery } from '../http/query.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
 import type { Connection, ConnectionOwner, Endpoint, UpgradeDecision } from './connection.js';
+import { FloodPauses } from './flood_pauses.js';
 
 export interface ConnectionLimits {
   readonly controlMessagesPerSecondMax: number;
@@ -30,6 +31,7 @@ class RegisteredConnection implements ConnectionOwner {
     /** The place at which the caller's sockets are counted. */
     readonly place: number,
     readonly onClosed: (entry: RegisteredConnection) => void,
+    readonly onFlooded: (entry: RegisteredConnection) => void,
   ) {}
 
   add(socket: Connection): void {
@@ -40,6 +42,10 @@ class RegisteredConnection implements ConnectionOwner {
   closed(socket: Connection): void {
     this.sockets.delete(socket);
     this.onClosed(this);
+  }
+
+  flooded(): void {
+    this.onFlooded(this);
   }
 }
 
@@ -55,6 +61,7 @@ export class ConnectionRegistry {
   readonly #counts: CallerCounts;
   readonly #budgets: BudgetDirectory;
   readonly #clock: Clock;
+  readonly #pauses: FloodPauses;
   #open = 0;
   #streams = 0;
   draining = false;
@@ -69,6 +76,7 @@ export class ConnectionRegistry {
     this.#counts = callers;
     this.#budgets = budgets;
     this.#clock = clock;
+    this.#pauses = new FloodPauses(clock);
   }
 
   get size(): number {
@@ -91,6 +99,8 @@ export class ConnectionRegistry {
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query);
     if (this.#floods(caller)) return failure(429, CLOSES.controlFlood.reason);
+    const pauseS = this.#pauses.leftS(caller.identity);
+    if (pauseS > 0) return failure(429, CLOSES.emptyFrames.reason, [['Retry-After', `${pauseS}`]]);
     const open = accept(query, caller);
     if (typeof open !== 'function') return open;
     const { connectionsPerTokenMax, streamConnectionsMax } = this.#limits;
@@ -133,12 +143,23 @@ export class ConnectionRegistry {
     if (entries.length === 0) this.#entries.set(caller, entries);
     let entry = entries.find((one) => one.scope === scope && one.place === place);
     if (entry === undefined) {
-      entry = new RegisteredConnection(caller, scope, place, (one) => this.#closed(one));
+      entry = new RegisteredConnection(
+        caller,
+        scope,
+        place,
+        (one) => this.#closed(one),
+        () => this.#flooded(caller),
+      );
       entries.push(entry);
     }
     entry.add(socket);
     this.#open++;
     if (scope === 'stream') this.#streams++;
+  }
+
+  #flooded(caller: Caller): void {
+    this.#budgets.of(caller).controlMessages.countRefusal();
+    this.#pauses.begin(caller.identity);
   }
 
   /** Removes a socket that has closed. */

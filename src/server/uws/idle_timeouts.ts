@@ -48,6 +48,10 @@ export class IdleTimeouts<C extends IdleTimed> {
     return this.#connections.size;
   }
 
+  get connections(): readonly C[] {
+    return this.#connections.members;
+  }
+
   /** Starts to call {@link check}. The timer does not keep the thread alive. */
   start(): void {
     this.#timer = setInterval(() => this.check(), CHECK_MS).unref();

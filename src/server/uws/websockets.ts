@@ -12,9 +12,11 @@ import type {
   UpgradeDecision,
 } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
-import { answerInTurn, methodFaultOf, upgradeFaultOf, writeResponse } from './http.js';
+import { FloodWatch, type WatchedSocket } from './flood_watch.js';
+import { answerInTurn, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
 import { readRequest } from './received_request.js';
+import { openTcpCounters } from './tcp_counters.js';
 import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
 import type { TurnBudget, TurnSender } from './turn_budget.js';
 
@@ -30,11 +32,17 @@ export class WebSockets {
   readonly #turns: TurnBudget;
   readonly #topics = new TopicMembership<UwsSocket>();
   readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
+  readonly #floods = new FloodWatch<UwsSocket>({
+    openCounters: openTcpCounters,
+    sockets: this.#idleTimeouts.connections,
+    utilization: loopUtilization(),
+  });
 
   constructor(app: TemplatedApp, turns: TurnBudget, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
     this.#app = app;
     this.#turns = turns;
     this.#idleTimeouts.start();
+    this.#floods.start();
     for (const path of paths) this.#serve(path, decide);
   }
 
@@ -46,6 +54,7 @@ export class WebSockets {
   /** Stops the checks when all sockets are being closed. */
   stop(): void {
     this.#idleTimeouts.stop();
+    this.#floods.stop();
   }
 
   /**
@@ -74,8 +83,13 @@ export class WebSockets {
     entry.sequence = sequence;
   }
 
-  #pinged(socket: UwsSocket): void {
+  #received(socket: UwsSocket, bytes: number): void {
     this.#idleTimeouts.received(socket);
+    this.#floods.reported(socket, bytes);
+  }
+
+  #pinged(socket: UwsSocket, bytes: number): void {
+    this.#received(socket, bytes);
     socket.events.pinged();
   }
 
@@ -105,29 +119,41 @@ export class WebSockets {
       message: (ws, message, isBinary) => {
         const { socket } = ws.getUserData();
         const { events } = socket;
-        this.#idleTimeouts.received(socket);
+        this.#received(socket, message.byteLength);
         if (!this.#turns.countMessage(socket)) ws.end(CLOSES.tooMuchAtOnce.code, CLOSES.tooMuchAtOnce.reason);
         else if (isBinary) ws.end(CLOSES.binaryMessage.code, CLOSES.binaryMessage.reason);
         else if (message.byteLength > path.messageBytesMax) events.oversize(message.byteLength);
         else events.text(Buffer.from(message).toString());
       },
-      ping: (ws) => this.#pinged(ws.getUserData().socket),
-      pong: (ws) => {
+      ping: (ws, { byteLength }) => this.#pinged(ws.getUserData().socket, byteLength),
+      pong: (ws, { byteLength }) => {
         const { socket } = ws.getUserData();
-        if (socket.pingsUnanswered === 0) this.#pinged(socket);
+        if (socket.pingsUnanswered === 0) this.#pinged(socket, byteLength);
         else {
           socket.pingsUnanswered -= 1;
-          this.#idleTimeouts.received(socket);
+          this.#received(socket, byteLength);
         }
       },
       drain: (ws) => ws.getUserData().socket.events.drained(ws.getBufferedAmount()),
       close: (ws) => {
         const { socket } = ws.getUserData();
         this.#idleTimeouts.delete(socket);
+        this.#floods.closed(socket);
         socket.closed();
       },
     });
   }
+}
+
+/** @returns a function that returns the share of the time in which the event loop was busy since its last call */
+function loopUtilization(): () => number {
+  let before = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    return utilization;
+  };
 }
 
 /** The longest timeout of uWebSockets.js. */
@@ -154,7 +180,7 @@ function upgrade(
   const key = req.getHeader('sec-websocket-key');
   const extensions = req.getHeader('sec-websocket-extensions');
   answerInTurn(res, readRequest(res, req, upgradeFaultOf(req)), turns, (request) => {
-    const decision = methodFaultOf(request.method) ?? decide(request);
+    const decision = decide(request);
     if (typeof decision !== 'function') {
       writeResponse(res, request.method, decision);
       return;
@@ -170,7 +196,7 @@ function upgrade(
  * All data of a connection. The data are in a single object to save memory, because there may be tens of thousands of
  * connections.
  */
-class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender {
+class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender, WatchedSocket {
   ws: WebSocket<Data> | undefined;
   events!: ConnectionEvents;
   owner: ConnectionOwner | undefined;
@@ -231,6 +257,11 @@ class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender {
 
   heard(): void {
     this.events.heard();
+  }
+
+  flooded(): void {
+    this.owner?.flooded();
+    this.close(CLOSES.emptyFrames.code, CLOSES.emptyFrames.reason);
   }
 
   close(code: number, reason: string): void {

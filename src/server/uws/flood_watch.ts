@@ -1,0 +1,217 @@
+import type { ConnectionPath } from '../connections/connection.js';
+import type { TcpCounters } from './tcp_counters.js';
+
+/** A WebSocket as the watch uses it. */
+export interface WatchedSocket {
+  readonly path: Pick<ConnectionPath, 'parserBytesMax'>;
+  /** Sends a ping now, if the socket is open and nothing waits for it. */
+  ping(): void;
+  /** Called once, when the peer has sent far more bytes than its messages have. */
+  flooded(): void;
+}
+
+export interface FloodWatchOptions<S> {
+  /** Opens the counts of the system, when they are needed for the first time. */
+  readonly openCounters: () => TcpCounters | undefined;
+  /** The open sockets of this thread. */
+  readonly sockets: readonly S[];
+  /** Returns the share of the time in which the event loop was busy since the last call, 0 to 1. */
+  readonly utilization: () => number;
+}
+
+/** The share of the time from which a loop counts as busy. Until then a flood harms nobody, and nothing is counted. */
+const BUSY_MIN = 0.5;
+/** The interval of checks of an idle loop, and of a loop that is or was busy. */
+const IDLE_CHECK_MS = 1_000;
+const BUSY_CHECK_MS = 250;
+/** The number of checks in which a loop was not busy, after which the watch ends: a flood may come back. */
+const QUIET_CHECKS_MAX = 240;
+/** The largest number of handles that one check looks at. A look takes 2 µs. */
+const HANDLES_PER_CHECK = 1_000;
+/** The number of handles in a row that are no connections, after which the check begins at the first handle again. */
+const MISSING_MAX = 512;
+/** The bytes that arrived on a connection since the last look, from which the watch wants to know its socket. */
+const SUSPECT_BYTES = 64 * 1024;
+/** The number of looks in which the watch does not search a socket again that it did not find. It may belong to another thread. */
+const UNKNOWN_LOOKS = 40;
+/** The number of sockets that are pinged together in the search for the sockets of handles. */
+const SEARCH_TOGETHER = 64;
+/** The bytes of headers of a frame and of TLS for it, at most. */
+const FRAME_BYTES = 64;
+/** The bytes that a connection may receive in addition to the longest message: headers of fragments, for example. */
+const EXCESS_BYTES = 64 * 1024;
+
+/** The handle of a connection that was looked at. */
+interface Handle<S> {
+  received: number;
+  owner: S | undefined;
+  /** The number of looks until a search for the owner may be repeated. */
+  looksToSearch: number;
+}
+
+/** The bytes of a socket since the watch knows its handle. */
+interface Account {
+  readonly handle: number;
+  readonly readBefore: number;
+  /** The bytes of messages, pings and pongs, which uWebSockets.js reported. */
+  reported: number;
+}
+
+/**
+ * Finds connections that send frames without bytes. uWebSockets.js reports no continuation frames, so a message of millions of
+ * empty ones costs the loop 10 ns for each byte, and never ends. While the loop is busy, the watch compares the bytes that the
+ * process has read from a connection with the bytes of its whole messages. The difference is the unfinished message, which has at
+ * most {@link ConnectionPath.parserBytesMax}; a larger difference consists of frames without bytes.
+ *
+ * uWebSockets.js does not tell the handle of a socket either. The watch finds it with pings: after a ping the system's count of
+ * written bytes has grown on one handle.
+ */
+export class FloodWatch<S extends WatchedSocket> {
+  readonly #options: FloodWatchOptions<S>;
+  readonly #handles = new Map<number, Handle<S>>();
+  readonly #accounts = new Map<S, Account>();
+  /** `null` before the first use. */
+  #counters: TcpCounters | undefined | null = null;
+  #quietChecks = QUIET_CHECKS_MAX;
+  #nextHandle = 0;
+  /** True when all handles were looked at since the watch began. */
+  #knowsAll = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: FloodWatchOptions<S>) {
+    this.#options = options;
+  }
+
+  /** True while the loop is busy, or was busy a short time ago. */
+  get isWatching(): boolean {
+    return this.#quietChecks < QUIET_CHECKS_MAX;
+  }
+
+  /** Starts to call {@link check}. The timer does not keep the thread alive. */
+  start(): void {
+    const intervalMs = this.isWatching ? BUSY_CHECK_MS : IDLE_CHECK_MS;
+    this.#timer = setInterval(() => {
+      const wasWatching = this.isWatching;
+      this.check();
+      if (this.isWatching === wasWatching) return;
+      this.stop();
+      this.start();
+    }, intervalMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Notes the bytes of a whole message, ping or pong. */
+  reported(socket: S, bytes: number): void {
+    if (this.#accounts.size === 0) return;
+    const account = this.#accounts.get(socket);
+    if (account !== undefined) account.reported += bytes + FRAME_BYTES;
+  }
+
+  closed(socket: S): void {
+    const account = this.#accounts.get(socket);
+    if (account === undefined) return;
+    this.#accounts.delete(socket);
+    this.#handles.delete(account.handle);
+  }
+
+  check(): void {
+    const isBusy = this.#options.utilization() >= BUSY_MIN;
+    if (!isBusy && !this.isWatching) return;
+    this.#quietChecks = isBusy ? 0 : this.#quietChecks + 1;
+    if (this.#counters === null) this.#counters = this.#options.openCounters();
+    if (!this.isWatching || this.#counters === undefined) this.#forgetAll();
+    else this.#look(this.#counters);
+  }
+
+  #forgetAll(): void {
+    this.#quietChecks = QUIET_CHECKS_MAX;
+    this.#handles.clear();
+    this.#accounts.clear();
+    this.#nextHandle = 0;
+    this.#knowsAll = false;
+  }
+
+  #look(counters: TcpCounters): void {
+    const suspects: number[] = [];
+    let missing = 0;
+    for (let looks = 0; looks < HANDLES_PER_CHECK; looks++) {
+      const handle = this.#nextHandle++;
+      const counts = counters.of(handle);
+      if (counts !== undefined) {
+        missing = 0;
+        if (this.#lookAt(handle, counts.received, counters)) suspects.push(handle);
+        continue;
+      }
+      this.#handles.delete(handle);
+      if (++missing < MISSING_MAX) continue;
+      this.#nextHandle = 0;
+      this.#knowsAll = true;
+      break;
+    }
+    if (suspects.length > 0) this.#search(suspects, counters);
+  }
+
+  /** @returns true when the socket of the handle must be found */
+  #lookAt(handle: number, received: number, counters: TcpCounters): boolean {
+    let known = this.#handles.get(handle);
+    if (known === undefined || received < known.received) {
+      known = { received: this.#knowsAll ? 0 : received, owner: undefined, looksToSearch: 0 };
+      this.#handles.set(handle, known);
+    }
+    const arrived = received - known.received;
+    known.received = received;
+    if (known.owner !== undefined) this.#judge(known.owner, counters);
+    else if (known.looksToSearch > 0) known.looksToSearch -= 1;
+    else return arrived > SUSPECT_BYTES;
+    return false;
+  }
+
+  #judge(socket: S, counters: TcpCounters): void {
+    const { handle, readBefore, reported } = this.#accounts.get(socket)!;
+    const unreported = readFrom(handle, counters) - readBefore - reported;
+    if (unreported <= socket.path.parserBytesMax + EXCESS_BYTES) return;
+    this.closed(socket);
+    socket.flooded();
+  }
+
+  /** Finds the sockets of handles, the newest sockets first. */
+  #search(handles: readonly number[], counters: TcpCounters): void {
+    const sockets = [...this.#options.sockets].reverse();
+    let wanted = [...handles];
+    for (let at = 0; at < sockets.length && wanted.length > 0; at += SEARCH_TOGETHER) {
+      const together = sockets
+        .slice(at, at + SEARCH_TOGETHER)
+        .filter((socket) => !this.#accounts.has(socket));
+      const before = wanted.map((handle) => counters.of(handle)?.written);
+      for (const socket of together) socket.ping();
+      const among = wanted.filter((handle, i) => counters.of(handle)?.written !== before[i]);
+      for (const handle of among) {
+        const socket = together.find((one) => isOn(one, handle, counters));
+        if (socket === undefined) continue;
+        this.#handles.get(handle)!.owner = socket;
+        this.#accounts.set(socket, { handle, readBefore: readFrom(handle, counters), reported: 0 });
+        wanted = wanted.filter((one) => one !== handle);
+      }
+    }
+    for (const handle of wanted) this.#handles.get(handle)!.looksToSearch = UNKNOWN_LOOKS;
+  }
+}
+
+function readFrom(handle: number, counters: TcpCounters): number {
+  // The unread bytes are read first, because more may arrive between the two calls.
+  const unread = counters.unread(handle);
+  return (counters.of(handle)?.received ?? 0) - unread;
+}
+
+/** Tells whether a ping of the socket is written to the handle. Another thread may write to its own handles at any time. */
+function isOn(socket: WatchedSocket, handle: number, counters: TcpCounters): boolean {
+  const written = () => counters.of(handle)?.written;
+  const before = written();
+  if (written() !== before) return false;
+  socket.ping();
+  const after = written();
+  return after !== before && written() === after;
+}
