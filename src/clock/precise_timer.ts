@@ -13,6 +13,8 @@ export const POSTED = 2;
 
 /** The largest delay of a call that counts as exact. */
 const LATE_NS = 50_000n;
+/** The largest delay of a rough call that does not count as a delay of the event loop. Timeouts of Node have whole milliseconds. */
+const ROUGH_LATE_NS = 2_000_000n;
 
 export const STOP_NS = -1n;
 export const NEVER_NS = 2n ** 63n - 1n;
@@ -25,21 +27,23 @@ export class PreciseTimer {
   readonly #clock: Clock;
   readonly #timesNs = new BigInt64Array(new SharedArrayBuffer(3 * BigInt64Array.BYTES_PER_ELEMENT));
   readonly #worker: Worker;
+  readonly #onTime: () => void;
   #lateNsMax = 0n;
   #isStopping = false;
+  /** The timeout of a rough call. */
+  #rough: NodeJS.Timeout | undefined;
 
   /** @param onTime called once after it returns, for all times that came while it ran */
   constructor(clock: Clock, onTime: () => void) {
     this.#clock = clock;
+    this.#onTime = onTime;
     this.#timesNs[NEXT] = NEVER_NS;
     this.#worker = new Worker(new URL('./precise_timer_worker.js', import.meta.url), {
       workerData: this.#timesNs,
       execArgv: [],
     });
     this.#worker.on('message', () => {
-      const lateNs = process.hrtime.bigint() - Atomics.exchange(this.#timesNs, POSTED, 0n);
-      if (lateNs > this.#lateNsMax) this.#lateNsMax = lateNs;
-      if (!this.#isStopping) onTime();
+      this.#call(Atomics.exchange(this.#timesNs, POSTED, 0n));
     });
   }
 
@@ -48,8 +52,22 @@ export class PreciseTimer {
    */
   at(timeNs: bigint): void {
     if (this.#isStopping) return;
+    this.#endRough();
     const leftNs = timeNs - this.#clock.nowNs();
     this.#set(process.hrtime.bigint() + leftNs);
+  }
+
+  /**
+   * Sets the next time like {@link at}, with a timeout of this thread. Waking up the other thread too would cost as much again. The
+   * timeout does not keep this thread alive; the other thread does.
+   */
+  roughlyAt(timeNs: bigint): void {
+    if (this.#isStopping) return;
+    this.#endRough();
+    if (Atomics.load(this.#timesNs, NEXT) > process.hrtime.bigint()) this.#set(NEVER_NS);
+    const leftNs = timeNs - this.#clock.nowNs();
+    const dueNs = process.hrtime.bigint() + leftNs + ROUGH_LATE_NS;
+    this.#rough = setTimeout(() => this.#call(dueNs), Number(leftNs) / 1e6).unref();
   }
 
   /** Returns the largest delay of a call since the last call of this method. */
@@ -62,9 +80,20 @@ export class PreciseTimer {
   /** Resolves when the thread has ended. A call that is due before the end of the thread is dropped. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    this.#endRough();
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
     this.#set(STOP_NS);
     await ended;
+  }
+
+  #call(dueNs: bigint): void {
+    const lateNs = process.hrtime.bigint() - dueNs;
+    if (lateNs > this.#lateNsMax) this.#lateNsMax = lateNs;
+    if (!this.#isStopping) this.#onTime();
+  }
+
+  #endRough(): void {
+    clearTimeout(this.#rough);
   }
 
   #set(nextNs: bigint): void {

@@ -22,6 +22,8 @@ export interface Ticked {
 export interface TickTimer {
   /** Sets the time of the next call, and replaces the earlier time. */
   at(timeNs: bigint): void;
+  /** Sets the time of the next call like {@link at}, if a delay of some milliseconds does no harm: such a call costs half. */
+  roughlyAt(timeNs: bigint): void;
   /** Returns the largest delay of a call since the last call of this method. */
   takeLateNsMax(): bigint;
   stop(): Promise<void>;
@@ -82,10 +84,16 @@ export class Ticker {
     this.#nextNs = nowNs;
     this.#tickedNs = nowNs;
     for (const part of this.#parts) part.tick(nowNs);
-    let nextNs = nowNs + TICK_NS_MAX;
+    const latestNs = nowNs + TICK_NS_MAX;
+    let nextNs = latestNs;
     for (const part of this.#parts) {
       const dueNs = part.nextDueNs?.(nowNs);
       if (dueNs !== undefined && dueNs < nextNs) nextNs = dueNs;
+    }
+    if (nextNs === latestNs) {
+      this.#nextNs = latestNs;
+      this.#timer?.roughlyAt(latestNs);
+      return;
     }
     const soonestNs = nextMultiple(nowNs, TICK_NS_MIN);
     this.#setNext(nextNs > soonestNs ? nextNs : soonestNs);

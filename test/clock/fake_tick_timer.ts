@@ -5,6 +5,8 @@ import type { Clock } from '../../src/model/time.js';
 export class FakeTickTimer implements TickTimer {
   /** The time until the next call. */
   leftNs = 0n;
+  /** True when that call may be late. */
+  isRough = false;
   readonly #clock: Clock;
   readonly #onTime: () => void;
 
@@ -15,6 +17,12 @@ export class FakeTickTimer implements TickTimer {
 
   at(timeNs: bigint): void {
     this.leftNs = timeNs - this.#clock.nowNs();
+    this.isRough = false;
+  }
+
+  roughlyAt(timeNs: bigint): void {
+    this.at(timeNs);
+    this.isRough = true;
   }
 
   pass(durationNs: bigint): void {

@@ -32,6 +32,34 @@ test('it calls at the time that was set last, be it earlier or later than before
   t.ok((await next()) >= atNs, 'later');
 });
 
+test('a rough time is called once, and replaces and is replaced like the others', async (t) => {
+  const { timer, next } = startTimer();
+  t.teardown(() => timer.stop());
+  let atNs = clock.nowNs() + 20n * NS_PER_MS;
+  timer.at(clock.nowNs() + 5n * NS_PER_MS);
+  timer.roughlyAt(atNs);
+  t.ok((await next()) >= atNs - NS_PER_MS, 'rough after precise');
+  atNs = clock.nowNs() + 50n * NS_PER_MS;
+  timer.roughlyAt(clock.nowNs() + 5n * NS_PER_MS);
+  timer.at(atNs);
+  t.ok((await next()) >= atNs, 'precise after rough');
+  let calls = 0;
+  void next().then(() => calls++);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.equal(calls, 0);
+});
+
+test('a rough time is late when the thread was busy, and not by the precision of a timeout', async (t) => {
+  const { timer, next } = startTimer();
+  t.teardown(() => timer.stop());
+  timer.roughlyAt(clock.nowNs());
+  const called = next();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  await called;
+  const lateNs = timer.takeLateNsMax();
+  t.ok(lateNs >= 290n * NS_PER_MS, `${lateNs}`);
+});
+
 test('a time is called once, and one that is past at once', async (t) => {
   const { timer, next } = startTimer();
   t.teardown(() => timer.stop());

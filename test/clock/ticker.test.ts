@@ -36,6 +36,20 @@ test('it ticks at its start, then every 250 ms while nothing is due', async (t) 
   t.same(pass(NS_PER_SECOND), [0, 250, 500, 750, 1_000]);
 });
 
+test('only a time at which a part is due needs the precise timer', async (t) => {
+  let dueNs: bigint | undefined;
+  const { timer, ticker, pass } = start(() => dueNs);
+  t.ok(timer.isRough);
+  ticker.noLaterThan(START + 100n * MS);
+  t.notOk(timer.isRough);
+  dueNs = START + 150n * MS;
+  t.same(pass(101n * MS), [0, 100]);
+  t.notOk(timer.isRough);
+  dueNs = undefined;
+  t.same(pass(50n * MS), [150]);
+  t.ok(timer.isRough);
+});
+
 test('it ticks all parts at the earliest time that one of them is due', async (t) => {
   const { pass } = start(
     (nowNs) => nextMultiple(nowNs, 40n * MS),
