@@ -15,7 +15,7 @@ const LEAD_NS = 2n * NS_PER_SECOND;
  */
 const AHEAD_LEAD_NS = 50n * NS_PER_MS;
 /** The idle time after which an unused mark is no longer moved. The next use of such a mark waits for the disk. */
-const IDLE_NS = 60n * NS_PER_SECOND;
+const IDLE_NS = 10n * NS_PER_SECOND;
 
 /**
  * A time on disk up to which times may be used. A new start uses only times past the mark, so no time is used twice,
