@@ -1,11 +1,10 @@
 import type { ConnectionPath } from '../connections/connection.js';
+import { isOn, type Pinged } from './silent_bytes.js';
 import type { TcpCounters } from './tcp_counters.js';
 
 /** A WebSocket as the watch uses it. */
-export interface WatchedSocket {
+export interface WatchedSocket extends Pinged {
   readonly path: Pick<ConnectionPath, 'parserBytesMax'>;
-  /** Sends a ping now, if the socket is open and nothing waits for it. */
-  ping(): void;
   /** Called once, when the peer has sent far more bytes than its messages have. */
   flooded(): void;
 }
@@ -204,14 +203,4 @@ function readFrom(handle: number, counters: TcpCounters): number {
   // The unread bytes are read first, because more may arrive between the two calls.
   const unread = counters.unread(handle);
   return (counters.of(handle)?.received ?? 0) - unread;
-}
-
-/** Tells whether a ping of the socket is written to the handle. Another thread may write to its own handles at any time. */
-function isOn(socket: WatchedSocket, handle: number, counters: TcpCounters): boolean {
-  const written = () => counters.of(handle)?.written;
-  const before = written();
-  if (written() !== before) return false;
-  socket.ping();
-  const after = written();
-  return after !== before && written() === after;
 }

@@ -20,6 +20,16 @@ export interface IdleTimed {
   close(code: number, reason: string): void;
 }
 
+/** Tells silent connections in the middle of a message from those that have sent nothing. */
+export interface Silence<C> {
+  /** @returns `undefined` when that is unknown */
+  hasOnlyOpened(connection: C): boolean | undefined;
+  /** Called by each check before it asks about connections. */
+  tick(): void;
+}
+
+const UNKNOWN: Silence<unknown> = { hasOnlyOpened: () => undefined, tick() {} };
+
 /** The interval of checks. */
 const CHECK_MS = 1_000;
 /** The silence before a ping if silence is reported; a new connection is pinged at once. */
@@ -33,15 +43,17 @@ const UNFINISHED_S = 7;
  * Closes connections that sent no whole message, ping or pong within the idle timeout. uWebSockets.js closes only connections
  * that send no bytes at all, so a message that never ends could keep a connection open with a byte a second. Readers are pinged
  * after half of the idle timeout. If silence is reported, connections are pinged earlier, because a connection in the middle of
- * a message cannot answer.
+ * a message cannot answer. A connection that has sent nothing since it opened is not reported.
  */
 export class IdleTimeouts<C extends IdleTimed> {
   readonly #connections = new Roster<'idlePlace', C>('idlePlace');
   readonly #nowMs: () => number;
+  readonly #silence: Silence<C>;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(nowMs: () => number) {
+  constructor(nowMs: () => number, silence: Silence<C> = UNKNOWN) {
     this.#nowMs = nowMs;
+    this.#silence = silence;
   }
 
   get size(): number {
@@ -81,6 +93,7 @@ export class IdleTimeouts<C extends IdleTimed> {
 
   check(): void {
     const nowS = Math.floor(this.#nowMs() / 1_000);
+    this.#silence.tick();
     const { members } = this.#connections;
     for (let i = members.length - 1; i >= 0; i--) {
       const connection = members[i]!;
@@ -90,12 +103,19 @@ export class IdleTimeouts<C extends IdleTimed> {
         connection.close(CLOSES.idle.code, CLOSES.idle.reason);
       } else if (connection.checksSincePing > 0) {
         connection.checksSincePing++;
-        if (reportsSilence && connection.checksSincePing === UNANSWERED_CHECKS) connection.silent();
-        if (reportsSilence && silentS >= UNFINISHED_S) connection.unfinished();
+        if (reportsSilence) this.#report(connection, silentS);
       } else if (silentS >= pingAfterS(connection.path)) {
         ping(connection);
       }
     }
+  }
+
+  #report(connection: C, silentS: number): void {
+    const isNew = connection.checksSincePing === UNANSWERED_CHECKS;
+    const isLong = silentS >= UNFINISHED_S;
+    if ((!isNew && !isLong) || this.#silence.hasOnlyOpened(connection) === true) return;
+    if (isNew) connection.silent();
+    if (isLong) connection.unfinished();
   }
 }
 

@@ -16,6 +16,7 @@ import { FloodWatch, type WatchedSocket } from './flood_watch.js';
 import { answerInTurn, upgradeFaultOf, writeResponse } from './http.js';
 import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
 import { readRequest } from './received_request.js';
+import { SilentBytes } from './silent_bytes.js';
 import { openTcpCounters } from './tcp_counters.js';
 import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
 import type { TurnBudget, TurnSender } from './turn_budget.js';
@@ -31,7 +32,8 @@ export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #turns: TurnBudget;
   readonly #topics = new TopicMembership<UwsSocket>();
-  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now());
+  readonly #silentBytes = new SilentBytes<UwsSocket>(openTcpCounters);
+  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now(), this.#silentBytes);
   readonly #floods = new FloodWatch<UwsSocket>({
     openCounters: openTcpCounters,
     sockets: this.#idleTimeouts.connections,
@@ -139,6 +141,7 @@ export class WebSockets {
         const { socket } = ws.getUserData();
         this.#idleTimeouts.delete(socket);
         this.#floods.closed(socket);
+        this.#silentBytes.closed(socket);
         socket.closed();
       },
     });

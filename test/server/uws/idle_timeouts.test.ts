@@ -81,3 +81,21 @@ test('a message that is not finished is reported within ten seconds', async (t) 
     t.ok(connection.calls.includes('unfinished'), `begun at ${startMs}`);
   }
 });
+
+test('a silent connection that has sent nothing since it opened is not reported', async (t) => {
+  let nowMs = 0;
+  let hasOnlyOpened: boolean | undefined = true;
+  const silence = { hasOnlyOpened: () => hasOnlyOpened, tick: () => {} };
+  const idleTimeouts = new IdleTimeouts(() => nowMs, silence);
+  const connection = recordingHeart(PUBLISHER);
+  idleTimeouts.add(connection);
+  const pass = (untilMs: number) => {
+    for (; nowMs < untilMs; nowMs += 1_000) idleTimeouts.check();
+    return connection.calls.splice(0);
+  };
+  t.same(pass(100_000), ['ping']);
+  hasOnlyOpened = false;
+  t.same(pass(101_000), ['unfinished'], 'it began a message');
+  hasOnlyOpened = undefined;
+  t.same(pass(102_000), ['unfinished'], 'it may have begun one');
+});
