@@ -132,9 +132,17 @@ function openPublisher(
       bounds.countBad(socket, messageBytes);
     };
     const fail = (error: unknown) => onFault(PUBLISH_PATHS[session.type], error);
+    /** @returns true when the text is a ping */
+    const answerPing = (text: string) => {
+      const ping = readPing(text);
+      if (ping === undefined) return false;
+      if (bounds.takePing(socket, pings)) socket.send(pongText(ping));
+      return true;
+    };
     const read = (text: string) => {
       const message = readPublishMessage(text, updatesPerMessageMax);
       if (!message.ok) {
+        if (text.length > SHORT_PING_LENGTH_MAX && answerPing(text)) return;
         onRefused('unreadable message');
         refuse(text.length, message.error, message.traceId);
         return;
@@ -146,11 +154,7 @@ function openPublisher(
     };
     return {
       text(text) {
-        const ping = readPing(text);
-        if (ping !== undefined) {
-          if (bounds.takePing(socket, pings)) socket.send(pongText(ping));
-          return;
-        }
+        if (text.length <= SHORT_PING_LENGTH_MAX && answerPing(text)) return;
         options.onMessage();
         const unread = bounds.take(text);
         if (unread !== undefined) {
@@ -200,8 +204,10 @@ function openPublisher(
 
 const TOO_MANY_UNREAD = 'overloaded: too many messages wait to be read';
 
-/** The longest ping. A longer text is read as a publish message, so this comparison is the only cost for most messages. */
-const PING_LENGTH_MAX = 512;
+/** The longest text that is first read as a ping. A longer text is first read as a publish message, since almost all are. */
+const SHORT_PING_LENGTH_MAX = 512;
+/** The longest ping: the default of `limits.client_message_bytes`, the limit of readers. */
+const PING_LENGTH_MAX = 64 * 1024;
 
 /** Reads a ping. Publishers send pings like readers, to check the connection. */
 function readPing(text: string): PingRequest | undefined {
