@@ -4,7 +4,7 @@ import type {
   PublishReceiver,
 } from '../../aggregator/publisher_session.js';
 import { TurnQueue, type WorkOwner } from '../../fair/turn_queue.js';
-import { readPublishMessage } from '../../ingest/message.js';
+import { type ReadMessage, readPublishMessage } from '../../ingest/message.js';
 import type { SignatureType } from '../../model/asset.js';
 import { type PingRequest, pongText, readRequest } from '../../stream/request.js';
 import { CLOSES } from '../../wire/close_codes.js';
@@ -147,7 +147,8 @@ function openPublisher(
         refuse(text.length, message.error, message.traceId);
         return;
       }
-      const outcome = receiver.receive(session, message);
+      // A message without prices has no effect, so it does not go to the thread that makes prices.
+      const outcome = hasPrices(message) ? receiver.receive(session, message) : withoutPrices(message);
       const { fault } = message;
       if (outcome instanceof Promise) outcome.then((later) => reply(later, fault), fail);
       else reply(outcome, fault);
@@ -200,6 +201,14 @@ function openPublisher(
       },
     };
   };
+}
+
+function hasPrices({ updates, malformed }: ReadMessage): boolean {
+  return updates.length > 0 || malformed.size > 0;
+}
+
+function withoutPrices({ traceId, malformed }: ReadMessage): PublishOutcome {
+  return { ok: true, traceId, accepted: [], rejected: malformed };
 }
 
 const TOO_MANY_UNREAD = 'overloaded: too many messages wait to be read';

@@ -40,7 +40,10 @@ test('what a connection sent before it closed is read, and only then it is told 
   const opened = evm!.accept(new Map() as never, new Token(sampleToken('alice')) as never);
   if (typeof opened !== 'function') throw new Error('refused');
   const events = opened({ send() {}, close() {} } as unknown as Connection);
-  for (const id of ['1', '2', '3']) events.text(`{"type":"signed_prices","trace_id":"${id}","data":{}}`);
+  for (const id of ['1', '2', '3'])
+    events.text(`{"type":"signed_prices","trace_id":"${id}","data":{"A":{}}}`);
+  // A message without prices does not reach the receiver.
+  events.text('{"type":"signed_prices","trace_id":"none","data":{}}');
   events.closed();
   t.same(seen, ['1']);
   while (seen.length < 4) await new Promise((resolve) => setImmediate(resolve));
