@@ -1,5 +1,6 @@
 import { type Bus, type LogPosition, type LogRecord, RecordsMissing } from '../bus.js';
 import type { ClusterTiming } from '../timing.js';
+import { LastingFault } from './lasting_fault.js';
 import type { LogBatch } from './log_batch.js';
 import { RecentRecords } from './recent_records.js';
 import { RecordChain } from './record_chain.js';
@@ -51,16 +52,22 @@ export class LogFollower {
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
   #restoring: Promise<unknown> | undefined;
-  #regressedSinceMs: number | undefined;
+  /** The log ends before the last applied record, or with another one. */
+  readonly #lostEnd: LastingFault;
+  /** A record in the middle of the log is missing. */
+  readonly #hole: LastingFault;
   #stopListening: (() => void) | undefined;
   #isStopped = false;
 
   constructor(options: LogFollowerOptions) {
     this.#options = options;
+    const { nowMs, timing } = options;
+    this.#lostEnd = new LastingFault(nowMs, timing.regressedMs);
+    this.#hole = new LastingFault(nowMs, timing.regressedMs);
     this.#position = options.position;
     this.#chain = new RecordChain(options.position.id);
     this.#endSequence = options.position.sequence;
-    this.#appliedMs = options.nowMs();
+    this.#appliedMs = nowMs();
     this.#readMs = this.#appliedMs;
   }
 
@@ -164,7 +171,9 @@ export class LogFollower {
     let before: number;
     do {
       before = this.#position.sequence;
-      for (const record of await this.#options.bus.read(before)) {
+      const records = await this.#options.bus.read(before);
+      this.#hole.gone();
+      for (const record of records) {
         if (this.#isStopped || record.sequence !== this.#position.sequence + 1) continue;
         const fault = this.#apply(record);
         if (fault !== undefined) this.#skip(record, fault);
@@ -187,14 +196,15 @@ export class LogFollower {
     const isOther =
       last.sequence === known.sequence && last.id !== known.id && last.id !== '' && known.id !== '';
     if (last.sequence >= known.sequence && !isOther) {
-      this.#regressedSinceMs = undefined;
+      this.#lostEnd.gone();
       return;
     }
     this.#againMs = nowMs() + timing.retryMs;
     this.#restore(last);
-    this.#breakAfterAWhile(
-      `the log has lost records: it ends with ${last.sequence} (${last.id}), and this node has applied ${known.sequence} (${known.id})`,
-    );
+    if (this.#lostEnd.seen())
+      this.#break(
+        `the log has lost records: it ends with ${last.sequence} (${last.id}), and this node has applied ${known.sequence} (${known.id})`,
+      );
   }
 
   /**
@@ -224,7 +234,7 @@ export class LogFollower {
     const { firstSequence } = await this.#options.bus.extent();
     if (this.#isStopped) return;
     if (firstSequence <= this.#position.sequence + 1) {
-      if (hole !== undefined) this.#breakAfterAWhile(hole);
+      if (hole !== undefined && this.#hole.seen()) this.#break(hole);
       return;
     }
     this.#position = { sequence: firstSequence - 1, id: '' };
@@ -278,13 +288,6 @@ export class LogFollower {
     return this.#epoch === undefined || epoch === this.#epoch
       ? undefined
       : `is of epoch ${epoch} in epoch ${this.#epoch}`;
-  }
-
-  /** Ends following when the fault is still there after the time for which a server may lag. */
-  #breakAfterAWhile(reason: string): void {
-    const { nowMs, timing } = this.#options;
-    this.#regressedSinceMs ??= nowMs();
-    if (nowMs() - this.#regressedSinceMs >= timing.regressedMs) this.#break(reason);
   }
 
   #break(reason: string): void {

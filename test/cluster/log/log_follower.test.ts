@@ -207,6 +207,20 @@ test('a hole that stays is named', async (t) => {
   t.ok(clock.nowMs > 30_000);
 });
 
+test('a hole and a lost end are waited for apart', async (t) => {
+  const { follower, log, broken, pass } = setUp(9, LOG_START, { hole: 6 });
+  follower.start();
+  await pass(29_000);
+  const lost = log.splice(4);
+  await pass(29_000);
+  t.same(broken, [], 'a server that lags has neither the hole nor the end');
+  log.push(...lost);
+  await pass(29_000);
+  t.same(broken, []);
+  await pass(2_000);
+  t.same(broken, ['the log lacks the records 6 to 6']);
+});
+
 test('two writers of one epoch, a claim for another place, or another history break the log', async (t) => {
   const [{ id: after }] = records(5, 5) as [LogRecord];
   const cases: [string, Parameters<typeof chainedRecord>[0]][] = [
@@ -263,7 +277,8 @@ function setUp(
         meanwhile?.();
         if (answer.isLost) throw new Error('no answer');
         if (after + 1 < firstSequence) throw new Error('deleted');
-        if (hole === after + 1) throw new RecordsMissing(`the log lacks the records ${hole} to ${hole}`);
+        if (hole === after + 1 && log.length >= hole)
+          throw new RecordsMissing(`the log lacks the records ${hole} to ${hole}`);
         const records = log.slice(after, after + 3);
         return records.filter(({ sequence }) => hole === undefined || sequence < hole);
       },
