@@ -48,6 +48,8 @@ export type PublishOutcome =
        * now.
        */
       readonly verifiedFromS?: bigint;
+      /** `memory`: the outcome of a durable session whose accepted updates a power cut may take. */
+      readonly durable?: 'memory';
     }
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 

@@ -1,5 +1,10 @@
 /** The topic of live prices, from the leader. */
 export const TICK_TOPIC = 'tick';
+/**
+ * The topic on which the NATS servers describe themselves: the account of the aggregators imports it from the servers' system
+ * account.
+ */
+export const SERVERS_TOPIC = 'servers';
 /** The topics of the reports of all nodes. */
 export const REPORT_TOPICS = 'node.*.*';
 

@@ -19,6 +19,11 @@ export interface ClusterConfig {
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** The number of servers that keep each record of the log. */
   readonly replicas: 1 | 3 | 5;
+  /**
+   * The promise of `?ack=durable`. `disk`: past `fsync` on most servers; refused where a server may forget. `memory`: in the memory
+   * of most servers.
+   */
+  readonly durable: 'disk' | 'memory';
   /** The length of the leader's silence after which another aggregator claims the lead. */
   readonly leaseMs: number;
   /** The time for which a leader that cannot write to the log may continue to send ticks. */
@@ -48,6 +53,7 @@ export function toCluster(file: NonNullable<ConfigFile['cluster']>): ClusterConf
       },
     }),
     replicas: file.replicas,
+    durable: file.durable,
     leaseMs: ms(file.lease),
     tickLeaseMs: ms(file.tick_lease),
     feedTimeoutMs: ms(file.feed_timeout),

@@ -246,6 +246,9 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ state }) => state.cluster?.nodes },
   { name: 'tickseal_cluster_log_copies', type: 'gauge', help: 'Servers that have a whole copy of the log.',
     read: ({ state }) => state.cluster?.logCopies },
+  { name: 'tickseal_cluster_forgetful_servers', type: 'gauge',
+    help: 'Servers that may lose acknowledged records in a power cut, or do not answer.',
+    read: ({ state }) => state.cluster?.forgetfulServers },
 ];
 
 /** A time in ms that is longer than any process runs. */

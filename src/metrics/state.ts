@@ -89,4 +89,6 @@ export interface ClusterState {
    * example on an edge.
    */
   readonly logCopies: number | undefined;
+  /** Servers that may lose acknowledged records in a power cut, or do not answer; `undefined` if the node does not ask them. */
+  readonly forgetfulServers: number | undefined;
 }

@@ -1,6 +1,7 @@
 import type { Trouble } from '../clock/clock_watch.js';
 import { LogGone, type LogServers, type ServerReport } from '../cluster/log/log_servers.js';
 import { type Clock, type JumpWitness, NS_PER_MS } from '../model/time.js';
+import { LogDisks } from './log_disks.js';
 
 export interface ServerWatchOptions {
   readonly servers: LogServers;
@@ -8,6 +9,10 @@ export interface ServerWatchOptions {
   readonly leads: () => boolean;
   /** Called with the reason when the servers no longer have the log, and with `undefined` when they have one again. */
   readonly onLogGone: (reason: string | undefined) => void;
+  /** Called with the reason when acknowledged records may be lost in a power cut, and with `undefined` when they are on disk. */
+  readonly onForgetful: (reason: string | undefined) => void;
+  /** True when the servers are asked whether acknowledged records are on disk. */
+  readonly asksDisks: boolean;
 }
 
 const ASK_MS = 10_000;
@@ -27,9 +32,22 @@ export class ServerWatch {
   #report: ServerReport | undefined;
   #logGone: string | undefined;
   #isJumping = false;
+  readonly #disks: LogDisks | undefined;
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
+    const { servers, asksDisks, onForgetful } = options;
+    if (asksDisks) this.#disks = new LogDisks({ servers, onChanged: onForgetful });
+  }
+
+  /** The number of servers that may lose acknowledged records in a power cut; `undefined` when they are not asked. */
+  get forgetfulServers(): number | undefined {
+    return this.#disks?.forgetfulCount;
+  }
+
+  /** The reason why acknowledged records may be lost in a power cut; `undefined` when they are on disk or nobody asks. */
+  get forgetful(): string | undefined {
+    return this.#disks?.doubt;
   }
 
   /** The number of servers that have a complete copy of the log; `undefined` before the first answer of a server. */
@@ -82,6 +100,7 @@ export class ServerWatch {
 
   /** @param nowMs the time of a clock that does not go back */
   tick(nowMs: number): void {
+    this.#disks?.tick(nowMs);
     const { servers, clock, leads } = this.#options;
     const { jumpNs = 0n } = clock;
     const isSoon = this.#report === undefined || this.#isJumping || jumpNs !== 0n;

@@ -20,7 +20,7 @@ import { CallerRights, callerNameOf } from '../server/access/caller_rights.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
-import { NodeStatus } from './node_status.js';
+import { durableRefusal, NodeStatus } from './node_status.js';
 import type { PriceMaker } from './price_maker.js';
 import type { Settings } from './settings.js';
 
@@ -65,7 +65,7 @@ class ClusterNode implements PriceMaker {
 
   /** @param applied the last record of the log that the store contains */
   constructor(options: ClusterNodeOptions, applied: LogPosition, candles: NodeCandles) {
-    const { bus, settings, parts, hooks, member } = options;
+    const { bus, settings, parts, hooks, member, durable } = options;
     const { clock, store, past, source, logger } = parts;
     const { node, name, role, timing } = member;
     const signers = () => this.#facts.signers;
@@ -82,6 +82,8 @@ class ClusterNode implements PriceMaker {
       clock,
       leads: () => this.#term !== undefined,
       onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
+      onForgetful: (doubt) => logger.warn(doubt ? durableRefusal(doubt) : 'acknowledged records are on disk'),
+      asksDisks: role === 'aggregator' && durable === 'disk',
     });
     // An edge may not ask the servers.
     if (role === 'aggregator') clock.heed?.(this.#servers.confirmsJump);
@@ -255,6 +257,8 @@ class ClusterNode implements PriceMaker {
       settings: () => this.#settings,
       startAfterNs: this.#records.newestNs,
       latestNs: () => this.#servers.latestNs(),
+      durable: this.#options.durable,
+      forgetful: () => this.#servers.forgetful,
       rightsOf: (caller) => this.#rights.of(caller),
       troubles: [this.#servers.trouble],
     });

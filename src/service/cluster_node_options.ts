@@ -8,6 +8,8 @@ import type { PriceMakerOptions } from './solo.js';
 export interface ClusterNodeOptions extends PriceMakerOptions {
   readonly hooks: PriceMakerOptions['hooks'] & NodeHooks;
   readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
+  /** The promise of `?ack=durable`: `cluster.durable` of the configuration. */
+  readonly durable: 'disk' | 'memory';
   readonly member: Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'>;
 }
 

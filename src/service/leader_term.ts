@@ -10,6 +10,7 @@ import type { TimeNs } from '../model/time.js';
 import { Checkpoints } from '../node/checkpoints.js';
 import { TermLog } from '../node/term_log.js';
 import { LocalMaker, type LocalMakerOptions } from './local_maker.js';
+import { durableRefusal } from './node_status.js';
 
 export interface LeaderTermOptions
   extends Pick<LocalMakerOptions, 'parts' | 'hooks' | 'settings' | 'troubles'>,
@@ -19,6 +20,10 @@ export interface LeaderTermOptions
   readonly startAfterNs: bigint;
   /** Returns the latest time that may be signed, if the time of the servers is known. */
   readonly latestNs: () => bigint | undefined;
+  /** The promise of durable sessions. */
+  readonly durable: 'disk' | 'memory';
+  /** Returns the reason why acknowledged records may be lost in a power cut; `undefined` when they are on disk. */
+  readonly forgetful: () => string | undefined;
 }
 
 /**
@@ -30,14 +35,23 @@ const NO_MARK: MarkPlace = {
   write: (_timeNs, onSettled) => onSettled(true),
 };
 
+/** Returns the answer to a message of a durable session that no update is taken of now. */
+function refusalOf({ traceId, again }: ReadMessage, doubt: string): PublishOutcome {
+  // An earlier leader may have taken the updates, and its answer was lost.
+  const earlier = again === true ? '; the updates may have been taken before' : '';
+  return { ok: false, traceId, error: durableRefusal(doubt) + earlier };
+}
+
 /** The parts of a node that make prices while the node leads. */
 export class LeaderTerm {
   readonly maker: LocalMaker;
   readonly #term: Term;
   readonly #checkpoints: Checkpoints<Asset>;
   readonly #submissions: Submissions;
+  readonly #options: Pick<LeaderTermOptions, 'durable' | 'forgetful'>;
 
   constructor(options: LeaderTermOptions) {
+    this.#options = options;
     const { term, parts, hooks, settings, troubles, bus, rightsOf, startAfterNs, latestNs } = options;
     const { clock, store } = parts;
     this.#term = term;
@@ -67,6 +81,8 @@ export class LeaderTerm {
     session: PublisherSession,
     message: ReadMessage,
   ): PublishOutcome | Promise<PublishOutcome | undefined> {
+    const doubt = session.isDurable ? this.#options.forgetful() : undefined;
+    if (doubt !== undefined) return refusalOf(message, doubt);
     const outcome = this.maker.aggregator.receive(session, message);
     if (!(outcome instanceof Promise) && !session.isDurable) return outcome;
     return this.#whenKnown(session, outcome);
@@ -79,7 +95,9 @@ export class LeaderTerm {
     const accepted = await outcome;
     if (this.#term.isOver) return undefined;
     const known = await whenDurable(session, accepted, this.maker.written);
-    return known.ok || !this.#term.isOver ? known : undefined;
+    if (!known.ok) return this.#term.isOver ? undefined : known;
+    const isInMemory = session.isDurable && this.#options.durable === 'memory';
+    return isInMemory ? { ...known, durable: 'memory' } : known;
   }
 
   /** Ends the term. Unanswered messages of publishers of other nodes go to the next leader. */

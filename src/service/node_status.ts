@@ -3,6 +3,11 @@ import type { ClusterState } from '../metrics/state.js';
 import type { NodeDirectory } from '../node/node_directory.js';
 import type { ServerWatch } from '../node/server_watch.js';
 
+/** Returns the answer to a message of a durable session. @param doubt the reason why it may not be on disk */
+export function durableRefusal(doubt: string): string {
+  return `ack=durable is refused: ${doubt}`;
+}
+
 export interface NodeStatusOptions {
   readonly node: number;
   readonly member: Pick<
@@ -10,7 +15,7 @@ export interface NodeStatusOptions {
     'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'refusedMessages' | 'leader' | 'isReady' | 'nodes'
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
-  readonly servers: Pick<ServerWatch, 'logCopies' | 'logGone'>;
+  readonly servers: Pick<ServerWatch, 'logCopies' | 'logGone' | 'forgetful' | 'forgetfulServers'>;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
   readonly nowMs: () => number;
@@ -49,6 +54,7 @@ export class NodeStatus {
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
       logCopies: servers.logCopies,
+      forgetfulServers: servers.forgetfulServers,
     };
   }
 
@@ -65,6 +71,7 @@ export class NodeStatus {
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
       ...(isOther ? ["the configuration differs from the leader's"] : []),
+      ...(servers.forgetful === undefined ? [] : [durableRefusal(servers.forgetful)]),
       ...(member.nodes.hasTwin ? [`another process is node ${node} too`] : []),
     ];
   }

@@ -29,13 +29,14 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     candleRetentionMs: Number(storage.candleRetentionNs / NS_PER_MS),
     onNotice: (text) => parts.logger.warn(text),
   });
-  const { node, role, leaseMs, tickLeaseMs, feedTimeoutMs } = cluster;
+  const { node, role, durable, leaseMs, tickLeaseMs, feedTimeoutMs } = cluster;
   const timing = { ...DEFAULT_TIMING, leaseMs, tickLeaseMs, feedTimeoutMs };
   const opening = openClusterNode({
     settings,
     parts,
     hooks,
     bus,
+    durable,
     member: { node, name: hostname(), role, timing },
   });
   return opening.catch(async (error) => {

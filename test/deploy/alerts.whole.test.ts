@@ -85,6 +85,8 @@ function clustered(sample: Sample, changed: Partial<ClusterState>): void {
     ticksSilentSeconds: 0,
     refusedWrites: 0,
     skippedRecords: 0,
+    refusedMessages: 0,
+    forgetfulServers: 0,
     standbys: 1,
   } as const;
   sample.state.cluster = { ...SAMPLE_CLUSTER, ...calm, logCopies: 3, ...changed };
@@ -171,6 +173,8 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealLogLag: (sample) => clustered(sample, { role: 'standby', logLagSeconds: 11 }),
   TicksealWritesRefused: (sample, s) => clustered(sample, { refusedWrites: s * 10 }),
   TicksealLogRecordSkipped: (sample, s) => clustered(sample, { skippedRecords: s }),
+  TicksealDurableRefused: (sample) => clustered(sample, { forgetfulServers: 1 }),
+  TicksealMessagesRefused: (sample, s) => clustered(sample, { refusedMessages: s }),
   TicksealLogCopyMissing: (sample, s) => clustered(sample, { logCopies: s < 10 ? 3 : 2 }),
 };
 

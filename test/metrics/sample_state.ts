@@ -37,6 +37,7 @@ export const SAMPLE_CLUSTER: ClusterState = {
   standbys: 57,
   nodes: 58,
   logCopies: 59,
+  forgetfulServers: 61,
 };
 
 export const SAMPLE_FIGURES: StoreState = {

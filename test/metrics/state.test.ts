@@ -61,6 +61,7 @@ test('a node of a cluster tells more', async (t) => {
     'tickseal_cluster_standbys 57',
     'tickseal_cluster_nodes 58',
     'tickseal_cluster_log_copies 59',
+    'tickseal_cluster_forgetful_servers 61',
   ]);
   const edge = { ...SAMPLE_CLUSTER, logCopies: undefined };
   t.notMatch(await sampleText({ state: () => ({ ...SAMPLE_STATE, cluster: edge }) }), 'cluster_log_copies');

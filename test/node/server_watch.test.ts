@@ -22,7 +22,10 @@ function watching() {
     servers: {
       serverReport: () => answer('report'),
       keepLogLeaderApart: () => answer('apart'),
+      serverDisks: async () => [],
     },
+    onForgetful: () => {},
+    asksDisks: false,
     clock: {
       nowNs: () => 0n as TimeNs,
       get jumpNs() {

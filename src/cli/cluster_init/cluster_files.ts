@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type NatsUser, natsAccounts, newNatsKey } from '../../cluster/nats/nats_accounts.js';
+import { type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js';
+import { newNatsKey } from '../../cluster/nats/nats_key.js';
 import { toHex } from '../../model/hex.js';
 import { createPrivateKey } from '../keygen_command.js';
 import { makeAuthority, makeServerCertificate } from './nats_authority.js';

@@ -48,6 +48,8 @@ export type PublishResult =
       readonly accepted: readonly string[];
       /** Asset to reason, for each update that the service refused. */
       readonly rejected: Readonly<Record<string, string>>;
+      /** `memory`: a durable answer of a service whose operator lets a power cut take acknowledged prices. */
+      readonly durable?: 'memory';
     }
   | {
       readonly status: 'failed';
@@ -160,11 +162,18 @@ export class Publisher {
   #read(text: string): void {
     const reply = parseReply(text);
     if (reply === undefined) return;
-    const { type, traceId, error, accepted, rejected } = reply;
+    const { type, traceId, error, accepted, rejected, isInMemory } = reply;
     if (type === ERROR_TYPE) this.#options.onRejection?.({ traceId, error, rejected });
     if (traceId === undefined) return;
     // The requested answer follows, unless the service could not check the message asset by asset.
-    if (type === ACK_TYPE) this.#settle({ status: 'answered', traceId, accepted, rejected });
+    if (type === ACK_TYPE)
+      this.#settle({
+        status: 'answered',
+        traceId,
+        accepted,
+        rejected,
+        ...(isInMemory && { durable: 'memory' }),
+      });
     else if (Object.keys(rejected).length === 0) this.#settle({ status: 'failed', traceId, reason: error });
   }
 
@@ -185,6 +194,7 @@ interface Reply {
   readonly error: string;
   readonly accepted: readonly string[];
   readonly rejected: Readonly<Record<string, string>>;
+  readonly isInMemory: boolean;
 }
 
 /** Reads a reply of the publisher socket. Returns `undefined` for any other text. */
@@ -197,12 +207,13 @@ function parseReply(text: string): Reply | undefined {
   }
   const type = value?.['type'];
   if (type !== ACK_TYPE && type !== ERROR_TYPE) return undefined;
-  const { trace_id, error, accepted, rejected } = value as Record<string, unknown>;
+  const { trace_id, error, accepted, rejected, durable } = value as Record<string, unknown>;
   return {
     type,
     traceId: typeof trace_id === 'string' ? trace_id : undefined,
     error: typeof error === 'string' ? error : '',
     accepted: Array.isArray(accepted) ? accepted.map(String) : [],
     rejected: typeof rejected === 'object' && rejected !== null ? (rejected as Record<string, string>) : {},
+    isInMemory: durable === 'memory',
   };
 }

@@ -11,6 +11,23 @@ export interface LogServers {
    * another server.
    */
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport>;
+  /**
+   * Asks each server that keeps the log when it writes to its disk.
+   * @throws Error when no server names those that keep the log, for example during an election among the servers
+   */
+  serverDisks(): Promise<readonly ServerDisk[]>;
+}
+
+/** A server that keeps the log, and its disk. */
+export interface ServerDisk {
+  readonly server: string;
+  /** True when the server is known to be away: it takes part in no write. */
+  readonly isAway: boolean;
+  /**
+   * The longest time, in ms, after which a record is past `fsync`; 0 when a record is acknowledged only after it. `undefined` when
+   * the server did not answer.
+   */
+  readonly syncMs: number | undefined;
 }
 
 /** The error for a log that the servers do not have any more: it was deleted, or they lost their disks. */

@@ -1,5 +1,4 @@
-import { nkeys } from '@nats-io/transport-node';
-import { reportTopic, submitTopic } from '../subjects.js';
+import { reportTopic, SERVERS_TOPIC, submitTopic } from '../subjects.js';
 import { Names } from './nats_options.js';
 
 export interface NatsUser {
@@ -15,14 +14,8 @@ export interface NatsStaff {
   readonly systemPassword: string;
 }
 
-/** Makes an NKey of a user: the servers know the public key, and the node has the seed. */
-export function newNatsKey(): { readonly publicKey: string; readonly seed: string } {
-  const key = nkeys.createUser();
-  return { publicKey: key.getPublicKey(), seed: Buffer.from(key.getSeed()).toString() };
-}
-
 /** Returns the name of a node's user on the NATS servers. */
-function natsUserName(node: number): string {
+export function natsUserName(node: number): string {
   return `node-${node}`;
 }
 
@@ -54,18 +47,23 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
     ),
     `      { service: ${quoted(JETSTREAM_INFO)} }`,
     '    ]',
+    '    imports: [',
+    `      { service: { account: SYS, subject: ${quoted(SERVER_STATES)} }, to: ${quoted(names.topic(SERVERS_TOPIC))} }`,
+    '    ]',
     '  }',
     ...edges.flatMap((user) => edgeLines(names, user)),
+    '  # The account of the servers themselves. The aggregators ask here whether each server syncs each write.',
+    '  SYS {',
+    `    exports: [{ service: ${quoted(SERVER_STATES)}, response_type: stream, accounts: [TICKSEAL] }]`,
     ...(staff === undefined
-      ? ['}']
+      ? []
       : [
-          '  # For `nats server report`, which asks the servers themselves.',
-          '  SYS {',
+          '    # For `nats server report`.',
           `    users: [{ user: system, password: ${quoted(staff.systemPassword)} }]`,
-          '  }',
-          '}',
-          'system_account: SYS',
         ]),
+    '  }',
+    '}',
+    'system_account: SYS',
     '',
   ].join('\n');
 }
@@ -75,6 +73,9 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
  * account to JetStream, with an error. No user of the account may send it.
  */
 const JETSTREAM_INFO = '$JS.API.INFO';
+
+/** The request that each server answers with its state, also with `sync_interval` of its configuration. */
+const SERVER_STATES = '$SYS.REQ.SERVER.PING.VARZ';
 
 /** Returns the subjects of the messages that an edge receives. */
 function heardSubjects(names: Names): string[] {
@@ -112,7 +113,7 @@ function makerLines(names: Names, user: NatsUser): string[] {
   return userLines('      ', user, {
     publish: [
       [names.record('*'), names.candles(['>']), names.topic('tick'), names.topic('full.*')],
-      [names.topic(reportTopic({ node, role })), names.topic(submitTopic(node, '*'))],
+      [reportTopic({ node, role }), submitTopic(node, '*'), SERVERS_TOPIC].map((one) => names.topic(one)),
       api('STREAM.INFO'),
       api('STREAM.CREATE'),
       api('STREAM.UPDATE'),

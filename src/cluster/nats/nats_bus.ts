@@ -1,9 +1,10 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { Bus, LogExtent, LogPosition, LogRecord } from '../bus.js';
-import type { LogServers, ServerReport } from '../log/log_servers.js';
+import type { LogServers, ServerDisk, ServerReport } from '../log/log_servers.js';
 import type { SharedCandles } from '../log/shared_candles.js';
 import { NatsCandles } from './nats_candles.js';
 import { BusConnection } from './nats_connection.js';
+import { askDisks } from './nats_disks.js';
 import { Log } from './nats_log.js';
 import { Names, type NatsOptions } from './nats_options.js';
 import { keepLogLeaderApart, reportServers } from './nats_placement.js';
@@ -121,6 +122,10 @@ export class NatsBus implements Bus, LogServers {
 
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport> {
     return keepLogLeaderApart(this.#connection, this.#manager, this.#names.logStream, nowMs);
+  }
+
+  serverDisks(): Promise<readonly ServerDisk[]> {
+    return askDisks(this.#connection, this.#manager, this.#names);
   }
 
   reconnect(): void {

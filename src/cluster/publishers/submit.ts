@@ -90,6 +90,7 @@ export function encodeOutcome(outcome: PublishOutcome): Uint8Array {
   if (errorAt !== 0) SubmitAnswer.addError(builder, errorAt);
   SubmitAnswer.addAccepted(builder, acceptedAt);
   SubmitAnswer.addRejected(builder, rejectedAt);
+  SubmitAnswer.addMemory(builder, outcome.ok && outcome.durable === 'memory');
   builder.finish(SubmitAnswer.endSubmitAnswer(builder));
   return builder.asUint8Array();
 }
@@ -112,6 +113,7 @@ export function decodeOutcome(bytes: Uint8Array): PublishOutcome {
       rejected: new Map(
         Array.from({ length: rejected }, (_, i) => [answer.rejected(2 * i), answer.rejected(2 * i + 1)]),
       ),
+      ...(answer.memory() && { durable: 'memory' }),
     };
   });
 }

@@ -243,7 +243,8 @@ function replyText(outcome: PublishOutcome, ack: Ack, fault?: string): string | 
   const reasons = `"rejected":{${[...rejected].map((entry) => entry.map((text) => JSON.stringify(text)).join(':')).join()}}`;
   if (ack !== 'false') {
     const error = fault === undefined ? '' : `,"error":${JSON.stringify(fault)}`;
-    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}${error}}`;
+    const durable = outcome.durable === undefined ? '' : `,"durable":"${outcome.durable}"`;
+    return `{"type":"${ACK_TYPE}"${traceId},"accepted":${JSON.stringify(accepted)},${reasons}${durable}${error}}`;
   }
   const errors = fault === undefined ? [] : [fault];
   if (rejected.size > 0)

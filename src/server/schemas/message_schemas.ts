@@ -61,7 +61,8 @@ export const streamQuery = z.object({
 export const publishQuery = z.object({
   ack: z.enum(ACKS).default(DEFAULT_ACK).meta({
     title: 'AckMode',
-    description: '`true`: every message is answered. `durable`: once its effect is on disk',
+    description:
+      '`true`: every message is answered. `durable`: once its effect is on disk, past `fsync`; refused where that cannot be promised',
   }),
 });
 
@@ -233,6 +234,12 @@ export const ack = z
     trace_id: traceId.optional(),
     accepted: z.array(assetId),
     rejected,
+    durable: z
+      .literal('memory')
+      .optional()
+      .describe(
+        'Only with `ack=durable`, and only where `cluster.durable` is `memory`: a power cut may take the accepted updates',
+      ),
     error: z
       .string()
       .optional()

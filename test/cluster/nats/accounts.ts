@@ -6,15 +6,14 @@ import type { NatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import { ROOT } from '../../pages.js';
 import { natsBus, natsServers } from './servers.js';
 
-const [SHIPPED] = /^accounts \{[\s\S]*?^\}/m.exec(
+const [SHIPPED] = /^accounts \{[\s\S]*?^system_account.*/m.exec(
   readFileSync(join(ROOT, 'scripts/deploy/nats.conf'), 'utf8'),
 )!;
 
 /** The `accounts` of scripts/deploy/nats.conf: the password of each node is `secret-` and the node's number. */
-export const SHIPPED_ACCOUNTS = SHIPPED.replace(/"NODE_(\d)_PASSWORD_HASH"/g, '"secret-$1"').replace(
-  'OPERATOR_PASSWORD_HASH',
-  'o-secret',
-);
+export const SHIPPED_ACCOUNTS = SHIPPED.replace(/"NODE_(\d)_PASSWORD_HASH"/g, '"secret-$1"')
+  .replace('OPERATOR_PASSWORD_HASH', 'o-secret')
+  .replace('SYSTEM_PASSWORD_HASH', 's-secret');
 
 /** Returns the credentials of a node for {@link SHIPPED_ACCOUNTS}: 1 and 2 are aggregators, 3 and 4 are edges. */
 export function credentialsOf(node: number): string {

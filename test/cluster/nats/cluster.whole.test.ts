@@ -78,11 +78,13 @@ test(
     const proxies: TcpProxy[] = [];
     const ofThird: TcpProxy[] = [];
     t.teardown(() => Promise.all(proxies.map((proxy) => proxy.stop())));
-    const servers = await natsServers(t, 3, '', async (from, to, port) => {
-      const proxy = await TcpProxy.start(port);
-      proxies.push(proxy);
-      if (from === 2 || to === 2) ofThird.push(proxy);
-      return proxy.port;
+    const servers = await natsServers(t, 3, '', {
+      async routePort(from, to, port) {
+        const proxy = await TcpProxy.start(port);
+        proxies.push(proxy);
+        if (from === 2 || to === 2) ofThird.push(proxy);
+        return proxy.port;
+      },
     });
     // This bus has 3 copies of the log. A bus with a single address has only one copy by default, which may be on the server
     // that is cut off.

@@ -8,18 +8,27 @@ import { get, SERVICE_KEYS, type Sections, startTestService, type TestService } 
 /** The key with which an edge signs streaming payloads. */
 export const STREAM_KEYS: PrivateKeys = { stream: Buffer.alloc(32, 0x22) };
 
+interface NodeOptions {
+  readonly dir?: string;
+  readonly keys?: PrivateKeys;
+  readonly clock?: Clock;
+  /** The value of `cluster.durable`; default: `memory`. */
+  readonly durable?: 'disk';
+}
+
 /** Starts nodes of a cluster in this process, on real servers. All of them end with the test. */
 export class TestCluster {
   readonly #t: Test;
   /** The addresses of the servers. */
   readonly servers: readonly string[];
 
-  private constructor(t: Test, servers: readonly string[]) {
+  /** @param servers the addresses of running servers */
+  constructor(t: Test, servers: readonly string[]) {
     this.#t = t;
     this.servers = servers;
   }
 
-  /** @param count the number of servers */
+  /** Starts servers that sync seldom, so that they are fast. @param count the number of servers */
   static async start(t: Test, count = 1): Promise<TestCluster> {
     return new TestCluster(t, (await natsServers(t, count)).urls);
   }
@@ -29,7 +38,7 @@ export class TestCluster {
     node: number,
     role: 'aggregator' | 'edge',
     sections: Sections = {},
-    options: { readonly dir?: string; readonly keys?: PrivateKeys; readonly clock?: Clock } = {},
+    options: NodeOptions = {},
   ): Promise<TestService> {
     const keys = options.keys ?? (role === 'edge' ? STREAM_KEYS : SERVICE_KEYS);
     const service = await startTestService(
@@ -40,6 +49,7 @@ export class TestCluster {
           node,
           servers: this.servers,
           replicas: this.servers.length > 1 ? 3 : 1,
+          durable: options.durable ?? 'memory',
         },
         ...sections,
       },

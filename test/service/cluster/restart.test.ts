@@ -131,6 +131,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const state = { storeChanges: 0 };
   const maker = await openClusterNode({
     bus,
+    durable: 'disk',
     member: {
       node: 3,
       name: 'n3',
@@ -227,6 +228,7 @@ class HeldBus implements Bus {
   async close(): Promise<void> {}
   serverReport = () => Promise.reject(new Error('nobody answers'));
   keepLogLeaderApart = this.serverReport;
+  serverDisks = async () => [];
 }
 
 async function turns(): Promise<void> {

@@ -1,0 +1,7 @@
+import { nkeys } from '@nats-io/transport-node';
+
+/** Makes an NKey of a user: the servers know the public key, and the node has the seed. */
+export function newNatsKey(): { readonly publicKey: string; readonly seed: string } {
+  const key = nkeys.createUser();
+  return { publicKey: key.getPublicKey(), seed: Buffer.from(key.getSeed()).toString() };
+}

@@ -1,0 +1,92 @@
+import type { LogServers, ServerDisk } from '../cluster/log/log_servers.js';
+
+export interface LogDisksOptions {
+  readonly servers: Pick<LogServers, 'serverDisks'>;
+  /** Called with a sentence for the operator when what the servers say has changed. */
+  readonly onChanged: (doubt: string | undefined) => void;
+}
+
+const ASK_MS = 10_000;
+/** The intervals of requests while servers do not answer: they grow from the first to the second. */
+const [RETRY_MS_MIN, RETRY_MS_MAX] = [1_000, 60_000];
+/** The longest time for which the last answer of a server counts that takes part in writes and does not answer. */
+const ANSWER_MS_MAX = 30_000;
+
+interface KnownDisk extends ServerDisk {
+  readonly answeredMs: number;
+}
+
+/**
+ * The disks of the servers that keep the log. A server acknowledges a record before the record is on its disk, unless its
+ * configuration says otherwise, and no client sees the difference before a power cut. So the servers are asked again and again.
+ */
+export class LogDisks {
+  readonly #options: LogDisksOptions;
+  #known: readonly KnownDisk[] | undefined;
+  #failures = 0;
+  #isAsking = false;
+  #askMs = Number.NEGATIVE_INFINITY;
+  #doubt: string | undefined;
+
+  constructor(options: LogDisksOptions) {
+    this.#options = options;
+  }
+
+  /** The number of servers that may forget; `undefined` before the first answer. */
+  get forgetfulCount(): number | undefined {
+    return this.#known?.filter(({ syncMs }) => syncMs !== 0).length;
+  }
+
+  /** The reason why an acknowledged record may be lost in a power cut; `undefined` when it is on disk. */
+  get doubt(): string | undefined {
+    if (this.#known === undefined) return 'the NATS servers have not said yet whether they sync each write';
+    const doubts = this.#known.flatMap(doubtsOf);
+    return doubts.length === 0 ? undefined : doubts.join(', ');
+  }
+
+  /** @param nowMs the time of a clock that does not go back */
+  tick(nowMs: number): void {
+    if (this.#isAsking || nowMs < this.#askMs) return;
+    this.#isAsking = true;
+    this.#options.servers
+      .serverDisks()
+      .then(
+        (disks) => this.#note(disks, nowMs),
+        // The servers do not answer during an election among them, and take no writes then.
+        () => this.#askAgain(nowMs),
+      )
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+
+  #note(disks: readonly ServerDisk[], nowMs: number): void {
+    const before = new Map(this.#known?.map((disk) => [disk.server, disk]));
+    this.#known = disks.map((disk) => {
+      const last = before.get(disk.server);
+      if (disk.syncMs !== undefined || last === undefined) return { ...disk, answeredMs: nowMs };
+      // A server that is away forgets nothing that it acknowledged since its last answer, because it acknowledged nothing.
+      const isOld = !disk.isAway && nowMs >= last.answeredMs + ANSWER_MS_MAX;
+      return { ...disk, syncMs: isOld ? undefined : last.syncMs, answeredMs: last.answeredMs };
+    });
+    if (disks.some(({ syncMs, isAway }) => syncMs === undefined && !isAway)) this.#askAgain(nowMs);
+    else {
+      this.#failures = 0;
+      this.#askMs = nowMs + ASK_MS;
+    }
+    const { doubt } = this;
+    if (doubt !== this.#doubt) this.#options.onChanged(doubt);
+    this.#doubt = doubt;
+  }
+
+  #askAgain(nowMs: number): void {
+    this.#askMs = nowMs + Math.min(RETRY_MS_MIN * 2 ** this.#failures++, RETRY_MS_MAX);
+  }
+}
+
+function doubtsOf({ server, syncMs }: ServerDisk): string[] {
+  if (syncMs === 0) return [];
+  if (syncMs === undefined) return [`NATS server ${server} does not say whether it syncs each write`];
+  const interval = Number.isFinite(syncMs) ? `is ${syncMs / 1_000} s` : 'is unknown';
+  return [`NATS server ${server} may forget in a power cut: its sync_interval ${interval}, not always`];
+}

@@ -1,0 +1,61 @@
+import { test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import type { ServerDisk } from '../../../src/cluster/log/log_servers.js';
+import type { NatsBus } from '../../../src/cluster/nats/nats_bus.js';
+import { credentialsOf, SHIPPED_ACCOUNTS, thiefOf } from './accounts.js';
+import { natsBus, natsServers, needsNatsServer } from './servers.js';
+
+test(
+  'each server says when it syncs, also after its configuration was changed',
+  needsNatsServer(),
+  async (t) => {
+    const synced = [true, false, true];
+    const syncAlways = (server: number) => synced[server]!;
+    const servers = await natsServers(t, 3, SHIPPED_ACCOUNTS, { syncAlways });
+    const bus = await natsBus(t, servers.urls, { credentials: credentialsOf(1) });
+    t.same(await intervals(bus, 3), { n1: 0, n2: 120_000, n3: 0 });
+    const answers = await bus.serverDisks();
+    t.same(
+      answers.map(({ server }) => server),
+      ['n1', 'n2', 'n3'],
+    );
+
+    synced[1] = true;
+    await servers.configure();
+    await servers.signal(1, 'SIGTERM');
+    const away = await eventually(async () => {
+      const disks = await bus.serverDisks().catch(() => []);
+      return disks.find(({ server, isAway }) => server === 'n2' && isAway);
+    });
+    t.equal(away.syncMs, undefined);
+    await servers.start(1);
+    t.same(await intervals(bus, 3), { n1: 0, n2: 0, n3: 0 });
+
+    const edge = await natsBus(t, servers.urls, { role: 'edge', credentials: credentialsOf(3) });
+    t.same(
+      (await edge.serverDisks()).map(({ syncMs }) => syncMs),
+      [undefined, undefined, undefined],
+      'an edge may not ask',
+    );
+    const thief = await thiefOf(t, servers.urls);
+    for (const subject of ['ts.main.servers', '$SYS.REQ.SERVER.PING.VARZ'])
+      await t.rejects(thief.request(subject, '', { timeout: 1_000 }), /permission|no responders/i);
+  },
+);
+
+test('servers whose accounts do not let a node ask are named', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const bus = await natsBus(t, urls);
+  t.same(await bus.serverDisks(), [{ server: 'n1', isAway: false, syncMs: undefined }]);
+});
+
+/** Returns the interval of each server, when so many have answered. */
+function intervals(bus: NatsBus, count: number): Promise<Record<string, number>> {
+  return eventually(async () => {
+    const disks: readonly ServerDisk[] = await bus.serverDisks().catch(() => []);
+    const known = disks.flatMap(({ server, syncMs }) =>
+      syncMs === undefined ? [] : [[server, syncMs] as const],
+    );
+    return known.length === count && Object.fromEntries(known);
+  });
+}
