@@ -40,7 +40,7 @@ function measure(scale: Scale): Promise<Measurement> {
   return withNatsServers({ count: 1 }, async (servers) => {
     const assets = ASSETS[scale];
     const seconds = SPAN_SECONDS[scale];
-    const bus = await openBenchBus(servers.urls);
+    const bus = await openBenchBus(servers);
     const log = await BenchLog.begin(bus);
     const fromNs = (systemClock().nowNs() - BigInt(seconds) * NS_PER_SECOND) as TimeNs;
     await log.appendAll(new AggregateEntries(assets).span(fromNs, seconds, assets * PER_ASSET_AND_SECOND));

@@ -58,9 +58,9 @@ export const clusterFeeds: Row = {
 
 function measure(scale: Scale, feedCount: number): Promise<Measurement> {
   return withNatsServers({ count: 1 }, async (servers) => {
-    const leaderBus = await openBenchBus(servers.urls);
+    const leaderBus = await openBenchBus(servers);
     const leader = new BenchLeader(leaderBus, await BenchLog.begin(leaderBus), ASSETS[scale]);
-    const feeds = await Promise.all(Array.from({ length: feedCount }, () => NatsFeed.open(servers.urls[0]!)));
+    const feeds = await Promise.all(Array.from({ length: feedCount }, () => NatsFeed.open(servers)));
     await leader.run(SETTLE_MS[scale]);
     const ticksBefore = leader.sentMs.length;
     const bytesBefore = bytesOf(feeds);

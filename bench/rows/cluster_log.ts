@@ -47,7 +47,7 @@ function line(variant: string): Line {
 
 function measure(scale: Scale, syncAlways: boolean): Promise<Measurement> {
   return withNatsServers({ count: 3, syncAlways }, async (servers) => {
-    const bus = await openBenchBus(servers.urls);
+    const bus = await openBenchBus(servers);
     const log = await BenchLog.begin(bus);
     const entries = new AggregateEntries(ASSETS[scale]);
     const span = (seconds: number) => entries.span(STAGE_TIME_NS as TimeNs, seconds, NEEDED_PER_SECOND);

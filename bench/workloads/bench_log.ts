@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { NatsServers } from '../../src/cli/demo/nats_servers.js';
 import { LOG_START } from '../../src/cluster/bus.js';
 import type { LogEntry } from '../../src/cluster/log/log_batch.js';
 import { LogFollower } from '../../src/cluster/log/log_follower.js';
@@ -14,12 +15,14 @@ const CHUNK_ENTRIES = 1_000;
 const HOUR_MS = 3_600_000;
 const nowMs = () => performance.now();
 
-/** Connects with the options of a leader. */
-export function openBenchBus(servers: readonly string[]): Promise<NatsBus> {
+/** Connects with the options of a leader, as node 1. */
+export function openBenchBus(natsServers: NatsServers): Promise<NatsBus> {
+  const servers = natsServers.urls;
   return openNatsBus({
     name: CLUSTER_NAME,
     role: 'aggregator',
     servers,
+    credentials: natsServers.credentialsOf(1),
     replicas: servers.length > 1 ? 3 : 1,
     logRetentionMs: HOUR_MS,
     candleRetentionMs: HOUR_MS,

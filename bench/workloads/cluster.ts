@@ -11,7 +11,10 @@ import type { Measurement } from '../harness/row.js';
 
 const LOOK_INTERVAL_MS = 20;
 
-/** Runs a measurement with new NATS servers. Without a nats-server program, the measurement reports the missing program. */
+/** The roles of node 1 and node 2, which have users on the servers. */
+const ROLES = ['aggregator', 'edge'] as const;
+
+/** Runs a measurement with new NATS servers, by default with `sync_interval: always`. Without a nats-server program, the measurement reports the missing program. */
 export async function withNatsServers(
   options: { readonly count: 1 | 3; readonly syncAlways?: boolean },
   run: (servers: NatsServers) => Promise<Measurement>,
@@ -19,7 +22,7 @@ export async function withNatsServers(
   const binary = findNatsServer();
   if (binary === undefined)
     return { figures: {}, missing: 'it needs a nats-server, which `scripts/nats_server.sh` fetches' };
-  const servers = await startNatsServers({ binary, ...options });
+  const servers = await startNatsServers({ binary, roles: ROLES, syncAlways: true, ...options });
   try {
     return await run(servers);
   } finally {
@@ -32,13 +35,15 @@ export async function withNatsServers(
  * @returns the process when the node is ready: it leads, or it has all prices and has read the log to its end
  */
 export async function startNode(
-  { urls }: NatsServers,
-  node: Omit<ClusterNode, 'servers'>,
+  servers: NatsServers,
+  node: Omit<ClusterNode, 'servers' | 'credentials'>,
   load: Pick<LoadConfig, 'assets'> & Partial<LoadConfig>,
 ): Promise<ServerProcess> {
   // Each node prefers a different server, as if each machine had its own server.
+  const { urls } = servers;
   const first = (node.node - 1) % urls.length;
-  const cluster = { ...node, servers: [...urls.slice(first), ...urls.slice(0, first)] };
+  const credentials = servers.credentialsOf(node.node);
+  const cluster = { ...node, servers: [...urls.slice(first), ...urls.slice(0, first)], credentials };
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load, cluster });
   const service = await startService(config.file);
   while (!(await isReady(service))) await pause(LOOK_INTERVAL_MS);

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import type { NatsServers } from '../../src/cli/demo/nats_servers.js';
 import { Names } from '../../src/cluster/nats/nats_options.js';
 import { TICK_TOPIC } from '../../src/cluster/subjects.js';
 import { CLUSTER_NAME } from './bench_log.js';
@@ -25,15 +26,16 @@ export class NatsFeed {
   /** The number of bytes of the payload that have not arrived yet. */
   #skip = 0;
 
-  /** Resolves when the server has received the subscriptions. */
-  static open(url: string): Promise<NatsFeed> {
+  /** Connects as node 2, an edge. Resolves when the server has received the subscriptions. */
+  static open(servers: NatsServers): Promise<NatsFeed> {
     return new Promise((resolve, reject) => {
-      const feed: NatsFeed = new NatsFeed(url, () => resolve(feed), reject);
+      const feed: NatsFeed = new NatsFeed(servers, () => resolve(feed), reject);
     });
   }
 
-  private constructor(url: string, onReady: () => void, onError: (error: Error) => void) {
-    const { hostname, port } = new URL(url);
+  private constructor(servers: NatsServers, onReady: () => void, onError: (error: Error) => void) {
+    const { hostname, port } = new URL(servers.urls[0]!);
+    const [user, pass] = servers.credentialsOf(2).split(':');
     this.#onReady = onReady;
     this.#socket = connect({
       host: hostname,
@@ -49,7 +51,8 @@ export class NatsFeed {
     });
     this.#socket.once('error', onError);
     const subscriptions = `SUB ${NAMES.topic(TICK_TOPIC)} ${TICK_SID}\r\nSUB ${NAMES.live('*')} ${LOG_SID}\r\n`;
-    this.#socket.write(`CONNECT {"verbose":false,"headers":true}\r\n${subscriptions}PING\r\n`);
+    const login = JSON.stringify({ verbose: false, headers: true, user, pass });
+    this.#socket.write(`CONNECT ${login}\r\n${subscriptions}PING\r\n`);
   }
 
   close(): void {

@@ -32,6 +32,8 @@ export interface ClusterNode {
   readonly node: number;
   /** The addresses of the NATS servers. The first server is preferred. */
   readonly servers: readonly string[];
+  /** The user and password of the node on the servers. */
+  readonly credentials: string;
 }
 
 export function symbolOf(asset: number): string {
@@ -50,6 +52,8 @@ export function writeConfig(
   const { signatureType, assets, publishers, clockPeriod = '500ms', threads = 'auto', cluster } = load;
   const keyFile = join(dir, 'service.hex');
   writeFileSync(keyFile, SERVICE_KEY.toString('hex'), { mode: 0o600 });
+  const credentialsFile = join(dir, 'nats.creds');
+  if (cluster !== undefined) writeFileSync(credentialsFile, cluster.credentials, { mode: 0o600 });
   const storageDir = join(dir, 'data');
   const config = {
     listen: { host: '127.0.0.1', port: 0, threads },
@@ -59,7 +63,12 @@ export function writeConfig(
         ? { stream: { file: keyFile } }
         : { evm: { file: keyFile }, stark: { file: keyFile } },
     ...(cluster && {
-      cluster: { ...cluster, replicas: cluster.servers.length > 1 ? 3 : 1, log_retention: '3h' },
+      cluster: {
+        ...cluster,
+        credentials: { file: credentialsFile },
+        replicas: cluster.servers.length > 1 ? 3 : 1,
+        log_retention: '3h',
+      },
     }),
     tokens: [TOKEN, OTHER_TOKEN].map((token) => ({
       name: token,

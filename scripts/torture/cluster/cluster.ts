@@ -102,7 +102,7 @@ class ClusterTorture {
     );
     await pause(SETTLED_MS);
     for (const reader of this.#readers) reader.stop();
-    const log = await LogAccount.read(this.#cluster.servers.urls);
+    const log = await LogAccount.read(this.#cluster.servers, this.#cluster.edges[0]!.number);
     const { crashes } = this.#cluster;
     await this.#cluster.stop();
     for (const violation of log.violations.slice(0, 20)) process.stderr.write(`${violation}\n`);

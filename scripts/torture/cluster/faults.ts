@@ -259,7 +259,7 @@ async function stopFor({ service }: TortureNode, ms: number): Promise<void> {
 async function leadingServer({ servers }: TortureCluster): Promise<number> {
   let found: number | undefined;
   await until('a server leads the log', async () => {
-    found = await logLeader(servers.urls);
+    found = await logLeader(servers);
     return found !== undefined;
   });
   return found!;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { NatsServers } from '../../../src/cli/demo/nats_servers.js';
 import type { LogRecord } from '../../../src/cluster/bus.js';
 import { decodeLogBatch, type LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { openBus } from '../../../src/cluster/open_bus.js';
@@ -24,12 +25,14 @@ export class LogAccount {
   readonly #hashes = new Map<string, string>();
   #newestNs = 0n;
 
-  static async read(servers: readonly string[]): Promise<LogAccount> {
+  /** Reads the log as the edge with this number. */
+  static async read(servers: NatsServers, edge: number): Promise<LogAccount> {
     const account = new LogAccount();
     const bus = await openBus({
       name: 'main',
       role: 'edge',
-      servers,
+      servers: servers.urls,
+      credentials: servers.credentialsOf(edge),
       replicas: 3,
       logRetentionMs: 0,
       candleRetentionMs: 0,

@@ -1,12 +1,13 @@
 import { connect } from 'node:net';
+import type { NatsServers } from '../../../src/cli/demo/nats_servers.js';
 
 /**
  * Returns the server that leads the log, as an index from 0 for `n1`, `n2` and so on. Returns `undefined` while no server
  * leads.
  */
-export async function logLeader(servers: readonly string[]): Promise<number | undefined> {
-  for (const server of servers) {
-    const name = await ask(Number(new URL(server).port));
+export async function logLeader(servers: NatsServers): Promise<number | undefined> {
+  for (const url of servers.urls) {
+    const name = await ask(Number(new URL(url).port), servers.credentialsOf(1));
     if (name !== undefined) return Number(name.slice(1)) - 1;
   }
   return undefined;
@@ -14,8 +15,10 @@ export async function logLeader(servers: readonly string[]): Promise<number | un
 
 const ANSWER_MS_MAX = 2_000;
 
-/** Asks in the protocol of NATS, which consists of lines of text. */
-function ask(port: number): Promise<string | undefined> {
+const INBOX = '_INBOX.aggregator.log_leader';
+
+/** Asks in the protocol of NATS, which consists of lines of text. @param credentials the user and password of an aggregator */
+function ask(port: number, credentials: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect(port, '127.0.0.1');
@@ -30,8 +33,10 @@ function ask(port: number): Promise<string | undefined> {
       const leader = /"cluster":\{.*?"leader":"(n\d+)"/.exec(text)?.[1];
       if (leader !== undefined || text.includes('"error"')) end(leader);
     });
+    const [user, pass] = credentials.split(':');
+    const login = JSON.stringify({ verbose: false, user, pass });
     socket.write(
-      'CONNECT {"verbose":false}\r\nSUB log_leader 1\r\nPUB $JS.API.STREAM.INFO.TS_MAIN_LOG log_leader 0\r\n\r\n',
+      `CONNECT ${login}\r\nSUB ${INBOX} 1\r\nPUB $JS.API.STREAM.INFO.TS_MAIN_LOG ${INBOX} 0\r\n\r\n`,
     );
   });
 }

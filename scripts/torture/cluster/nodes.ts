@@ -119,7 +119,8 @@ export class TortureCluster {
       routes.set(`${from} ${to}`, proxy);
       return proxy.port;
     };
-    const servers = await startNatsServers({ binary, count: SERVERS, routePort });
+    const roles = [...Array(AGGREGATORS).fill('aggregator'), ...Array(EDGES).fill('edge')];
+    const servers = await startNatsServers({ binary, count: SERVERS, roles, syncAlways: true, routePort });
     const nodes: TortureNode[] = [];
     for (let number = 1; number <= AGGREGATORS + EDGES; number++)
       nodes.push(await prepareNode(number, join(dir, `node${number}`), servers));
@@ -201,10 +202,13 @@ async function prepareNode(number: number, dir: string, servers: NatsServers): P
   config.ingest = { max_past: '4h' };
   // The threshold is so low that every change of a price is signed.
   for (const asset of config.assets) asset.delta_percent = 0.000001;
+  const credentials = join(dir, 'nats.creds');
+  writeFileSync(credentials, servers.credentialsOf(number), { mode: 0o600 });
   config.cluster = {
     role: isAggregator ? 'aggregator' : 'edge',
     node: number,
     servers: proxies.map((_, i) => `nats://127.0.0.1:${proxies[(homeOf(number) + i) % SERVERS]!.port}`),
+    credentials: { file: credentials },
     log_retention: '5h',
   };
   writeFileSync(file, JSON.stringify(config));

@@ -27,6 +27,7 @@ export interface DemoClusterSection {
   readonly role: 'aggregator' | 'edge';
   readonly node: number;
   readonly servers: readonly string[];
+  readonly credentials: { readonly file: string };
 }
 
 /** Returns the YAML text of the demo's configuration. */

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type NatsUser, natsAccounts, natsUserName } from '../../cluster/nats/nats_accounts.js';
 
 /** The version that `scripts/nats_server.sh` fetches. */
 export const NATS_SERVER_VERSION = '2.15.1';
@@ -13,8 +14,13 @@ export interface NatsServersOptions {
   readonly binary: string;
   /** The number of servers. More than one server form a cluster. */
   readonly count: number;
+  /**
+   * The roles of node 1, node 2 and so on of the cluster `main`: each node has a user on the servers, as in
+   * scripts/deploy/nats.conf. Without roles, any client has all rights.
+   */
+  readonly roles?: readonly NatsUser['role'][];
   /** True: each record is on disk before it is acknowledged, as in scripts/deploy/nats.conf. */
-  readonly syncAlways?: boolean;
+  readonly syncAlways?: boolean | ((server: number) => boolean);
   /** True: a signal to this process's group, such as the signal of Ctrl-C, does not reach the servers. */
   readonly detached?: boolean;
   /** The folder that contains the servers' storage. The default is the system's folder for temporary files. */
@@ -77,6 +83,7 @@ export class NatsServers {
   readonly #routePorts: readonly number[];
   readonly #dir: string;
   readonly #children: (ChildProcess | undefined)[] = [];
+  readonly #users: readonly (NatsUser & { readonly login: { readonly password: string } })[];
   readonly #killAll = () => {
     for (const child of this.#children) child?.kill('SIGKILL');
     rmSync(this.#dir, { recursive: true, force: true });
@@ -84,6 +91,9 @@ export class NatsServers {
 
   constructor(options: NatsServersOptions, ports: readonly number[]) {
     this.#options = options;
+    this.#users = (options.roles ?? []).map((role, index) => {
+      return { node: index + 1, role, login: { password: randomBytes(16).toString('hex') } };
+    });
     this.#dir = mkdtempSync(join(options.folder ?? tmpdir(), 'tickseal-nats-'));
     this.#ports = ports.slice(0, options.count);
     this.#routePorts = ports.slice(options.count);
@@ -91,14 +101,19 @@ export class NatsServers {
     process.once('exit', this.#killAll);
   }
 
+  /** Returns the text of `cluster.credentials` of a node; the servers were started with its role. */
+  credentialsOf(node: number): string {
+    return `${natsUserName(node)}:${this.#users[node - 1]!.login.password}`;
+  }
+
   pid(index: number): number | undefined {
     return this.#children[index]?.pid;
   }
 
-  /** Writes the configuration files. */
+  /** Writes the configuration files. A running server reads its file at its next start. */
   async configure(): Promise<void> {
     for (const index of this.#ports.keys()) {
-      mkdirSync(join(this.#dir, `n${index + 1}`));
+      mkdirSync(join(this.#dir, `n${index + 1}`), { recursive: true });
       writeFileSync(this.#configFile(index), await this.#configText(index));
     }
   }
@@ -159,13 +174,15 @@ export class NatsServers {
 
   async #configText(index: number): Promise<string> {
     const { settings = '', count, syncAlways = false } = this.#options;
+    const isSynced = typeof syncAlways === 'function' ? syncAlways(index) : syncAlways;
     const folder = JSON.stringify(join(this.#dir, `n${index + 1}`));
     return [
       `server_name: n${index + 1}`,
       `listen: "127.0.0.1:${this.#ports[index]}"`,
-      `jetstream { store_dir: ${folder}${syncAlways ? ', sync_interval: always' : ''} }`,
+      `jetstream { store_dir: ${folder}${isSynced ? ', sync_interval: always' : ''} }`,
       `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
       count > 1 ? await this.#clusterText(index) : '',
+      this.#users.length > 0 ? natsAccounts('main', this.#users) : '',
       settings,
     ].join('\n');
   }

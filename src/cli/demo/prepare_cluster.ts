@@ -47,6 +47,8 @@ export interface ClusterPlaces {
   readonly adminPorts: readonly number[];
   /** Addresses of the NATS servers. */
   readonly servers: readonly string[];
+  /** Returns the user and password of a node on the NATS servers. */
+  readonly credentialsOf: (node: number) => string;
 }
 
 /** Makes the configuration of each node. Also makes the keys and tokens of the demo, unless they exist. */
@@ -56,6 +58,7 @@ export function prepareDemoCluster({
   ports,
   adminPorts,
   servers,
+  credentialsOf,
 }: ClusterPlaces): DemoCluster {
   const dir = resolve(dataDir);
   const { secrets } = ensureDemoSecrets(dir);
@@ -67,6 +70,8 @@ export function prepareDemoCluster({
     const nodeDir = join(runDir, `node-${number}`);
     mkdirSync(nodeDir);
     const configFile = join(nodeDir, 'tickseal.yaml');
+    const credentials = join(nodeDir, 'nats.creds');
+    writeFileSync(credentials, credentialsOf(number), { mode: 0o600 });
     const [port, adminPort] = [ports[index]!, adminPorts[index]!];
     const text = demoConfigText({
       ...demoIdentity(secrets),
@@ -74,7 +79,12 @@ export function prepareDemoCluster({
       adminPort,
       keyFiles: { ...(role === 'aggregator' && aggregateKeys), stream: streamKey.file },
       storageDir: join(nodeDir, 'store'),
-      cluster: { role, node: number, servers: preferring(servers, index) },
+      cluster: {
+        role,
+        node: number,
+        servers: preferring(servers, index),
+        credentials: { file: credentials },
+      },
     });
     writeFileSync(configFile, text, { mode: 0o600 });
     return {

@@ -82,6 +82,7 @@ class RunningCluster {
       ports: free.slice(0, DEMO_ROLES.length).map((one, index) => (port === 0 ? one : port + index)),
       adminPorts: free.slice(DEMO_ROLES.length),
       servers: servers.urls,
+      credentialsOf: (node) => servers.credentialsOf(node),
     });
     await this.#startNodes(cluster.nodes);
     const watch = new LeaderWatch(cluster.nodes, this.#say);
@@ -115,6 +116,8 @@ class RunningCluster {
     const servers = await startNatsServers({
       binary,
       count: NATS_SERVERS,
+      roles: DEMO_ROLES,
+      syncAlways: true,
       detached: true,
       folder: this.#runDir,
       onSpawn: (server) => this.#guard.add(server),

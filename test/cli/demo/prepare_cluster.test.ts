@@ -15,6 +15,7 @@ function prepare(t: Test, dataDir = join(t.testdirName, 'data')) {
     ports: [8080, 8081, 8082, 8083],
     adminPorts: [9080, 9081, 9082, 9083],
     servers: ['nats://127.0.0.1:1', 'nats://127.0.0.1:2', 'nats://127.0.0.1:3'],
+    credentialsOf: (node) => `node-${node}:secret`,
   });
 }
 
