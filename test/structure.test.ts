@@ -38,7 +38,7 @@ const ROOMS: Rooms = {
     'client/verify/decimal_price',
   ],
   markets: ['model', 'client/connect/liveness', 'sources'],
-  aggregator: ['model', 'fair', 'clock/aggregate_times', 'ingest', 'crypto', 'metrics'],
+  aggregator: ['wire/signatures', 'model', 'fair', 'clock/aggregate_times', 'ingest', 'crypto', 'metrics'],
   cluster: ['wire', 'model', 'fair', 'ingest', 'aggregator/publisher_session'],
   feed: ['wire', 'model', 'records', 'store'],
   node: [
@@ -48,6 +48,7 @@ const ROOMS: Rooms = {
     'store',
     'past',
     'aggregator/aggregator',
+    'aggregator/input_verifier',
     'cluster',
     'feed',
   ],

@@ -1,9 +1,10 @@
 import { isCanonicalSignature, isEvmPriceHash } from '../crypto/evm.js';
+import type { CryptoJobs } from '../crypto/pool/jobs.js';
 import { type CryptoPool, type EvmVerifyJob, type StarkVerifyJob, ThreadHung } from '../crypto/pool/pool.js';
 import { starkExternalAssetId, starkPriceMessage } from '../crypto/stark/stark.js';
 import type { SignatureVerdict } from '../crypto/verdict.js';
 import type { Candidate } from '../ingest/gate.js';
-import type { SignatureType } from '../model/asset.js';
+import type { ListedPublisher, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 
 /** For each candidate, the reason why its signature is refused; `undefined` when the signature is valid. */
@@ -18,25 +19,8 @@ export function verifyCandidates(
   type: SignatureType,
   pool: CryptoPool,
 ): Refusals | Promise<Refusals> {
-  const refusals: (string | undefined)[] = new Array(candidates.length).fill(undefined);
-  const jobs: (EvmVerifyJob | StarkVerifyJob)[] = [];
-  const places: number[] = [];
-  candidates.forEach((candidate, place) => {
-    const job = type === 'evm' ? evmJob(candidate) : starkJob(candidate);
-    if (typeof job === 'string') {
-      refusals[place] = job;
-    } else if (!candidate.verified) {
-      jobs.push(job);
-      places.push(place);
-    }
-  });
+  const { refusals, jobs, places, fill } = prepare(candidates, type);
   if (jobs.length === 0) return refusals;
-  const fill = (verdicts: readonly SignatureVerdict[]): Refusals => {
-    verdicts.forEach((verdict, i) => {
-      refusals[places[i]!] = REFUSAL_BY_VERDICT[verdict];
-    });
-    return refusals;
-  };
   const verdicts =
     type === 'evm' ? pool.verifyEvm(jobs as EvmVerifyJob[]) : pool.verifyStark(jobs as StarkVerifyJob[]);
   return verdicts instanceof Promise ? verdicts.then(fill, giveUp) : fill(verdicts);
@@ -46,6 +30,49 @@ export function verifyCandidates(
     for (const place of places) refusals[place] = UNVERIFIED;
     return refusals;
   }
+}
+
+/** The parts of an update that its signature covers, and the signature. */
+export interface SignedFields
+  extends Pick<Candidate, 'price' | 'timestampNs' | 'msgHash' | 'signature' | 'recovery' | 'verified'> {
+  readonly raw: Pick<Candidate['raw'], 'externalAssetId'>;
+  readonly asset: { readonly symbol: string };
+  readonly publisher: Pick<ListedPublisher, 'key' | 'oracleId'>;
+}
+
+/** Checks signatures like {@link verifyCandidates}, all of them on this thread. */
+export function verifyHere(
+  updates: readonly SignedFields[],
+  type: SignatureType,
+  here: CryptoJobs,
+): Refusals {
+  const { jobs, fill } = prepare(updates, type);
+  return fill(
+    type === 'evm' ? here.verifyEvm(jobs as EvmVerifyJob[]) : here.verifyStark(jobs as StarkVerifyJob[]),
+  );
+}
+
+/** Makes the checks that need one hash, and the jobs that need curve arithmetic. */
+function prepare(updates: readonly SignedFields[], type: SignatureType) {
+  const refusals: (string | undefined)[] = new Array(updates.length).fill(undefined);
+  const jobs: (EvmVerifyJob | StarkVerifyJob)[] = [];
+  const places: number[] = [];
+  updates.forEach((update, place) => {
+    const job = type === 'evm' ? evmJob(update) : starkJob(update);
+    if (typeof job === 'string') {
+      refusals[place] = job;
+    } else if (!update.verified) {
+      jobs.push(job);
+      places.push(place);
+    }
+  });
+  const fill = (verdicts: readonly SignatureVerdict[]): Refusals => {
+    verdicts.forEach((verdict, i) => {
+      refusals[places[i]!] = REFUSAL_BY_VERDICT[verdict];
+    });
+    return refusals;
+  };
+  return { refusals, jobs, places, fill };
 }
 
 const HASH_MISMATCH = 'msg_hash does not match the asset, time and price';
@@ -59,7 +86,7 @@ const REFUSAL_BY_VERDICT: Readonly<Record<SignatureVerdict, string | undefined>>
   'invalid signature': BAD_SIGNATURE,
 };
 
-function evmJob(candidate: Candidate): EvmVerifyJob | string {
+function evmJob(candidate: SignedFields): EvmVerifyJob | string {
   const { publisher, asset, timestampNs, price, msgHash, signature, recovery } = candidate;
   if (!isEvmPriceHash(msgHash, publisher.key, asset.symbol, timestampNs, price)) return HASH_MISMATCH;
   if (!isCanonicalSignature(signature)) return 'signature r or s is out of range, or s is not low';
@@ -70,7 +97,7 @@ function evmJob(candidate: Candidate): EvmVerifyJob | string {
  * Creates the verification job, or returns the reason for a refusal. The pool also recomputes the Pedersen hash, because the hash
  * costs as much as a curve operation.
  */
-function starkJob(candidate: Candidate): StarkVerifyJob | string {
+function starkJob(candidate: SignedFields): StarkVerifyJob | string {
   const { raw, publisher, asset, timestampNs, price, msgHash, signature } = candidate;
   const oracleId = oracleIdOf(raw.externalAssetId);
   if (publisher.oracleId !== undefined && publisher.oracleId !== oracleId)

@@ -30,6 +30,7 @@ export const clusterSchema = z.strictObject({
     )
     .optional(),
   replicas: z.union([z.literal(1), z.literal(3), z.literal(5)], { error: 'expected 1, 3 or 5' }).prefault(3),
+  verify_records: z.boolean().prefault(false),
   durable: z.enum(['disk', 'memory']).prefault('disk'),
   lease: duration(100, 60_000).prefault('1s'),
   tick_lease: duration(100, 600_000).prefault('12s'),

@@ -19,6 +19,8 @@ export interface ClusterConfig {
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** The number of servers that keep each record of the log. */
   readonly replicas: 1 | 3 | 5;
+  /** True: the node verifies the inputs' signatures of every record that it applies. */
+  readonly verifyRecords: boolean;
   /**
    * The promise of `?ack=durable`. `disk`: past `fsync` on most servers; refused where a server may forget. `memory`: in the memory
    * of most servers.
@@ -53,6 +55,7 @@ export function toCluster(file: NonNullable<ConfigFile['cluster']>): ClusterConf
       },
     }),
     replicas: file.replicas,
+    verifyRecords: file.verify_records,
     durable: file.durable,
     leaseMs: ms(file.lease),
     tickLeaseMs: ms(file.tick_lease),

@@ -272,7 +272,11 @@ function otherSignatures({ signatureType }: Asset): string {
   return `this asset takes ${signatureType} signatures`;
 }
 
-function parseSignature(raw: RawUpdate, path: SignatureType): { rs: Buffer; recovery: 0 | 1 } | string {
+/** Reads the texts of a signature. @returns r and s, and the recovery bit; or the reason why they are no signature */
+export function parseSignature(
+  raw: Pick<RawUpdate, 'r' | 's' | 'v'>,
+  path: SignatureType,
+): { rs: Buffer; recovery: 0 | 1 } | string {
   const rs = Buffer.allocUnsafe(64);
   if (!parseHexInto(raw.r, rs, 0, 32)) return 'signature r is not 0x and the hex of 32 bytes';
   if (!parseHexInto(raw.s, rs, 32, 32)) return 'signature s is not 0x and the hex of 32 bytes';

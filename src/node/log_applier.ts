@@ -1,5 +1,6 @@
+import type { InputVerifier } from '../aggregator/input_verifier.js';
 import { LOG_START, type LogPosition } from '../cluster/bus.js';
-import type { LogBatch } from '../cluster/log/log_batch.js';
+import type { LogBatch, LogEntry } from '../cluster/log/log_batch.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
@@ -9,6 +10,7 @@ import { openAcceptedInput } from '../records/accepted_input.js';
 import { openHolding } from '../records/second_record.js';
 import type { LogProgress } from '../store/log_progress.js';
 import type { Store } from '../store/store.js';
+import { recordFault } from './record_check.js';
 
 export interface LogApplierOptions {
   readonly store: Store;
@@ -20,6 +22,10 @@ export interface LogApplierOptions {
   readonly keepsInputs: boolean;
   /** Called when a minute of an asset has closed. The minute is counted since 1970. */
   readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
+  /** Verifies the inputs of each record; absent when the log is believed. */
+  readonly verifier?: InputVerifier | undefined;
+  /** Called when a record has no effect, because its inputs are not authentic. */
+  readonly onUnauthentic: (reason: string) => void;
   /** Called when the store has records that were not sent to readers one by one. */
   readonly onStoreChanged: () => void;
 }
@@ -35,6 +41,7 @@ export class LogApplier {
   #isServed = false;
   /** True when the store has records that were not sent to readers. */
   #isAhead = false;
+  #unauthenticCount = 0;
 
   constructor(options: LogApplierOptions) {
     this.#options = options;
@@ -44,6 +51,11 @@ export class LogApplier {
   /** The latest time at which a recorded aggregate was signed. */
   get newestNs(): bigint {
     return this.#newestNs;
+  }
+
+  /** The number of records that had no effect, because their inputs were not authentic. */
+  get unauthenticCount(): number {
+    return this.#unauthenticCount;
   }
 
   /** Notes that all records of the log have been applied. */
@@ -68,8 +80,19 @@ export class LogApplier {
     if (this.#isAhead) onStoreChanged();
   }
 
-  /** Applies the next record of the log. */
-  apply({ entries }: LogBatch, position: LogPosition): void {
+  /** Applies the next record of the log. A record that is not authentic has no effect, and the log goes on after it. */
+  apply(batch: LogBatch, position: LogPosition): void {
+    const { store, verifier, onUnauthentic } = this.#options;
+    const fault = verifier && recordFault(batch, verifier);
+    if (fault === undefined) this.#applyEntries(batch.entries);
+    else {
+      this.#unauthenticCount++;
+      onUnauthentic(`record ${position.sequence} of the log ${fault}`);
+    }
+    store.log.position = position;
+  }
+
+  #applyEntries(entries: readonly LogEntry[]): void {
     const { store, keepsInputs } = this.#options;
     for (const { publisherKey, bytes, ...name } of entries) {
       if (publisherKey !== undefined && !keepsInputs) continue;
@@ -78,7 +101,6 @@ export class LogApplier {
       if (publisherKey === undefined) this.#record(name, own);
       else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
     }
-    store.log.position = position;
   }
 
   #record(name: AssetName, bytes: Uint8Array): void {

@@ -11,16 +11,17 @@ import type { Activity, ClusterState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
 import { earlierOf, laterByMs, NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 import { LeaderPrices } from '../node/leader_prices.js';
-import { LogApplier, placeToReadFrom } from '../node/log_applier.js';
+import { type LogApplier, placeToReadFrom } from '../node/log_applier.js';
 import { NodeCandles } from '../node/node_candles.js';
 import { NodeDirectory } from '../node/node_directory.js';
 import { withdrawOld } from '../node/old_aggregates.js';
-import { ServerWatch } from '../node/server_watch.js';
+import type { ServerWatch } from '../node/server_watch.js';
 import { CallerRights, callerNameOf } from '../server/access/caller_rights.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
-import { durableRefusal, NodeStatus } from './node_status.js';
+import { applyRecords, UNAUTHENTIC, watchServers } from './node_parts.js';
+import { NodeStatus } from './node_status.js';
 import type { PriceMaker } from './price_maker.js';
 import type { Settings } from './settings.js';
 
@@ -65,8 +66,8 @@ class ClusterNode implements PriceMaker {
 
   /** @param applied the last record of the log that the store contains */
   constructor(options: ClusterNodeOptions, applied: LogPosition, candles: NodeCandles) {
-    const { bus, settings, parts, hooks, member, durable } = options;
-    const { clock, store, past, source, logger } = parts;
+    const { bus, settings, parts, member } = options;
+    const { clock, store, source, logger } = parts;
     const { node, name, role, timing } = member;
     const signers = () => this.#facts.signers;
     const configHash = () => this.#facts.configHash;
@@ -77,28 +78,16 @@ class ClusterNode implements PriceMaker {
     this.#settings = settings;
     this.#facts = new NodeFacts(settings, this.#startedS);
     this.#rights = new CallerRights(settings.config);
-    this.#servers = new ServerWatch({
-      servers: bus,
-      clock,
-      leads: () => this.#term !== undefined,
-      onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
-      onForgetful: (doubt) => logger.warn(doubt ? durableRefusal(doubt) : 'acknowledged records are on disk'),
-      asksDisks: role === 'aggregator' && durable === 'disk',
-    });
+    this.#servers = watchServers(options, () => this.#term !== undefined);
     // An edge may not ask the servers.
     if (role === 'aggregator') clock.heed?.(this.#servers.confirmsJump);
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
     const catalogue = () => this.#settings.catalogue;
     this.#leaderPrices = new LeaderPrices(source, clock, catalogue);
-    this.#records = new LogApplier({
-      store,
-      past,
-      source,
+    this.#records = applyRecords(options, {
       catalogue,
-      keepsInputs: role === 'aggregator',
       onMinuteClosed: (asset, minute) => candles.exchange.closed(asset, minute),
-      onStoreChanged: hooks.onStoreChanged,
     });
     this.#member = new ClusterMember({
       bus,
@@ -123,6 +112,7 @@ class ClusterNode implements PriceMaker {
     this.#directory = directory;
     this.#status = new NodeStatus({
       node,
+      records: this.#records,
       member: this.#member,
       directory,
       servers: this.#servers,
@@ -233,7 +223,7 @@ class ClusterNode implements PriceMaker {
       },
       caughtUp: () => this.#records.caughtUp(),
       missing: (firstSequence) => void this.#candles.missing(firstSequence),
-      skipped: (reason) => logger.error({ reason }, 'a record of the log has no effect'),
+      skipped: (reason) => logger.error({ reason }, UNAUTHENTIC),
       restored: (records) =>
         logger.warn({ records }, 'the log had lost records, which this node appended again'),
       prices: this.#leaderPrices,

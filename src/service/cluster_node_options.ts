@@ -10,6 +10,8 @@ export interface ClusterNodeOptions extends PriceMakerOptions {
   readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
   /** The promise of `?ack=durable`: `cluster.durable` of the configuration. */
   readonly durable: 'disk' | 'memory';
+  /** True: the node verifies the inputs' signatures of every record that it applies. */
+  readonly verifyRecords: boolean;
   readonly member: Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'>;
 }
 

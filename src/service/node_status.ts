@@ -1,5 +1,6 @@
 import type { ClusterMember } from '../cluster/member.js';
 import type { ClusterState } from '../metrics/state.js';
+import type { LogApplier } from '../node/log_applier.js';
 import type { NodeDirectory } from '../node/node_directory.js';
 import type { ServerWatch } from '../node/server_watch.js';
 
@@ -15,6 +16,7 @@ export interface NodeStatusOptions {
     'role' | 'epoch' | 'log' | 'ticks' | 'refusedWrites' | 'refusedMessages' | 'leader' | 'isReady' | 'nodes'
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
+  readonly records: Pick<LogApplier, 'unauthenticCount'>;
   readonly servers: Pick<ServerWatch, 'logCopies' | 'logGone' | 'forgetful' | 'forgetfulServers'>;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
@@ -38,7 +40,7 @@ export class NodeStatus {
   }
 
   cluster(): ClusterState {
-    const { member, directory, servers, nowMs } = this.#options;
+    const { member, directory, servers, records, nowMs } = this.#options;
     const { log, ticks, role, epoch, refusedWrites, refusedMessages } = member;
     const { nodes } = directory.nodes();
     return {
@@ -50,7 +52,7 @@ export class NodeStatus {
       tickGaps: ticks.gaps,
       refusedWrites,
       refusedMessages,
-      skippedRecords: log.skippedCount,
+      skippedRecords: log.skippedCount + records.unauthenticCount,
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
       logCopies: servers.logCopies,

@@ -29,7 +29,7 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     candleRetentionMs: Number(storage.candleRetentionNs / NS_PER_MS),
     onNotice: (text) => parts.logger.warn(text),
   });
-  const { node, role, durable, leaseMs, tickLeaseMs, feedTimeoutMs } = cluster;
+  const { node, role, durable, verifyRecords, leaseMs, tickLeaseMs, feedTimeoutMs } = cluster;
   const timing = { ...DEFAULT_TIMING, leaseMs, tickLeaseMs, feedTimeoutMs };
   const opening = openClusterNode({
     settings,
@@ -37,6 +37,7 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     hooks,
     bus,
     durable,
+    verifyRecords,
     member: { node, name: hostname(), role, timing },
   });
   return opening.catch(async (error) => {

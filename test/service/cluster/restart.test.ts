@@ -132,6 +132,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   const maker = await openClusterNode({
     bus,
     durable: 'disk',
+    verifyRecords: false,
     member: {
       node: 3,
       name: 'n3',

@@ -1,0 +1,41 @@
+import type { ForeignInput, InputVerifier } from '../aggregator/input_verifier.js';
+import type { LogBatch, LogEntry } from '../cluster/log/log_batch.js';
+import { parseHex } from '../model/hex.js';
+import { decodeAcceptedInput } from '../records/accepted_input.js';
+import { decodeHolding } from '../records/second_record.js';
+
+/**
+ * Checks a record of the log against the publishers' signatures.
+ * @returns the reason why the record is not authentic; `undefined` when each input is signed by its publisher, and each aggregate lies
+ * between its inputs
+ */
+export function recordFault({ entries }: LogBatch, verifier: InputVerifier): string | undefined {
+  try {
+    return verifier.faultOf(entries.flatMap(inputsOf));
+  } catch (error) {
+    // The decoders trust their bytes. They throw for bytes that no leader wrote.
+    return error instanceof NotAuthentic ? error.message : `cannot be read: ${(error as Error).message}`;
+  }
+}
+
+class NotAuthentic extends Error {
+  override readonly name = 'NotAuthentic';
+}
+
+/** @throws Error when the entry is not one that a leader writes */
+function inputsOf({ symbol, signatureType, publisherKey, bytes }: LogEntry): ForeignInput[] {
+  if (publisherKey !== undefined) {
+    const { input } = decodeAcceptedInput(bytes);
+    const key = parseHex(input.wire.publisherKey, publisherKey.length);
+    if (key === undefined || !key.equals(publisherKey))
+      throw new NotAuthentic(`has an input of ${symbol} under another key than its publisher's`);
+    return [{ symbol, signatureType, input }];
+  }
+  const { aggregate } = decodeHolding(bytes, symbol);
+  if (aggregate === undefined) return [];
+  const { price, inputs } = aggregate;
+  const isBetween = inputs.some((one) => one.price <= price) && inputs.some((one) => one.price >= price);
+  if (!isBetween || aggregate.signatureType !== signatureType)
+    throw new NotAuthentic(`has an aggregate of ${symbol} that its inputs do not give`);
+  return inputs.map((input) => ({ symbol, signatureType, input }));
+}
