@@ -6,10 +6,11 @@ import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { holdingOf } from '../../src/records/next_holding.js';
 import { type Holding, holdingBytes } from '../../src/records/second_record.js';
 
-const INPUTS = 5;
+/** The inputs of each aggregate. */
+export const INPUTS = 5;
 
 /**
- * Makes entries for the log, like a leader. The entries are aggregates of five inputs each, with invalid signatures.
+ * Makes entries for the log, like a leader. The entries are aggregates of five signed inputs each; the signatures of the aggregates are invalid.
  */
 export class AggregateEntries {
   readonly #assets: readonly { readonly symbol: string; readonly inputs: readonly PublisherPrice[] }[];
