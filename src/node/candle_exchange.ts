@@ -98,20 +98,19 @@ export class CandleExchange {
   /**
    * Reads all shared candle blocks of the cluster into the store. Skips unreadable blocks and blocks of assets that are not
    * configured.
-   * @param beforeMinute the first minute since 1970 that this node will record
    * @throws Error when no server answers
    */
-  async fetch(beforeMinute: number): Promise<void> {
+  async fetch(): Promise<void> {
     const { shelf, store, assets, logger } = this.#options;
     const assetOf = new Map(assets().map((asset) => [candleAsset(asset), asset]));
     let blocks = 0;
-    store.candles.forgetRunningBefore(beforeMinute);
+    store.candles.closeRunning();
     for await (const { key, bytes } of shelf.read()) {
       const block = readCandleBlockBytes(key, bytes);
       const asset = block && assetOf.get(block.asset);
       if (block === undefined || asset === undefined) continue;
-      if (block.unit === 'hour') store.candles.addHour(asset, block.number, block.candles, beforeMinute);
-      else store.candles.addDay(asset, block.number, block.candles, beforeMinute);
+      if (block.unit === 'hour') store.candles.addHour(asset, block.number, block.candles);
+      else store.candles.addDay(asset, block.number, block.candles);
       blocks++;
     }
     logger.info({ blocks }, 'candles were read from the cluster');

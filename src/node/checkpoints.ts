@@ -3,14 +3,15 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 export interface CheckpointsOptions<Asset> {
   readonly assets: () => readonly Asset[];
-  /** Appends the inputs of an asset to the log again, if their time is before `beforeNs`. */
+  /** Appends the state of an asset to the log again, as far as its time is before `beforeNs`. */
   readonly putAgain: (asset: Asset, beforeNs: TimeNs) => void;
 }
 
 /**
- * The checkpoints of a log. The log keeps its records only for some time, and an input may count for longer. So a leader writes
- * such inputs again. A node that reads the log and then leads therefore has all inputs. The clock gives each asset its own
- * second out of {@link CHECKPOINT_S}, which is the same for each leader. So only a few inputs are written at a time, and a
+ * The checkpoints of a log. The log keeps its records only for some time. An input may count for longer, and an aggregate may be the
+ * newest one for longer. So a leader writes them again. A node that reads the log therefore has all inputs, if it then leads, and
+ * the newest aggregate and running candle of each asset. The clock gives each asset its own
+ * second out of {@link CHECKPOINT_S}, which is the same for each leader. So only a few records are written at a time, and a
  * change of the leader delays an asset by at most one round.
  */
 export class Checkpoints<Asset> {

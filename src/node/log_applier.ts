@@ -7,7 +7,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import { NS_PER_SECOND } from '../model/time.js';
 import type { PastWriter } from '../past/past_writer.js';
 import { openAcceptedInput } from '../records/accepted_input.js';
-import { openHolding } from '../records/second_record.js';
+import { holdingBytes, openHolding } from '../records/second_record.js';
 import type { LogProgress } from '../store/log_progress.js';
 import type { Store } from '../store/store.js';
 import { recordFault } from './record_check.js';
@@ -108,7 +108,10 @@ export class LogApplier {
     const asset = catalogue().placedAsset(name) ?? name;
     const holding = openHolding(bytes, asset.symbol);
     if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
-    const running = store.newest(asset)?.minute?.minute;
+    const newest = store.newest(asset);
+    // A checkpoint repeats the newest record for nodes that lack it.
+    if (newest?.timeNs === holding.timeNs && Buffer.compare(holdingBytes(newest), bytes) === 0) return;
+    const running = newest?.minute?.minute;
     store.record(asset, holding);
     past.append(asset, holding);
     if (this.#isServed) source.recorded({ asset, holding });

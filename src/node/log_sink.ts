@@ -44,6 +44,16 @@ export class LogSink implements PriceSink {
     }
   }
 
+  /**
+   * Appends the newest record of an asset again, if its time is before `beforeNs`. So the log always has the asset's newest aggregate
+   * and its running candle, also if it keeps no record of that time any more.
+   */
+  putAgain(asset: Asset, beforeNs: TimeNs): void {
+    const newest = this.#newest(asset);
+    if (newest !== undefined && newest.state !== 'gap' && newest.timeNs < beforeNs)
+      this.#append(asset, newest);
+  }
+
   priced(message: Priced): void {
     const { log, source } = this.#options;
     const { asset, price } = message;

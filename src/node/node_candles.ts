@@ -2,15 +2,13 @@ import type { Logger } from 'pino';
 import type { Bus } from '../cluster/bus.js';
 import type { SharedCandles } from '../cluster/log/shared_candles.js';
 import type { AssetName } from '../model/asset_map.js';
-import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import type { Store } from '../store/store.js';
 import { CandleExchange } from './candle_exchange.js';
-import { firstMinuteOf } from './first_minute.js';
 
 export interface NodeCandlesOptions {
   readonly bus: Bus & { readonly candles: SharedCandles };
   readonly store: Store;
-  readonly clock: Clock;
   /** The assets that are configured at the start. */
   readonly assets: readonly AssetName[];
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -24,19 +22,15 @@ export class NodeCandles {
   readonly #options: NodeCandlesOptions;
   #assets: readonly AssetName[];
   readonly exchange: CandleExchange;
-  /**
-   * True if the log lacked records at the start, until the first call of {@link missing}. The candles of these records are
-   * already present.
-   */
-  #hasFirst: boolean;
+  /** The first record of the log when the candles of the records before it were read; `undefined` if they were never read. */
+  #readBefore: number | undefined;
   #isChanged = false;
   #daysNs = 0n;
 
-  private constructor(options: NodeCandlesOptions, hasFirst: boolean) {
+  private constructor(options: NodeCandlesOptions) {
     const { bus, store, assets, logger } = options;
     this.#options = options;
     this.#assets = assets;
-    this.#hasFirst = hasFirst;
     this.exchange = new CandleExchange({ shelf: bus.candles, store, assets: () => this.#assets, logger });
   }
 
@@ -46,19 +40,20 @@ export class NodeCandles {
    */
   static async open(options: NodeCandlesOptions, applied: number): Promise<NodeCandles> {
     const { firstSequence } = await options.bus.extent();
-    const isMissing = firstSequence > applied + 1;
-    const candles = new NodeCandles(options, isMissing);
-    if (isMissing || options.store.log.position === undefined) await candles.#read(firstSequence);
+    const candles = new NodeCandles(options);
+    if (firstSequence > applied + 1 || options.store.log.position === undefined)
+      await candles.#read(firstSequence);
     return candles;
   }
 
-  /** Reads candles from the shelf, because the log was deleted up to this record before this node had read it. */
+  /**
+   * Reads candles from the shelf, because the log was deleted up to this record before this node had read it. Before the first call,
+   * the candles of these records are present if no further record was deleted since the start.
+   */
   async missing(firstSequence: number): Promise<void> {
     const { logger } = this.#options;
     logger.warn({ firstSequence }, 'the log was deleted up to here before this node had read it');
-    const isThere = this.#hasFirst;
-    this.#hasFirst = false;
-    if (isThere) return;
+    if (firstSequence === this.#readBefore) return;
     try {
       await this.#read(firstSequence);
     } catch (error) {
@@ -85,8 +80,8 @@ export class NodeCandles {
   }
 
   async #read(firstSequence: number): Promise<void> {
-    const { bus, clock } = this.#options;
-    await this.exchange.fetch(await firstMinuteOf(bus, firstSequence, clock));
+    await this.exchange.fetch();
+    this.#readBefore = firstSequence;
     this.#isChanged = true;
   }
 }

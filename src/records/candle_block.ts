@@ -45,6 +45,23 @@ export class CandleBlock {
     this.close[at] = close;
   }
 
+  /** Adds a candle at its place. Replaces a present candle with the same slot. */
+  put(slot: number, open: number, high: number, low: number, close: number): void {
+    let at = this.length;
+    while (at > 0 && this.slot[at - 1]! >= slot) at--;
+    const { length } = this;
+    if (at === length || this.slot[at] !== slot) {
+      for (const column of [this.slot, this.open, this.high, this.low, this.close])
+        column.copyWithin(at + 1, at, length);
+      this.length++;
+    }
+    this.slot[at] = slot;
+    this.open[at] = open;
+    this.high[at] = high;
+    this.low[at] = low;
+    this.close[at] = close;
+  }
+
   /** Appends the candles of `block`, with `slotOffset` added to each slot. */
   pushBlock(block: CandleBlock, slotOffset: number): void {
     for (let i = 0; i < block.length; i++)

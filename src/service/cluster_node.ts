@@ -33,10 +33,10 @@ const nowMs = () => performance.now();
 /** Opens a node of a cluster, and fetches the candles that its store lacks. @throws Error when no server answers */
 export async function openClusterNode(options: ClusterNodeOptions): Promise<PriceMaker> {
   const { bus, parts, settings, member } = options;
-  const { store, clock, logger } = parts;
+  const { store, logger } = parts;
   const applied = placeToReadFrom(store.log, member.role === 'aggregator');
   const assets = settings.catalogue.listed;
-  const candles = await NodeCandles.open({ bus, store, clock, logger, assets }, applied.sequence);
+  const candles = await NodeCandles.open({ bus, store, logger, assets }, applied.sequence);
   return new ClusterNode(options, applied, candles);
 }
 

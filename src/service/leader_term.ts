@@ -61,7 +61,7 @@ export class LeaderTerm {
     this.#checkpoints = new Checkpoints(
       {
         assets: () => settings().catalogue.listed,
-        putAgain: (asset, beforeNs) => this.maker.aggregator.putAgain(asset, beforeNs),
+        putAgain: (asset, beforeNs) => this.maker.putAgain(asset, beforeNs),
       },
       clock.nowNs(),
     );

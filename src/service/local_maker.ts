@@ -6,6 +6,7 @@ import type { AggregateTimes } from '../clock/aggregate_times.js';
 import { aggregateTroubles, ClockWatch, type Trouble } from '../clock/clock_watch.js';
 import type { FeedSource } from '../feed/feed_source.js';
 import type { ReadMessage } from '../ingest/message.js';
+import type { Asset } from '../model/asset.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { LogSink } from '../node/log_sink.js';
 import type { PriceLog } from '../node/price_log.js';
@@ -44,6 +45,7 @@ export class LocalMaker {
   readonly times: AggregateTimes;
   readonly clockWatch: ClockWatch;
   readonly #log: PriceLog;
+  readonly #sink: LogSink;
   readonly #parts: LocalMakerOptions['parts'];
   /** The count of dropped aggregates that the log has, and the time at which it may have the next one. */
   #dropsLogged: number;
@@ -62,6 +64,7 @@ export class LocalMaker {
       logger,
     });
     const sink = new LogSink({ log, store, source });
+    this.#sink = sink;
     this.aggregator = new Aggregator({
       catalogue,
       clock,
@@ -97,6 +100,12 @@ export class LocalMaker {
     await endOfTurn();
     await this.#log.durable();
   };
+
+  /** Writes the state of an asset to the log again, as far as its time is before `beforeNs`: its inputs and its newest aggregate. */
+  putAgain(asset: Asset, beforeNs: TimeNs): void {
+    this.aggregator.putAgain(asset, beforeNs);
+    this.#sink.putAgain(asset, beforeNs);
+  }
 
   tick(nowNs: TimeNs): void {
     this.aggregator.tick(nowNs);

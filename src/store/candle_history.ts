@@ -37,10 +37,7 @@ export function readHistory(
 ): CandleColumns | 'too many' {
   const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;
-  // Without a running minute, all candles came from another store.
-  const lastDay = running
-    ? dayOfMinute(running.minute)
-    : (series.unsealedDays.at(-1) ?? series.lastSealedDay);
+  const lastDay = running ? dayOfMinute(running.minute) : lastClosedDay(series);
   if (lastDay === undefined || series.firstDay === undefined || fromS >= toS) return candles;
   const lastS = running ? running.minute * MINUTE_S : (lastDay + 1) * DAY_S - MINUTE_S;
   const firstS = series.firstDay * DAY_S;
@@ -63,6 +60,12 @@ export function readHistory(
   }
   if (running) fold.add(lastS, running.open, running.high, running.low, running.close);
   return candles.t.length > candlesMax ? 'too many' : candles;
+}
+
+/** Returns the last day with closed minutes. Without a running minute, such days may have come from another store. */
+function lastClosedDay({ unsealedDays, lastSealedDay }: AssetSeries): number | undefined {
+  const unsealedDay = unsealedDays.at(-1) ?? lastSealedDay;
+  return unsealedDay === undefined ? undefined : Math.max(unsealedDay, lastSealedDay ?? unsealedDay);
 }
 
 /** Returns the closed minutes of an hour whose day is not sealed. */
@@ -94,6 +97,8 @@ class Fold {
 
   add(timeS: number, open: number, high: number, low: number, close: number): void {
     if (timeS < this.#startS || timeS >= this.#endS) return;
+    // While a node reads the log, other nodes may already have given later minutes than the running one.
+    if (timeS < this.#interval.startS) return;
     const { t, o, h, l, c } = this.#candles;
     if (timeS >= this.#interval.endS || t.length === 0) {
       this.#interval = intervalAt(this.#resolution, timeS);

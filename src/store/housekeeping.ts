@@ -132,6 +132,7 @@ function sealFirstDay(series: AssetSeries, tables: OpenTables): DamagedRecord | 
   tables.quarters.put([series.assetKey, day], minutes.coarser(MINUTES_PER_QUARTER));
   for (const hour of hours) tables.hours.remove([series.assetKey, hour]);
   series.unsealedDays.shift();
-  series.lastSealedDay = day;
+  // Other nodes may have given later days.
+  series.lastSealedDay = Math.max(day, series.lastSealedDay ?? day);
   return undefined;
 }

@@ -76,14 +76,35 @@ export function dayOfMinute(minute: number): number {
   return Math.floor(minute / MINUTES_PER_DAY);
 }
 
-function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: OpenTables): void {
+/**
+ * Adds a minute to the closed minutes of its hour. Other nodes may have given this minute and later ones already, so the minute may
+ * replace itself, or may belong to a day that is sealed.
+ */
+export function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: OpenTables): void {
   const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);
-  if (series.hour?.hour !== hour) series.hour = { hour, block: CandleBlock.withRoomFor(MINUTES_PER_HOUR) };
-  const { block } = series.hour;
-  block.push(closed.minute % MINUTES_PER_HOUR, closed.open, closed.high, closed.low, closed.close);
-  tables.hours.put([series.assetKey, hour], block);
   const day = dayOfMinute(closed.minute);
-  if (series.unsealedDays.at(-1) !== day) series.unsealedDays.push(day);
+  const { unsealedDays, lastSealedDay } = series;
+  if (!unsealedDays.includes(day) && lastSealedDay !== undefined && day <= lastSealedDay) return;
+  if (series.hour?.hour !== hour) series.hour = { hour, block: storedHour(series, hour, tables) };
+  const { block } = series.hour;
+  block.put(closed.minute % MINUTES_PER_HOUR, closed.open, closed.high, closed.low, closed.close);
+  tables.hours.put([series.assetKey, hour], block);
+  noteUnsealed(series, day);
+}
+
+/** Notes that the minutes of a day are in hours. */
+export function noteUnsealed({ unsealedDays }: AssetSeries, day: number): void {
+  if (unsealedDays.includes(day)) return;
+  unsealedDays.push(day);
+  unsealedDays.sort((a, b) => a - b);
+}
+
+/** Returns the stored minutes of an hour, with room for all minutes. */
+export function storedHour({ assetKey }: AssetSeries, hour: number, tables: OpenTables): CandleBlock {
+  const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
+  const stored = tables.hours.get([assetKey, hour]);
+  if (stored !== undefined) block.pushBlock(stored, 0);
+  return block;
 }
 
 function remember(series: AssetSeries, second: number, holding: Holding, tables: OpenTables): void {

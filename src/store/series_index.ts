@@ -1,8 +1,14 @@
 import type { AssetName } from '../model/asset_map.js';
-import { CandleBlock } from '../records/candle_block.js';
 import type { OpenTables } from './open_tables.js';
 import type { RecordKeys } from './record_keys.js';
-import { type AssetSeries, dayOfMinute, emptySeries, HOURS_PER_DAY, MINUTES_PER_HOUR } from './series.js';
+import {
+  type AssetSeries,
+  dayOfMinute,
+  emptySeries,
+  HOURS_PER_DAY,
+  MINUTES_PER_HOUR,
+  storedHour,
+} from './series.js';
 
 /** A bound above every day since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;
@@ -72,11 +78,9 @@ export function loadSeries(
    * Continues the stored hour, so that appending never reads the disk. A follower's disk may be ahead of the records that the
    * follower has received, because the follower itself closes the running minute.
    */
-  function loadHour({ assetKey }: AssetSeries, runningMinute: number): AssetSeries['hour'] {
+  function loadHour(series: AssetSeries, runningMinute: number): AssetSeries['hour'] {
     const hour = Math.floor(runningMinute / MINUTES_PER_HOUR);
-    const block = CandleBlock.withRoomFor(MINUTES_PER_HOUR);
-    const stored = tables.hours.get([assetKey, hour]);
-    if (stored !== undefined) block.pushBlock(stored, 0);
+    const block = storedHour(series, hour, tables);
     while (block.length > 0 && block.slot[block.length - 1]! >= runningMinute % MINUTES_PER_HOUR)
       block.length--;
     return { hour, block };

@@ -4,7 +4,15 @@ import { decodeCandles, encodeCandles } from '../records/candle_record.js';
 import { minutesOf } from './candle_history.js';
 import { MINUTES_PER_QUARTER } from './housekeeping.js';
 import type { OpenTables } from './open_tables.js';
-import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
+import {
+  type AssetSeries,
+  closeMinute,
+  HOURS_PER_DAY,
+  MINUTES_PER_DAY,
+  MINUTES_PER_HOUR,
+  noteUnsealed,
+  storedHour,
+} from './series.js';
 import type { SeriesIndex } from './series_index.js';
 
 /** Candles as records that another store can use. Minutes, hours and days are counted since 1970. */
@@ -14,16 +22,13 @@ export interface StoredCandles {
   /** Returns the minutes of a sealed day; `undefined` when there are none. */
   day(asset: AssetName, day: number): Uint8Array | undefined;
   /**
-   * Forgets minutes that began before this minute, because the records of another store have these minutes complete. Must be
-   * called before the next two methods.
+   * Closes all running minutes, because this store lacks the records that follow them. Must be called before the next two methods. A
+   * later record of the same minute continues it.
    */
-  forgetRunningBefore(minute: number): void;
-  /**
-   * Adds the minutes of another store before `beforeMinute`, which is the first minute that this store will record. The added minutes
-   * replace present minutes.
-   */
-  addHour(asset: AssetName, hour: number, record: Uint8Array, beforeMinute: number): void;
-  addDay(asset: AssetName, day: number, record: Uint8Array, beforeMinute: number): void;
+  closeRunning(): void;
+  /** Adds the closed minutes of another store, which replace present minutes. The store may then record these minutes again. */
+  addHour(asset: AssetName, hour: number, record: Uint8Array): void;
+  addDay(asset: AssetName, day: number, record: Uint8Array): void;
 }
 
 export function storedCandles(seriesIndex: SeriesIndex, tables: OpenTables): StoredCandles {
@@ -36,19 +41,18 @@ export function storedCandles(seriesIndex: SeriesIndex, tables: OpenTables): Sto
       const block = tables.days.get([seriesIndex.of(asset).assetKey, day]);
       return block && new Uint8Array(encodeCandles(block));
     },
-    forgetRunningBefore(minute) {
-      for (const series of seriesIndex.all()) forgetRunningBefore(series, minute, tables);
+    closeRunning() {
+      for (const series of seriesIndex.all()) closeRunning(series, tables);
     },
-    addHour: (asset, hour, record, beforeMinute) =>
-      addHour(seriesIndex.of(asset), hour, decodeCandles(record), beforeMinute, tables),
-    addDay: (asset, day, record, beforeMinute) =>
-      addDay(seriesIndex.of(asset), day, decodeCandles(record), beforeMinute, tables),
+    addHour: (asset, hour, record) => addHour(seriesIndex.of(asset), hour, decodeCandles(record), tables),
+    addDay: (asset, day, record) => addDay(seriesIndex.of(asset), day, decodeCandles(record), tables),
   };
 }
 
-function forgetRunningBefore(series: AssetSeries, minute: number, tables: OpenTables): void {
+function closeRunning(series: AssetSeries, tables: OpenTables): void {
   const { newest } = series;
-  if (newest?.minute === undefined || newest.minute.minute >= minute) return;
+  if (newest?.minute === undefined) return;
+  closeMinute(series, newest.minute, tables);
   const { aggregate, state, timeNs } = newest;
   series.newest =
     state === 'priced'
@@ -57,40 +61,25 @@ function forgetRunningBefore(series: AssetSeries, minute: number, tables: OpenTa
   tables.seconds.put([series.seconds.at(-1)!, series.assetKey], series.newest);
 }
 
-function addHour(
-  series: AssetSeries,
-  hour: number,
-  given: CandleBlock,
-  beforeMinute: number,
-  tables: OpenTables,
-): void {
-  const added = before(given, beforeMinute - hour * MINUTES_PER_HOUR);
-  if (added.length === 0) return;
-  const block = merged(minutesOf(series, hour, tables), added, MINUTES_PER_HOUR);
-  // Minutes that this store records follow the added minutes in the same hour.
-  if (series.hour?.hour === hour || hour === Math.floor(beforeMinute / MINUTES_PER_HOUR))
-    series.hour = { hour, block };
+function addHour(series: AssetSeries, hour: number, given: CandleBlock, tables: OpenTables): void {
+  if (given.length === 0) return;
+  const block = storedHour(series, hour, tables);
+  const { slot, open, high, low, close, length } = given;
+  for (let i = 0; i < length && slot[i]! < MINUTES_PER_HOUR; i++)
+    block.put(slot[i]!, open[i]!, high[i]!, low[i]!, close[i]!);
+  if (series.hour?.hour === hour) series.hour = { hour, block };
   tables.hours.put([series.assetKey, hour], block);
   const day = Math.floor(hour / HOURS_PER_DAY);
-  if (!series.unsealedDays.includes(day)) {
-    series.unsealedDays.push(day);
-    series.unsealedDays.sort((a, b) => a - b);
-  }
+  noteUnsealed(series, day);
   noteFirst(series, day);
 }
 
-/** Adds a day. If the store has unsealed minutes of the day, or will record more of it, the day is sealed later. */
-function addDay(
-  series: AssetSeries,
-  day: number,
-  given: CandleBlock,
-  beforeMinute: number,
-  tables: OpenTables,
-): void {
-  if (day >= dayOfMinute(beforeMinute) || series.unsealedDays.includes(day)) {
+/** Adds a day. If the store has unsealed minutes of the day, the day is sealed later. */
+function addDay(series: AssetSeries, day: number, given: CandleBlock, tables: OpenTables): void {
+  if (series.unsealedDays.includes(day)) {
     for (let hourOfDay = 0; hourOfDay < HOURS_PER_DAY; hourOfDay++) {
       const minutes = hourOf(given, hourOfDay);
-      addHour(series, day * HOURS_PER_DAY + hourOfDay, minutes, beforeMinute, tables);
+      addHour(series, day * HOURS_PER_DAY + hourOfDay, minutes, tables);
     }
     return;
   }
@@ -103,13 +92,6 @@ function addDay(
 
 function noteFirst(series: AssetSeries, day: number): void {
   if (series.firstDay === undefined || day < series.firstDay) series.firstDay = day;
-}
-
-/** Returns the candles whose slot is before `slotEnd`. */
-function before(given: CandleBlock, slotEnd: number): CandleBlock {
-  const block = CandleBlock.withRoomFor(given.length);
-  for (let i = 0; i < given.length && given.slot[i]! < slotEnd; i++) pushFrom(block, given, i, 0);
-  return block;
 }
 
 /** Returns the minutes of an hour of a day. */

@@ -5,7 +5,6 @@ import { test } from 'tap';
 import { appendTo } from '../../scripts/load/store_records.js';
 import type { Asset } from '../../src/model/asset.js';
 import type { Price } from '../../src/model/price.js';
-import { NS_PER_SECOND } from '../../src/model/time.js';
 import type { Holding } from '../../src/records/second_record.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { RESOLUTIONS } from '../../src/wire/rest_values.js';
@@ -17,17 +16,16 @@ const DAY_S = 24 * HOUR_S;
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Copies all candles of a store to another store in any order, like the shared candles of a cluster. */
-function copyCandles(from: Store, to: Store, asset: Asset, lastS: number, recordedS: number): void {
-  const beforeMinute = Math.floor(recordedS / 60);
-  to.candles.forgetRunningBefore(beforeMinute);
+function copyCandles(from: Store, to: Store, asset: Asset, lastS: number): void {
+  to.candles.closeRunning();
   const { first, end } = from.sealedDays(asset);
   for (let hour = end * 24; hour <= Math.floor(lastS / HOUR_S); hour++) {
     const record = from.candles.hour(asset, hour);
-    if (record !== undefined) to.candles.addHour(asset, hour, record, beforeMinute);
+    if (record !== undefined) to.candles.addHour(asset, hour, record);
   }
   for (let day = first; day < end; day++) {
     const record = from.candles.day(asset, day);
-    if (record !== undefined) to.candles.addDay(asset, day, record, beforeMinute);
+    if (record !== undefined) to.candles.addDay(asset, day, record);
   }
 }
 
@@ -51,12 +49,15 @@ test('a store that gets candles and then a part of the records again has the sam
       fc.array(record, { minLength: 2, maxLength: 15 }),
       fc.nat(40),
       fc.nat(40),
+      fc.nat(5),
       fc.boolean(),
-      async (steps, knownRaw, replayedRaw, isRestarted) => {
-        // The other node was present for the first records, then absent, and is present again. The log begins earlier than the
-        // candles that this node lacks.
-        const replayed = replayedRaw % steps.length;
+      fc.boolean(),
+      async (steps, knownRaw, replayedRaw, copiedRaw, isRestarted, isRepeated) => {
+        // The other node was present for the first records, then absent, and is present again. The log begins at any later record.
+        // It repeats the newest record before that if there is no later one yet when the candles are copied.
+        const replayed = replayedRaw % (steps.length + 1);
         const known = Math.min(knownRaw % steps.length, replayed);
+        const copied = Math.max(steps.length - copiedRaw, replayed, 1);
         const clock = new FakeClock(atSecond(START_S));
         const dir = t.testdir({ one: {}, other: {} });
         const options = storeOptions(join(dir, 'one'), { clock });
@@ -66,22 +67,31 @@ test('a store that gets candles and then a part of the records again has the sam
         let other = await openStore(ofOther);
         const holdings: Holding[] = [];
         let atS = START_S;
-        for (const { step, price, isCommitted } of steps) {
-          atS += step;
-          holdings.push(appendTo(one, sampleAggregate(asset, [], price as Price, atSecond(atS))));
-          if (isCommitted) await one.durable();
-        }
+        const append = async (some: typeof steps) => {
+          for (const { step, price, isCommitted } of some) {
+            atS += step;
+            holdings.push(appendTo(one, sampleAggregate(asset, [], price as Price, atSecond(atS))));
+            if (isCommitted) await one.durable();
+          }
+        };
+        await append(steps.slice(0, copied));
         for (const holding of holdings.slice(0, known)) other.record(asset, holding);
         await other.durable();
-        const recordedS = Number(holdings[replayed]!.timeNs / NS_PER_SECOND);
-        copyCandles(one, other, asset, atS, recordedS);
+        copyCandles(one, other, asset, atS);
         if (isRestarted) {
           await other.close();
           other = await openStore(ofOther);
           // No record came after the first copy, so the candles are copied again.
-          copyCandles(one, other, asset, atS, recordedS);
+          copyCandles(one, other, asset, atS);
         }
-        for (const holding of holdings.slice(replayed)) other.record(asset, holding);
+        await append(steps.slice(copied));
+        // The records may have been repeated between any others.
+        const log = holdings
+          .slice(replayed)
+          .flatMap((holding, i) => (steps[i]!.isCommitted ? [holding, holding] : [holding]));
+        const before = holdings[replayed - 1];
+        if (before !== undefined && (copied === replayed || isRepeated)) log.unshift(before);
+        for (const holding of log) other.record(asset, holding);
         await Promise.all([one.durable(), other.durable()]);
         const [expected, actual] = [histories(one, asset), histories(other, asset)];
         await Promise.all([one.close(), other.close()]);
@@ -122,11 +132,9 @@ test('a store that got candles and no record has their history, after a restart 
     }
   };
   t.ok(end - first >= 2);
-  const beforeS = lastS + 2 * DAY_S;
-  await check('other', (to) => copyCandles(one, to, asset, lastS, beforeS), lastMinuteS);
+  await check('other', (to) => copyCandles(one, to, asset, lastS), lastMinuteS);
   const copyDays = (to: Store) => {
-    for (let day = first; day < end; day++)
-      to.candles.addDay(asset, day, one.candles.day(asset, day)!, Math.floor(beforeS / 60));
+    for (let day = first; day < end; day++) to.candles.addDay(asset, day, one.candles.day(asset, day)!);
   };
   await check('days', copyDays, end * DAY_S);
   await one.close();

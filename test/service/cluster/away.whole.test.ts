@@ -1,0 +1,130 @@
+import { isDeepStrictEqual } from 'node:util';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { publishMessage } from '../../../src/client/index.js';
+import { systemClock } from '../../../src/clock/clock.js';
+import { CHECKPOINT_S } from '../../../src/model/node_list.js';
+import { NS_PER_SECOND } from '../../../src/model/time.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import { needsNatsServer } from '../../cluster/nats/servers.js';
+import { get, publisherSigner, type TestService, TestSocket } from '../harness.js';
+import { nodesOf, TestCluster } from './nodes.js';
+
+const MINUTE_NS = 60n * NS_PER_SECOND;
+const SYMBOLS = ['BUSY', 'IDLE', 'RARE'];
+/** Signed at changes of the price only, so a price that does not change leaves no record. */
+const ASSETS = SYMBOLS.map((symbol, i) => ({
+  id: i + 1,
+  symbol,
+  max_age: '4h',
+  clock_period: '4h',
+  delta_percent: 0.000001,
+}));
+
+test(
+  'a node that was away for longer than the log keeps has the candles, aggregates and inputs of the others',
+  needsNatsServer(),
+  async (t) => {
+    const cluster = await TestCluster.start(t);
+    // The clock begins in the past, because no aggregate is signed with a time after that of the servers.
+    const clock = new FakeClock(systemClock());
+    clock.advance(-60n * MINUTE_NS);
+    const sections = { assets: ASSETS };
+    const start = (node: number, role: 'aggregator' | 'edge', dir?: string) =>
+      cluster.node(node, role, sections, { clock, ...(dir && { dir }) });
+    const leader = await start(1, 'aggregator');
+    const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
+    let price = 100n;
+    const publish = async (symbol: string) => {
+      price += 7n;
+      const signed = publisherSigner(1).sign({ symbol, price, timestampNs: clock.nowNs() });
+      publisher.send(publishMessage(`${symbol} ${price}`, [signed]));
+      t.match(await publisher.nextJson(), { type: 'ack', accepted: [symbol] });
+    };
+    const toMinute = (seconds: number) => {
+      const nowNs = clock.nowNs();
+      clock.advance(MINUTE_NS - (nowNs % MINUTE_NS) + BigInt(seconds) * NS_PER_SECOND);
+    };
+    const served = async ({ url }: TestService) => {
+      const history = SYMBOLS.map(async (symbol) =>
+        (
+          await get(`${url}/v1/tradingview/history?symbol=${symbol}&resolution=1&from=0&to=4000000000`)
+        ).json(),
+      );
+      const latest = await (await get(`${url}/v1/prices/latest?assets=${SYMBOLS.join()}`)).text();
+      return [...(await Promise.all(history)), latest];
+    };
+    const untilEqual = (node: TestService, like = leader) =>
+      eventually(async () => isDeepStrictEqual(await served(node), await served(like)), {
+        what: 'both nodes serve the same',
+        withinMs: 10_000,
+      }).catch(async (error) => {
+        t.same(await served(node), await served(like));
+        throw error;
+      });
+
+    const dirs = [t.testdir({ standby: {}, edge: {} })].flatMap((dir) => [`${dir}/standby`, `${dir}/edge`]);
+    const standby = await start(2, 'aggregator', dirs[0]);
+    const edge = await start(3, 'edge', dirs[1]);
+    toMinute(1);
+    for (const symbol of SYMBOLS) await publish(symbol);
+    for (const node of [standby, edge]) await untilEqual(node);
+    await standby.stop();
+    await edge.stop();
+    // The minute goes on after both nodes have left.
+    for (const symbol of SYMBOLS) await publish(symbol);
+    for (let minute = 0; minute < 3; minute++) {
+      toMinute(5);
+      await publish('BUSY');
+      await publish('BUSY');
+    }
+    // A minute of RARE that has no record of RARE after the beginning of the log.
+    await publish('RARE');
+
+    const connection = await connect({ servers: [...cluster.servers] });
+    t.teardown(() => connection.close());
+    const { streams } = await jetstreamManager(connection);
+    const kept = (await streams.info('TS_MAIN_LOG')).state.last_seq;
+    await publish('BUSY');
+    for (let minute = 0; minute < 2; minute++) {
+      toMinute(5);
+      await publish('BUSY');
+    }
+    await publish('RARE');
+    clock.advance(BigInt(CHECKPOINT_S) * NS_PER_SECOND);
+    await publish('BUSY');
+    const checkpointNs = clock.nowNs();
+    await eventually(() => clock.nowNs() > checkpointNs + 2n * NS_PER_SECOND);
+    // The log refuses to be purged. So the test sets a limit with which the log keeps only the newer records.
+    const { config, state } = await streams.info('TS_MAIN_LOG');
+    await streams.update('TS_MAIN_LOG', { ...config, max_msgs: state.last_seq - kept });
+    await streams.update('TS_MAIN_LOG', config);
+    t.ok((await streams.info('TS_MAIN_LOG')).state.first_seq > kept);
+
+    const [standbyAgain, edgeAgain, other] = [
+      await start(2, 'aggregator', dirs[0]),
+      await start(3, 'edge', dirs[1]),
+      await start(4, 'edge'),
+    ];
+    for (const node of [standbyAgain, edgeAgain, other]) await untilEqual(node);
+    for (const seconds of [20, 10]) {
+      toMinute(seconds);
+      for (const symbol of SYMBOLS) await publish(symbol);
+      for (const node of [standbyAgain, edgeAgain, other]) await untilEqual(node);
+    }
+
+    await eventually(async () => (await nodesOf(leader)).length === 4);
+    await leader.stop();
+    await eventually(async () =>
+      (await nodesOf(standbyAgain)).some(({ node, role }) => node === 2 && role === 'leader'),
+    );
+    // Without their inputs, the prices of the idle assets would end when the node begins to lead.
+    const { data } = (await (
+      await get(`${standbyAgain.url}/v1/prices/latest?assets=${SYMBOLS.join()}`)
+    ).json()) as { data: Record<string, unknown> };
+    t.same(Object.keys(data).sort(), SYMBOLS);
+    await untilEqual(edgeAgain, standbyAgain);
+  },
+);
