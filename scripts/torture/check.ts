@@ -20,6 +20,10 @@ export interface Sizes {
   readonly threads: number;
   /** The number of signatures, or of crashes of threads, in a full run of a check that counts them; `undefined` for its default. */
   readonly count: number | undefined;
+  /** The minutes of random faults, for checks that run as long as they are told; `undefined` for their default. */
+  readonly minutes: number | undefined;
+  /** A part of the names of the faults to which a check with named faults is limited. */
+  readonly only: string | undefined;
 }
 
 /** A figure and its limit. */

@@ -4,6 +4,7 @@ import { batch } from './batch.js';
 import { type Check, isReached, type Scale, type Sizes } from './check.js';
 import { clock } from './clock.js';
 import { cluster } from './cluster/cluster.js';
+import { jepsen } from './cluster/jepsen.js';
 import { crashes } from './crashes.js';
 import { disk } from './disk.js';
 import { fair } from './fair.js';
@@ -22,7 +23,8 @@ import { worker } from './worker.js';
 /**
  * `npm run torture`: runs one check after the other, each against a service in a separate process, and then prints a table of all
  * figures. The arguments are names of checks, `--smoke`, `--threads N`, the number of threads of the service in `fair` and
- * `crashes`, and `--count N`, the size of `crashes` and `batch`. The exit status is 1 when a figure misses its limit.
+ * `crashes`, `--count N`, the size of `crashes` and `batch`, and `--minutes N` and `--only NAME`, the length and the faults of
+ * `jepsen`. The exit status is 1 when a figure misses its limit.
  */
 const CHECKS: readonly Check[] = [
   stalled,
@@ -37,6 +39,7 @@ const CHECKS: readonly Check[] = [
   crashes,
   clock,
   cluster,
+  jepsen,
   disk,
   flood,
   fair,
@@ -53,12 +56,16 @@ const { values, positionals } = parseArgs({
     smoke: { type: 'boolean' },
     threads: { type: 'string', default: '1' },
     count: { type: 'string' },
+    minutes: { type: 'string' },
+    only: { type: 'string' },
   },
 });
 const scale: Scale = values.smoke ? 'smoke' : 'full';
 const sizes: Sizes = {
   threads: Number(values.threads),
   count: values.count === undefined ? undefined : Number(values.count),
+  minutes: values.minutes === undefined ? undefined : Number(values.minutes),
+  only: values.only,
 };
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
 const outcomes: Outcome[] = [];
@@ -103,8 +110,9 @@ async function run(check: Check): Promise<Outcome> {
 
 /** Fails a check that hangs, so that the next check can begin. */
 async function tooLate(): Promise<never> {
-  await setTimeout(CHECK_MS_MAX);
-  throw new Error(`it takes longer than ${CHECK_MS_MAX / 1000} s`);
+  const ms = CHECK_MS_MAX + (sizes.minutes ?? 0) * 60_000;
+  await setTimeout(ms);
+  throw new Error(`it takes longer than ${ms / 1000} s`);
 }
 
 function checkByName(name: string): Check {

@@ -39,7 +39,7 @@ async function measure(scale: Scale) {
     return {
       skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
     };
-  const torture = new ClusterTorture(await TortureCluster.start(binary));
+  const torture = new ClusterTorture(await TortureCluster.start({ binary }));
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
   const faults = scale === 'smoke' ? SMOKE_FAULTS : FAULTS;

@@ -1,6 +1,6 @@
 import { pause } from '../../load/wait.js';
 import { until } from '../service.js';
-import { logLeader } from './log_leader.js';
+import { logLeader, withLogin } from './log_leader.js';
 import type { TortureCluster, TortureNode } from './nodes.js';
 
 /** The longest allowed silences, in milliseconds. */
@@ -259,7 +259,7 @@ async function stopFor({ service }: TortureNode, ms: number): Promise<void> {
 async function leadingServer({ servers }: TortureCluster): Promise<number> {
   let found: number | undefined;
   await until('a server leads the log', async () => {
-    found = await logLeader(servers);
+    found = await logLeader(withLogin(servers));
     return found !== undefined;
   });
   return found!;

@@ -1,42 +1,91 @@
 import { connect } from 'node:net';
 import type { NatsServers } from '../../../src/cli/demo/nats_servers.js';
+import { pause } from '../../load/wait.js';
+import { until } from '../service.js';
+
+/** Returns the servers' URLs with the login of node 1, an aggregator. */
+export function withLogin(servers: NatsServers): string[] {
+  return servers.urls.map((url) => url.replace('://', `://${servers.credentialsOf(1)}@`));
+}
 
 /**
  * Returns the server that leads the log, as an index from 0 for `n1`, `n2` and so on. Returns `undefined` while no server
  * leads.
  */
-export async function logLeader(servers: NatsServers): Promise<number | undefined> {
-  for (const url of servers.urls) {
-    const name = await ask(Number(new URL(url).port), servers.credentialsOf(1));
+export async function logLeader(servers: readonly string[]): Promise<number | undefined> {
+  for (const server of servers) {
+    const answer = await askLog(server, '$JS.API.STREAM.INFO.TS_MAIN_LOG').catch(() => '');
+    const name = /"cluster":\{.*?"leader":"(n\d+)"/.exec(answer)?.[1];
     if (name !== undefined) return Number(name.slice(1)) - 1;
   }
   return undefined;
+}
+
+const LEADS_MS_MAX = 30_000;
+const LOOK_MS = 500;
+
+/**
+ * Makes a server lead the log, if the server can.
+ * @returns the server that leads
+ */
+export async function moveLogLeader(servers: readonly string[], server: number): Promise<number> {
+  const request = JSON.stringify({ placement: { preferred: `n${server + 1}` } });
+  let leader: number | undefined;
+  await until(
+    'a server leads the log',
+    async () => {
+      leader = await logLeader(servers);
+      if (leader === server) return true;
+      await askLog(servers[leader ?? 0]!, '$JS.API.STREAM.LEADER.STEPDOWN.TS_MAIN_LOG', request).catch(
+        () => {},
+      );
+      await pause(LOOK_MS);
+      return false;
+    },
+    LEADS_MS_MAX,
+  ).catch(() => {});
+  return leader ?? -1;
+}
+
+/** Returns the number of servers that have a complete copy of the log. */
+export async function logCopies(server: string): Promise<number> {
+  const answer = await askLog(server, '$JS.API.STREAM.INFO.TS_MAIN_LOG').catch(() => '{}');
+  const { cluster } = JSON.parse(answer) as {
+    cluster?: { leader?: string; replicas?: readonly { current: boolean; offline?: boolean }[] };
+  };
+  if (cluster?.leader === undefined) return 0;
+  return 1 + (cluster.replicas ?? []).filter(({ current, offline }) => current && offline !== true).length;
 }
 
 const ANSWER_MS_MAX = 2_000;
 
 const INBOX = '_INBOX.aggregator.log_leader';
 
-/** Asks in the protocol of NATS, which consists of lines of text. @param credentials the user and password of an aggregator */
-function ask(port: number, credentials: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
+/**
+ * Asks a server in the protocol of NATS, which consists of lines of text.
+ * @param server a URL with the user and password of an aggregator, from {@link withLogin}
+ * @throws Error when there is no answer
+ */
+export function askLog(server: string, subject: string, request = ''): Promise<string> {
+  return new Promise((resolve, reject) => {
     let text = '';
-    const socket = connect(port, '127.0.0.1');
-    const end = (leader?: string) => {
-      socket.destroy();
-      resolve(leader);
-    };
-    socket.setTimeout(ANSWER_MS_MAX, () => end());
-    socket.on('error', () => end()).on('close', () => end());
+    const socket = connect(Number(new URL(server).port), '127.0.0.1');
+    const fail = () => reject(new Error(`no answer to ${subject}`));
+    socket.setTimeout(ANSWER_MS_MAX, () => socket.destroy());
+    socket.on('error', fail).on('close', fail);
     socket.on('data', (data) => {
       text += data;
-      const leader = /"cluster":\{.*?"leader":"(n\d+)"/.exec(text)?.[1];
-      if (leader !== undefined || text.includes('"error"')) end(leader);
+      const start = text.indexOf(`MSG ${INBOX}`);
+      const [, length] = /MSG \S+ 1 (\d+)\r\n/.exec(text.slice(start)) ?? [];
+      const at = text.indexOf('\r\n', start) + 2;
+      if (start < 0 || length === undefined || text.length < at + Number(length)) return;
+      resolve(text.slice(at, at + Number(length)));
+      socket.destroy();
     });
-    const [user, pass] = credentials.split(':');
+    const { username: user, password: pass } = new URL(server);
     const login = JSON.stringify({ verbose: false, user, pass });
     socket.write(
-      `CONNECT ${login}\r\nSUB ${INBOX} 1\r\nPUB $JS.API.STREAM.INFO.TS_MAIN_LOG ${INBOX} 0\r\n\r\n`,
+      `CONNECT ${login}\r\nSUB ${INBOX} 1\r\nPUB ${subject} ${INBOX} ${request.length}\r\n${request}\r\n`,
     );
   });
 }

@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type NatsServers, startNatsServers } from '../../../src/cli/demo/nats_servers.js';
+import {
+  type NatsServers,
+  type NatsServersOptions,
+  startNatsServers,
+} from '../../../src/cli/demo/nats_servers.js';
 import { writeConfig } from '../../load/config.js';
 import { fetchBody } from '../../load/fetch_body.js';
 import { type ServerProcess, startService } from '../../load/server_process.js';
@@ -92,6 +96,14 @@ export class TortureNode {
   }
 }
 
+export interface TortureClusterOptions {
+  /** The program of the message servers. */
+  readonly binary: string;
+  /** True: the servers sync each record before they acknowledge it. */
+  readonly syncAlways?: boolean;
+  readonly wrapper?: NatsServersOptions['wrapper'];
+}
+
 /** Three message servers, two aggregators and two edges. Every connection between them has a proxy. */
 export class TortureCluster {
   readonly servers: NatsServers;
@@ -110,7 +122,7 @@ export class TortureCluster {
   }
 
   /** Resolves when every node is ready. */
-  static async start(binary: string): Promise<TortureCluster> {
+  static async start({ binary, syncAlways = true, wrapper }: TortureClusterOptions): Promise<TortureCluster> {
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
     process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
     const routes = new Map<string, TcpProxy>();
@@ -120,7 +132,14 @@ export class TortureCluster {
       return proxy.port;
     };
     const roles = [...Array(AGGREGATORS).fill('aggregator'), ...Array(EDGES).fill('edge')];
-    const servers = await startNatsServers({ binary, count: SERVERS, roles, syncAlways: true, routePort });
+    const servers = await startNatsServers({
+      binary,
+      count: SERVERS,
+      roles,
+      routePort,
+      syncAlways,
+      ...(wrapper && { wrapper }),
+    });
     const nodes: TortureNode[] = [];
     for (let number = 1; number <= AGGREGATORS + EDGES; number++)
       nodes.push(await prepareNode(number, join(dir, `node${number}`), servers));

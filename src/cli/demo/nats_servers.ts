@@ -27,6 +27,11 @@ export interface NatsServersOptions {
   readonly folder?: string;
   /** Called with each process immediately after its start, before it accepts connections. */
   readonly onSpawn?: (server: ChildProcess) => void;
+  /**
+   * Returns a command that starts the server's command, which is appended to it. The server must stay the direct child.
+   * @param folder the folder with the server's stored data
+   */
+  readonly wrapper?: (index: number, folder: string) => readonly string[];
   /** Additional lines for each server's configuration. */
   readonly settings?: string;
   /**
@@ -110,10 +115,15 @@ export class NatsServers {
     return this.#children[index]?.pid;
   }
 
+  /** Returns the folder with the server's stored data. */
+  storage(index: number): string {
+    return join(this.#dir, `n${index + 1}`);
+  }
+
   /** Writes the configuration files. A running server reads its file at its next start. */
   async configure(): Promise<void> {
     for (const index of this.#ports.keys()) {
-      mkdirSync(join(this.#dir, `n${index + 1}`), { recursive: true });
+      mkdirSync(this.storage(index), { recursive: true });
       writeFileSync(this.#configFile(index), await this.#configText(index));
     }
   }
@@ -125,8 +135,14 @@ export class NatsServers {
   async start(index: number): Promise<ChildProcess> {
     const running = this.#running(index);
     if (running !== undefined) return running;
-    const { binary, detached = false, onSpawn } = this.#options;
-    const child = spawn(binary, ['-c', this.#configFile(index)], { stdio: 'ignore', detached });
+    const { binary, wrapper, detached = false, onSpawn } = this.#options;
+    const [command, ...args] = [
+      ...(wrapper?.(index, this.storage(index)) ?? []),
+      binary,
+      '-c',
+      this.#configFile(index),
+    ];
+    const child = spawn(command!, args, { stdio: 'ignore', detached });
     this.#children[index] = child;
     onSpawn?.(child);
     child.once('error', () => {});
@@ -175,7 +191,7 @@ export class NatsServers {
   async #configText(index: number): Promise<string> {
     const { settings = '', count, syncAlways = false } = this.#options;
     const isSynced = typeof syncAlways === 'function' ? syncAlways(index) : syncAlways;
-    const folder = JSON.stringify(join(this.#dir, `n${index + 1}`));
+    const folder = JSON.stringify(this.storage(index));
     return [
       `server_name: n${index + 1}`,
       `listen: "127.0.0.1:${this.#ports[index]}"`,

@@ -1,0 +1,254 @@
+import { randomInt } from 'node:crypto';
+import { findNatsServer } from '../../../src/cli/demo/nats_servers.js';
+import { ORACLE_ID, symbolOf, TOKEN } from '../../load/config.js';
+import { publisherKeys } from '../../load/keys.js';
+import { seededRandom } from '../../load/random.js';
+import { median } from '../../load/statistics.js';
+import { pause } from '../../load/wait.js';
+import { type Check, exactly, type Finding, type Scale, type Sizes } from '../check.js';
+import { readiness, until } from '../service.js';
+import { JEPSEN_FAULTS, type JepsenFault, type Scene } from './jepsen_faults.js';
+import { logCopies, moveLogLeader, withLogin } from './log_leader.js';
+import { ASSETS, PUBLISHERS, TortureCluster } from './nodes.js';
+import { readRawLog } from './raw_log.js';
+import { SeenValues, type StrangerOptions, StrangerPublisher, StrangerReader } from './strangers.js';
+import { canRecord, SyncedFiles } from './synced_files.js';
+
+/**
+ * The check with the faults of Jepsen's analysis of NATS: damaged files, lost power, paused and removed servers. Clients and the reader
+ * of the log share no code with the service.
+ */
+export const jepsen: Check = {
+  name: 'jepsen',
+  title: 'a cluster whose message servers lose power, and whose files are damaged',
+  run: measure,
+};
+
+const STEADY_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 500 };
+const RECOVERED_MS_MAX = 120_000;
+const COPIED_MS_MAX = 60_000;
+const LOOK_MS = 100;
+const SETTLED_MS = 1_000;
+const MINUTES: Readonly<Record<Scale, number>> = { full: 8, smoke: 0 };
+const SMOKE_FAULTS = 1;
+
+async function measure(scale: Scale, { minutes, only }: Sizes) {
+  const binary = findNatsServer();
+  if (binary === undefined)
+    return {
+      skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
+    };
+  if (!canRecord()) return { skipped: 'no strace, which records the synced bytes of the NATS servers' };
+  const seed = randomInt(1, 2 ** 31);
+  process.stderr.write(`  seed ${seed}\n`);
+  const random = seededRandom(seed);
+  const totals = new Totals();
+  const chosen = JEPSEN_FAULTS.filter(({ name }) => only === undefined || name.includes(only));
+  const faults = scale === 'smoke' ? chosen.slice(0, SMOKE_FAULTS) : chosen;
+  const endMs = performance.now() + (minutes ?? MINUTES[scale]) * 60_000;
+  for (let round = 0; round === 0 || performance.now() < endMs; round++) {
+    const run = await JepsenRun.start(binary, random, totals, STEADY_MS[scale]);
+    // The first round has each fault once, the next ones any faults, until a cluster stops.
+    for (const fault of round === 0 ? faults : any(faults, random)) {
+      if (round > 0 && performance.now() > endMs) break;
+      if (!(await run.suffer(fault))) break;
+    }
+    await run.finish();
+  }
+  return totals.findings();
+}
+
+function* any(faults: readonly JepsenFault[], random: () => number): Iterable<JepsenFault> {
+  for (;;) yield faults[Math.floor(random() * faults.length)]!;
+}
+
+/** The result of all clusters. */
+class Totals {
+  acknowledged = 0;
+  lost = 0;
+  lostAndSaid = 0;
+  stopped = 0;
+  stuck = 0;
+  copiesMissing = 0;
+  faults = 0;
+  records = 0;
+  epochs = 0;
+  aggregates = 0;
+  payloads = 0;
+  violations = 0;
+  contradictions = 0;
+  crashes = 0;
+  readonly recoveredMs = new Map<string, number[]>();
+
+  findings(): Finding[] {
+    const none = exactly(0);
+    const count = (figure: string, value: number, mustBe?: Finding['mustBe']): Finding => ({
+      figure,
+      value,
+      unit: '',
+      ...(mustBe && { mustBe }),
+    });
+    return [
+      ...[...this.recoveredMs].flatMap(([name, values]) => [
+        count(`${name}: times`, values.length),
+        { figure: '  ready again, median', value: median(values), unit: 'ms' },
+        { figure: '  longest', value: Math.max(...values), unit: 'ms' },
+      ]),
+      count('faults', this.faults),
+      count('durable acknowledgements', this.acknowledged, { atLeast: 100 }),
+      count('  lost, and nothing said', this.lost, none),
+      count('  lost, and the cluster stopped with the reason', this.lostAndSaid),
+      count('clusters that stopped with the reason', this.stopped),
+      count('clusters that never were ready again, without the reason', this.stuck, none),
+      count('servers that got no copy of the log again within a minute', this.copiesMissing),
+      count('records of the log', this.records),
+      count('  epochs', this.epochs),
+      count('  rules broken', this.violations, none),
+      count('aggregates seen', this.aggregates, { atLeast: 10 }),
+      count('signed payloads seen', this.payloads, { atLeast: 10 }),
+      count('  two values under one time', this.contradictions, none),
+      count('processes that ended by themselves', this.crashes, none),
+    ];
+  }
+}
+
+/** One cluster, until it stops or the check is over. */
+class JepsenRun {
+  readonly #scene: Scene;
+  readonly #totals: Totals;
+  readonly #values = new SeenValues();
+  readonly #publishers: readonly StrangerPublisher[];
+  readonly #readers: readonly StrangerReader[];
+  readonly #steadyMs: number;
+  #isStopped = false;
+
+  private constructor(scene: Scene, totals: Totals, steadyMs: number) {
+    this.#scene = scene;
+    this.#totals = totals;
+    this.#steadyMs = steadyMs;
+    const nodes = scene.cluster.nodes.map((node) => ({
+      number: node.number,
+      port: () => node.service?.port,
+    }));
+    const symbols = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
+    const options: StrangerOptions = { token: TOKEN, oracleId: ORACLE_ID, symbols };
+    this.#publishers = Array.from(
+      { length: PUBLISHERS },
+      (_, n) => new StrangerPublisher(options, nodes, publisherKeys('evm', n).secretKey, n),
+    );
+    this.#readers = nodes.map((node) => new StrangerReader(options, node, this.#values));
+  }
+
+  static async start(
+    binary: string,
+    random: () => number,
+    totals: Totals,
+    steadyMs: number,
+  ): Promise<JepsenRun> {
+    const files: SyncedFiles[] = [];
+    const cluster = await TortureCluster.start({
+      binary,
+      syncAlways: true,
+      wrapper: (server, folder) => {
+        files[server] ??= new SyncedFiles(folder);
+        return files[server].command();
+      },
+    });
+    const run = new JepsenRun({ cluster, files, random }, totals, steadyMs);
+    await pause(steadyMs);
+    return run;
+  }
+
+  /** @returns false when the cluster has stopped */
+  async suffer({ name, act }: JepsenFault): Promise<boolean> {
+    const details = await act(this.#scene);
+    this.#totals.faults++;
+    const startMs = performance.now();
+    const isReady = await until(
+      'the cluster is ready',
+      async () =>
+        (await this.#unready()).length === 0 && this.#publishers.every((one) => one.lastAckMs > startMs),
+      RECOVERED_MS_MAX,
+    ).then(
+      () => true,
+      () => false,
+    );
+    const tookMs = performance.now() - startMs;
+    const times = this.#totals.recoveredMs.get(name) ?? [];
+    this.#totals.recoveredMs.set(name, [...times, tookMs]);
+    process.stderr.write(
+      `  ${name}: ${details}; ${isReady ? 'ready' : 'not ready'} after ${tookMs.toFixed(0)} ms\n`,
+    );
+    if (isReady) {
+      // The next fault may be on another server. It must find a majority of sound copies.
+      await until('all servers have the log', () => this.#isCopied(), COPIED_MS_MAX).catch(() => {
+        this.#totals.copiesMissing++;
+        process.stderr.write('    a server does not get a copy of the log\n');
+      });
+      await pause(this.#steadyMs);
+      return true;
+    }
+    const reasons = await this.#unready();
+    for (const reason of reasons) process.stderr.write(`    ${reason}\n`);
+    // A reason names what happened to the log. That the log is being read is none.
+    this.#isStopped = reasons.some((reason) => /log (has lost|lacks)|of the log|stream/.test(reason));
+    if (this.#isStopped) this.#totals.stopped++;
+    else this.#totals.stuck++;
+    return false;
+  }
+
+  /** Ends all clients, and compares their acknowledgements with the log, as each server has it. */
+  async finish(): Promise<void> {
+    const { cluster } = this.#scene;
+    const totals = this.#totals;
+    for (const publisher of this.#publishers) publisher.stop();
+    await pause(SETTLED_MS);
+    for (const reader of this.#readers) reader.stop();
+    const urls = withLogin(cluster.servers);
+    for (let server = 0; server < urls.length; server++) {
+      const leads = await moveLogLeader(urls, server);
+      const log = await readRawLog(urls[server]!).catch((error: Error) => {
+        if (!this.#isStopped) throw error;
+        return undefined;
+      });
+      const acknowledged = this.#publishers.flatMap((one) => [...one.acknowledged]);
+      const lost = acknowledged.filter((name) => !log?.updates.has(name));
+      process.stderr.write(
+        `  log led by server ${leads + 1}: records ${log?.first} to ${log?.last}, ${acknowledged.length} acknowledged, ${lost.length} not there\n`,
+      );
+      for (const name of lost.slice(0, 3)) process.stderr.write(`    ${name}\n`);
+      for (const violation of log?.violations.slice(0, 5) ?? []) process.stderr.write(`    ${violation}\n`);
+      if (this.#isStopped) totals.lostAndSaid = Math.max(totals.lostAndSaid, lost.length);
+      else {
+        totals.lost += lost.length;
+        totals.violations += log?.violations.length ?? 0;
+      }
+      if (server > 0) continue;
+      totals.acknowledged += acknowledged.length;
+      totals.records += log?.last ?? 0;
+      totals.epochs += log?.epochs ?? 0;
+    }
+    for (const one of this.#values.contradictions.slice(0, 5)) process.stderr.write(`    ${one}\n`);
+    totals.aggregates += this.#values.aggregates;
+    totals.payloads += this.#values.payloads;
+    totals.contradictions += this.#values.contradictions.length;
+    totals.crashes += cluster.crashes;
+    await cluster.stop();
+  }
+
+  async #isCopied(): Promise<boolean> {
+    const urls = withLogin(this.#scene.cluster.servers);
+    await pause(LOOK_MS);
+    return (await logCopies(urls[0]!)) === urls.length;
+  }
+
+  /** Returns the reasons of the nodes that are not ready. */
+  async #unready(): Promise<string[]> {
+    const reasons = this.#scene.cluster.nodes.map(async ({ number, service }) => {
+      if (service === undefined) return `node ${number} does not run`;
+      const { status, reason } = await readiness(service).catch(() => ({ status: 0, reason: 'no answer' }));
+      return status === 200 ? undefined : `node ${number}: ${reason}`;
+    });
+    return (await Promise.all(reasons)).filter((reason) => reason !== undefined);
+  }
+}

@@ -1,0 +1,148 @@
+import { pause } from '../../load/wait.js';
+import type { TortureCluster } from './nodes.js';
+import { flip, removeSnapshots, type StoredPart, truncate } from './stored_files.js';
+import type { SyncedFiles } from './synced_files.js';
+
+/** The cluster on which a fault acts. */
+export interface Scene {
+  readonly cluster: TortureCluster;
+  /** The record of synced bytes of each server. */
+  readonly files: readonly SyncedFiles[];
+  /** Returns a number from 0 to 1, without 1. */
+  readonly random: () => number;
+}
+
+export interface JepsenFault {
+  readonly name: string;
+  /** Acts, and resolves with the details when every process runs again. */
+  readonly act: (scene: Scene) => Promise<string>;
+}
+
+type Damage = (dir: string, random: () => number) => string | undefined;
+
+/** The time for which a running server works on damaged files. */
+const DAMAGED_MS = 3_000;
+const PAUSED_MS = 8_000;
+const PARTS: readonly StoredPart[] = ['the log', "the log's raft group"];
+
+/** The faults of Jepsen's analysis of NATS 2.12, and others of their kind. Each of them is on a minority of the servers, or is a loss of power. */
+export const JEPSEN_FAULTS: readonly JepsenFault[] = [
+  stopped('block truncated', (dir, random) => truncate(dir, pick(PARTS, random), random)),
+  stopped('bit flipped in the middle', (dir, random) => flip(dir, pick(PARTS, random), 'middle', random)),
+  stopped('bit flipped at the end', (dir, random) => flip(dir, pick(PARTS, random), 'end', random)),
+  running('block truncated', (dir, random) => truncate(dir, pick(PARTS, random), random)),
+  running('bit flipped in the middle', (dir, random) => flip(dir, pick(PARTS, random), 'middle', random)),
+  running('bit flipped at the end', (dir, random) => flip(dir, pick(PARTS, random), 'end', random)),
+  stopped('snapshots of _meta_ removed', (dir) => removeSnapshots(dir, '_meta_')),
+  stopped('all snapshots in $SYS removed', (dir) => removeSnapshots(dir, 'all groups')),
+  {
+    name: 'power cut of one server',
+    async act(scene) {
+      const server = anyServer(scene);
+      await scene.cluster.servers.signal(server, 'SIGKILL');
+      const lost = await scene.files[server]!.cut(scene.random);
+      await scene.cluster.servers.start(server);
+      return `server ${server + 1} loses ${lost} bytes`;
+    },
+  },
+  {
+    name: 'power cut of all servers and nodes',
+    async act({ cluster, files }) {
+      const { servers, nodes } = cluster;
+      await Promise.all([
+        ...files.map((_, server) => servers.signal(server, 'SIGKILL')),
+        ...nodes.map((node) => node.end('SIGKILL')),
+      ]);
+      const lost = await Promise.all(files.map((one) => one.cut(() => 0)));
+      await Promise.all(files.map((_, server) => servers.start(server)));
+      await Promise.all(nodes.map((node) => node.start()));
+      return `the servers lose ${lost.join(', ')} bytes`;
+    },
+  },
+  {
+    name: 'power cut of one server while another is cut off',
+    async act(scene) {
+      const { cluster, files } = scene;
+      const server = anyServer(scene);
+      const away = otherServer(scene, server);
+      cluster.isolate(away, 'silent');
+      await pause(DAMAGED_MS);
+      await cluster.servers.signal(server, 'SIGKILL');
+      const lost = await files[server]!.cut(() => 0);
+      cluster.isolate(away, 'open');
+      await cluster.servers.start(server);
+      return `server ${server + 1} loses ${lost} bytes while ${away + 1} is cut off`;
+    },
+  },
+  {
+    name: 'one server paused, another killed',
+    async act(scene) {
+      const { servers } = scene.cluster;
+      const paused = anyServer(scene);
+      const killed = otherServer(scene, paused);
+      await servers.signal(paused, 'SIGSTOP');
+      await servers.signal(killed, 'SIGKILL');
+      await pause(PAUSED_MS * (0.25 + scene.random()));
+      // Either may come back first.
+      const isPausedFirst = scene.random() < 0.5;
+      if (isPausedFirst) await servers.signal(paused, 'SIGCONT');
+      await Promise.all([servers.start(killed), isPausedFirst || pause(1_000)]);
+      if (!isPausedFirst) await servers.signal(paused, 'SIGCONT');
+      return `server ${paused + 1} paused, ${killed + 1} killed`;
+    },
+  },
+  {
+    name: 'leading node killed',
+    async act({ cluster }) {
+      const leader = await cluster.leader();
+      await leader.end('SIGKILL');
+      await pause(DAMAGED_MS);
+      await leader.start();
+      return `node ${leader.number}`;
+    },
+  },
+];
+
+/** Damages the files of a server that does not run. */
+function stopped(what: string, damage: Damage): JepsenFault {
+  return {
+    name: `${what}, server stopped`,
+    async act(scene) {
+      const { servers } = scene.cluster;
+      const server = anyServer(scene);
+      await servers.signal(server, 'SIGKILL');
+      const done = damage(servers.storage(server), scene.random);
+      await servers.start(server);
+      return `server ${server + 1}, ${done ?? 'nothing to damage'}`;
+    },
+  };
+}
+
+/** Damages the files of a running server, which later reads them at a start. */
+function running(what: string, damage: Damage): JepsenFault {
+  return {
+    name: `${what}, server running`,
+    async act(scene) {
+      const { servers } = scene.cluster;
+      const server = anyServer(scene);
+      const done = damage(servers.storage(server), scene.random);
+      await pause(DAMAGED_MS);
+      await servers.signal(server, 'SIGKILL');
+      await servers.start(server);
+      return `server ${server + 1}, ${done ?? 'nothing to damage'}`;
+    },
+  };
+}
+
+function anyServer({ cluster, random }: Scene): number {
+  return Math.floor(random() * cluster.servers.urls.length);
+}
+
+function otherServer({ cluster, random }: Scene, server: number): number {
+  const count = cluster.servers.urls.length;
+  return (server + 1 + Math.floor(random() * (count - 1))) % count;
+}
+
+function pick<T>(some: readonly T[], random: () => number): T {
+  return some[Math.floor(random() * some.length)]!;
+}
