@@ -7,6 +7,7 @@ import { clusterFeeds } from './cluster_feeds.js';
 import { clusterLatency } from './cluster_latency.js';
 import { clusterLog } from './cluster_log.js';
 import { clusterVerify } from './cluster_verify.js';
+import { clusterStart } from './cluster_start.js';
 import { distinctSets } from './distinct_sets.js';
 import { evmIngest } from './evm_ingest.js';
 import { fanOut } from './fan_out.js';
@@ -46,6 +47,7 @@ export const ROWS: readonly Row[] = [
   clusterEdge,
   clusterLog,
   clusterCatchUp,
+  clusterStart,
   clusterFeeds,
   clusterVerify,
 ];

@@ -46,7 +46,7 @@ export async function startNode(
   const cluster = { ...node, servers: [...urls.slice(first), ...urls.slice(0, first)], credentials };
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load, cluster });
   const service = await startService(config.file);
-  while (!(await isReady(service))) await pause(LOOK_INTERVAL_MS);
+  await untilReady(service);
   return service;
 }
 
@@ -63,6 +63,10 @@ export function recentUpdates(intervalMs: number): Updates {
 /** Returns the CPU time that all servers have used, in seconds. */
 export function natsCpuSeconds(servers: NatsServers): number {
   return servers.urls.reduce((sum, _, index) => sum + cpuSecondsOf(servers.pid(index)!), 0);
+}
+
+export async function untilReady(service: ServerProcess): Promise<void> {
+  while (!(await isReady(service))) await pause(LOOK_INTERVAL_MS);
 }
 
 async function isReady({ adminPort }: ServerProcess): Promise<boolean> {

@@ -24,7 +24,7 @@ import { worker } from './worker.js';
  * `npm run torture`: runs one check after the other, each against a service in a separate process, and then prints a table of all
  * figures. The arguments are names of checks, `--smoke`, `--threads N`, the number of threads of the service in `fair` and
  * `crashes`, `--count N`, the size of `crashes` and `batch`, and `--minutes N` and `--only NAME`, the length and the faults of
- * `jepsen`. The exit status is 1 when a figure misses its limit.
+ * `cluster` and `jepsen`. The exit status is 1 when a figure misses its limit.
  */
 const CHECKS: readonly Check[] = [
   stalled,

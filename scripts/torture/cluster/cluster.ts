@@ -4,7 +4,7 @@ import { publisherKeys } from '../../load/keys.js';
 import { median } from '../../load/statistics.js';
 import { Updates } from '../../load/updates.js';
 import { pause } from '../../load/wait.js';
-import { type Check, exactly, type Finding, type Scale } from '../check.js';
+import { type Check, exactly, type Finding, type Scale, type Sizes } from '../check.js';
 import { until } from '../service.js';
 import { SignedValues } from '../signed_values.js';
 import { NodeReader, RoamingPublisher } from './clients.js';
@@ -33,7 +33,7 @@ const HOUR_NS = 3_600_000_000_000n;
 /** The longest silences of one step for publishers and readers, in milliseconds. */
 type Silences = Record<Signal, number[]>;
 
-async function measure(scale: Scale) {
+async function measure(scale: Scale, { minutes, only }: Sizes) {
   const binary = findNatsServer();
   if (binary === undefined)
     return {
@@ -42,10 +42,12 @@ async function measure(scale: Scale) {
   const torture = new ClusterTorture(await TortureCluster.start({ binary }));
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
-  const faults = scale === 'smoke' ? SMOKE_FAULTS : FAULTS;
+  const named = Object.keys(FAULTS).filter((name) => only === undefined || name === only);
+  const faults = scale === 'smoke' ? SMOKE_FAULTS : named.map((name) => FAULTS[name]!);
+  const roundsMs = minutes === undefined ? ROUNDS_MS[scale] : minutes * 60_000;
   do for (const fault of faults) await torture.run(fault);
-  while (performance.now() - startMs < ROUNDS_MS[scale]);
-  if (scale === 'full') await torture.run(clocksApart);
+  while (performance.now() - startMs < roundsMs);
+  if (scale === 'full' && only === undefined) await torture.run(clocksApart);
   return torture.finish();
 }
 

@@ -225,8 +225,8 @@ export const clocksApart: Fault = async (cluster) => {
   ];
 };
 
-/** All faults, in this order. */
-export const FAULTS: readonly Fault[] = [
+/** All faults by name, in this order. */
+export const FAULTS: Readonly<Record<string, Fault>> = {
   leaderKilled,
   leaderStopped,
   rollingUpgrade,
@@ -236,7 +236,7 @@ export const FAULTS: readonly Fault[] = [
   serverCutOff,
   edgeStopped,
   serversStopped,
-];
+};
 export const SMOKE_FAULTS: readonly Fault[] = [leaderKilled];
 
 async function restart(node: TortureNode): Promise<void> {
