@@ -112,7 +112,7 @@ class Totals {
   }
 }
 
-/** One cluster, until it stops or the check is over. */
+/** A cluster, until it stops or the check is over. */
 class JepsenRun {
   readonly #scene: Scene;
   readonly #totals: Totals;
