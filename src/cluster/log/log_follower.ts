@@ -154,7 +154,8 @@ export class LogFollower {
       await this.#readToEnd();
       if (this.lag > 0) this.#againMs = nowMs() + timing.retryMs;
       this.#compareEnd(known, last);
-      return this.#position.sequence >= last.sequence;
+      // A log that ends before the applied records may be an old copy, so its end is not the end of the log.
+      return this.#regressedSinceMs === undefined && this.#position.sequence >= last.sequence;
     } catch (error) {
       this.#againMs = nowMs() + timing.retryMs;
       const isMissing = error instanceof RecordsMissing;

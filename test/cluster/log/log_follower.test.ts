@@ -49,6 +49,20 @@ test('it says that it caught up when the end that the log had is applied, and no
   t.same(stopped.caughtUp, []);
 });
 
+test('an old copy of the log, which ends before the store, is not the end of the log', async (t) => {
+  const { follower, log, applied, caughtUp, clock } = setUp(3, placeOf(5));
+  follower.start();
+  await turns();
+  t.same(caughtUp, [], 'the log may have later records');
+  t.notOk(follower.isCaughtUp);
+  log.push(...records(4, 6));
+  clock.nowMs += 100;
+  follower.tick(clock.nowMs);
+  await turns();
+  t.same(applied, [6]);
+  t.same(caughtUp, [6]);
+});
+
 test('it goes on where the store is', async (t) => {
   const { follower, applied, readFrom } = setUp(6, placeOf(4));
   follower.start();
