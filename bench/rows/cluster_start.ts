@@ -51,7 +51,8 @@ function measure(scale: Scale): Promise<Measurement> {
       const seconds = { new: [] as number[], restarted: [] as number[] };
       const cpu = { new: [] as number[], restarted: [] as number[] };
       for (let start = 0; start < STARTS[scale]; start++) {
-        const cluster = { role, node: index + 2, servers: servers.urls };
+        const node = index + 2;
+        const cluster = { role, node, servers: servers.urls, credentials: servers.credentialsOf(node) };
         const { file } = writeConfig({
           signatureType: 'evm',
           publishers: 1,
@@ -61,11 +62,11 @@ function measure(scale: Scale): Promise<Measurement> {
         });
         for (const state of STATES) {
           const startMs = performance.now();
-          const node = await startService(file);
-          await untilReady(node);
-          cpu[state].push(node.cpuSeconds());
+          const started = await startService(file);
+          await untilReady(started);
+          cpu[state].push(started.cpuSeconds());
           seconds[state].push((performance.now() - startMs) / 1000);
-          await node.stop();
+          await started.stop();
           await pause(AWAY_MS);
         }
       }

@@ -40,6 +40,7 @@ export class BenchLog {
       bus,
       position: { sequence: epoch, id },
       apply: (_batch, position) => this.#writer.applied(position),
+      reportedEnd: () => 0,
       caughtUp: () => {},
       missing: fail('records of the log were deleted'),
       broken: (reason) => fail(reason)(),

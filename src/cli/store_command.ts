@@ -16,7 +16,7 @@ export function registerStore(
     .option('--json', 'print JSON', false)
     .option(
       '--new-log',
-      'have the node read another log of its cluster: where all NATS servers lost theirs',
+      'have the node read the log of its cluster anew: where the servers have lost records that the folder has',
       false,
     )
     .action(async (folder: string, { json, newLog }: { json: boolean; newLog: boolean }) => {
@@ -28,7 +28,7 @@ export function registerStore(
         progress.clear();
         if (newLog) await (await import('../store/forget_log.js')).forgetLog(folder, systemClock());
         stdout.write(
-          json ? `${JSON.stringify(contents)}\n` : contentsText(folder, contents, Date.now() / 1000),
+          json ? `${JSON.stringify(contents)}\n` : contentsText(folder, contents, Date.now() / 1000, newLog),
         );
         if (contents.damagedRecords > 0) process.exitCode = 1;
       } catch (error) {
@@ -39,8 +39,13 @@ export function registerStore(
     });
 }
 
-function contentsText(folder: string, contents: FolderContents, nowSeconds: number): string {
-  const { isInUse, fileBytes, tables, assets, damage, damagedRecords } = contents;
+function contentsText(
+  folder: string,
+  contents: FolderContents,
+  nowSeconds: number,
+  isForgotten: boolean,
+): string {
+  const { isInUse, fileBytes, tables, log, assets, damage, damagedRecords } = contents;
   const ofTables = Object.entries(tables).map(([name, { records, bytes }]) => [
     name,
     count(records),
@@ -55,6 +60,11 @@ function contentsText(folder: string, contents: FolderContents, nowSeconds: numb
     '',
     ...aligned([['asset', 'records', 'bytes', 'inputs', 'newest', 'candles since'], ...ofAssets]),
     '',
+    ...(log === undefined
+      ? []
+      : [
+          `log: ${isForgotten ? 'forgotten; the folder has' : 'applied'} all records up to ${count(log.sequence)} (${log.id})`,
+        ]),
     damagedRecords === 0 ? 'damage: none' : `damage: ${count(damagedRecords)} records`,
     ...damage.map((reason) => `  ${reason}`),
     ...(more > 0 ? [`  and ${count(more)} more`] : []),

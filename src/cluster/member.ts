@@ -49,6 +49,7 @@ export class ClusterMember {
       timing,
       nowMs,
       position: options.applied,
+      reportedEnd: () => this.nodes.appliedMax,
       apply: (batch, position) => this.#apply(batch, position),
       caughtUp: () => host.caughtUp(),
       missing: (firstSequence) => host.missing(firstSequence),
@@ -253,7 +254,7 @@ export class ClusterMember {
       this.#claimed = claim;
       this.#claimant.claimed();
     }
-    this.#receiver.began(epoch);
+    this.#receiver.began(epoch, position.sequence);
     this.#options.host.apply(batch, position);
     this.#leadership.applied(position);
     if (claim?.resign) this.#leaderResigned(claim);

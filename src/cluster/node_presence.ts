@@ -33,6 +33,7 @@ export class NodePresence {
   #stopListening: (() => void) | undefined;
   #twinMs = Number.NEGATIVE_INFINITY;
   #refused = 0;
+  #appliedMax = 0;
 
   constructor(options: NodePresenceOptions) {
     this.#options = options;
@@ -64,6 +65,11 @@ export class NodePresence {
   /** The number of messages on the topics of reports that are not the report of their sender. */
   get refused(): number {
     return this.#refused;
+  }
+
+  /** The highest sequence of the log that an aggregator has reported as applied, also one that is away now. */
+  get appliedMax(): number {
+    return this.#appliedMax;
   }
 
   nextDueMs(): number {
@@ -122,6 +128,7 @@ export class NodePresence {
     const { self, run, nowMs, heard } = this.#options;
     if (report.node !== self.node) {
       this.#known.set(report.node, { report, receivedMs: nowMs() });
+      if (sender.role === 'aggregator') this.#appliedMax = Math.max(this.#appliedMax, report.applied);
       heard();
     } else if (report.run !== run) this.#twinMs = nowMs();
   }

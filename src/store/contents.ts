@@ -5,6 +5,7 @@ import { openCheckedFolder, refuseDamage } from './checked_folder.js';
 import { DATA_FILE } from './data_folder.js';
 import type { OnProgress } from './folder_progress.js';
 import type { ReadFolder } from './lmdb/folder.js';
+import { type LogPlace, openLogProgress } from './log_progress.js';
 import { type OpenTables, openTables } from './open_tables.js';
 import { JournalTable, type StoredRecord } from './table.js';
 
@@ -16,6 +17,8 @@ export interface FolderContents {
   readonly fileBytes: number;
   /** The contents by table. */
   readonly tables: Readonly<Record<keyof OpenTables, TableContents>>;
+  /** The last record of its cluster's log that the folder has; `undefined` if it has followed none. */
+  readonly log: LogPlace | undefined;
   /** The assets, ascending by key. */
   readonly assets: readonly AssetContents[];
   /** The reasons of the first damaged records. `damagedRecords` is the number of all damaged records. */
@@ -85,7 +88,7 @@ export async function findFolderDamage(dir: string): Promise<string | undefined>
 
 const READS_MAX = 3;
 
-type Records = Pick<FolderContents, 'tables' | 'assets' | 'damage' | 'damagedRecords'>;
+type Records = Pick<FolderContents, 'tables' | 'log' | 'assets' | 'damage' | 'damagedRecords'>;
 
 function readRecords(folder: ReadFolder, onProgress: OnProgress): Records {
   const opened: JournalTable<unknown>[] = [];
@@ -127,7 +130,8 @@ function readRecords(folder: ReadFolder, onProgress: OnProgress): Records {
     marks: count('marks'),
   };
   const byKey = [...assets.values()].sort((a, b) => (a.assetKey < b.assetKey ? -1 : 1));
-  return { tables: counted, assets: byKey, damage, damagedRecords };
+  const log = openLogProgress(tables.marks).position;
+  return { tables: counted, log, assets: byKey, damage, damagedRecords };
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

@@ -76,12 +76,18 @@ test('a folder forgets the log of its cluster, and nothing else', async (t) => {
       appendTo(before, sampleAggregate(asset!, options.publishers, units(day), atSecond(second)));
     await before.durable();
   }
-  before.log.position = { sequence: 9, id: '0123456789abcdef-9' };
+  const id = '0123456789abcdef'.repeat(4);
+  before.log.position = { sequence: 9, id };
   const days = before.sealedDays(asset!);
   t.ok(days.end - days.first > 1, 'there are candles of some days');
   await before.close();
-  const { exitCode } = await runCommand(registerStore, ['store', dir, '--new-log']);
+  const first = await runCommand(registerStore, ['store', dir]);
+  t.ok(first.stdout.includes(`log: applied all records up to 9 (${id})`));
+  const { exitCode, stdout } = await runCommand(registerStore, ['store', dir, '--new-log']);
   t.equal(exitCode, 0);
+  t.ok(stdout.includes(`log: forgotten; the folder has all records up to 9 (${id})`));
+  const again = await runCommand(registerStore, ['store', dir]);
+  t.notOk(again.stdout.some((line) => line.startsWith('log:')));
   const after = await openStore(options);
   t.equal(after.log.position, undefined);
   t.equal([...after.inputs()].length, 2);

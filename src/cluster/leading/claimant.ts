@@ -14,6 +14,7 @@ export interface ClaimantOptions {
     readonly position: LogPosition;
     readonly lastId: string;
     readonly appliedMs: number;
+    readonly isBehind: boolean;
     offer(record: LogRecord): void;
     catchUp(): Promise<void>;
   };
@@ -62,7 +63,8 @@ export class Claimant {
   }
 
   nextDueMs(): number {
-    if (this.#isClaiming) return Number.POSITIVE_INFINITY;
+    // The servers would accept a claim in the place of a record that they have lost.
+    if (this.#isClaiming || this.#options.follower.isBehind) return Number.POSITIVE_INFINITY;
     return Math.max(this.#retryMs, this.#dueMs());
   }
 

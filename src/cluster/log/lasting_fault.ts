@@ -10,6 +10,10 @@ export class LastingFault {
     this.#lastsMs = lastsMs;
   }
 
+  get isThere(): boolean {
+    return this.#sinceMs !== undefined;
+  }
+
   /** Notes that the fault is there. @returns true when it has been there for so long that it counts */
   seen(): boolean {
     this.#sinceMs ??= this.#nowMs();

@@ -1,33 +1,16 @@
-import { type Bus, type LogPosition, type LogRecord, RecordsMissing } from '../bus.js';
-import type { ClusterTiming } from '../timing.js';
+import { type LogPosition, type LogRecord, RecordsMissing } from '../bus.js';
 import { LastingFault } from './lasting_fault.js';
 import type { LogBatch } from './log_batch.js';
+import type { LogFollowerOptions } from './log_follower_options.js';
+import { lostRecordsText, WITHOUT_THEM } from './lost_records.js';
 import { RecentRecords } from './recent_records.js';
-import { RecordChain } from './record_chain.js';
+import { BrokenChain, RecordChain } from './record_chain.js';
 
-/** The number of times that a record that is not part of the chain is read: another server may have a sound copy. */
+/**
+ * The number of times that a record that is not part of the chain is read, each time from another server: one of them may have a
+ * sound copy.
+ */
 const CHAIN_READS = 3;
-
-export interface LogFollowerOptions {
-  readonly bus: Pick<Bus, 'append' | 'read' | 'extent' | 'onCommitted'>;
-  /** The last record that this node has applied. */
-  readonly position: LogPosition;
-  /** Called with the next record of the log. */
-  readonly apply: (batch: LogBatch, position: LogPosition) => void;
-  /** Called once, when all records have been applied that the log had when following began. */
-  readonly caughtUp: () => void;
-  /** Called when the record after the position was deleted from the log. Following continues at this sequence. */
-  readonly missing: (firstSequence: number) => void;
-  /** Called when this log cannot be followed. After this call no record is applied. */
-  readonly broken: (reason: string) => void;
-  /** Called when a record has no effect, because it is not part of the chain. */
-  readonly skipped: (reason: string) => void;
-  /** Called when records that the log had lost were appended again; absent on a node that may not write to the log. */
-  readonly restored?: ((count: number) => void) | undefined;
-  readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs' | 'regressedMs'>;
-  /** Returns milliseconds of a clock that does not go back. */
-  readonly nowMs: () => number;
-}
 
 /**
  * Applies the records of the log in order, each record once. A record is applied when it is committed. Missing records are read from
@@ -51,8 +34,7 @@ export class LogFollower {
   /** The time of the next read; `undefined` if a read is only needed after a silence. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
-  #restoring: Promise<unknown> | undefined;
-  /** The log ends before the last applied record, or with another one. */
+  /** The log ends before the last known record, or with another one. */
   readonly #lostEnd: LastingFault;
   /** A record in the middle of the log is missing. */
   readonly #hole: LastingFault;
@@ -105,6 +87,11 @@ export class LogFollower {
     return Math.max(0, this.#endSequence - this.#position.sequence);
   }
 
+  /** True while records are known that are not applied: the log has them, or has lost them. */
+  get isBehind(): boolean {
+    return this.#knownEnd > this.#position.sequence;
+  }
+
   /** True if the log was read to its end at least once and no later record is known. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp && this.lag === 0;
@@ -149,13 +136,14 @@ export class LogFollower {
     this.#againMs = undefined;
     try {
       const known = this.#position;
+      const knownEnd = this.#knownEnd;
       const { last } = await bus.extent();
       this.#endSequence = Math.max(this.#endSequence, last.sequence);
       await this.#readToEnd();
       if (this.lag > 0) this.#againMs = nowMs() + timing.retryMs;
-      this.#compareEnd(known, last);
+      this.#compareEnd(known, knownEnd, last);
       // A log that ends before the applied records may be an old copy, so its end is not the end of the log.
-      return this.#regressedSinceMs === undefined && this.#position.sequence >= last.sequence;
+      return !this.#lostEnd.isThere && this.#position.sequence >= last.sequence;
     } catch (error) {
       this.#againMs = nowMs() + timing.retryMs;
       const isMissing = error instanceof RecordsMissing;
@@ -177,7 +165,7 @@ export class LogFollower {
       for (const record of records) {
         if (this.#isStopped || record.sequence !== this.#position.sequence + 1) continue;
         const fault = this.#apply(record);
-        if (fault !== undefined) this.#skip(record, fault);
+        if (fault !== undefined) await this.#skip(record, fault);
       }
     } while (!this.#isStopped && this.#position.sequence > before && this.lag > 0);
   }
@@ -188,42 +176,26 @@ export class LogFollower {
     this.#options.caughtUp();
   }
 
+  get #knownEnd(): number {
+    return Math.max(this.#position.sequence, this.#endSequence, this.#options.reportedEnd());
+  }
+
   /**
-   * Compares the end of the log with the applied records. If the log ends before the last applied record, it is read again, because the
+   * Compares the end of the log with the known records. If the log ends before the last known record, it is read again, because the
    * server may lag. After some time the log is treated as a log that has lost records.
    */
-  #compareEnd(known: LogPosition, last: LogPosition): void {
+  #compareEnd(known: LogPosition, knownEnd: number, last: LogPosition): void {
     const { nowMs, timing } = this.#options;
     const isOther =
       last.sequence === known.sequence && last.id !== known.id && last.id !== '' && known.id !== '';
-    if (last.sequence >= known.sequence && !isOther) {
+    if (last.sequence >= knownEnd && !isOther) {
       this.#lostEnd.gone();
       return;
     }
     this.#againMs = nowMs() + timing.retryMs;
-    this.#restore(last);
-    if (this.#lostEnd.seen())
-      this.#break(
-        `the log has lost records: it ends with ${last.sequence} (${last.id}), and this node has applied ${known.sequence} (${known.id})`,
-      );
-  }
-
-  /**
-   * Appends the records again that the log has lost. The servers refuse them when the log still has them, and only the server that
-   * answered lags.
-   */
-  #restore(last: LogPosition): void {
     const { bus, restored } = this.#options;
-    if (restored === undefined) return;
-    this.#restoring ??= this.#recent
-      .restore(bus, last)
-      .then(
-        (count) => count > 0 && restored(count),
-        () => {},
-      )
-      .finally(() => {
-        this.#restoring = undefined;
-      });
+    if (restored !== undefined) this.#recent.bringBack(bus, last, restored);
+    if (this.#lostEnd.seen()) this.#break(lostRecordsText(last, known, knownEnd));
   }
 
   /**
@@ -232,10 +204,13 @@ export class LogFollower {
    * @param hole the records that a server reported missing
    */
   async #compareBeginning(hole: string | undefined): Promise<void> {
-    const { firstSequence } = await this.#options.bus.extent();
+    const { bus } = this.#options;
+    const { firstSequence } = await bus.extent();
     if (this.#isStopped) return;
     if (firstSequence <= this.#position.sequence + 1) {
-      if (hole !== undefined && this.#hole.seen()) this.#break(hole);
+      if (hole === undefined) return;
+      if (++this.#chainReads % CHAIN_READS === 0) bus.reconnect();
+      if (this.#hole.seen()) this.#break(`${hole}${WITHOUT_THEM}`);
       return;
     }
     this.#position = { sequence: firstSequence - 1, id: '' };
@@ -260,26 +235,48 @@ export class LogFollower {
       }
       this.#chainReads = 0;
       this.#chain.add(id);
-      if (this.#options.restored !== undefined) this.#recent.add(record);
+      if (this.#options.restored !== undefined) this.#recent.add(record, this.#position);
       this.#epoch = batch.epoch;
       this.#position = { sequence, id };
       this.#appliedMs = this.#options.nowMs();
       this.#options.apply(batch, this.#position);
     } catch (error) {
-      this.#break(`record ${sequence} of the log cannot be applied: ${(error as Error).message}`);
+      const goOn = error instanceof BrokenChain ? WITHOUT_THEM : '';
+      this.#break(`record ${sequence} of the log cannot be applied: ${(error as Error).message}${goOn}`);
     }
     return undefined;
   }
 
   /** @throws Error as long as another server may have a sound copy of the record */
-  #skip(record: LogRecord, fault: string): void {
+  async #skip(record: LogRecord, fault: string): Promise<void> {
     const { sequence, id } = record;
     const reason = `record ${sequence} of the log ${fault}`;
-    if (++this.#chainReads < CHAIN_READS) throw new Error(reason);
+    if (++this.#chainReads < CHAIN_READS) {
+      this.#options.bus.reconnect();
+      throw new Error(reason);
+    }
+    await this.#checkLastApplied();
     this.#chainReads = 0;
     this.#chain.skip(record, fault);
+    // Lost records can be brought back only together with the skipped ones between them.
+    if (this.#options.restored !== undefined) this.#recent.add(record, this.#position);
     this.#position = { sequence, id };
     this.#options.skipped(reason);
+  }
+
+  /**
+   * Checks that the log still has the last applied record. A record that no leader wrote names no predecessor, so it may hide
+   * that the log has lost the records before it.
+   * @throws Error when the log has another record there
+   */
+  async #checkLastApplied(): Promise<void> {
+    const applied = this.#position;
+    if (applied.id === '') return;
+    const [found] = await this.#options.bus.read(applied.sequence - 1).catch(() => []);
+    if (found === undefined || found.id === applied.id) return;
+    const reason = lostRecordsText(found, applied, this.#knownEnd);
+    if (this.#lostEnd.seen()) this.#break(reason);
+    throw new Error(reason);
   }
 
   /** Returns the fault that shows two writers of the log at a time. */

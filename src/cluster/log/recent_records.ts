@@ -1,4 +1,4 @@
-import type { Bus, LogPosition, LogRecord } from '../bus.js';
+import { type Bus, LOG_START, type LogPosition, type LogRecord } from '../bus.js';
 
 /** The largest size of the records that a node keeps to bring them back. */
 export const RECENT_BYTES_MAX = 32 * 1024 * 1024;
@@ -7,14 +7,19 @@ export const RECENT_BYTES_MAX = 32 * 1024 * 1024;
 export class RecentRecords {
   readonly #bytesMax: number;
   #records: LogRecord[] = [];
+  /** The record before the first kept one. */
+  #before: LogPosition = LOG_START;
   #bytes = 0;
+  #restoring: Promise<unknown> | undefined;
 
   constructor(bytesMax = RECENT_BYTES_MAX) {
     this.#bytesMax = bytesMax;
   }
 
-  add(record: LogRecord): void {
-    if (record.sequence !== (this.#records.at(-1)?.sequence ?? 0) + 1) this.clear();
+  /** @param before the place of the record before it */
+  add(record: LogRecord, before: LogPosition): void {
+    if (this.#records.at(-1)?.id !== before.id) this.clear();
+    if (this.#records.length === 0) this.#before = before;
     // A copy, because the bytes of a received record are a part of a larger message.
     this.#records.push({ ...record, bytes: new Uint8Array(record.bytes) });
     this.#bytes += record.bytes.length;
@@ -28,9 +33,25 @@ export class RecentRecords {
 
   /** Returns the records after the end of a log; none when the log has another history or ends before the kept records. */
   after({ sequence, id }: LogPosition): readonly LogRecord[] {
-    if (sequence === 0) return this.#records[0]?.sequence === 1 ? [...this.#records] : [];
+    if (sequence === this.#before.sequence && id === this.#before.id) return [...this.#records];
     const place = this.#records.findIndex((record) => record.sequence === sequence);
     return this.#records[place]?.id === id ? this.#records.slice(place + 1) : [];
+  }
+
+  /**
+   * Restores the records after the end of a log, unless that is under way. The servers refuse the records when the log still has them,
+   * and only the server that answered lags.
+   * @param restored called when the servers have the records
+   */
+  bringBack(bus: Pick<Bus, 'append'>, end: LogPosition, restored: (count: number) => void): void {
+    this.#restoring ??= this.restore(bus, end)
+      .then(
+        (count) => count > 0 && restored(count),
+        () => {},
+      )
+      .finally(() => {
+        this.#restoring = undefined;
+      });
   }
 
   /**
@@ -53,6 +74,6 @@ export class RecentRecords {
     let count = 0;
     while (this.#bytes > 0.75 * this.#bytesMax && count < this.#records.length - 1)
       this.#bytes -= this.#records[count++]!.bytes.length;
-    this.#records.splice(0, count);
+    this.#before = this.#records.splice(0, count).at(-1) ?? this.#before;
   }
 }

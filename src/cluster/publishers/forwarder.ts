@@ -187,7 +187,8 @@ export class Forwarder implements PublishReceiver {
     });
     bus
       .ask(submitTopic(node, epoch!), bytes, ANSWER_MS_MAX)
-      .then((answer) => this.#settle(lane, entry, decodeOutcome(answer)))
+      // After a change of the leader only the answer of the next one counts: the earlier leader may judge by updates that were lost.
+      .then((answer) => lane.epoch === epoch && this.#settle(lane, entry, decodeOutcome(answer)))
       .catch(() => {
         if (entry.attempts === attempt) lane.againMs ??= nowMs() + RETRY_MS;
       });

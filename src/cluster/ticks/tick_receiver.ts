@@ -93,9 +93,13 @@ export class TickReceiver implements ShownPrices {
     return this.#live;
   }
 
-  /** Notes that a claim is in the log. Messages of earlier leaders are ignored from now on. */
-  began(epoch: number): void {
-    if (epoch <= this.#epoch) return;
+  /**
+   * Notes the epoch of the log at a place. Messages of earlier leaders are ignored from now on. A later epoch is known from ticks; if
+   * the log does not begin it in its place, the servers have lost its claim.
+   */
+  began(epoch: number, place = epoch): void {
+    const isLost = this.#epoch > epoch && place >= this.#epoch;
+    if (epoch <= this.#epoch && !isLost) return;
     this.#epoch = epoch;
     this.#number = 0;
     this.#isComplete = false;

@@ -8,6 +8,7 @@ import {
   WrongEnd,
 } from '../../../src/cluster/bus.js';
 import { LogFollower } from '../../../src/cluster/log/log_follower.js';
+import { WITHOUT_THEM } from '../../../src/cluster/log/lost_records.js';
 import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
 
 const CLAIM = { node: 1, name: 'one', run: 'r', attempt: 1, configHash: new Uint8Array(0), resign: false };
@@ -132,7 +133,7 @@ test('a log that ends before what was applied is read again for a while, and is 
   log.push(...records(4, 5, 'x'));
   await pass(31_000);
   t.same(broken, [
-    `the log has lost records: it ends with 5 (${log[4]!.id}), and this node has applied 5 (${applied!.id})`,
+    `the log has lost records: it ends with 5 (${log[4]!.id}), and this node has applied 5 (${applied!.id}), so at least 1 are lost${WITHOUT_THEM}`,
   ]);
   live(records(6, 6)[0]!);
   t.equal(follower.position.sequence, 5, 'nothing is applied any more');
@@ -153,6 +154,33 @@ test('records that the log has lost are appended again as they were, and others 
   await pass(31_000);
   t.same(restored, [5], 'another node has written there');
   t.match(broken[0], /^the log has lost records: it ends with 6 /);
+});
+
+test('records that another node has applied and the log lacks are lost', async (t) => {
+  const { follower, reported, broken, pass } = setUp(5);
+  follower.start();
+  await turns();
+  t.notOk(follower.isBehind);
+  reported.end = 7;
+  t.ok(follower.isBehind);
+  await pass(29_000);
+  t.same(broken, [], 'the servers may lag');
+  await pass(3_000);
+  t.match(
+    broken[0],
+    /^the log has lost records: .*, and another node has applied 7, so at least 2 are lost;/,
+  );
+});
+
+test('a record that no leader wrote does not hide that the record before it has changed', async (t) => {
+  const { follower, log, skipped, broken, pass } = setUp(5);
+  follower.start();
+  await turns();
+  log[4] = { ...log[4]!, id: 'other' };
+  log.push({ sequence: 6, id: 'x', bytes: new Uint8Array(3) });
+  await pass(32_000);
+  t.same(skipped, []);
+  t.match(broken[0], /^the log has lost records: it ends with 5 \(other\)/);
 });
 
 test('a record that no leader wrote is skipped by its reader, and the log goes on after it', async (t) => {
@@ -202,7 +230,7 @@ test('a damaged record is read from another server; without one the log is broke
       broken,
       isEverywhere
         ? [
-            'record 7 of the log cannot be applied: it follows a damaged record: record 6 does not have the hash that is its ID',
+            `record 7 of the log cannot be applied: it follows a damaged record: record 6 does not have the hash that is its ID${WITHOUT_THEM}`,
           ]
         : [],
     );
@@ -210,12 +238,13 @@ test('a damaged record is read from another server; without one the log is broke
 });
 
 test('a hole that stays is named', async (t) => {
-  const { follower, log, applied, broken, clock, pass } = setUp(9, LOG_START, { hole: 6 });
+  const { follower, log, applied, broken, clock, reported, pass } = setUp(9, LOG_START, { hole: 6 });
   follower.start();
   await pass(29_000);
   t.same(broken, []);
   await pass(2_000);
-  t.same(broken, ['the log lacks the records 6 to 6']);
+  t.same(broken, [`the log lacks the records 6 to 6${WITHOUT_THEM}`]);
+  t.ok(reported.reconnects > 5, 'other servers were asked');
   t.same(applied, [1, 2, 3, 4, 5]);
   t.equal(log.length, 9);
   t.ok(clock.nowMs > 30_000);
@@ -244,7 +273,7 @@ test('two writers of one epoch, a claim for another place, or another history br
       { epoch: 5, sequence: 6, after, entries: [], claim: CLAIM },
     ],
     [
-      `record 6 of the log cannot be applied: it follows record other, and this node has applied ${after} before it`,
+      `record 6 of the log cannot be applied: it follows record other, and this node has applied ${after} before it${WITHOUT_THEM}`,
       { epoch: 1, sequence: 6, after: 'other', entries: [] },
     ],
   ];
@@ -282,6 +311,7 @@ function setUp(
   const readFrom: number[] = [];
   const clock = { nowMs: 0 };
   const answer = { isLost: false };
+  const reported = { end: 0, reconnects: 0 };
   let firstSequence = 1;
   let listener: (record: LogRecord) => void = () => {};
   const follower = new LogFollower({
@@ -308,8 +338,12 @@ function setUp(
         listener = listen;
         return () => {};
       },
+      reconnect: () => {
+        reported.reconnects++;
+      },
     },
     position,
+    reportedEnd: () => reported.end,
     apply: (_, { sequence }) => applied.push(sequence),
     caughtUp: () => caughtUp.push(applied.at(-1)),
     missing: (sequence) => missing.push(sequence),
@@ -338,6 +372,7 @@ function setUp(
       }
     },
     answer,
+    reported,
     live: (record: LogRecord) => listener(record),
     deleteBefore: (sequence: number) => {
       firstSequence = sequence;

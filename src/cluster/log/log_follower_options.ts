@@ -1,0 +1,26 @@
+import type { Bus, LogPosition } from '../bus.js';
+import type { ClusterTiming } from '../timing.js';
+import type { LogBatch } from './log_batch.js';
+
+export interface LogFollowerOptions {
+  readonly bus: Pick<Bus, 'append' | 'read' | 'extent' | 'onCommitted' | 'reconnect'>;
+  /** The last record that this node has applied. */
+  readonly position: LogPosition;
+  /** Returns the highest sequence that another node has reported as applied. */
+  readonly reportedEnd: () => number;
+  /** Called with the next record of the log. */
+  readonly apply: (batch: LogBatch, position: LogPosition) => void;
+  /** Called once, when all records have been applied that the log had when following began. */
+  readonly caughtUp: () => void;
+  /** Called when the record after the position was deleted from the log. Following continues at this sequence. */
+  readonly missing: (firstSequence: number) => void;
+  /** Called when this log cannot be followed. After this call no record is applied. */
+  readonly broken: (reason: string) => void;
+  /** Called when a record has no effect, because it is not part of the chain. */
+  readonly skipped: (reason: string) => void;
+  /** Called when records that the log had lost were appended again; absent on a node that may not write to the log. */
+  readonly restored?: ((count: number) => void) | undefined;
+  readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs' | 'regressedMs'>;
+  /** Returns milliseconds of a clock that does not go back. */
+  readonly nowMs: () => number;
+}
