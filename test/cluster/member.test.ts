@@ -180,6 +180,9 @@ test('nodes behind a cut that hear each other, and no log, go to another server'
   ofLeader!.server = 0;
   ofStandby!.server = 1;
   ofEdge!.server = 0;
+  const { sequence } = servers.end;
+  while (first.process!.member.applied.sequence === sequence) await agenda.runUntil(agenda.nowMs + 1);
+  await agenda.runUntil(agenda.nowMs + 5);
   servers.cutOff(0);
   await agenda.runUntil(agenda.nowMs + 0.9 * TIMING.tickLeaseMs);
   t.equal(second.process!.member.role, 'leader');
@@ -223,6 +226,31 @@ test('servers that lost the newest records, or all, receive them again, and no a
     invariants.end();
     t.same(invariants.violations, []);
   }
+});
+
+test('a standby does not claim in the place of records that the servers lost and another node had', async (t) => {
+  const { agenda, servers, first, second, edge, invariants } = await cluster(t);
+  second.isCut = true;
+  first.process!.publish({ asset: 1, value: 8 }, true);
+  await agenda.runUntil(agenda.nowMs + 300);
+  t.equal(invariants.acknowledgedCount, 2);
+  const { sequence } = second.process!.member.applied;
+  second.isCut = false;
+  servers.loseTail(servers.end.sequence - sequence);
+  // The leader reports what it has applied, and dies before the servers take the records again.
+  servers.slowWrites = { chance: 1, ms: 1e9 };
+  while (second.process!.member.nodes.appliedMax <= sequence) await agenda.runUntil(agenda.nowMs + 1);
+  first.kill();
+  servers.slowWrites = { chance: 0, ms: 0 };
+  await agenda.runUntil(agenda.nowMs + TIMING.regressedMs + 3 * LEASE_MS);
+  t.equal(second.process!.member.role, 'standby');
+  t.equal(servers.end.sequence, sequence);
+  t.match(
+    invariants.stops.find((reason) => reason.includes('another node has applied')),
+    /^the log has lost records: it ends with \d+ .*, so at least \d+ are lost; to go on without them, run tickseal store/,
+  );
+  t.ok(edge.process!.hasStopped, 'the edge has applied them');
+  t.same([...edge.process!.table], []);
 });
 
 test('a log that two lead ends the node that finds it', async (t) => {

@@ -1,5 +1,5 @@
 import type { LogPosition, LogRecord } from '../../../src/cluster/bus.js';
-import { decodeLogBatch } from '../../../src/cluster/log/log_batch.js';
+import { decodeLogBatch, type LogBatch } from '../../../src/cluster/log/log_batch.js';
 import { decodeTickBatch } from '../../../src/cluster/ticks/tick_batch.js';
 import { LEASE_MARGIN } from '../../../src/cluster/timing.js';
 import { readEntry } from './sample.js';
@@ -11,27 +11,63 @@ interface Epoch {
   isOver: boolean;
 }
 
+/** A record that was committed, and the state of the log up to it. */
+interface Committed {
+  readonly sequence: number;
+  /** The ID of the record before it that has an effect. */
+  readonly after: string;
+  readonly current: Epoch | undefined;
+  readonly signedAtUs: number;
+  /** The updates of the record, and their assets. */
+  readonly inputs: readonly { readonly asset: number; readonly value: number }[];
+  isLost: boolean;
+}
+
+/** A node, as far as the rules at the end of a run need it. */
+export interface NodeAtEnd {
+  readonly name: string;
+  /** The last record with an effect that the node has applied. */
+  readonly lastId: string;
+  readonly hasStopped: boolean;
+}
+
+const STOPS_FOR_DATA =
+  /the log (?:has lost|lacks)|it follows (?:a damaged )?record|is of epoch|not its place/;
+
 /**
  * The rules that must hold at each moment of each schedule. This class sees all events of the simulation, and reports
- * violations.
+ * violations. The servers may lose records. Then the log goes on from its end as if these records had never been
+ * written; but no node that has applied one of them may go on, unless the log has it again.
  */
 export class Invariants {
   readonly violations: string[] = [];
+  /** The reasons with which nodes have stopped. */
+  readonly stops: string[] = [];
   readonly #nowMs: () => number;
   readonly #tickLeaseMs: number;
   readonly #epochs: Epoch[] = [];
   readonly #values = new Map<string, number>();
-  readonly #logged = new Set<number>();
+  /** The records of each update. */
+  readonly #logged = new Map<number, Committed[]>();
+  readonly #aggregated = new Set<number>();
   readonly #assetOf = new Map<number, number>();
   readonly #acknowledged = new Set<number>();
+  readonly #refused = new Set<number>();
   /** The process that wrote each record first, by the record's ID. */
   readonly #authors = new Map<string, string>();
-  readonly #committed = new Set<string>();
-  #signedAtUs = 0;
+  readonly #committed = new Map<string, Committed>();
+  /** The highest sequence that the author of each record had heard of when it wrote the record. */
+  readonly #heardOf = new Map<string, number>();
+  #last: Committed | undefined;
+  /** True when the servers have lost records, so that a node may stop. */
+  hasLostData = false;
 
-  constructor(nowMs: () => number, tickLeaseMs: number) {
+  readonly #tell: ((what: string) => void) | undefined;
+
+  constructor(nowMs: () => number, tickLeaseMs: number, tell?: (what: string) => void) {
     this.#nowMs = nowMs;
     this.#tickLeaseMs = tickLeaseMs;
+    this.#tell = tell;
   }
 
   get epochCount(): number {
@@ -53,6 +89,11 @@ export class Invariants {
       this.#violated(`${run} writes after record ${after.sequence}, and has applied ${applied.sequence}`);
   }
 
+  /** Notes the highest sequence of the log that other aggregators have reported to the author of a record. */
+  knows(id: string, reportedMax: number): void {
+    this.#heardOf.set(id, reportedMax);
+  }
+
   /** Returns the process that wrote a record; `undefined` when none of the nodes wrote it. */
   authorOf(id: string): string | undefined {
     return this.#authors.get(id);
@@ -60,31 +101,74 @@ export class Invariants {
 
   /** Checks a new record of the servers. Each epoch must have a single author, and epochs and signed times must grow. */
   committed({ sequence, id, bytes }: LogRecord): void {
-    if (this.#committed.has(id)) return;
-    this.#committed.add(id);
-    const { epoch, claim, entries } = decodeLogBatch(bytes);
+    const known = this.#committed.get(id);
+    if (known !== undefined) {
+      this.#tell?.(`record ${sequence} is in the log again`);
+      // A node has brought a lost record back.
+      known.isLost = false;
+      this.#last = known;
+      return;
+    }
+    const batch = decodeLogBatch(bytes);
+    const { epoch, claim, entries, after } = batch;
     const run = this.authorOf(id);
-    const current = this.#epochs.at(-1);
+    let current = this.#last?.current;
     if (claim !== undefined && !claim.resign) {
+      if ((this.#heardOf.get(id) ?? 0) >= sequence)
+        this.#violated(
+          `${run} claims record ${sequence}, and knows that the log had ${this.#heardOf.get(id)}`,
+        );
       if (current !== undefined && epoch <= current.epoch)
         this.#violated(`record ${sequence} claims epoch ${epoch} after epoch ${current.epoch}`);
-      this.#epochs.push({ epoch, run, atMs: this.#nowMs(), isOver: false });
+      current = { epoch, run, atMs: this.#nowMs(), isOver: false };
+      this.#epochs.push(current);
     } else if (current === undefined || epoch !== current.epoch || run !== current.run || current.isOver)
       this.#violated(
         `record ${sequence} of ${run} in epoch ${epoch} follows epoch ${current?.epoch} of ${current?.run}`,
       );
     else if (claim !== undefined) current.isOver = true;
+    const inputs: { asset: number; value: number }[] = [];
+    let lastUs = this.#last?.signedAtUs ?? 0;
     for (const entry of entries) {
       const { isInput, asset, value, before, signedAtUs } = readEntry(entry);
-      if (isInput) for (const one of [value, ...before]) this.#logged.add(one);
-      else {
-        if (!this.#logged.has(value)) this.#violated(`record ${sequence} has ${value} before its input`);
-        if (signedAtUs <= this.#signedAtUs)
-          this.#violated(`record ${sequence} has time ${signedAtUs} after ${this.#signedAtUs}`);
-        this.#signedAtUs = signedAtUs;
+      if (isInput) {
+        for (const one of [...before, value])
+          if (one === value || !this.#logged.has(one) || this.#isLost(one))
+            inputs.push({ asset, value: one });
+      } else {
+        if (!this.#logged.has(value) && !inputs.some((one) => one.value === value))
+          this.#violated(`record ${sequence} has ${value} before its input`);
+        if (signedAtUs <= lastUs) this.#violated(`record ${sequence} has time ${signedAtUs} after ${lastUs}`);
+        lastUs = signedAtUs;
         this.shown(asset, value, signedAtUs);
+        if (this.#aggregated.has(value) && !this.#isLost(value))
+          this.#violated(`record ${sequence} has update ${value} for a second time`);
+        this.#aggregated.add(value);
+        if (this.#refused.has(value))
+          this.#violated(`record ${sequence} has update ${value}, which was refused`);
       }
     }
+    if (claim !== undefined || entries.length > 0)
+      this.#tell?.(`record ${sequence} of ${run} in epoch ${epoch}: ${contentsOf(batch)}`);
+    this.#last = { sequence, after, current, signedAtUs: lastUs, inputs, isLost: false };
+    this.#committed.set(id, this.#last);
+    for (const { value } of inputs) {
+      const records = this.#logged.get(value);
+      if (records === undefined) this.#logged.set(value, [this.#last]);
+      else records.push(this.#last);
+    }
+  }
+
+  /** Notes that the servers have lost records, and now end with another one. */
+  lost(records: readonly LogRecord[], log: readonly LogRecord[]): void {
+    this.hasLostData = true;
+    for (const { id } of records) {
+      const committed = this.#committed.get(id);
+      if (committed !== undefined) committed.isLost = true;
+    }
+    this.#last = undefined;
+    for (let place = log.length - 1; place >= 0 && this.#last === undefined; place--)
+      this.#last = this.#at(log[place]!);
   }
 
   /** Checks an aggregate that a reader could see. */
@@ -106,16 +190,49 @@ export class Invariants {
       this.#violated(`${node} shows ${value} of asset ${this.#assetOf.get(value)} as asset ${asset}`);
   }
 
-  /** Checks a record that a node applies. The log must contain the record. */
-  applies(node: string, { sequence, id }: LogPosition, log: readonly LogRecord[]): void {
-    if (log[sequence - 1]?.id !== id)
+  /**
+   * Checks a record that a node applies. The log must contain the record, or have contained it before the servers lost it, and it
+   * must follow the last record that the node has applied.
+   */
+  applies(
+    node: string,
+    { sequence, id }: LogPosition,
+    log: readonly LogRecord[],
+    chain: { readonly after: string; readonly lastId: string },
+  ): void {
+    if (log[sequence - 1]?.id !== id && this.#committed.get(id)?.isLost !== true)
       this.#violated(`${node} applies ${sequence} (${id}), and the log has ${log[sequence - 1]?.id}`);
+    if (chain.lastId !== '' && chain.after !== '' && chain.after !== chain.lastId)
+      this.#violated(`${node} applies ${sequence}, which follows ${chain.after} and not ${chain.lastId}`);
+  }
+
+  /** Checks a node that begins to lead: it must have the newest update of each asset that the log still has. */
+  leads(node: string, prices: ReadonlyMap<number, number>, log: readonly LogRecord[], epoch: number): void {
+    // The servers may have lost the claim.
+    if (log.at(-1)?.sequence !== epoch) return;
+    const newest = new Map<number, number>();
+    for (const record of log)
+      for (const { asset, value } of this.#at(record)?.inputs ?? []) newest.set(asset, value);
+    for (const [asset, value] of newest)
+      if (prices.get(asset) !== value)
+        this.#violated(
+          `${node} leads with update ${prices.get(asset)} of asset ${asset}, and the log has ${value}`,
+        );
+  }
+
+  /** Checks the log of a node that has led for a while: a new node must find each asset's input in it. */
+  keepsInputs(node: string, prices: ReadonlyMap<number, number>, log: readonly LogRecord[]): void {
+    const kept = new Set(log.flatMap((record) => this.#at(record)?.inputs.map(({ asset }) => asset) ?? []));
+    for (const asset of prices.keys())
+      if (!kept.has(asset))
+        this.#violated(`${node} leads, and the log no longer has an input of asset ${asset}`);
   }
 
   /** Checks a node's ticks. The ticks of an epoch must end soon after another epoch began. */
   ticks(node: string, bytes: Uint8Array): void {
     const { epoch } = decodeTickBatch(bytes);
-    const next = this.#epochs.find((one) => one.epoch > epoch);
+    const place = this.#epochs.findLastIndex((one) => one.epoch === epoch);
+    const next = place === -1 ? undefined : this.#epochs[place + 1];
     const lateMs = next === undefined ? 0 : this.#nowMs() - next.atMs;
     if (lateMs > this.#tickLeaseMs * LEASE_MARGIN)
       this.#violated(`${node} ticks in epoch ${epoch} ${lateMs} ms after epoch ${next!.epoch} began`);
@@ -126,25 +243,104 @@ export class Invariants {
     this.#acknowledged.add(value);
   }
 
-  skipped(node: string, reason: string): void {
-    this.#violated(`${node} skips a record: ${reason}`);
+  /** Records that a publisher's update was refused: it must never count. */
+  refused(value: number): void {
+    this.#refused.add(value);
+    if (this.#aggregated.has(value)) this.#violated(`update ${value} is refused, and the log has it`);
   }
 
-  fatal(node: string, reason: string): void {
-    this.#violated(`${node} cannot go on: ${reason}`);
+  /** Checks a record that a node skips. @param isFaulty true if no node wrote the record, or a server's copy is damaged */
+  skipped(node: string, reason: string, isFaulty: boolean): void {
+    if (!isFaulty) this.#violated(`${node} skips a record: ${reason}`);
   }
 
-  /** Checks, at the end, that the log has every update that was acknowledged as durable. */
-  end(): void {
-    for (const value of this.#acknowledged)
-      if (!this.#logged.has(value)) this.#violated(`update ${value} was durable, and the log lacks it`);
+  /** Checks a node that stops. @param couldRestore true if the node has all records that the log has lost */
+  fatal(node: string, reason: string, couldRestore = false): void {
+    this.stops.push(reason);
+    if (!this.hasLostData || !STOPS_FOR_DATA.test(reason)) this.#violated(`${node} cannot go on: ${reason}`);
+    else if (couldRestore) this.#violated(`${node} stops, and has what the log lost: ${reason}`);
+  }
+
+  /** Tells whether a node that has applied the record `lastId` has applied the record `id` before it. */
+  hasApplied(lastId: string, id: string): boolean {
+    const record = this.#committed.get(id);
+    return id === '' || (record !== undefined && this.#isInChain(lastId, record));
+  }
+
+  /**
+   * Checks that the log has every update that was acknowledged as durable. The servers may have lost it: then each node that has
+   * applied it must have stopped.
+   */
+  end(nodes: readonly NodeAtEnd[] = []): void {
+    for (const value of this.#acknowledged) {
+      const records = this.#logged.get(value);
+      if (records === undefined) this.#violated(`update ${value} was durable, and the log lacks it`);
+      else if (this.#isLost(value))
+        for (const { name, lastId, hasStopped } of nodes)
+          if (!hasStopped && records.some((record) => this.#isInChain(lastId, record)))
+            this.#violated(
+              `update ${value} was durable, the log lacks it, and ${name}, which has it, goes on`,
+            );
+    }
+  }
+
+  /**
+   * Counts the durable updates that are lost when an operator lets all nodes go on without the log.
+   * @param lastId the last applied record of the folder with which the new log begins
+   * @param silentIds the last applied records of the nodes that have not stopped: none of them may have a lost update
+   */
+  giveUp(lastId: string, silentIds: readonly string[]): number {
+    let count = 0;
+    for (const value of this.#acknowledged) {
+      const records = this.#logged.get(value) ?? [];
+      const isIn = (last: string) => records.some((record) => this.#isInChain(last, record));
+      if (isIn(lastId)) continue;
+      count++;
+      if (silentIds.some(isIn))
+        this.#violated(`update ${value} was durable and is lost, and a node that has it is silent`);
+    }
+    this.#acknowledged.clear();
+    return count;
   }
 
   unsettled(reason: string): void {
     this.#violated(`after the last heal ${reason}`);
   }
 
+  /** Returns a record of the log; `undefined` for a copy of it in another place, and for a record that no node wrote. */
+  #at({ sequence, id }: LogPosition): Committed | undefined {
+    const record = this.#committed.get(id);
+    return record?.sequence === sequence ? record : undefined;
+  }
+
+  #isLost(value: number): boolean {
+    return this.#logged.get(value)?.every(({ isLost }) => isLost) ?? false;
+  }
+
+  /** Tells whether a record is the record `lastId`, or one before it. */
+  #isInChain(lastId: string, record: Committed): boolean {
+    let one = this.#committed.get(lastId);
+    while (one !== undefined && one.sequence > record.sequence) one = this.#committed.get(one.after);
+    return one === record;
+  }
+
   #violated(what: string): void {
     this.violations.push(`${this.#nowMs().toFixed(1)} ms: ${what}`);
+    this.#tell?.(`BROKEN RULE: ${what}`);
   }
+}
+
+/** Returns the contents of a record in words. */
+function contentsOf({ claim, entries }: LogBatch): string {
+  const updates = (wanted: boolean) =>
+    entries
+      .map(readEntry)
+      .filter(({ isInput }) => isInput === wanted)
+      .map(({ asset, value }) => `${value} of asset ${asset}`);
+  const parts = [
+    ...(claim === undefined ? [] : [claim.resign ? 'it resigns' : `node ${claim.node} leads`]),
+    ...(updates(true).length === 0 ? [] : [`inputs ${updates(true).join(', ')}`]),
+    ...(updates(false).length === 0 ? [] : [`aggregates ${updates(false).join(', ')}`]),
+  ];
+  return parts.join('; ');
 }

@@ -3,6 +3,7 @@ import {
   type LogExtent,
   type LogPosition,
   type LogRecord,
+  RecordsMissing,
   WrongEnd,
 } from '../../../src/cluster/bus.js';
 import type { Agenda } from './agenda.js';
@@ -28,9 +29,16 @@ export const FAIR: Readonly<Weather> = { loss: 0, duplicate: 0, late: 0, lateMs:
 export interface ServersOptions {
   readonly agenda: Agenda;
   readonly random: Random;
-  /** Called when a record has been committed. */
+  /** Called when a record of a node has been committed. */
   readonly committed: (record: LogRecord) => void;
+  /** Called when the servers have lost committed records. @param end the last record that is left */
+  readonly lost?: (records: readonly LogRecord[], end: LogPosition) => void;
+  /** The time for which the log keeps its records. */
+  readonly retentionMs?: number;
 }
+
+/** A fault of the disk of a server: the server reads a record with another bit, or not at all. */
+export type Damage = 'flipped' | 'missing';
 
 /** A node as the servers see it. */
 export interface Client {
@@ -43,6 +51,11 @@ export interface Client {
 export class MessageServers {
   readonly #options: ServersOptions;
   readonly #log: LogRecord[] = [];
+  readonly #committedMs: number[] = [];
+  #firstSequence = 1;
+  readonly #foreign = new Set<string>();
+  /** The damaged records of each server. */
+  readonly #damaged: Map<number, Damage>[] = Array.from({ length: SERVERS }, () => new Map());
   /** The number of records that each server knows. */
   readonly #known = new Array<number>(SERVERS).fill(0);
   readonly #isCutOff = new Array<boolean>(SERVERS).fill(false);
@@ -64,11 +77,60 @@ export class MessageServers {
     return this.#log.at(-1) ?? LOG_START;
   }
 
+  /** The sequence of the first record that is left; older records were dropped because of their age. */
+  get firstSequence(): number {
+    const { agenda, retentionMs = Number.POSITIVE_INFINITY } = this.#options;
+    const sinceMs = agenda.nowMs - retentionMs;
+    while (this.#firstSequence <= this.#log.length && this.#committedMs[this.#firstSequence - 1]! < sinceMs)
+      this.#firstSequence++;
+    return this.#firstSequence;
+  }
+
   /** Loses the newest records, like a power cut of all servers. */
   loseTail(count: number): void {
-    this.#log.length = Math.max(0, this.#log.length - count);
-    for (let server = 0; server < SERVERS; server++)
-      this.#known[server] = Math.min(this.#known[server]!, this.#log.length);
+    const lost = this.#log.splice(Math.max(0, this.#log.length - count));
+    this.#committedMs.length = this.#log.length;
+    this.#firstSequence = Math.min(this.#firstSequence, this.#log.length + 1);
+    for (let server = 0; server < SERVERS; server++) this.#forgetAfter(server, this.#log.length);
+    this.#options.lost?.(lost, this.end);
+  }
+
+  /** Makes one server forget its newest records, which it reads from the others again when the servers are healed. */
+  forget(server: number, count: number): void {
+    this.#forgetAfter(server, Math.max(0, this.#known[server]! - count));
+  }
+
+  /** Damages a record on the disk of one server. */
+  damage(server: number, sequence: number, damage: Damage): void {
+    this.#damaged[server]!.set(sequence, damage);
+  }
+
+  /** Stores a message that no node wrote, as if an answer had been sent to the subject of a record. */
+  storeForeign({ id, bytes }: Pick<LogRecord, 'id' | 'bytes'>): void {
+    const record = { sequence: this.#log.length + 1, id, bytes };
+    this.#foreign.add(`${record.sequence} ${id}`);
+    this.#store(record);
+  }
+
+  /** Returns true for a message that no node wrote; a node that brings back lost records stores it again. */
+  isForeign({ sequence, id }: LogPosition): boolean {
+    return this.#foreign.has(`${sequence} ${id}`);
+  }
+
+  /** Returns true for a message that no node wrote, and for a record that a server has damaged. */
+  isFaulty(place: LogPosition): boolean {
+    const { sequence } = place;
+    return this.isForeign(place) || this.#damaged.some((damaged) => damaged.get(sequence) === 'flipped');
+  }
+
+  /** Replaces the log by an empty one, like an operator. */
+  empty(): void {
+    this.loseTail(this.#log.length);
+    for (const damaged of this.#damaged) damaged.clear();
+  }
+
+  #forgetAfter(server: number, sequence: number): void {
+    this.#known[server] = Math.min(this.#known[server]!, sequence);
   }
 
   /** Cuts off a server. At most one server is cut off, so the other servers are the majority that commits. */
@@ -127,25 +189,51 @@ export class MessageServers {
     );
   }
 
-  read(server: number, afterSequence: number): LogRecord[] {
+  /** @returns the error when the first of the records is missing on the server */
+  read(server: number, afterSequence: number): LogRecord[] | RecordsMissing {
     const end = Math.min(this.#known[server]!, afterSequence + READ_MAX);
-    return afterSequence >= end ? [] : this.#log.slice(afterSequence, end);
+    if (afterSequence >= end) return [];
+    if (afterSequence + 1 < this.firstSequence)
+      return new RecordsMissing(
+        `the log lacks the records ${afterSequence + 1} to ${this.firstSequence - 1}`,
+      );
+    const records: LogRecord[] = [];
+    for (const record of this.#log.slice(afterSequence, end)) {
+      const damage = this.#damaged[server]!.get(record.sequence);
+      if (damage === 'missing') break;
+      records.push(damage === undefined ? record : { ...record, bytes: flipped(record.bytes) });
+    }
+    const next = afterSequence + 1;
+    return records.length > 0 ? records : new RecordsMissing(`the log lacks the records ${next} to ${next}`);
   }
 
   extent(server: number): LogExtent {
-    return { firstSequence: 1, last: this.#log[this.#known[server]! - 1] ?? LOG_START };
+    const known = this.#known[server]!;
+    return {
+      firstSequence: Math.min(this.firstSequence, known + 1),
+      last: this.#log[known - 1] ?? LOG_START,
+    };
   }
 
   #commit(after: LogPosition, id: string, bytes: Uint8Array): number | WrongEnd {
     // If the log already has the record, the record is not appended again.
     const { end } = this;
-    if (end.id === id) return end.sequence;
+    const sequence = after.sequence + 1;
+    if (this.#log[after.sequence]?.id === id) return sequence;
     if (end.sequence !== after.sequence || (after.id !== '' && end.id !== after.id))
       return new WrongEnd(`the log ends with ${end.sequence} (${end.id})`);
-    const record = { sequence: after.sequence + 1, id, bytes };
-    this.#log.push(record);
-    this.#options.committed(record);
+    const record = { sequence, id, bytes };
+    if (!this.isForeign(record)) this.#options.committed(record);
+    this.#store(record);
+    return sequence;
+  }
+
+  #store(record: LogRecord): void {
     const { agenda, random } = this.#options;
+    this.#log.push(record);
+    this.#committedMs.push(agenda.nowMs);
+    // A record in the place of a damaged one is sound.
+    for (const damaged of this.#damaged) damaged.delete(record.sequence);
     const slow = random.chance(0.05) ? 200 : 1;
     for (let server = 0; server < SERVERS; server++)
       if (!this.#isCutOff[server]) {
@@ -153,7 +241,6 @@ export class MessageServers {
           if (!this.#isCutOff[server]) this.#learn(server, record.sequence);
         });
       }
-    return record.sequence;
   }
 
   /** Publishes the records that a server learns to the clients of the server. */
@@ -171,4 +258,10 @@ export class MessageServers {
       }
     }
   }
+}
+
+function flipped(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(bytes);
+  copy[copy.length >> 1]! ^= 4;
+  return copy;
 }

@@ -1,5 +1,7 @@
 import type { LogEntry } from '../../../src/cluster/log/log_batch.js';
 import { IdMapping } from '../../../src/cluster/ticks/id_mapping.js';
+import type { PublishRights } from '../../../src/ingest/gate.js';
+import type { ReadMessage } from '../../../src/ingest/message.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { Price } from '../../../src/model/price.js';
 
@@ -35,6 +37,34 @@ const KEY = new Uint8Array(20);
 
 export function priceOf(value: number): Price {
   return BigInt(value) as Price;
+}
+
+export const RIGHTS: PublishRights = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
+
+/** Makes the message of a publisher with one update. */
+export function messageOf({ asset, value }: Update): ReadMessage {
+  const { symbol } = nameOf(asset);
+  const update = {
+    symbol,
+    assetId: symbol,
+    publisherKey: '0x02',
+    externalAssetId: symbol,
+    signatureType: 'evm',
+    price: String(value),
+    timestamp: String(value),
+    r: '0x03',
+    s: '0x04',
+    v: undefined,
+    msgHash: '0x05',
+    metadata: undefined,
+  };
+  return { ok: true, traceId: undefined, updates: [update], malformed: new Map(), length: 200 };
+}
+
+/** Returns the update of a message that {@link messageOf} made. */
+export function updateOf({ updates }: ReadMessage): Update {
+  const { symbol, price } = updates[0]!;
+  return { asset: numberOf({ symbol, signatureType: 'evm' }), value: Number(price) };
 }
 
 /** Makes the entry of an input. @param before earlier updates in the input, as hashes */

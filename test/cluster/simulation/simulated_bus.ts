@@ -59,9 +59,11 @@ export class SimulatedBus implements Bus {
 
   read(afterSequence: number): Promise<readonly LogRecord[]> {
     const { servers } = this.#options;
-    return this.#request(REQUEST_MS_MAX, (answer) =>
-      answer(servers.read(this.#client.server, afterSequence)),
-    );
+    return this.#request(REQUEST_MS_MAX, (answer, refuse) => {
+      const result = servers.read(this.#client.server, afterSequence);
+      if (result instanceof Error) refuse(result);
+      else answer(result);
+    });
   }
 
   onCommitted(listener: (record: LogRecord) => void): () => void {
