@@ -5,18 +5,18 @@ import type { Found, Search } from './search.js';
 
 const SCHEDULES_MAX = 2_000;
 
-export const NOT_APPLIED = /writes after record \d+, and has applied/;
 export const TWO_AUTHORS = /record \d+ of n\S+ in epoch \d+ follows epoch/;
 
 /** Checks that the schedule of some seed breaks a rule. @returns the first such seed */
 export async function failsSome(
   t: Test,
   rule: RegExp,
-  how: Pick<Search, 'mutant' | 'losesRecords'>,
-): Promise<number> {
-  const workerData: Search = { ...how, rule, schedulesMax: SCHEDULES_MAX };
+  mutant: Search['mutant'],
+  { shrinks = false } = {},
+): Promise<Found> {
+  const workerData: Search = { mutant, rule, shrinks, schedulesMax: SCHEDULES_MAX };
   const worker = new Worker(new URL('./search.js', import.meta.url), { workerData, execArgv: [] });
   const [found] = (await once(worker, 'message')) as [Found];
   t.ok(found, found ? `seed ${found.seed}: ${found.violation}` : `no schedule of ${SCHEDULES_MAX} shows it`);
-  return found?.seed ?? 0;
+  return found;
 }

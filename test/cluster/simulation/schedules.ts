@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { ruleOf, shrink } from './shrink.js';
 import { simulate } from './simulation.js';
 
 // Runs many schedules on a separate thread, because tap follows every promise of its own thread. That takes four times as
@@ -12,7 +13,10 @@ export interface Schedules {
 export interface Summary {
   readonly epochs: number;
   readonly acknowledged: number;
-  /** The first seeds that failed, with their faults. */
+  /** The number of nodes that stopped because the servers had lost or damaged records. */
+  readonly stopped: number;
+  readonly givenUp: number;
+  /** The first seeds that failed, with the rules that they broke, and the history of the smallest schedule in words. */
   readonly failures: readonly string[];
 }
 
@@ -20,12 +24,19 @@ const FAILURES_MAX = 5;
 
 const { first, last } = workerData as Schedules;
 const failures: string[] = [];
-let epochs = 0;
-let acknowledged = 0;
+const sum = { epochs: 0, acknowledged: 0, stopped: 0, givenUp: 0 };
 for (let seed = first; seed <= last && failures.length < FAILURES_MAX; seed++) {
   const outcome = await simulate(seed);
-  epochs += outcome.epochs;
-  acknowledged += outcome.acknowledged;
-  if (outcome.violations.length > 0) failures.push(`SEED=${seed}\n${outcome.violations.join('\n')}`);
+  for (const key of ['epochs', 'acknowledged', 'stopped', 'givenUp'] as const) sum[key] += outcome[key];
+  if (outcome.violations.length > 0) failures.push(await inWords(seed, outcome.violations));
 }
-parentPort!.postMessage({ epochs, acknowledged, failures } satisfies Summary);
+parentPort!.postMessage({ ...sum, failures } satisfies Summary);
+
+/** Returns the fault of a seed. Only the first one is made small, because that takes some seconds. */
+async function inWords(seed: number, violations: readonly string[]): Promise<string> {
+  const lines = [`SEED=${seed}`, ...violations];
+  if (failures.length > 0) return lines.join('\n');
+  const { plan, history } = await shrink(seed, ruleOf(violations[0]!));
+  const size = `${plan.faults.length} faults and ${plan.updates.length} updates`;
+  return [...lines, `The smallest schedule that breaks this rule has ${size}:`, ...history].join('\n');
+}

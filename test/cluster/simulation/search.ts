@@ -1,29 +1,34 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { CLAIMS_AT_THE_END, NO_ID, SKIPS_LEASE, TWO_IN_FLIGHT, TWO_IN_FLIGHT_NO_ID } from './mutants.js';
+import type { Mutant } from './mutant.js';
+import { MUTANTS } from './mutants.js';
+import { type Shrunk, shrink } from './shrink.js';
 import { simulate } from './simulation.js';
 
 // Searches for a schedule that breaks a rule, on a separate thread like `schedules.ts`.
 
-const MUTANTS = { CLAIMS_AT_THE_END, NO_ID, SKIPS_LEASE, TWO_IN_FLIGHT, TWO_IN_FLIGHT_NO_ID };
-
 export interface Search {
   readonly mutant: keyof typeof MUTANTS;
-  readonly losesRecords?: boolean;
   readonly rule: RegExp;
   readonly schedulesMax: number;
+  /** True to make the schedule smaller. */
+  readonly shrinks: boolean;
 }
 
 /** The result; `undefined` when no schedule breaks the rule. */
-export type Found = { readonly seed: number; readonly violation: string } | undefined;
+export type Found =
+  | { readonly seed: number; readonly violation: string; readonly shrunk: Shrunk | undefined }
+  | undefined;
 
-const { mutant, losesRecords = false, rule, schedulesMax } = workerData as Search;
+const { mutant: name, rule, schedulesMax, shrinks } = workerData as Search;
+const mutant: Mutant = MUTANTS[name];
 parentPort!.postMessage(await search());
 
 async function search(): Promise<Found> {
   for (let seed = 1; seed <= schedulesMax; seed++) {
-    const { violations } = await simulate(seed, { mutant: MUTANTS[mutant], losesRecords });
+    const { violations } = await simulate(seed, { mutant });
     const violation = violations.find((text) => rule.test(text));
-    if (violation !== undefined) return { seed, violation };
+    if (violation !== undefined)
+      return { seed, violation, shrunk: shrinks ? await shrink(seed, rule, mutant) : undefined };
   }
   return undefined;
 }

@@ -1,11 +1,15 @@
 import type { ClusterTiming } from '../../../src/cluster/timing.js';
 import { Agenda } from './agenda.js';
+import { FAULTS } from './faults.js';
 import { Invariants } from './invariants.js';
-import { FAIR, MessageServers, SERVERS } from './message_servers.js';
+import { FAIR, MessageServers } from './message_servers.js';
+import type { Mutant } from './mutant.js';
+import { type Plan, type PlannedFault, type PlannedUpdate, planOf } from './plan.js';
 import { Random } from './random.js';
-import { ASSETS, priceOf, TAXONOMIES } from './sample.js';
+import { ASSETS, priceOf } from './sample.js';
 import type { SimulatedBus } from './simulated_bus.js';
-import { type Mutant, type Process, SimulatedNode } from './simulated_node.js';
+import { SimulatedNode } from './simulated_node.js';
+import type { Process } from './simulated_process.js';
 
 export const TIMING: ClusterTiming = {
   leaseMs: 1_000,
@@ -17,17 +21,25 @@ export const TIMING: ClusterTiming = {
   silenceMs: 1_500,
   logSilenceMs: 1_550,
   retryMs: 100,
-  regressedMs: 30_000,
+  regressedMs: 6_000,
 };
 
-/** The time after the last fault within which a node must lead and all nodes must know all updates. */
-const SETTLE_MS_MAX = 12_000;
+/** The time after the last fault within which a node must lead and all nodes must know all updates, or have stopped. */
+const SETTLE_MS_MAX = 16_000;
 const SETTLE_STEP_MS = 250;
+/** The time for which the log keeps its records: ten rounds of checkpoints. */
+const RETENTION_MS = 5_000;
+/** The time after which a leader has written all inputs again. */
+const ROUND_MS = 1_200;
+/** The number of times that an operator lets stopped nodes go on. */
+const OPERATIONS_MAX = 3;
 
 export interface ScheduleOptions {
   readonly mutant?: Mutant;
-  /** True if the servers may lose acknowledged records. Such a loss is a violation. */
-  readonly losesRecords?: boolean;
+  /** The schedule; absent for the one of the seed. */
+  readonly plan?: Plan;
+  /** Called with each event, in words. */
+  readonly tell?: (what: string) => void;
 }
 
 export interface Outcome {
@@ -35,171 +47,126 @@ export interface Outcome {
   readonly epochs: number;
   readonly records: number;
   readonly acknowledged: number;
+  /** The number of nodes that stopped because of lost or damaged records. */
+  readonly stopped: number;
+  /** The number of durable updates that an operator gave up. */
+  readonly givenUp: number;
 }
 
-/** Runs the schedule of faults of a seed. */
+/** Runs the schedule of a seed. */
 export async function simulate(seed: number, options: ScheduleOptions = {}): Promise<Outcome> {
-  const simulation = new Simulation(seed, options);
-  await simulation.run();
-  const { invariants, servers } = simulation;
-  return {
-    violations: invariants.violations,
-    epochs: invariants.epochCount,
-    records: servers.log.length,
-    acknowledged: invariants.acknowledgedCount,
-  };
+  const restore = options.mutant?.patch?.();
+  try {
+    const simulation = new Simulation(options.plan ?? planOf(seed), options);
+    await simulation.run();
+    const { invariants, servers, givenUp, acknowledged } = simulation;
+    return {
+      violations: invariants.violations,
+      epochs: invariants.epochCount,
+      records: servers.log.length,
+      acknowledged,
+      stopped: invariants.stops.length,
+      givenUp,
+    };
+  } finally {
+    restore?.();
+  }
 }
 
 class Simulation {
   readonly #agenda = new Agenda();
+  readonly #plan: Plan;
+  /** The random numbers of the network and of the nodes. */
   readonly #random: Random;
-  readonly #options: ScheduleOptions;
-  readonly invariants = new Invariants(() => this.#agenda.nowMs, TIMING.tickLeaseMs);
+  readonly #tell: ((what: string) => void) | undefined;
+  readonly invariants: Invariants;
   readonly servers: MessageServers;
   readonly #nodes: SimulatedNode[] = [];
   #value = 0;
+  givenUp = 0;
+  acknowledged = 0;
 
-  constructor(seed: number, options: ScheduleOptions) {
-    this.#random = new Random(seed);
-    this.#options = options;
+  constructor(plan: Plan, { mutant = {}, tell }: ScheduleOptions) {
+    this.#plan = plan;
+    this.#random = new Random(~plan.seed);
     const agenda = this.#agenda;
     const random = this.#random;
+    this.#tell = tell && ((what) => tell(`${agenda.nowMs.toFixed(1).padStart(8)} ms  ${what}`));
+    const invariants = new Invariants(() => agenda.nowMs, TIMING.tickLeaseMs, this.#tell);
+    this.invariants = invariants;
     this.servers = new MessageServers({
       agenda,
       random,
-      committed: (record) => this.invariants.committed(record),
+      committed: (record) => invariants.committed(record),
+      lost: (records) => invariants.lost(records, this.servers.log),
+      retentionMs: RETENTION_MS,
     });
-    const aggregators = random.chance(0.7) ? 2 : 3;
     const buses = new Set<SimulatedBus>();
-    for (let number = 1; number <= aggregators + 1; number++)
+    for (let number = 1; number <= plan.aggregators + 1; number++)
       this.#nodes.push(
         new SimulatedNode({
           number,
-          role: number <= aggregators ? 'aggregator' : 'edge',
+          role: number <= plan.aggregators ? 'aggregator' : 'edge',
           agenda,
           random,
           servers: this.servers,
           buses,
-          invariants: this.invariants,
+          invariants,
           timing: TIMING,
-          mutant: options.mutant ?? {},
+          mutant,
+          tell: this.#tell,
         }),
       );
   }
 
   async run(): Promise<void> {
-    const random = this.#random;
-    const faultsMs = random.between(2_000, 6_000);
-    for (const node of this.#nodes) this.#agenda.at(random.between(0, 50), () => node.start());
-    for (let atMs = 1_100; atMs < faultsMs; atMs += random.between(20, 300))
-      this.#agenda.at(atMs, () => this.#publish(random.chance(0.3)));
-    for (let faults = 2 + random.below(7); faults > 0; faults--)
-      this.#agenda.at(random.between(1_000, faultsMs - 500), () => this.#fault());
+    const { faultsMs, updates, faults } = this.#plan;
+    for (const node of this.#nodes) this.#agenda.at(this.#random.between(0, 50), () => node.start());
+    for (const update of updates) this.#agenda.at(update.atMs, () => this.#publish(update));
+    for (const fault of faults) this.#agenda.at(fault.atMs, () => this.#begin(fault));
     await this.#agenda.runUntil(faultsMs);
     this.#heal();
-    await this.#settle(faultsMs);
-    this.invariants.end();
+    await this.#settle();
+    for (let times = 0; times < OPERATIONS_MAX && this.#operate(); times++) await this.#settle();
+    this.#end();
   }
 
   get #processes(): Process[] {
     return this.#nodes.flatMap(({ process }) => process ?? []);
   }
 
-  /**
-   * Sends an update to all nodes, because the leader is not known yet. If several nodes lead, all of them accept the update.
-   */
-  #publish(durable: boolean): void {
-    const asset = this.#random.pick(ASSETS);
-    if (this.#random.chance(0.05))
-      for (const process of this.#processes) process.run(() => process.endPrice(asset));
+  #publish({ asset, durable, node, ends }: Omit<PlannedUpdate, 'atMs'>): void {
+    if (ends) for (const process of this.#processes) process.run(() => process.endPrice(asset));
+    if (node !== undefined) {
+      const process = this.#nodes[node]?.process;
+      const value = ++this.#value;
+      process?.run(() => process.receive({ asset, value }, durable));
+      return;
+    }
     for (const process of this.#processes) {
       const value = ++this.#value;
       process.run(() => process.publish({ asset, value }, durable));
     }
   }
 
-  /** The node that a fault hits. Half of the faults hit the leader. */
-  get #victim(): SimulatedNode {
+  #begin({ kind, node, seed, lastsMs }: PlannedFault): void {
     const leader = this.#nodes.find(({ process }) => process?.member.role === 'leader');
-    return leader !== undefined && this.#random.chance(0.5) ? leader : this.#random.pick(this.#nodes);
-  }
-
-  /** Begins a fault. The fault ends some time later. */
-  #fault(): void {
-    const random = this.#random;
-    const { servers } = this;
-    const node = this.#victim;
-    const lastsMs = random.chance(0.3) ? random.between(1_500, 4_000) : random.between(50, 1_500);
-    const later = (run: () => void) => this.#agenda.after(lastsMs, run);
-    const faults: (() => void)[] = [
-      () => {
-        node.kill();
-        later(() => node.start());
-      },
-      () => {
-        const { process } = node;
-        void process?.member.resign().then(() => {
-          if (node.process !== process) return;
-          node.kill();
-          this.#agenda.after(100, () => node.start());
-        });
-      },
-      () => {
-        const { process } = node;
-        process?.pause();
-        later(() => process?.resume());
-      },
-      () => {
-        node.isHealthy = false;
-        later(() => {
-          node.isHealthy = true;
-        });
-      },
-      () => {
-        node.taxonomy = TAXONOMIES[1]!;
-        node.process?.run(() => node.process?.member.reloaded());
-      },
-      () => {
-        node.hasRightClock = false;
-        later(() => {
-          node.hasRightClock = true;
-        });
-      },
-      () => {
-        node.isCut = true;
-        later(() => {
-          node.isCut = false;
-        });
-      },
-      () => {
-        servers.heal();
-        servers.cutOff(random.below(SERVERS));
-        later(() => servers.heal());
-      },
-      () => {
-        servers.weather = {
-          loss: random.between(0, 0.4),
-          duplicate: 0.1,
-          late: 0.3,
-          lateMs: random.between(5, 600),
-        };
-        later(() => {
-          servers.weather = { ...FAIR };
-        });
-      },
-      () => {
-        servers.slowWrites = { chance: 0.5, ms: random.between(100, 2_500) };
-        later(() => {
-          servers.slowWrites = { chance: 0, ms: 0 };
-        });
-      },
-    ];
-    if (this.#options.losesRecords) faults.push(() => servers.loseTail(1 + random.below(4)));
-    random.pick(faults)();
+    const random = new Random(seed);
+    const victim = (node === 'leader' ? leader : this.#nodes[node]) ?? random.pick(this.#nodes);
+    const what = FAULTS[kind]({
+      agenda: this.#agenda,
+      servers: this.servers,
+      nodes: this.#nodes,
+      node: victim,
+      random,
+      lastsMs,
+    });
+    this.#tell?.(`FAULT for ${Math.round(lastsMs)} ms: ${what}`);
   }
 
   #heal(): void {
     const { servers } = this;
+    this.#tell?.('all faults end');
     servers.heal();
     servers.weather = { ...FAIR };
     servers.slowWrites = { chance: 0, ms: 0 };
@@ -212,23 +179,93 @@ class Simulation {
     }
   }
 
-  /** Waits until a node leads and later updates reach all nodes. */
-  async #settle(fromMs: number): Promise<void> {
+  /** Waits until a node leads and later updates reach all nodes that have not stopped. */
+  async #settle(): Promise<void> {
+    const fromMs = this.#agenda.nowMs;
     let reason: string | undefined = 'nothing was tried';
     for (let ms = 0; ms < SETTLE_MS_MAX && reason !== undefined; ms += SETTLE_STEP_MS) {
       // Updates begin later, because messages that were on their way when the faults ended may still cause harm.
-      if (ms >= 1_500) this.#publish(true);
+      if (ms >= 1_500)
+        this.#publish({
+          asset: this.#random.pick(ASSETS.slice(0, -1)),
+          durable: true,
+          node: this.#random.chance(0.5) ? this.#random.below(this.#nodes.length) : undefined,
+          ends: false,
+        });
       await this.#agenda.runUntil(fromMs + ms);
       reason = ms < 2_000 ? 'too early' : this.#disagreement();
     }
     if (reason !== undefined) this.invariants.unsettled(reason);
   }
 
+  /**
+   * Does what the pages tell an operator whose nodes have stopped. If an aggregator is left, the others forget the log and read
+   * it again. If none is left, all nodes forget the log, the servers get an empty one, and the node that has the most starts first.
+   * @returns false when no node has stopped
+   */
+  #operate(): boolean {
+    const stopped = this.#nodes.filter(({ process }) => process?.hasStopped);
+    if (stopped.length === 0) return false;
+    const isLeft = this.#nodes.some(({ role, process }) => role === 'aggregator' && !process?.hasStopped);
+    if (isLeft) {
+      this.#tell?.(
+        `the operator lets ${stopped.map(({ name }) => name).join(', ')} read the log from its beginning`,
+      );
+      for (const node of stopped) {
+        node.stop();
+        node.forgetLog();
+        node.start();
+      }
+      return true;
+    }
+    for (const node of this.#nodes) node.stop();
+    const silent = this.#nodes.filter((node) => !stopped.includes(node));
+    const first = this.#nodes
+      .filter(({ role }) => role === 'aggregator')
+      .reduce((best, node) => (node.kept.position.sequence > best.kept.position.sequence ? node : best));
+    this.acknowledged += this.invariants.acknowledgedCount;
+    const lost = this.invariants.giveUp(
+      first.kept.lastId,
+      silent.map(({ kept }) => kept.lastId),
+    );
+    this.#tell?.(
+      `the operator makes a new log, and ${first.name} begins it; ${lost} durable updates are lost`,
+    );
+    this.givenUp += lost;
+    for (const node of this.#nodes) node.forgetLog();
+    this.servers.empty();
+    first.start();
+    this.#agenda.after(1_000, () => {
+      for (const node of this.#nodes) node.start();
+    });
+    return true;
+  }
+
+  #end(): void {
+    const { invariants, servers } = this;
+    for (const { name, process } of this.#nodes)
+      if (process !== undefined && process.ledForMs > ROUND_MS)
+        invariants.keepsInputs(name, process.prices, servers.log.slice(servers.firstSequence - 1));
+    invariants.end(
+      this.#nodes.flatMap(({ name, process }) =>
+        process === undefined ? [] : [{ name, lastId: process.lastId, hasStopped: process.hasStopped }],
+      ),
+    );
+    this.acknowledged += invariants.acknowledgedCount;
+  }
+
   #disagreement(): string | undefined {
-    const leaders = this.#nodes.filter(({ process }) => process?.member.role === 'leader');
+    const going = this.#nodes.filter(({ process }) => process?.hasStopped !== true);
+    // If all aggregators have stopped, the others wait for the operator, or stop too.
+    if (going.every(({ role }) => role !== 'aggregator')) {
+      const { log } = this.servers;
+      const late = going.find(({ process }) => process?.isAt(log) === false);
+      return late && `${late.name} has not found the loss`;
+    }
+    const leaders = going.filter(({ process }) => process?.member.role === 'leader');
     const leader = leaders[0]?.process;
     if (leader === undefined || leaders.length > 1) return `${leaders.length} nodes lead`;
-    for (const { name, process } of this.#nodes) {
+    for (const { name, process } of going) {
       if (process === undefined) return `${name} does not run`;
       const { member, table } = process;
       if (!member.isReady) return `${name} is not ready`;
@@ -237,6 +274,7 @@ class Simulation {
         if (table.get(asset) !== leader.table.get(asset))
           return `${name} has ${table.get(asset)} for ${asset}, and the leader ${leader.table.get(asset)}`;
     }
-    return leader.table.get(ASSETS[0]) === undefined ? `nothing has a price (${priceOf(0)})` : undefined;
+    const isPriced = ASSETS.some((asset) => leader.table.has(asset));
+    return isPriced ? undefined : `nothing has a price (${priceOf(0)})`;
   }
 }

@@ -1,0 +1,12 @@
+import type { Bus } from '../../../src/cluster/bus.js';
+import type { SimulatedNode } from './simulated_node.js';
+
+/** A mutation of the tested code. */
+export interface Mutant {
+  /** Wraps the bus of a node. */
+  readonly bus?: (bus: Bus, node: SimulatedNode) => Bus;
+  /** True if ticks are sent without checking the lease. */
+  readonly skipsLease?: boolean;
+  /** Replaces a method of a class of the tested code for the time of a run. @returns a function that restores the method */
+  readonly patch?: () => () => void;
+}
