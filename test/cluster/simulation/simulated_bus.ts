@@ -164,15 +164,28 @@ export class SimulatedBus implements Bus {
   }
 }
 
+/** The words of the topics, which are split often. */
+const WORDS = new Map<string, readonly string[]>();
+
+function wordsOf(topic: string): readonly string[] {
+  let words = WORDS.get(topic);
+  if (words === undefined) {
+    words = topic.split('.');
+    WORDS.set(topic, words);
+  }
+  return words;
+}
+
 /** Returns the items of all topics that match a message's topic. */
 function itemsOf<T>(topics: Topics<T>, topic: string): T[] {
-  const words = topic.split('.');
-  return [...topics].flatMap(([pattern, items]) => {
-    const wanted = pattern.split('.');
-    const isMatch =
-      wanted.length === words.length && wanted.every((word, i) => word === '*' || word === words[i]);
-    return isMatch ? [...items] : [];
-  });
+  const words = wordsOf(topic);
+  const found: T[] = [];
+  for (const [pattern, items] of topics) {
+    const wanted = wordsOf(pattern);
+    if (wanted.length === words.length && wanted.every((word, i) => word === '*' || word === words[i]))
+      found.push(...items);
+  }
+  return found;
 }
 
 function add<T>(topics: Topics<T>, topic: string, item: T): () => void {
