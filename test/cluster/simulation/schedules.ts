@@ -16,6 +16,7 @@ export interface Summary {
   /** The number of nodes that stopped because the servers had lost or damaged records. */
   readonly stopped: number;
   readonly givenUp: number;
+  readonly repeatedTimes: number;
   /** The first seeds that failed, with the rules that they broke, and the history of the smallest schedule in words. */
   readonly failures: readonly string[];
 }
@@ -24,10 +25,11 @@ const FAILURES_MAX = 5;
 
 const { first, last } = workerData as Schedules;
 const failures: string[] = [];
-const sum = { epochs: 0, acknowledged: 0, stopped: 0, givenUp: 0 };
+const sum = { epochs: 0, acknowledged: 0, stopped: 0, givenUp: 0, repeatedTimes: 0 };
 for (let seed = first; seed <= last && failures.length < FAILURES_MAX; seed++) {
   const outcome = await simulate(seed);
-  for (const key of ['epochs', 'acknowledged', 'stopped', 'givenUp'] as const) sum[key] += outcome[key];
+  for (const key of ['epochs', 'acknowledged', 'stopped', 'givenUp', 'repeatedTimes'] as const)
+    sum[key] += outcome[key];
   if (outcome.violations.length > 0) failures.push(await inWords(seed, outcome.violations));
 }
 parentPort!.postMessage({ ...sum, failures } satisfies Summary);

@@ -49,6 +49,7 @@ export interface Outcome {
   readonly acknowledged: number;
   /** The number of nodes that stopped because of lost or damaged records. */
   readonly stopped: number;
+  readonly repeatedTimes: number;
   /** The number of durable updates that an operator gave up. */
   readonly givenUp: number;
 }
@@ -66,6 +67,7 @@ export async function simulate(seed: number, options: ScheduleOptions = {}): Pro
       records: servers.log.length,
       acknowledged,
       stopped: invariants.stops.length,
+      repeatedTimes: invariants.repeatedTimes,
       givenUp,
     };
   } finally {

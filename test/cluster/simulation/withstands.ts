@@ -7,7 +7,11 @@ import type { Schedules, Summary } from './schedules.js';
  * Runs the schedules of all seeds from `first` to `last`. A failure names its seed, and has the history of a small schedule.
  * @param threads the number of threads among which the seeds are divided
  */
-export async function withstands(t: Test, { first, last }: Schedules, threads = 1): Promise<void> {
+export async function withstands(
+  t: Test,
+  { first, last }: Schedules,
+  threads = 1,
+): Promise<{ readonly repeatedTimes: number }> {
   const count = last - first + 1;
   const size = Math.ceil(count / threads);
   const parts = Array.from({ length: threads }, (_, thread) => {
@@ -20,12 +24,14 @@ export async function withstands(t: Test, { first, last }: Schedules, threads = 
   t.equal(summaries.flatMap(({ failures }) => failures).join('\n\n'), '');
   const perSecond = Math.round((1_000 * count) / (performance.now() - beganMs));
   t.comment(
-    `${sum('epochs')} epochs, ${sum('acknowledged')} durable acknowledgements; ${sum('stopped')} nodes stopped, because servers had lost or damaged records, and ${sum('givenUp')} acknowledged updates were given up; ${perSecond} seeds/s`,
+    `${sum('epochs')} epochs, ${sum('acknowledged')} durable acknowledgements; ${sum('stopped')} nodes stopped, because servers had lost or damaged records, and ${sum('givenUp')} acknowledged updates were given up; ${sum('repeatedTimes')} times got a second value after a loss; ${perSecond} seeds/s`,
   );
   // A single schedule may contain no events, so these checks need several schedules.
-  if (count === 1) return;
+  const repeatedTimes = sum('repeatedTimes');
+  if (count === 1) return { repeatedTimes };
   t.ok(sum('epochs') > 1.5 * count, 'nodes took over');
   t.ok(sum('acknowledged') > 3 * count, 'publishers were told that updates are durable');
+  return { repeatedTimes };
 }
 
 async function run(schedules: Schedules): Promise<Summary> {
