@@ -1,7 +1,7 @@
 import { test } from 'tap';
+import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import { checkPairs } from '../../src/markets/pair_check.js';
 import { MARKETS } from '../../src/sources/adapters/built_in.js';
-import { LocalExchange } from './local_exchange.js';
 
 const { signal } = new AbortController();
 const listOf = (exchange: LocalExchange) => /pairs_url: "(.*)"/.exec(exchange.definition)![1]!;

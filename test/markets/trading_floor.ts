@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
+import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import { SourceRun } from '../../src/markets/source_run.js';
 import type { Decision } from '../../src/sources/decision.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 import { planOf } from '../sources/plans.js';
-import { LocalExchange } from './local_exchange.js';
 import { ManualTime, until } from './manual_time.js';
 
 const DOLLAR: readonly BuiltInKind[] = ['kraken', 'coinbase', 'bitstamp'];
@@ -25,6 +25,8 @@ export class TradingFloor {
   readonly wrong: string[] = [];
   published = 0;
   withheld = 0;
+  /** The largest distance of a published price from the true ones, in percent of it. */
+  furthest = 0;
   run!: SourceRun;
   /** The share by which a published price may be outside the true price. */
   slack = HALF_SPREAD;
@@ -70,6 +72,7 @@ publish: { every: 500ms, delta_percent: 0.01 }
     await floor.settle();
     floor.published = 0;
     floor.withheld = 0;
+    floor.furthest = 0;
     return floor;
   }
 
@@ -151,6 +154,7 @@ publish: { every: 500ms, delta_percent: 0.01 }
       const shown = Number(price) / 1e18;
       // While exchanges change from one true price to the next, the price may lie between both.
       const [low, high] = [Math.min(this.price, this.#before), Math.max(this.price, this.#before)];
+      this.furthest = Math.max(this.furthest, (100 * (low - shown)) / low, (100 * (shown - high)) / high);
       if (shown < low * (1 - this.slack) || shown > high * (1 + this.slack)) this.wrong.push(line);
     }
   }

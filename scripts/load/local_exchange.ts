@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
-import { DIALECTS, type Fields, type ShownBook } from './dialects.js';
+import { DIALECTS, type Fields, type ShownBook } from './exchange_dialects.js';
 
 /** An exchange on this machine, which speaks the protocol of a real one. */
 export class LocalExchange {
@@ -31,11 +30,15 @@ export class LocalExchange {
     sockets.on('connection', (socket) => this.#accept(socket));
   }
 
-  static async start(t: Test, kind: BuiltInKind, pairs: readonly string[]): Promise<LocalExchange> {
+  static async start(
+    owner: { readonly teardown: (stop: () => void) => void },
+    kind: BuiltInKind,
+    pairs: readonly string[],
+  ): Promise<LocalExchange> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const exchange = new LocalExchange(kind, pairs, server);
-    t.teardown(() => exchange.stop());
+    owner.teardown(() => exchange.stop());
     return exchange;
   }
 
@@ -45,10 +48,10 @@ export class LocalExchange {
     return `{ kind: ${this.kind}, url: "ws://127.0.0.1:${port}", pairs_url: "http://127.0.0.1:${port}/" }`;
   }
 
-  /** Shows new best prices to all subscribers. */
-  show(pair: string, bid: string, ask: string, atMs: number): void {
+  /** Shows new best prices to all subscribers. @param levels the levels of a side of a book, all at its best price */
+  show(pair: string, bid: string, ask: string, atMs: number, levels = 1): void {
     const name = DIALECTS[this.kind].nameOf(pair);
-    this.#books.set(name, { bid, ask, atMs });
+    this.#books.set(name, { bid, ask, atMs, levels });
     for (const socket of this.#sockets.keys()) this.#send(socket, name);
   }
 

@@ -5,6 +5,8 @@ export interface ShownBook {
   readonly bid: string;
   readonly ask: string;
   readonly atMs: number;
+  /** The levels of a side, where an exchange sends several. */
+  readonly levels: number;
 }
 
 /** The server's side of an exchange's protocol. */
@@ -27,6 +29,7 @@ const dashed = (pair: string) => pair.replace('/', '-');
 const joined = (pair: string) => pair.replace('/', '');
 const split = (pair: string) => pair.split('/') as [string, string];
 const iso = (ms: number) => new Date(ms).toISOString();
+const side = (price: string, levels: number) => Array.from({ length: levels }, () => [price, '0.12345678']);
 const level = (price: string) => [[price, '1.0', '0', '1']];
 const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
 
@@ -145,10 +148,10 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
     acknowledge: ({ data }) => [
       { event: 'bts:subscription_succeeded', channel: (data as Fields)['channel'], data: {} },
     ],
-    quote: (name, { bid, ask, atMs }) => ({
+    quote: (name, { bid, ask, atMs, levels }) => ({
       event: 'data',
       channel: `order_book_${name}`,
-      data: { microtimestamp: `${atMs}000`, bids: level(bid), asks: level(ask) },
+      data: { microtimestamp: `${atMs}000`, bids: side(bid, levels), asks: side(ask, levels) },
     }),
   },
 };
