@@ -1,7 +1,7 @@
 import { PRICE_MAX, PRICE_SCALE, type Price } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
 import type { HeldQuote } from './market_quote.js';
-import { distanceOf, exceedsPercent, medianOf, outliersOf } from './median.js';
+import { distanceOf, exceedsPercent, medianOf, middlesOf, outliersOf } from './median.js';
 import type { AssetInput, AssetPlan } from './plan.js';
 
 /** The part of a market in a decision, and the reason if it has none. */
@@ -57,7 +57,7 @@ export function decide(asset: AssetPlan, inputs: DecisionInputs, nowNs: TimeNs):
   const readings = read.map((reading) =>
     left.has(reading) ? { ...reading, verdict: 'outlier' as const } : reading,
   );
-  return { asset, atNs: nowNs, readings, ...priceOf(asset, readings) };
+  return { asset, atNs: nowNs, readings, ...priceOf(asset, readings, candidates) };
 }
 
 function readMarket(
@@ -97,19 +97,41 @@ function convertedPrice({ bid, ask, trade }: HeldQuote, rate: bigint): bigint {
   return (doubled * rate) / (PRICE_SCALE * 2n);
 }
 
+/** @param candidates the markets that counted before outliers were left out */
 function priceOf(
   { minSources, maxDeviation, bounds }: AssetPlan,
   readings: readonly MarketReading[],
+  candidates: readonly MarketReading[],
 ): Pick<Decision, 'price' | 'withheld'> {
   const used = readings.filter(({ verdict }) => verdict === 'used');
   const sources = new Set(used.map(({ input }) => input.source));
   if (sources.size < minSources) return { price: undefined, withheld: 'too few sources' };
   const prices = used.map(({ price }) => price!);
   const median = medianOf(prices);
-  // With two prices nothing shows which one is wrong, and their mean is the price of neither.
-  if (prices.length === 2 && exceedsPercent(distanceOf(prices[0]!, prices[1]!), median, maxDeviation))
+  const [lower, upper] = middlesOf(prices);
+  const direct = directPrice(candidates, maxDeviation);
+  if (
+    // Half of the prices are on each side of a gap: nothing shows which half is wrong, and the mean is the price of neither.
+    exceedsPercent(upper - lower, median, maxDeviation) ||
+    // Converted prices are in the majority and wrong together, because the asset that converts them has jumped.
+    (direct !== undefined && exceedsPercent(distanceOf(median, direct), direct, maxDeviation))
+  )
     return { price: undefined, withheld: 'sources disagree' };
   if (bounds !== undefined && (median < bounds[0] || median > bounds[1]))
     return { price: undefined, withheld: 'outside bounds' };
   return { price: median as Price, withheld: undefined };
 }
+
+/** Returns the median of the markets without a conversion, if at least two sources of them are near it. */
+function directPrice(candidates: readonly MarketReading[], maxDeviation: bigint): bigint | undefined {
+  const direct = candidates.filter(({ input }) => input.conversion === undefined);
+  if (direct.length < DIRECT_SOURCES_MIN) return undefined;
+  const median = medianOf(direct.map(({ price }) => price!));
+  const near = direct.filter(
+    ({ price }) => !exceedsPercent(distanceOf(price!, median), median, maxDeviation),
+  );
+  return new Set(near.map(({ input }) => input.source)).size < DIRECT_SOURCES_MIN ? undefined : median;
+}
+
+/** A single source may be wrong, so it does not contradict the others. */
+const DIRECT_SOURCES_MIN = 2;

@@ -9,10 +9,16 @@ const OUTLIER_PRICES_MIN = 3;
 
 /** Returns the middle value, or the mean of the two middle ones, rounded toward zero. `values` has at least one. */
 export function medianOf(values: readonly bigint[]): bigint {
+  const [lower, upper] = middlesOf(values);
+  return lower === upper ? upper : (lower + upper) / 2n;
+}
+
+/** Returns the two middle values, which are the same one when their number is odd. `values` has at least one. */
+export function middlesOf(values: readonly bigint[]): readonly [bigint, bigint] {
   const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const middle = sorted.length >> 1;
   const upper = sorted[middle]!;
-  return sorted.length % 2 === 1 ? upper : (sorted[middle - 1]! + upper) / 2n;
+  return [sorted.length % 2 === 1 ? upper : sorted[middle - 1]!, upper];
 }
 
 /**

@@ -9,7 +9,10 @@ const FOUR: readonly BuiltInKind[] = ['kraken', 'coinbase', 'bitstamp', 'binance
 
 function neverWrong(t: Test, floor: TradingFloor): void {
   t.same(floor.wrong, [], 'no published price is outside the honest quotes');
-  t.ok(floor.published > 0, `${floor.published} prices were published`);
+  t.ok(floor.published > 0);
+  t.comment(
+    `${floor.published} prices were published, at most ${floor.furthest.toPrecision(1)} % off; ${floor.withheld} times none`,
+  );
 }
 
 test('six protocols on real sockets give one price', async (t) => {
@@ -89,6 +92,31 @@ test('USDT at 0.90 dollars: prices of USDT markets follow the dollar', async (t)
   await floor.step(100_020);
   for (const kind of ['binance', 'okx', 'bybit'] as const) t.equal(floor.verdict(kind), 'used');
   t.ok(Math.abs(Number(floor.decision().price) / 1e18 - 100_020) < 0.001);
+  neverWrong(t, floor);
+});
+
+test('USDT falls by 10 % at once: no price is wrong while some markets have not followed', async (t) => {
+  const direct: readonly BuiltInKind[] = ['kraken', 'coinbase', 'bitstamp'];
+  const converted: readonly BuiltInKind[] = ['binance', 'okx', 'bybit'];
+  const floor = await TradingFloor.start(t, ['kraken', 'coinbase', ...converted]);
+  let tether = 1;
+  for (const [first, later] of [
+    [converted, direct],
+    [direct, converted],
+  ] as const) {
+    await floor.step(100_010);
+    tether *= 0.9;
+    floor.tether = tether;
+    for (const kind of later) floor.dishonest.add(kind);
+    const { withheld } = floor;
+    await floor.step(100_010);
+    await until(() => floor.decision().withheld === 'sources disagree', `no price while ${first} are first`);
+    t.equal(floor.withheld, withheld + 1, 'the reason is said once');
+    for (const kind of later) floor.dishonest.delete(kind);
+    await floor.step(100_010);
+    await floor.step(100_020);
+    t.ok(floor.decision().price, 'the price is there again');
+  }
   neverWrong(t, floor);
 });
 

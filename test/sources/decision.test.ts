@@ -115,6 +115,24 @@ test('one of four that is ten times too high is left out', async (t) => {
   t.equal(decision.price, 100n * SCALE);
 });
 
+test('half against half has no price, and a converted majority no wrong one', async (t) => {
+  const half = [100, 100, 110, 110].map((price, i) => market(`m${i}`, near(price)));
+  t.equal(decided(half).withheld, 'sources disagree');
+  const jumped = (SCALE * 9n) / 10n;
+  const direct = [market('a', near(100)), market('b', near(100))];
+  const converted = [111, 111, 111].map((price, i) => market(`m${i}`, near(price), jumped));
+  t.ok(decided([...direct, ...converted]).price, 'the markets have followed');
+  const late = [100, 100, 100].map((price, i) => market(`m${i}`, near(price), jumped));
+  t.equal(decided([...direct, ...late]).withheld, 'sources disagree', 'the markets are late');
+  const early = [111, 111, 111].map((price, i) => market(`m${i}`, near(price), SCALE));
+  t.equal(decided([...direct, ...early]).withheld, 'sources disagree', 'the conversion is late');
+  t.equal(
+    decided([direct[0]!, market('b', near(1000)), ...late]).price,
+    90n * SCALE,
+    'one that lies decides nothing',
+  );
+});
+
 const side = fc.oneof(
   fc.constant(0n),
   fc.bigInt({ min: 99n * SCALE, max: 101n * SCALE }),
@@ -179,9 +197,17 @@ function reference(markets: readonly Market[]): { price: Fraction; used: Set<str
   const used = new Set(kept.map(({ name }) => name));
   if (used.size < 2) return 'too few sources';
   const price = middle(kept.map(({ price }) => price[0]));
-  const [one, other] = kept.map(({ price }) => price[0]);
-  if (kept.length === 2 && (one! > other! ? one! - other! : other! - one!) * 100n > price)
+  const apart = (one: bigint, other: bigint) => (one > other ? one - other : other - one);
+  const sorted = kept.map(({ price }) => price[0]).sort((a, b) => Number(a > b) - Number(a < b));
+  const half = sorted.length / 2;
+  if (Number.isInteger(half) && apart(sorted[half - 1]!, sorted[half]!) * 100n > price)
     return 'sources disagree';
+  const direct = usable.filter(({ name }) => markets.find((one) => one.name === name)!.rate === undefined);
+  if (direct.length >= 2) {
+    const anchor = middle(direct.map(({ price }) => price[0]));
+    const agreeing = direct.filter(({ price }) => apart(price[0], anchor) * 100n <= anchor);
+    if (agreeing.length >= 2 && apart(price, anchor) * 100n > anchor) return 'sources disagree';
+  }
   return { price: [price, 1n], used };
 }
 
