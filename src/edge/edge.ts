@@ -13,6 +13,7 @@ import type { Feed } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
 import type { ServingReport } from '../metrics/metrics.js';
+import type { Simulated } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
@@ -44,8 +45,8 @@ export interface EdgeOptions {
   readonly at: ListenOptions;
   /** The place of the edge's signatures. No two edges sign streaming payloads at the same place. */
   readonly place: SignerPlace;
-  /** True when the prices are simulated. Every list of assets shows this. */
-  readonly simulation: boolean;
+  /** The simulated prices. Every list of assets shows them. */
+  readonly simulation: Simulated;
   readonly parts: EdgeParts;
   readonly hooks: EdgeHooks;
 }

@@ -34,6 +34,12 @@ export interface Asset {
   readonly calendar: string;
 }
 
+/**
+ * The assets whose prices are simulated: all of them, none of a service that is no demo, or those with these streaming IDs beside
+ * real ones.
+ */
+export type Simulated = boolean | ReadonlySet<number>;
+
 /** A key that may publish, with its configuration. */
 export interface ListedPublisher {
   readonly index: PublisherIndex;

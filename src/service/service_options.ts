@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { PrivateKeys } from '../config/private_keys.js';
 import type { LoadedThread } from '../edge/threads/loaded_thread.js';
+import type { Simulated } from '../model/asset.js';
 import type { Clock } from '../model/time.js';
 import type { StartingPort } from '../server/uws/early_listener.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
@@ -15,8 +16,8 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** True when the prices are simulated. Every list of assets shows this. */
-  readonly simulation?: boolean;
+  /** The simulated prices. Every list of assets shows them. */
+  readonly simulation?: Simulated;
   /** True when the service that has the data folder and the ports must be asked to hand them over. */
   readonly takeOver?: boolean;
   /** The version of the program, for the metrics. */

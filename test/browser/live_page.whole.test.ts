@@ -174,11 +174,12 @@ test('the live page', needsBrowser(), async (t) => {
       t.notOk(await isWide());
       await page.goBack();
       t.ok(await page.isVisible('#grid'));
-      // Shows the page as if prices were simulated, with the longest state of the connection. A single script does this, so
+      // Shows the page as if some prices were simulated, with the longest state of the connection. A single script does this, so
       // that the page cannot write its own state between the steps.
       const bar = await page.evaluate<{ shown: number; width: number; room: number }>(`
         const tag = document.querySelector('#simulation');
         tag.hidden = false;
+        tag.textContent = '6 real, 12 simulated';
         document.querySelector('#connection-chip span').textContent = 'Silent for 12.2 s';
         ({ shown: tag.clientWidth, width: document.documentElement.scrollWidth, room: innerWidth })`);
       t.ok(bar.shown > 0, 'a phone says that prices are simulated');

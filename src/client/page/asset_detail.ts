@@ -7,6 +7,7 @@ import { CHART_INTERVALS } from './live_candles.js';
 import { marketText } from './market_text.js';
 import type { PriceChart } from './price_chart.js';
 import { ageText, changeSteps, changeText, exactPrice, shownDecimals, shownPrice } from './price_text.js';
+import { typeText } from './simulation_text.js';
 
 export interface AssetDetailOptions {
   readonly board: Board;
@@ -51,7 +52,9 @@ export class AssetDetail {
     document.querySelector<HTMLElement>('.detail')!.hidden = asset === undefined;
     if (asset === undefined) return;
     byId('symbol').textContent = asset.symbol;
-    byId('symbol-type').textContent = asset.signatureType === 'stark' ? 'Stark' : '';
+    const type = byId('symbol-type');
+    type.textContent = typeText(asset);
+    type.dataset['simulation'] = String(asset.simulation ?? '');
     this.#chartedNs = 0n;
     this.draw(performance.now());
     this.#options.chart.show(asset, this.#resolution);

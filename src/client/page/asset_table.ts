@@ -2,6 +2,7 @@ import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { assetKey, type Board, type Seal } from './board.js';
 import { marketText } from './market_text.js';
 import { ageText, changeSteps, changeText, shownDecimals, shownPrice } from './price_text.js';
+import { typeText } from './simulation_text.js';
 
 /** The height of every row in CSS pixels. The style sheet has the same height. */
 const ROW_PX = 44;
@@ -145,7 +146,8 @@ export class AssetTable {
       setAttribute(root, 'aria-rowindex', String(place + 1));
       setText(row.symbol, asset.symbol);
       row.symbol.title = asset.symbol;
-      setText(row.type, asset.signatureType === 'stark' ? 'Stark' : '');
+      setText(row.type, typeText(asset));
+      setAttribute(row.type, 'data-simulation', String(asset.simulation ?? ''));
     }
     this.#fillValues(row, asset, nowMs);
   }

@@ -17,6 +17,7 @@ import { faultOf, isOtherSigner, noticeOf, refusalNotice, troubleNotice } from '
 import { pacedFetch } from './paced_fetch.js';
 import { pause } from './pause.js';
 import type { PinnedSigners } from './pins.js';
+import { simulationText } from './simulation_text.js';
 import type { StateBar } from './state_bar.js';
 
 /**
@@ -156,7 +157,8 @@ export class LivePrices {
     return this.#signers.find(({ role }) => role === 'stream')?.address ?? '';
   }
 
-  #useTaxonomy({ assets, signers, oracleId, simulation }: Taxonomy): void {
+  #useTaxonomy(taxonomy: Taxonomy): void {
+    const { assets, signers, oracleId } = taxonomy;
     const { pins, states, onAssets } = this.#options;
     this.#signers = signers;
     this.#oracleId = oracleId;
@@ -165,7 +167,9 @@ export class LivePrices {
     for (const { address, signatureType, role } of signers)
       if (role === 'aggregate') pins.pinOnFirstUse(signatureType, address);
     states.showPins(pins);
-    byId('simulation').hidden = !simulation;
+    const tag = byId('simulation');
+    tag.textContent = simulationText(taxonomy);
+    tag.hidden = tag.textContent === '';
     this.#trouble = undefined;
     this.#showNotice();
     if (JSON.stringify(this.board.assets) === JSON.stringify(assets)) return;

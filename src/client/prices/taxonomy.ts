@@ -13,7 +13,7 @@ export interface Taxonomy {
   readonly signers: readonly ServiceSigner[];
   /** The assets that the token covers. */
   readonly assets: readonly TaxonomyAsset[];
-  /** `true` when the prices are simulated, as in the demo. */
+  /** `true` when all prices are simulated, as in the demo. */
   readonly simulation: boolean;
 }
 
@@ -39,6 +39,11 @@ export interface TaxonomyAsset {
   readonly aggregation: string;
   /** The name of the calendar of the asset's market; `none` for an asset that trades around the clock. */
   readonly calendar: string;
+  /**
+   * In a demo with prices of both kinds: `true` when the price is simulated, `false` when it is from real markets. Otherwise
+   * `undefined`.
+   */
+  readonly simulation?: boolean | undefined;
 }
 
 /** Reads the taxonomy of a service. @throws the errors of {@link RestService.get}, and ProtocolError for an answer of another form. */
@@ -54,12 +59,13 @@ export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
       signatureType: signature_type,
       role,
     })),
-    assets: data.assets.map(({ asset_id, name, signature_type, aggregation, calendar }) => ({
+    assets: data.assets.map(({ asset_id, name, signature_type, aggregation, calendar, simulation }) => ({
       id: asset_id,
       symbol: name,
       signatureType: signature_type,
       aggregation,
       calendar,
+      ...(simulation !== undefined && { simulation }),
     })),
     simulation: data.simulation ?? false,
   };
@@ -97,5 +103,6 @@ interface TaxonomyData {
     readonly signature_type: SignatureType;
     readonly aggregation: string;
     readonly calendar: string;
+    readonly simulation?: boolean;
   }[];
 }

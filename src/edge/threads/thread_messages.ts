@@ -5,7 +5,7 @@ import type { CallerName } from '../../ingest/caller_name.js';
 import type { PackedMessage } from '../../ingest/message.js';
 import type { Counters } from '../../metrics/counters.js';
 import type { ServingReport } from '../../metrics/metrics.js';
-import type { SignatureType } from '../../model/asset.js';
+import type { SignatureType, Simulated } from '../../model/asset.js';
 import type { TimeNs } from '../../model/time.js';
 import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
@@ -20,7 +20,7 @@ export interface ThreadStart {
   readonly marks: readonly (readonly [number: number, timeNs: TimeNs])[];
   readonly access: SharedAccess;
   readonly starkSymbols: ReadonlySet<string>;
-  readonly simulation: boolean;
+  readonly simulation: Simulated;
   /** The memory of the {@link SharedClock}. */
   readonly clock: SharedArrayBuffer;
   /** The memory of the ring with the thread's feed. */

@@ -5,7 +5,7 @@ import {
   algorithmChecksum,
   algorithmDefinition,
 } from '../../crypto/algorithm_definition.js';
-import type { Asset } from '../../model/asset.js';
+import type { Asset, Simulated } from '../../model/asset.js';
 import { distinctSigners, type NodeList, type Signer } from '../../model/node_list.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { pushedAssetsPath } from '../../wire/service_name.js';
@@ -27,8 +27,8 @@ export interface ReferenceRouteOptions {
   /** The configuration's `service.oracle_id`. */
   readonly oracleId: string;
   readonly nodes: () => NodeList;
-  /** True when the prices are simulated. Every list of assets shows this. */
-  readonly simulation: boolean;
+  /** The simulated prices. Every list of assets shows them. */
+  readonly simulation: Simulated;
   /** The configuration's `service.name`, the first word of `service_pushed_assets`. */
   readonly serviceName: string;
   readonly deployments: Config['deployments'];
@@ -49,9 +49,11 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
           data: JSON.stringify({
             taxonomy_id: taxonomyId,
             oracle_id: oracleId,
-            ...(simulation && { simulation }),
+            ...(simulation === true && { simulation }),
             signers: distinctSigners(options.nodes()).map(signerEntry),
-            assets: listed.filter(({ symbol }) => token.maySee(symbol)).map(taxonomyEntry),
+            assets: listed
+              .filter(({ symbol }) => token.maySee(symbol))
+              .map((asset) => taxonomyEntry(asset, simulation)),
           } satisfies z.infer<typeof taxonomy>),
         }),
       }),
@@ -114,8 +116,18 @@ function signerEntry({ address, signatureType, role }: Signer): z.infer<typeof s
   return { address, signature_type: signatureType, role };
 }
 
-function taxonomyEntry({ id, symbol, signatureType, aggregation, calendar }: Asset) {
-  return { asset_id: id, name: symbol, signature_type: signatureType, aggregation, calendar };
+function taxonomyEntry(
+  { id, symbol, signatureType, aggregation, calendar }: Asset,
+  simulation: Simulated,
+): z.infer<typeof taxonomy>['assets'][number] {
+  return {
+    asset_id: id,
+    name: symbol,
+    signature_type: signatureType,
+    aggregation,
+    calendar,
+    ...(typeof simulation !== 'boolean' && { simulation: simulation.has(id) }),
+  };
 }
 
 const ALGORITHMS_JSON = JSON.stringify(

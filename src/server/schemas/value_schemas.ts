@@ -213,7 +213,7 @@ export const taxonomy = z
   .strictObject({
     taxonomy_id: taxonomyId,
     oracle_id: z.string().describe("The service's oracle ID, which its Stark signatures cover"),
-    simulation: z.literal(true).optional().describe('The prices of this service are simulated'),
+    simulation: z.literal(true).optional().describe('All prices of this service are simulated'),
     signers: z
       .array(serviceSigner)
       .describe(
@@ -226,6 +226,7 @@ export const taxonomy = z
         signature_type: signatureType,
         aggregation: calculationAlg.shape.type,
         calendar: z.string().describe('`none` for an asset that trades around the clock'),
+        simulation: z.boolean().optional().describe('Only where some prices are simulated and others real'),
       }),
     ),
   })
