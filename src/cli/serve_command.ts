@@ -3,8 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Logger, pino } from 'pino';
 import { systemClock } from '../clock/clock.js';
+import type { Simulated } from '../model/asset.js';
 import type { Service } from '../service/service.js';
 import { renderDemoBanner } from './demo/banner.js';
+import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './demo/live_markets.js';
+import { startLivePublisher } from './demo/live_publisher.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
 import { programCommit, programVersion } from './program_version.js';
@@ -19,6 +22,8 @@ interface ServeOptions {
   readonly adminPort: number;
   readonly takeOver?: boolean;
   readonly simulated?: boolean;
+  /** A file of sources, or `true` for that of the demo. */
+  readonly live?: string | true;
 }
 
 /** Adds `tickseal serve`. The exit status is 2 if the configuration is invalid, and 1 if the service cannot start. */
@@ -30,6 +35,10 @@ export function registerServe(program: Command): void {
     .option('--data <folder>', "the demo's folder", './data')
     .option('--port <port>', "the demo's port; 0 picks a free one", parsePort, 8080)
     .option('--admin-port <port>', "the demo's admin port; 0 picks a free one", parsePort, 9090)
+    .option(
+      '--live [file]',
+      'a demo with real prices of BTC, ETH, SOL, XRP, DOGE and USDT, or of a file of sources',
+    )
     .option('--take-over', 'take the data folder and the ports over from a service that runs on them')
     .addOption(new Option('--simulated', 'say that all prices are simulated').hideHelp())
     .action(async (options: ServeOptions) => {
@@ -38,6 +47,8 @@ export function registerServe(program: Command): void {
         if (problem !== undefined) throw new Error(problem);
         const logger = createLogger(process.env['TICKSEAL_LOG_LEVEL'] ?? (options.config ? 'info' : 'warn'));
         if (options.config === undefined) await serveDemo(options, logger);
+        else if (options.live !== undefined)
+          throw new Error('--live is an option of the demo, which has no --config');
         else await serve(options.config, options, logger);
       } catch (error) {
         process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
@@ -70,22 +81,30 @@ async function serve(
   await service.stop();
 }
 
-async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger): Promise<void> {
+async function serveDemo({ data, port, adminPort, live }: ServeOptions, logger: Logger): Promise<void> {
   // With a terminal, SIGHUP stops the demo, because otherwise the publishers would continue after the terminal is closed.
   // Without a terminal, SIGHUP requests a reload, as it does for other services.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
   const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
-  const demo = prepareDemo(data, { port, adminPort });
-  const service = await start(demo.configFile, logger, { simulation: true, takeOver: false });
+  const markets = live === undefined ? undefined : await reachedMarkets(data, live, stopSignal);
+  if (stopSignal.aborted) return;
+  const demo = prepareDemo(data, { port, adminPort }, markets?.symbols);
+  const service = await start(demo.configFile, logger, { simulation: demo.simulation, takeOver: false });
   if (service === undefined) return;
   exitOnFault(logger, service);
+  const url = `ws://127.0.0.1:${service.port}`;
+  const { stderr } = process;
+  const publisher =
+    markets && (await startLivePublisher({ file: markets.file, url, secrets: demo.markets!, stderr }));
   const simulation = startSimulation({
     dataDir: data,
-    url: `ws://127.0.0.1:${service.port}`,
+    url,
+    except: markets?.symbols ?? [],
     onExit: (code) => logger.error({ code }, 'the simulated publishers have ended'),
   });
   const banner = renderDemoBanner({
     ...demo,
+    markets,
     url: `http://127.0.0.1:${service.port}`,
     adminUrl: `http://127.0.0.1:${service.adminPort}`,
     // The demo has keys of both types.
@@ -96,8 +115,28 @@ async function serveDemo({ data, port, adminPort }: ServeOptions, logger: Logger
   await untilLive(service, stopSignal);
   if (!stopSignal.aborted) process.stdout.write(banner);
   await stopped(stopSignal);
-  await simulation.stop();
+  await Promise.all([simulation.stop(), publisher?.stop()]);
   await service.stop();
+}
+
+/** Returns the markets of real prices. When none of them has a price, says so, and returns `undefined`: all prices are simulated then. */
+async function reachedMarkets(
+  dataDir: string,
+  live: string | true,
+  stopSignal: AbortSignal,
+): Promise<LiveMarkets | undefined> {
+  const markets = liveMarkets(dataDir, live === true ? undefined : live);
+  process.stdout.write(
+    `asking ${markets.sources.join(', ')} for prices, for at most ${REACH_MS_MAX / 1000} s\n`,
+  );
+  const reached = await reachMarkets(markets, stopSignal);
+  if (reached.ok) return markets;
+  if (!stopSignal.aborted) process.stdout.write(`${noRealPrices(reached.report)}\n`);
+  return undefined;
+}
+
+function noRealPrices([reason, ...tried]: readonly string[]): string {
+  return `\nNo exchange was reached: ${reason}. Tried:\n${tried.join('\n')}\nAll prices are simulated. Another start with --live asks again.`;
 }
 
 /** Waits for prices, so that pasted lines show prices at once. If the publishers fail, the lines are printed anyway. */
@@ -117,7 +156,7 @@ const LIVE_POLL_MS = 50;
 async function start(
   file: string,
   logger: Logger,
-  { simulation, takeOver }: { readonly simulation: boolean; readonly takeOver: boolean },
+  { simulation, takeOver }: { readonly simulation: Simulated; readonly takeOver: boolean },
 ): Promise<Service | undefined> {
   const configured = readForStart(file);
   if (!configured.ok) {

@@ -17,12 +17,17 @@ export class SourcesChild {
   #ended: string | undefined;
   #isStopped = false;
 
-  constructor(file: string, env: NodeJS.ProcessEnv = process.env) {
-    const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.includes(name)));
+  /** @param onWarning takes the lines of standard error, which otherwise go to that of this process */
+  constructor(file: string, { onWarning }: { readonly onWarning?: (line: string) => void } = {}) {
+    const kept = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !SECRET_VARIABLES.includes(name)),
+    );
     this.#child = spawn(process.execPath, [PROGRAM, 'sources', file], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', onWarning === undefined ? 'inherit' : 'pipe'],
       env: kept,
     });
+    if (onWarning !== undefined)
+      createInterface({ input: this.#child.stderr! }).on('line', (line) => onWarning(line));
     createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#take(line));
     this.#child.once('error', (error) => this.#end(error.message));
     this.#child.once('close', (code, signal) => this.#end(`tickseal sources ended (${signal ?? code})`));

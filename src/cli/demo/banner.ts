@@ -1,4 +1,5 @@
 import { ADMIN_PATHS, PAGE_PATHS, PUBLISH_PATHS, REST_PATHS, STREAM_PATH } from '../../wire/paths.js';
+import type { LiveMarkets } from './live_markets.js';
 
 export interface BannerOptions {
   /** `http://` address of the REST interface. The sockets have the same host and port. */
@@ -12,11 +13,13 @@ export interface BannerOptions {
   readonly starkPublicKey: string;
   /** True when this start made the demo's keys. */
   readonly created: boolean;
+  /** The real markets of some of the prices, if there are any. */
+  readonly markets?: LiveMarkets | undefined;
 }
 
 /** Returns the text that the demo prints when it is ready: its addresses, and lines that the user can paste into another terminal. */
 export function renderDemoBanner(options: BannerOptions): string {
-  const { url, adminUrl, token, configFile, created, evmAddress, starkPublicKey } = options;
+  const { url, adminUrl, token, configFile, created, evmAddress, starkPublicKey, markets } = options;
   const socketUrl = url.replace(/^http/, 'ws');
   const streamUrl = socketUrl + STREAM_PATH;
   const authorization = `-H "Authorization: Basic ${token}"`;
@@ -24,7 +27,7 @@ export function renderDemoBanner(options: BannerOptions): string {
   // Browsers never send the part after #, so no server or log receives the token.
   const pageUrl = `${url}${PAGE_PATHS.home}#token=${token}&signer=${evmAddress}&signer=${starkPublicKey}`;
   return `
-tickseal is ready. Every price here is simulated; every signature is real.
+tickseal is ready. ${originText(markets)}; every signature is real.
 
   live page   ${pageUrl}
   REST        ${url}
@@ -35,7 +38,7 @@ tickseal is ready. Every price here is simulated; every signature is real.
   signers     ${evmAddress} (EVM aggregates, streams)
               ${starkPublicKey} (Stark aggregates)
   settings    ${configFile}${created ? ' (new, with fresh keys)' : ''}
-
+${markets === undefined ? '' : `  sources     ${markets.file}\n`}
 Try, in another terminal:
 
   curl ${authorization} "${url}${REST_PATHS.latest}?assets=BTCUSD,EURUSD"
@@ -45,4 +48,11 @@ Try, in another terminal:
   TICKSEAL_TOKEN=${token} node dist/src/cli/main.js subscribe BTCUSD --url ${socketUrl} --message-type signed_ecdsa --decode --signer ${evmAddress}
 
 `;
+}
+
+/** Names the real prices and their markets. */
+function originText(markets: LiveMarkets | undefined): string {
+  if (markets === undefined) return 'Every price here is simulated';
+  const { symbols, sources } = markets;
+  return `Real prices: ${symbols.join(', ')} (EVM), from ${sources.join(', ')}. Every other price is simulated`;
 }

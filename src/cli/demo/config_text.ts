@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { SignatureType } from '../../model/asset.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { DemoAsset } from './demo_catalogue.js';
 
 /** The oracle ID of every simulated publisher. */
 export const SIMULATION_ORACLE_ID = 'simul';
 /** The name of the simulated publishers' token. */
 export const SIMULATION_TOKEN_NAME = 'simulated-publishers';
+/** The name of the token of the publisher of real prices. */
+export const MARKETS_TOKEN_NAME = 'market-publisher';
 
 export interface DemoConfigOptions {
   readonly port: number;
@@ -21,6 +24,17 @@ export interface DemoConfigOptions {
   readonly storageDir: string;
   /** The section `cluster` of a node of a cluster. */
   readonly cluster?: DemoClusterSection;
+  /** The publisher of real prices, if there are any. */
+  readonly markets?: MarketPublisher | undefined;
+}
+
+/** The only publisher of some of the assets. */
+export interface MarketPublisher {
+  /** The `publisher_key` text. */
+  readonly key: string;
+  readonly token: string;
+  /** The streaming IDs of the assets. */
+  readonly assetIds: ReadonlySet<number>;
 }
 
 export interface DemoClusterSection {
@@ -32,9 +46,17 @@ export interface DemoClusterSection {
 
 /** Returns the YAML text of the demo's configuration. */
 export function demoConfigText(options: DemoConfigOptions): string {
-  const { keyFiles, publishers, publisherToken, cluster } = options;
+  const { assets, keyFiles, publishers, publisherToken, cluster, markets } = options;
   const publisherKeys = [...publishers.evm, ...publishers.stark];
-  return `# The demo's configuration: simulated publishers, real signatures.
+  const isReal = ({ id }: DemoAsset) => markets?.assetIds.has(id) === true;
+  const simulatedOf = (type: SignatureType) =>
+    markets === undefined
+      ? ['*']
+      : assets.filter((one) => one.signatureType === type && !isReal(one)).map(({ symbol }) => symbol);
+  const publisherTexts = SIGNATURE_TYPES.flatMap((type) =>
+    publishers[type].map((key, i) => publisherText(key, type, simulatedOf(type), i)),
+  );
+  return `# The demo's configuration: ${markets === undefined ? 'simulated publishers' : 'publishers of simulated and of real prices'}, real signatures.
 # It is written anew at every start of the demo; to change it, copy it and serve the copy with --config.
 service: { name: service, taxonomy_id: 1, oracle_id: servc }
 listen: { host: 127.0.0.1, port: ${options.port}${cluster === undefined ? '' : ', threads: 1'} }
@@ -49,11 +71,9 @@ ${Object.entries(keyFiles).map(keyText).join('')}tokens:
     sha256: "${sha256Hex(publisherToken)}"
     scopes: [publish]
     publisher_keys: ${JSON.stringify(publisherKeys)}
-assets:
-${options.assets.map(assetText).join('')}publishers:
-${publishers.evm.map((key, i) => publisherText(key, 'evm', i)).join('')}${publishers.stark
-  .map((key, i) => publisherText(key, 'stark', i))
-  .join('')}storage: { dir: ${quoted(options.storageDir)} }
+${markets === undefined ? '' : marketTokenText(markets)}assets:
+${assets.map((one) => assetText(one, isReal(one))).join('')}publishers:
+${publisherTexts.join('')}${markets === undefined ? '' : marketPublisherText(markets, assets.filter(isReal))}storage: { dir: ${quoted(options.storageDir)} }
 ${cluster === undefined ? '' : `cluster: ${JSON.stringify(cluster)}\n`}`;
 }
 
@@ -67,13 +87,14 @@ function keyText([name, file]: readonly [string, string]): string {
  */
 const CLOCK_PERIOD: Readonly<Record<SignatureType, string>> = { evm: '500ms', stark: '2s' };
 
-function assetText(asset: DemoAsset): string {
+/** Real prices come from one publisher, and soon go away when the markets are silent. */
+function assetText(asset: DemoAsset, isReal: boolean): string {
   return `  - id: ${asset.id}
     symbol: ${asset.symbol}
     signature_type: ${asset.signatureType}
     aggregation: ${asset.aggregation}
-    min_publishers: 2
-    max_age: 60s
+    min_publishers: ${isReal ? 1 : 2}
+    max_age: ${isReal ? '15s' : '60s'}
     clock_period: ${CLOCK_PERIOD[asset.signatureType]}
     delta_percent: 0.1
     max_deviation_percent: 5
@@ -82,9 +103,26 @@ function assetText(asset: DemoAsset): string {
 }
 
 /** Returns the text of a publisher. Weights differ, so that a weighted average differs from an average. */
-function publisherText(key: string, signatureType: SignatureType, i: number): string {
+function publisherText(
+  key: string,
+  signatureType: SignatureType,
+  symbols: readonly string[],
+  i: number,
+): string {
   const oracle = `oracle_id: ${SIMULATION_ORACLE_ID}`;
-  return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, ${oracle}, assets: ["*"], weight: ${i + 1} }\n`;
+  return `  - { key: ${quoted(key)}, signature_type: ${signatureType}, ${oracle}, assets: ${JSON.stringify(symbols)}, weight: ${i + 1} }\n`;
+}
+
+function marketPublisherText({ key }: MarketPublisher, assets: readonly DemoAsset[]): string {
+  return `  - { key: ${quoted(key)}, assets: ${JSON.stringify(assets.map(({ symbol }) => symbol))} }\n`;
+}
+
+function marketTokenText({ key, token }: MarketPublisher): string {
+  return `  - name: ${MARKETS_TOKEN_NAME}
+    sha256: "${sha256Hex(token)}"
+    scopes: [publish]
+    publisher_keys: [${quoted(key)}]
+`;
 }
 
 function sha256Hex(text: string): string {

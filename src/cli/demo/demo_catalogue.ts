@@ -25,6 +25,7 @@ export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   asset(3, 'SOLUSD', 'none', '190', '0.001', 300n),
   asset(4, 'XRPUSD', 'none', '2.2', '0.00001', 300n, 'average'),
   asset(5, 'DOGEUSD', 'none', '0.32', '0.000001', 400n),
+  asset(6, 'USDTUSD', 'none', '1', '0.00001', 20n),
   asset(10, 'AAPL', 'us_equities', '230', '0.01', 60n),
   asset(11, 'MSFT', 'us_equities', '430', '0.01', 60n),
   asset(12, 'NVDA', 'us_equities', '140', '0.01', 120n),
@@ -37,6 +38,31 @@ export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   starkAsset(41, 'DYDXUSD', '1.5', '0.0001', 400n),
   starkAsset(42, 'BTCUSD', '95000', '0.01', 150n),
 ];
+
+/**
+ * Returns the assets of a demo with prices of real markets: the catalogue, and those of the symbols that it lacks.
+ * @returns also the streaming IDs of the real ones
+ */
+export function liveCatalogue(symbols: readonly string[]): {
+  readonly assets: readonly DemoAsset[];
+  readonly realIds: ReadonlySet<number>;
+} {
+  const known = new Set(DEMO_CATALOGUE.filter(isEvm).map(({ symbol }) => symbol));
+  const others = symbols.filter((symbol) => !known.has(symbol));
+  const assets = [
+    ...DEMO_CATALOGUE,
+    ...others.map((symbol, i) => asset(FIRST_OTHER_ID + i, symbol, 'none', '1', '0.01', 0n)),
+  ];
+  const real = assets.filter((one) => isEvm(one) && symbols.includes(one.symbol));
+  return { assets, realIds: new Set(real.map(({ id }) => id)) };
+}
+
+/** The streaming ID of the first asset that only a file of sources names. */
+const FIRST_OTHER_ID = 1_000;
+
+function isEvm({ signatureType }: DemoAsset): boolean {
+  return signatureType === 'evm';
+}
 
 function asset(
   id: number,

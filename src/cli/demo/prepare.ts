@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createPriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
-import type { SignatureType } from '../../model/asset.js';
+import type { SignatureType, Simulated } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { type DemoConfigOptions, demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
-import { DEMO_CATALOGUE } from './demo_catalogue.js';
-import { type DemoSecrets, ensureDemoSecrets } from './secrets.js';
+import { DEMO_CATALOGUE, liveCatalogue } from './demo_catalogue.js';
+import { type DemoSecrets, ensureDemoSecrets, ensureMarketSecrets, type MarketSecrets } from './secrets.js';
 
 export interface Demo {
   readonly configFile: string;
@@ -13,22 +13,38 @@ export interface Demo {
   readonly token: string;
   /** True when this start made the demo's keys and tokens. */
   readonly created: boolean;
+  readonly simulation: Simulated;
+  /** The secrets of the publisher of real prices, if there are any. */
+  readonly markets?: MarketSecrets;
 }
 
-/** Makes the demo's keys, tokens and configuration in `dataDir`. A later start keeps the keys and the tokens. */
-export function prepareDemo(dataDir: string, ports: { port: number; adminPort: number }): Demo {
+/**
+ * Makes the demo's keys, tokens and configuration in `dataDir`. A later start keeps the keys and the tokens.
+ * @param realSymbols the symbols of prices of real markets. With them the demo has a store of its own, so that no candle is made
+ *   of both real and simulated prices.
+ */
+export function prepareDemo(
+  dataDir: string,
+  ports: { port: number; adminPort: number },
+  realSymbols?: readonly string[],
+): Demo {
   const dir = resolve(dataDir);
   const { secrets, created } = ensureDemoSecrets(dir);
   const keyFiles = writeServiceKeys(dir, secrets);
   const configFile = join(dir, 'demo.yaml');
-  const text = demoConfigText({
-    ...demoIdentity(secrets),
-    ...ports,
-    keyFiles,
-    storageDir: join(dir, 'store'),
-  });
-  writeFileSync(configFile, text, { mode: 0o600 });
-  return { configFile, token: secrets.token, created };
+  const options = { ...demoIdentity(secrets), ...ports, keyFiles };
+  const write = (text: string) => writeFileSync(configFile, text, { mode: 0o600 });
+  const demo = { configFile, token: secrets.token, created };
+  if (realSymbols === undefined) {
+    write(demoConfigText({ ...options, storageDir: join(dir, 'store') }));
+    return { ...demo, simulation: true };
+  }
+  const markets = ensureMarketSecrets(dir);
+  const { assets, realIds } = liveCatalogue(realSymbols);
+  const publisher = { key: publicKeyOf(markets.key, 'evm'), token: markets.token, assetIds: realIds };
+  write(demoConfigText({ ...options, assets, markets: publisher, storageDir: join(dir, 'store-live') }));
+  const simulated = assets.map(({ id }) => id).filter((id) => !realIds.has(id));
+  return { ...demo, simulation: new Set(simulated), markets };
 }
 
 /**

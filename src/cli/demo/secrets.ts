@@ -19,7 +19,15 @@ export interface DemoSecrets {
   readonly publisherKeys: Readonly<Record<SignatureType, readonly string[]>>;
 }
 
+/** The secrets of the publisher of real prices. */
+export interface MarketSecrets {
+  readonly token: string;
+  /** The EVM key, in hex. */
+  readonly key: string;
+}
+
 const FILE_NAME = 'demo-secrets.json';
+const MARKET_FILE_NAME = 'demo-markets.json';
 const STREAM_KEY_NAME = 'demo-stream.hex';
 const PUBLISHERS_PER_TYPE = 3;
 const TOKEN_BYTES = 32;
@@ -27,19 +35,33 @@ const KEY_BYTES = 32;
 
 /** Reads the secrets in `dataDir`, or makes them if they do not exist. Only the owner can read the file. */
 export function ensureDemoSecrets(dataDir: string): { secrets: DemoSecrets; created: boolean } {
+  makeDemoFolder(dataDir);
+  const created = writeIfAbsent(join(dataDir, FILE_NAME), freshSecrets());
+  return { secrets: readDemoSecrets(dataDir), created };
+}
+
+/** Reads the secrets of the publisher of real prices in `dataDir`, or makes them if they do not exist. */
+export function ensureMarketSecrets(dataDir: string): MarketSecrets {
+  const file = join(dataDir, MARKET_FILE_NAME);
+  writeIfAbsent(file, { token: freshToken(), key: freshKey() } satisfies MarketSecrets);
+  return readSecrets(file);
+}
+
+/** Makes the demo's folder unless it exists. @throws Error when it cannot be used */
+export function makeDemoFolder(dataDir: string): void {
   const problem = dataFolderProblem(dataDir);
   if (problem !== undefined) throw new Error(`--data: the folder ${dataDir} cannot be used: ${problem}`);
   makeFolder(dataDir);
-  const secrets = freshSecrets();
+}
+
+/** Writes secrets for their owner alone. @returns false when there were secrets before */
+function writeIfAbsent(file: string, secrets: object): boolean {
   try {
-    writeFileSync(join(dataDir, FILE_NAME), `${JSON.stringify(secrets, null, 2)}\n`, {
-      mode: 0o600,
-      flag: 'wx',
-    });
-    return { secrets, created: true };
+    writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return { secrets: readDemoSecrets(dataDir), created: false };
+    return false;
   }
 }
 
@@ -62,7 +84,10 @@ export function ensureStreamKey(dataDir: string): { file: string; hex: string } 
  * @throws Error when the file is missing or damaged, or when users other than the owner can access it.
  */
 export function readDemoSecrets(dataDir: string): DemoSecrets {
-  const file = join(dataDir, FILE_NAME);
+  return readSecrets(join(dataDir, FILE_NAME));
+}
+
+function readSecrets<T>(file: string): T {
   const { mode = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
   if ((mode & 0o077) !== 0) throw new Error(`${file} is open to its group or to others; chmod 600 it`);
   try {
@@ -75,11 +100,15 @@ export function readDemoSecrets(dataDir: string): DemoSecrets {
 function freshSecrets(): DemoSecrets {
   const keys = () => Array.from({ length: PUBLISHERS_PER_TYPE }, freshKey);
   return {
-    token: randomBytes(TOKEN_BYTES).toString('base64url'),
-    publisherToken: randomBytes(TOKEN_BYTES).toString('base64url'),
+    token: freshToken(),
+    publisherToken: freshToken(),
     serviceKeys: { evm: freshKey(), stark: freshKey() },
     publisherKeys: { evm: keys(), stark: keys() },
   };
+}
+
+function freshToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
 /**

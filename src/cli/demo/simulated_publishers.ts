@@ -14,12 +14,13 @@ import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createWalk, type PriceWalk } from './walk.js';
 
 /**
- * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL`. Each publisher is an ordinary client with its own
- * key and connection. The process ends when its parent ends, or on SIGTERM or SIGINT.
+ * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL [SYMBOL…]`. Each publisher is an ordinary client with its own
+ * key and connection. The EVM assets of the named symbols are left out. The process ends when its parent ends, or on SIGTERM or SIGINT.
  */
-function main([dataDir, url]: string[]): void {
-  if (dataDir === undefined || url === undefined) throw new TypeError('usage: publishers.js DATA_DIR URL');
-  const simulation = new Simulation(readDemoSecrets(dataDir), url, systemClock());
+function main([dataDir, url, ...except]: string[]): void {
+  if (dataDir === undefined || url === undefined)
+    throw new TypeError('usage: publishers.js DATA_DIR URL [SYMBOL…]');
+  const simulation = new Simulation(readDemoSecrets(dataDir), url, except, systemClock());
   const stop = () => {
     simulation.stop();
     if (process.connected) process.disconnect();
@@ -67,10 +68,14 @@ class Simulation {
   readonly #publishers: SimulatedPublisher[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(secrets: DemoSecrets, url: string, clock: Clock) {
+  constructor(secrets: DemoSecrets, url: string, except: readonly string[], clock: Clock) {
     this.#clock = clock;
     for (const signatureType of SIGNATURE_TYPES) {
-      const assets = DEMO_CATALOGUE.filter((asset) => asset.signatureType === signatureType).map(simulate);
+      const assets = DEMO_CATALOGUE.filter(
+        (asset) =>
+          asset.signatureType === signatureType &&
+          (signatureType !== 'evm' || !except.includes(asset.symbol)),
+      ).map(simulate);
       const keys = secrets.publisherKeys[signatureType];
       keys.forEach((key, i) => {
         const secretKey = parseSecretKey(key)!;

@@ -6,6 +6,8 @@ export interface PublishersOptions {
   readonly dataDir: string;
   /** `ws://` base address of the publisher sockets. */
   readonly url: string;
+  /** The symbols of EVM assets that others publish. */
+  readonly except?: readonly string[];
 }
 
 export interface SimulationOptions extends PublishersOptions {
@@ -24,9 +26,12 @@ const STOP_DELAY_MS_MAX = 3_000;
 /**
  * Starts the process of the simulated publishers. The new process ends on request, or when this process ends.
  */
-export function forkPublishers({ dataDir, url }: PublishersOptions): ChildProcess {
+export function forkPublishers({ dataDir, url, except = [] }: PublishersOptions): ChildProcess {
   const file = fileURLToPath(new URL('./simulated_publishers.js', import.meta.url));
-  return fork(file, [dataDir, url], { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  return fork(file, [dataDir, url, ...except], {
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
 }
 
 /**

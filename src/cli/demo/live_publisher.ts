@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { KeptProcess } from './kept_process.js';
+import type { MarketSecrets } from './secrets.js';
+
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+
+export interface LivePublisherOptions {
+  /** The file of sources. */
+  readonly file: string;
+  /** `ws://` base address of the publisher sockets. */
+  readonly url: string;
+  readonly secrets: MarketSecrets;
+  readonly stderr: NodeJS.WritableStream;
+}
+
+/** Starts `tickseal publish --from`, which signs real prices with a key of the demo, and keeps it running. */
+export async function startLivePublisher(options: LivePublisherOptions): Promise<KeptProcess> {
+  const { stderr } = options;
+  const publisher = new KeptProcess({
+    name: 'the publisher of real prices',
+    spawn: () => spawnPublisher(options),
+    say: (line) => stderr.write(`${line}\n`),
+  });
+  publisher.keep();
+  await publisher.start();
+  return publisher;
+}
+
+function spawnPublisher({ file, url, secrets, stderr }: LivePublisherOptions): ChildProcess {
+  const child = spawn(process.execPath, [MAIN, 'publish', '--from', file, '--url', url], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // The command takes both from its process of sources, which speaks to strangers.
+    env: { ...process.env, TICKSEAL_KEY: secrets.key, TICKSEAL_TOKEN: secrets.token },
+  });
+  // The answers go to a pipe, whose end also ends the process when this one was killed.
+  child.stdout.resume();
+  child.stderr.pipe(stderr, { end: false });
+  return child;
+}

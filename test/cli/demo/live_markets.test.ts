@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { parse } from 'yaml';
+import { renderDemoBanner } from '../../../src/cli/demo/banner.js';
+import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
+import { liveMarkets } from '../../../src/cli/demo/live_markets.js';
+import { prepareDemo } from '../../../src/cli/demo/prepare.js';
+
+const SIX = ['USDTUSD', 'BTCUSD', 'ETHUSD', 'SOLUSD', 'XRPUSD', 'DOGEUSD'];
+const PORTS = { port: 8080, adminPort: 9090 };
+
+interface ListedKey {
+  readonly key: string;
+  readonly signature_type?: string;
+  readonly assets: readonly string[];
+}
+
+test('the demo has a file of sources of its own, for six prices', async (t) => {
+  const { plan, symbols, sources, file } = liveMarkets(t.testdir(), undefined);
+  t.same(symbols, SIX);
+  t.same(sources, ['kraken', 'coinbase', 'bitstamp', 'binance', 'okx', 'bybit']);
+  t.ok(plan.assets.every(({ inputs, minSources }) => inputs.length >= 3 && minSources === 2));
+  t.same(
+    [...new Set(plan.assets.flatMap(({ inputs }) => inputs.map(({ conversion }) => conversion)))],
+    [undefined, 'USDTUSD'],
+  );
+  t.match(readFileSync(file, 'utf8'), /written anew at every start/);
+});
+
+test('errors of a file of sources are those of `tickseal sources`', async (t) => {
+  const file = join(t.testdir(), 'own.yaml');
+  writeFileSync(file, 'sources: { a: { kind: kraken } }\nassets: { BTCUSD: { from: [b BTC/USD] } }\n');
+  t.throws(() => liveMarkets('nowhere', file), /no source is named "?b/);
+  writeFileSync(
+    file,
+    'sources: { a: { kind: kraken } }\nassets: { BTCUSD: { from: [a BTC/USD], min_sources: 1, publish: false } }\n',
+  );
+  t.throws(() => liveMarkets('nowhere', file), { message: `${file}: no asset is published` });
+});
+
+test('no simulated publisher may publish a real price, and no real one a simulated price', async (t) => {
+  const dir = t.testdir();
+  const { configFile, simulation, markets } = prepareDemo(dir, PORTS, [...SIX, 'GOLD']);
+  const { publishers, tokens, assets, storage } = parse(readFileSync(configFile, 'utf8'));
+  const [real] = publishers.filter(({ assets }: ListedKey) => assets.includes('GOLD'));
+  t.same(new Set(real.assets), new Set([...SIX, 'GOLD']));
+  for (const { key, assets, signature_type } of publishers as ListedKey[]) {
+    if (key === real.key) continue;
+    t.notOk(assets.includes('*'));
+    if (signature_type === 'evm') t.notOk(assets.some((symbol) => real.assets.includes(symbol)));
+  }
+  const isReal = ({ symbol, signature_type }: { symbol: string; signature_type: string }) =>
+    signature_type === 'evm' && real.assets.includes(symbol);
+  const simulatedIds = assets.filter((asset: never) => !isReal(asset)).map(({ id }: { id: number }) => id);
+  t.same(simulation, new Set(simulatedIds));
+  t.equal(assets.length, DEMO_CATALOGUE.length + 1);
+  t.match(assets.filter(isReal)[0], { min_publishers: 1, max_age: '15s' });
+  const [token] = tokens.filter(({ name }: { name: string }) => name === 'market-publisher');
+  t.match(token, { scopes: ['publish'], publisher_keys: [real.key] });
+  t.same(
+    tokens.filter(({ publisher_keys }: { publisher_keys: string[] }) => publisher_keys.includes(real.key)),
+    [token],
+    'no other token may publish for the key',
+  );
+  const simulated = prepareDemo(dir, PORTS);
+  t.equal(simulated.simulation, true);
+  const other = parse(readFileSync(configFile, 'utf8'));
+  t.not(other.storage.dir, storage.dir, 'no candle is made of both');
+  t.same(prepareDemo(dir, PORTS, SIX).markets, markets, 'a later start keeps the key');
+});
+
+test('the banner says which prices are real, and where they come from', async (t) => {
+  const options = {
+    url: 'http://127.0.0.1:8080',
+    adminUrl: 'http://127.0.0.1:9090',
+    token: 'TOKEN',
+    configFile: 'data/demo.yaml',
+    evmAddress: '0xEVM',
+    starkPublicKey: '0xSTARK',
+    created: true,
+  };
+  const markets = { file: 'live.yaml', sources: ['kraken', 'okx'], symbols: ['BTCUSD', 'USDTUSD'] };
+  const text = renderDemoBanner({ ...options, markets });
+  t.match(text, 'Real prices: BTCUSD, USDTUSD (EVM), from kraken, okx. Every other price is simulated;');
+  t.match(text, /\n {2}sources +live\.yaml\n/);
+  t.match(renderDemoBanner(options), 'Every price here is simulated; every signature is real.');
+});
