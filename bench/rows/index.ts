@@ -18,6 +18,7 @@ import { memory } from './memory.js';
 import { rest } from './rest.js';
 import { signatures } from './signatures.js';
 import { signedFrames } from './signed_frames.js';
+import { sources } from './sources.js';
 import { stages } from './stages.js';
 import { starkIngest } from './stark_ingest.js';
 import { threads } from './threads.js';
@@ -42,6 +43,7 @@ export const ROWS: readonly Row[] = [
   clientSigning,
   memory,
   idle,
+  sources,
   growth,
   clusterLatency,
   clusterEdge,

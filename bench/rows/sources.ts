@@ -1,0 +1,210 @@
+import { statSync } from 'node:fs';
+import { writeConfig } from '../../scripts/load/config.js';
+import { startService } from '../../scripts/load/server_process.js';
+import { percentile } from '../../scripts/load/statistics.js';
+import { openStreams } from '../../scripts/load/streams.js';
+import { pause } from '../../scripts/load/wait.js';
+import type { Measurement, Row, Scale } from '../harness/row.js';
+import { EXCHANGES, type Exchanges, openExchanges } from '../workloads/exchanges.js';
+import {
+  type MarketProcesses,
+  startPublishFrom,
+  startSources,
+  writeSources,
+} from '../workloads/market_processes.js';
+
+const ASSETS: Readonly<Record<Scale, number>> = { full: 40, smoke: 3 };
+const QUOTES_PER_SECOND: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 200 };
+const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 200 };
+const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 200 };
+const JUMPS: Readonly<Record<Scale, number>> = { full: 300, smoke: 3 };
+/** The time between two jumps, which is no part of the interval at which all prices are published. */
+const JUMP_MS = 53;
+/** The time in which the price before the first jump is published. */
+const SETTLE_MS = 1_000;
+const SOURCES = 5;
+const MIB = 2 ** 20;
+const SCALE = 10n ** 18n;
+
+export const sources: Row = {
+  name: 'sources',
+  title: '5,000 quotes a second of 40 assets at 5 exchanges',
+  method:
+    'Local exchanges speak the protocols of Kraken, Coinbase, Bitstamp, Binance and OKX over sockets; they and the readers are the process of the bench. ' +
+    'Bitstamp sends books of 100 levels, as the real one does. Each of 40 assets has a market at all five; the last two trade against USDT and are converted. ' +
+    'CPU time is that of `publish --from` and the `sources` that it starts, together: sockets, parsing, a decision for each quote, signatures and answers. The delay is from the moment ' +
+    'before an exchange shows a jump of 0.2 % until a subscriber of the service holds a frame with exactly that price, while the load goes on. ' +
+    'Memory is the resident memory of `sources` with six exchanges. Recording is compared by the CPU time of `sources` alone.',
+  rounds: 3,
+  variants: {
+    'publish --from': measurePublish,
+    'six exchanges': measureMemory,
+    'sources alone': (scale) => measureSources(scale, false),
+    'sources --record': (scale) => measureSources(scale, true),
+  },
+  lines: () => [
+    {
+      name: 'reading, deciding and signing',
+      unit: 'cores',
+      ours: { variant: 'publish --from', figure: 'cores' },
+      bound: { atMost: 0.3 },
+      peers: [],
+      shown: [
+        {
+          name: 'quotes',
+          unit: 'a second',
+          source: { variant: 'publish --from', figure: 'quotes a second' },
+        },
+      ],
+    },
+    {
+      name: 'quote to accepted update, at `delta`',
+      unit: 'ms p99',
+      ours: { variant: 'publish --from', figure: 'delay: p99' },
+      bound: { atMost: 20 },
+      peers: [],
+      shown: [{ name: 'p50', unit: 'ms', source: { variant: 'publish --from', figure: 'delay: p50' } }],
+    },
+    {
+      name: 'resident memory with six exchanges',
+      unit: 'MiB',
+      ours: { variant: 'six exchanges', figure: 'MiB' },
+      bound: { atMost: 90e6 / MIB },
+      peers: [],
+    },
+    {
+      name: 'recording',
+      unit: 'CPU ms a second',
+      ours: { variant: 'sources --record', figure: 'CPU ms a second' },
+      peers: [
+        {
+          name: 'without a recording',
+          source: { variant: 'sources alone', figure: 'CPU ms a second' },
+          ratio: { atMost: 1.05 },
+        },
+      ],
+      shown: [
+        {
+          name: 'recorded',
+          unit: 'MiB a second',
+          source: { variant: 'sources --record', figure: 'MiB a second' },
+        },
+      ],
+    },
+  ],
+};
+
+async function measurePublish(scale: Scale): Promise<Measurement> {
+  const exchanges = await openExchanges(SOURCES, ASSETS[scale]);
+  const config = writeConfig({ signatureType: 'evm', publishers: 1, assets: ASSETS[scale] });
+  const service = await startService(config.file);
+  const processes = await startPublishFrom(writeSources(exchanges.sources), service.port);
+  exchanges.start(QUOTES_PER_SECOND[scale]);
+  const jumping = ASSETS[scale] - 1;
+  const jumps = await openJumps(exchanges, service.port, jumping);
+  await pause(WARM_UP_MS[scale]);
+  const figures = await measureLoad(scale, exchanges, processes);
+  const delaysMs = await jumps.measure(JUMPS[scale]);
+  jumps.close();
+  await processes.stop();
+  await service.stop();
+  exchanges.stop();
+  return {
+    figures: {
+      ...figures,
+      'delay: p50': percentile(delaysMs, 50),
+      'delay: p99': percentile(delaysMs, 99),
+    },
+  };
+}
+
+async function measureMemory(scale: Scale): Promise<Measurement> {
+  const exchanges = await openExchanges(EXCHANGES.length, ASSETS[scale]);
+  const processes = await startSources(writeSources(exchanges.sources));
+  exchanges.start(QUOTES_PER_SECOND[scale]);
+  await pause(WARM_UP_MS[scale]);
+  await pause(MEASURE_MS[scale]);
+  const figures = { MiB: processes.residentBytes() / MIB };
+  await processes.stop();
+  exchanges.stop();
+  return { figures };
+}
+
+async function measureSources(scale: Scale, isRecorded: boolean): Promise<Measurement> {
+  const exchanges = await openExchanges(SOURCES, ASSETS[scale]);
+  const file = writeSources(exchanges.sources);
+  const recording = `${file}.recording`;
+  const processes = await startSources(file, isRecorded ? recording : undefined);
+  exchanges.start(QUOTES_PER_SECOND[scale]);
+  await pause(WARM_UP_MS[scale]);
+  const bytesBefore = isRecorded ? statSync(recording).size : 0;
+  const startMs = performance.now();
+  const figures = await measureLoad(scale, exchanges, processes);
+  const bytes = isRecorded ? statSync(recording).size - bytesBefore : 0;
+  const seconds = (performance.now() - startMs) / 1_000;
+  await processes.stop();
+  exchanges.stop();
+  return {
+    figures: {
+      'CPU ms a second': figures.cores * 1_000,
+      ...(isRecorded && { 'MiB a second': bytes / seconds / MIB }),
+    },
+  };
+}
+
+/** Measures the CPU time while the load goes on. */
+async function measureLoad(
+  scale: Scale,
+  exchanges: Exchanges,
+  processes: MarketProcesses,
+): Promise<{ cores: number; 'quotes a second': number }> {
+  const startMs = performance.now();
+  const startSeconds = processes.cpuSeconds();
+  const startQuotes = exchanges.shown;
+  await pause(MEASURE_MS[scale]);
+  const seconds = (performance.now() - startMs) / 1_000;
+  return {
+    cores: (processes.cpuSeconds() - startSeconds) / seconds,
+    'quotes a second': (exchanges.shown - startQuotes) / seconds,
+  };
+}
+
+/** Jumps of one asset's price, and a subscriber that waits for them. */
+async function openJumps(exchanges: Exchanges, port: number, asset: number) {
+  let awaited = '';
+  let onArrival: () => void = () => {};
+  const streams = await openStreams({
+    port,
+    query: 'channel=real_time',
+    count: 1,
+    assetsOf: () => [asset],
+    onFrame: (payload) => {
+      if (awaited !== '' && payload.includes(awaited)) onArrival();
+    },
+  });
+  const jump = async (price: number): Promise<number> => {
+    const arrived = new Promise<void>((resolve) => {
+      onArrival = resolve;
+    });
+    awaited = `"v":"${BigInt(price) * SCALE}"`;
+    const startMs = performance.now();
+    exchanges.show(asset, price);
+    await arrived;
+    awaited = '';
+    return performance.now() - startMs;
+  };
+  return {
+    async measure(count: number): Promise<number[]> {
+      // Prices have moved at random before.
+      exchanges.show(asset, 100_000);
+      await pause(SETTLE_MS);
+      const delaysMs: number[] = [];
+      for (let i = 0; i < count; i++) {
+        delaysMs.push(await jump(i % 2 === 0 ? 100_200 : 100_000));
+        await pause(JUMP_MS);
+      }
+      return delaysMs;
+    },
+    close: () => streams.close(),
+  };
+}
