@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { writeConfig } from '../../scripts/load/config.js';
 import { startService } from '../../scripts/load/server_process.js';
 import { percentile } from '../../scripts/load/statistics.js';
 import { openStreams } from '../../scripts/load/streams.js';
-import { pause } from '../../scripts/load/wait.js';
+import { eventually, pause } from '../../scripts/load/wait.js';
 import type { Measurement, Row, Scale } from '../harness/row.js';
 import { EXCHANGES, type Exchanges, openExchanges } from '../workloads/exchanges.js';
 import {
@@ -34,7 +34,7 @@ export const sources: Row = {
     'Bitstamp sends books of 100 levels, as the real one does. Each of 40 assets has a market at all five; the last two trade against USDT and are converted. ' +
     'CPU time is that of `publish --from` and the `sources` that it starts, together: sockets, parsing, a decision for each quote, signatures and answers. The delay is from the moment ' +
     'before an exchange shows a jump of 0.2 % until a subscriber of the service holds a frame with exactly that price, while the load goes on. ' +
-    'Memory is the resident memory of `sources` with six exchanges. Recording is compared by the CPU time of `sources` alone.',
+    'Memory is the resident memory of `sources`, as `publish --from` starts it, with six exchanges. Recording is compared by the CPU time of `sources` alone.',
   rounds: 3,
   variants: {
     'publish --from': measurePublish,
@@ -120,12 +120,15 @@ async function measurePublish(scale: Scale): Promise<Measurement> {
 
 async function measureMemory(scale: Scale): Promise<Measurement> {
   const exchanges = await openExchanges(EXCHANGES.length, ASSETS[scale]);
-  const processes = await startSources(writeSources(exchanges.sources));
+  const config = writeConfig({ signatureType: 'evm', publishers: 1, assets: ASSETS[scale] });
+  const service = await startService(config.file);
+  const processes = await startPublishFrom(writeSources(exchanges.sources), service.port);
   exchanges.start(QUOTES_PER_SECOND[scale]);
   await pause(WARM_UP_MS[scale]);
   await pause(MEASURE_MS[scale]);
   const figures = { MiB: processes.residentBytes() / MIB };
   await processes.stop();
+  await service.stop();
   exchanges.stop();
   return { figures };
 }
@@ -135,6 +138,7 @@ async function measureSources(scale: Scale, isRecorded: boolean): Promise<Measur
   const file = writeSources(exchanges.sources);
   const recording = `${file}.recording`;
   const processes = await startSources(file, isRecorded ? recording : undefined);
+  if (isRecorded) await eventually(() => existsSync(recording), { what: 'the recording' });
   exchanges.start(QUOTES_PER_SECOND[scale]);
   await pause(WARM_UP_MS[scale]);
   const bytesBefore = isRecorded ? statSync(recording).size : 0;
