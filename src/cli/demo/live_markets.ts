@@ -21,7 +21,7 @@ export interface LiveMarkets {
 export type Reached = { readonly ok: true } | { readonly ok: false; readonly report: readonly string[] };
 
 /** The wait for a first price. With the start of the program it stays within 10 s. */
-export const REACH_MS_MAX = 7_000;
+export const REACH_MS_MAX = 6_000;
 
 const FILE_NAME = 'live-sources.yaml';
 const COINS = ['BTC', 'ETH', 'SOL', 'XRP', 'DOGE'] as const;
