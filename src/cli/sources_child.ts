@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { NewestPrices } from './newest_prices.js';
 
 const PROGRAM = fileURLToPath(new URL('main.js', import.meta.url));
 /** The variables that hold secrets of publishing; a process that speaks to strangers gets neither. */
@@ -15,8 +16,8 @@ const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=2'];
 /** The process of `tickseal sources FILE`: a source of price lines that never holds a key. */
 export class SourcesChild {
   readonly #child: ChildProcess;
-  /** The newest line of each asset that was not taken yet: while the service is unreachable, older prices are dropped. */
-  readonly #newest = new Map<string, string>();
+  /** The prices that were not taken yet: while the service is unreachable, older ones are dropped. */
+  readonly #newest = new NewestPrices();
   /** The number of prices that were taken. */
   lineNumber = 0;
   #wake: () => void = () => {};
@@ -47,11 +48,10 @@ export class SourcesChild {
   /** Returns the next price that is to be published; `undefined` after the end of the process. */
   async next(): Promise<string | undefined> {
     for (;;) {
-      const [newest] = this.#newest;
+      const newest = this.#newest.take();
       if (newest !== undefined) {
-        this.#newest.delete(newest[0]);
         this.lineNumber++;
-        return newest[1];
+        return newest;
       }
       if (this.#ended !== undefined || this.#isStopped) return undefined;
       await new Promise<void>((resolve) => {
@@ -72,7 +72,8 @@ export class SourcesChild {
       this.#newest.delete(String(asset));
       return;
     }
-    this.#newest.set(String(asset), JSON.stringify({ asset, price, timestamp, trigger }));
+    const line = JSON.stringify({ asset, price, timestamp, trigger });
+    this.#newest.put(String(asset), line, trigger === 'delta');
     this.#wake();
   }
 

@@ -1,0 +1,28 @@
+/**
+ * The newest line of each asset that was not taken yet. Moves come first: the lines of an interval come all at once, and a price that
+ * moved must not wait until all of them are signed.
+ */
+export class NewestPrices {
+  readonly #moves = new Map<string, string>();
+  readonly #others = new Map<string, string>();
+
+  /** Replaces the line of an asset, which keeps its turn. */
+  put(asset: string, line: string, isMove: boolean): void {
+    if (isMove) this.#others.delete(asset);
+    const isFirst = isMove || this.#moves.has(asset);
+    (isFirst ? this.#moves : this.#others).set(asset, line);
+  }
+
+  delete(asset: string): void {
+    this.#moves.delete(asset);
+    this.#others.delete(asset);
+  }
+
+  /** Takes the next line; `undefined` when there is none. */
+  take(): string | undefined {
+    const [first] = this.#moves.size > 0 ? this.#moves : this.#others;
+    if (first === undefined) return undefined;
+    this.delete(first[0]);
+    return first[1];
+  }
+}
