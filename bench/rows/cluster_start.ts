@@ -38,7 +38,7 @@ export const clusterStart: Row = {
 };
 
 function measure(scale: Scale): Promise<Measurement> {
-  return withNatsServers({ count: 1 }, async (servers) => {
+  return withNatsServers({ count: 1, roles: ['aggregator', 'aggregator', 'edge'] }, async (servers) => {
     const assets = ASSETS[scale];
     const leader = await startNode(
       servers,
