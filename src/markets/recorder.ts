@@ -1,56 +1,102 @@
-import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
-import type { TimeNs } from '../model/time.js';
+import { closeSync, lstatSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type RecordedCall, recordingLine } from '../sources/recording.js';
+import type { RoomState } from '../sources/room_state.js';
 
 /** The size at which a recording becomes `FILE.1` and a new one begins. */
 export const RECORDING_BYTES_MAX = 256 * 1024 ** 2;
-/** The bytes that are written at once. */
-const CHUNK_BYTES = 65_536;
+/** The characters that are written at once. */
+const CHUNK_CHARACTERS = 65_536;
+/** The longest time for which lines wait to be written, as long as more of them come. */
+const WAIT_NS_MAX = NS_PER_SECOND;
 
-/** Writes the calls of a market room to a file of its owner alone. */
+export interface RecorderOptions {
+  readonly bytesMax?: number;
+  /** Called once, when the recording ends because a file refused it. The run goes on. */
+  readonly onFailure?: (reason: string) => void;
+}
+
+/**
+ * Writes the calls of a market room to a file of its owner alone. A former file becomes `FILE.1`. Each file can be replayed alone: one
+ * that continues another begins with the state of the room.
+ */
 export class Recorder {
   readonly #file: string;
   readonly #bytesMax: number;
-  /** The connections that there are: a new file begins with them. */
-  readonly #open = new Map<number, RecordedCall>();
-  #handle: number;
+  readonly #onFailure: (reason: string) => void;
+  /** `undefined` after a failure. */
+  #handle: number | undefined;
   #chunk = '';
-  #bytes = 0;
+  #fileBytes = 0;
+  #writtenNs = 0n;
+  /** Bytes of all files. */
+  bytes = 0;
 
   /** @throws Error when the file cannot be opened */
-  constructor(file: string, bytesMax = RECORDING_BYTES_MAX) {
+  constructor(file: string, { bytesMax = RECORDING_BYTES_MAX, onFailure = () => {} }: RecorderOptions = {}) {
     this.#file = file;
     this.#bytesMax = bytesMax;
-    this.#handle = openSync(file, 'w', 0o600);
+    this.#onFailure = onFailure;
+    this.#handle = this.#begin();
   }
 
-  add(atNs: TimeNs, call: RecordedCall): void {
-    if ('begin' in call) this.#open.set(call.begin, call);
-    else if ('end' in call) this.#open.delete(call.end);
-    this.#append(recordingLine(atNs, call));
-    if (this.#bytes >= this.#bytesMax) this.#rotate(atNs);
+  /** True after a file refused the recording. */
+  get isFailed(): boolean {
+    return this.#handle === undefined;
+  }
+
+  /** Adds a call before the room makes it, or a decision when the room writes it. */
+  add(atNs: TimeNs, call: RecordedCall, state: () => RoomState): void {
+    if (this.#handle === undefined) return;
+    // Decisions belong to the call before them, in the same file.
+    if (this.#fileBytes + this.#chunk.length >= this.#bytesMax && !('wrote' in call))
+      this.#rotate(atNs, state());
+    this.#chunk += `${recordingLine(atNs, call)}\n`;
+    if (this.#chunk.length < CHUNK_CHARACTERS && atNs - this.#writtenNs < WAIT_NS_MAX) return;
+    this.#writtenNs = atNs;
+    this.#attempt(() => this.#flush());
   }
 
   close(): void {
-    this.#flush();
-    closeSync(this.#handle);
+    this.#attempt(() => {
+      this.#flush();
+      closeSync(this.#handle!);
+    });
+    this.#handle = undefined;
   }
 
-  #append(line: string): void {
-    this.#chunk += `${line}\n`;
-    if (this.#chunk.length >= CHUNK_BYTES) this.#flush();
+  #begin(): number {
+    if (lstatSync(this.#file, { throwIfNoEntry: false })?.isFile()) renameSync(this.#file, `${this.#file}.1`);
+    return openSync(this.#file, 'w', 0o600);
   }
 
   #flush(): void {
-    this.#bytes += writeSync(this.#handle, this.#chunk);
+    const bytes = Buffer.from(this.#chunk);
     this.#chunk = '';
+    writeFileSync(this.#handle!, bytes);
+    this.#fileBytes += bytes.length;
+    this.bytes += bytes.length;
   }
 
-  #rotate(atNs: TimeNs): void {
-    this.close();
-    renameSync(this.#file, `${this.#file}.1`);
-    this.#handle = openSync(this.#file, 'w', 0o600);
-    this.#bytes = 0;
-    for (const call of this.#open.values()) this.#append(recordingLine(atNs, call));
+  #rotate(atNs: TimeNs, state: RoomState): void {
+    this.#attempt(() => {
+      this.#flush();
+      closeSync(this.#handle!);
+      this.#handle = this.#begin();
+      this.#fileBytes = 0;
+      this.#chunk = `${recordingLine(atNs, { state })}\n`;
+    });
+  }
+
+  /** Writes; a disk that refuses it ends the recording and nothing else. */
+  #attempt(write: () => void): void {
+    if (this.#handle === undefined) return;
+    try {
+      write();
+    } catch (error) {
+      this.#handle = undefined;
+      this.#chunk = '';
+      this.#onFailure((error as NodeJS.ErrnoException).code ?? (error as Error).message);
+    }
   }
 }

@@ -4,6 +4,10 @@ import { type DecisionTrigger, decisionLine } from './decision_line.js';
 import { type HeldQuote, holdQuote, type MarketQuote } from './market_quote.js';
 import { distanceOf, reachesPercent } from './median.js';
 import type { AssetInput, AssetPlan, SourcesPlan } from './plan.js';
+import { type DeciderState, loadNumber, loadQuote, saveQuote } from './room_state.js';
+
+/** Writes a decision's line. */
+export type WriteDecision = (line: string, decision: Decision, trigger: DecisionTrigger) => void;
 
 /**
  * Holds the newest quote of every market, and decides prices. Each decision that is to be written goes to `write`: at every tick
@@ -18,9 +22,9 @@ export class Decider {
   readonly #converted = new Map<string, Judged[]>();
   readonly #quotes = new Map<string, HeldQuote>();
   readonly #delta: bigint;
-  readonly #write: (line: string, decision: Decision) => void;
+  readonly #write: WriteDecision;
 
-  constructor({ assets, publish }: SourcesPlan, write: (line: string, decision: Decision) => void) {
+  constructor({ assets, publish }: SourcesPlan, write: WriteDecision) {
     this.#delta = publish.delta;
     this.#write = write;
     this.#assets = assets.map((plan) => new Judged(plan));
@@ -53,18 +57,47 @@ export class Decider {
   }
 
   /** Decides and writes all assets: the interval is over. */
-  tick(nowNs: TimeNs): void {
-    for (const asset of this.#assets) {
+  tick(nowNs: TimeNs): Decision[] {
+    return this.#assets.map((asset) => {
       const decision = this.#decide(asset, nowNs);
       asset.price = decision.price;
       if (decision.price === undefined) this.#withhold(asset, decision);
       else this.#say(asset, decision, 'clock');
-    }
+      return decision;
+    });
   }
 
   /** Returns the decision on every asset at an instant, without writing it. */
   decisions(nowNs: TimeNs): Decision[] {
     return this.#assets.map((asset) => this.#decide(asset, nowNs));
+  }
+
+  /** Returns everything that later decisions depend on. */
+  state(): DeciderState {
+    return {
+      quotes: [...this.#quotes].map(([market, quote]) => saveQuote(market, quote)),
+      assets: this.#assets.map(({ plan, price, said, reason, unsaid }) => ({
+        asset: plan.symbol,
+        price: price?.toString(),
+        said: said?.toString(),
+        reason,
+        unsaid,
+      })),
+    };
+  }
+
+  /** Continues from a state. Assets that the plan lacks are left out. */
+  restore({ quotes, assets }: DeciderState): void {
+    this.#quotes.clear();
+    for (const quote of quotes) this.#quotes.set(quote.market, loadQuote(quote));
+    for (const { asset, price, said, reason, unsaid } of assets) {
+      const judged = this.#bySymbol.get(asset);
+      if (judged === undefined) continue;
+      judged.price = loadNumber(price) as Judged['price'];
+      judged.said = loadNumber(said) as Judged['said'];
+      judged.reason = reason;
+      judged.unsaid = unsaid;
+    }
   }
 
   #judge(asset: Judged, nowNs: TimeNs): void {
@@ -99,7 +132,7 @@ export class Decider {
     asset.said = decision.price;
     asset.reason = undefined;
     asset.unsaid = 0;
-    this.#write(decisionLine(decision, trigger, unsaid), decision);
+    this.#write(decisionLine(decision, trigger, unsaid), decision, trigger);
   }
 
   #withhold(asset: Judged, decision: Decision): void {
@@ -111,7 +144,7 @@ export class Decider {
     const { unsaid } = asset;
     asset.reason = decision.withheld;
     asset.unsaid = 0;
-    this.#write(decisionLine(decision, 'withheld', unsaid), decision);
+    this.#write(decisionLine(decision, 'withheld', unsaid), decision, 'withheld');
   }
 }
 

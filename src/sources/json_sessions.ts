@@ -1,16 +1,17 @@
-import { digitsOf, isRecord, type MarketEvent, type MarketSession, readFrame } from './adapters/market.js';
+import {
+  type AnswerPaths,
+  digitsOf,
+  isRecord,
+  type MarketEvent,
+  type MarketSession,
+  readFrame,
+  recordOf,
+  refusedEvent,
+} from './adapters/market.js';
 import { parseJsonDigits } from './digits.js';
 import { parseMicroseconds, parseMilliseconds, parseRfc3339 } from './market_time.js';
 
 // Sources that answer JSON without a protocol of their own.
-
-/** The places of an answer's values, as paths such as `$.rates.USD`. */
-export interface AnswerPaths {
-  readonly price?: string | undefined;
-  readonly bid?: string | undefined;
-  readonly ask?: string | undefined;
-  readonly at?: string | undefined;
-}
 
 /** Reads the answers of an HTTP source for one symbol. */
 export function answerSession(symbol: string, { price, bid, ask, at }: AnswerPaths): MarketSession {
@@ -37,13 +38,17 @@ export function answerSession(symbol: string, { price, bid, ask, at }: AnswerPat
   return { subscribe: () => [], unsubscribe: () => [], read };
 }
 
-/** Reads lines such as `{"symbol":"BTC/USD","bid":"1","ask":"2","at":…}`; `price` stands in place of `bid` and `ask`. */
+/**
+ * Reads lines such as `{"symbol":"BTC/USD","bid":"1","ask":"2","at":…}`; `price` stands in place of `bid` and `ask`, and `error`
+ * says why a symbol has none.
+ */
 export function lineSession(symbols: readonly string[]): MarketSession {
   const known = new Set(symbols);
   const read = (text: string) =>
-    readFrame(text, parseJsonDigits, ({ symbol, bid, ask, price, at }): readonly MarketEvent[] => {
+    readFrame(text, parseJsonDigits, ({ symbol, bid, ask, price, at, error }): readonly MarketEvent[] => {
       if (typeof symbol !== 'string') return [{ kind: 'malformed', reason: 'the line has no symbol' }];
       if (!known.has(symbol)) return [];
+      if (error !== undefined) return refusedEvent(symbol, error);
       const quote = {
         symbol,
         bid: digitsOf(bid),
@@ -65,9 +70,10 @@ function anyTime(text: unknown): bigint | undefined {
 }
 
 function atPath(value: unknown, path: string): unknown {
-  const steps = [...path.matchAll(/\.([\w-]+)|\[(\d+)\]/g)];
+  const steps = [...path.matchAll(/\.([\w-]+|\*)|\[(\d+)\]/g)];
   return steps.reduce<unknown>((inside, [, key, index]) => {
     if (index !== undefined) return Array.isArray(inside) ? inside[Number(index)] : undefined;
+    if (key === '*') return Object.values(recordOf(inside))[0];
     return isRecord(inside) && Object.hasOwn(inside, key!) ? inside[key!] : undefined;
   }, value);
 }

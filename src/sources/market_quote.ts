@@ -36,3 +36,11 @@ export function holdQuote(quote: MarketQuote, receivedNs: TimeNs): HeldQuote {
     ...quoteTime(atNs, receivedNs),
   };
 }
+
+/** Tells whether two quotes have the same best prices, however their digits are written. */
+export function isSameTop(one: MarketQuote, other: MarketQuote): boolean {
+  return (
+    parseDigits(one.bid ?? '') === parseDigits(other.bid ?? '') &&
+    parseDigits(one.ask ?? '') === parseDigits(other.ask ?? '')
+  );
+}

@@ -1,11 +1,13 @@
 import type { TimeNs } from '../model/time.js';
 import { MARKETS } from './adapters/built_in.js';
 import type { MarketEvent, MarketSession } from './adapters/market.js';
-import { Decider } from './decider.js';
+import { Decider, type WriteDecision } from './decider.js';
 import type { Decision } from './decision.js';
 import { answerSession, lineSession } from './json_sessions.js';
 import type { SourcesPlan } from './plan.js';
+import type { OpenedConnection, RoomState } from './room_state.js';
 import type { SourceDefinition } from './sources_schema.js';
+import { watchSession } from './watch_session.js';
 
 /**
  * Everything between frames and decisions: reads the frames of each connection, and decides prices. The same calls with the same
@@ -14,17 +16,20 @@ import type { SourceDefinition } from './sources_schema.js';
 export class MarketRoom {
   readonly #plan: SourcesPlan;
   readonly #decider: Decider;
-  readonly #sessions = new Map<number, MarketSession>();
+  readonly #sessions = new Map<
+    number,
+    { readonly opened: OpenedConnection; readonly session: MarketSession }
+  >();
 
-  constructor(plan: SourcesPlan, write: (line: string, decision: Decision) => void) {
+  constructor(plan: SourcesPlan, write: WriteDecision) {
     this.#plan = plan;
     this.#decider = new Decider(plan, write);
   }
 
   /** Begins a connection of a source. */
-  open(connection: number, source: string, symbols: readonly string[]): MarketSession {
-    const session = openSession(this.#plan.sources.get(source)!, symbols);
-    this.#sessions.set(connection, session);
+  open(opened: OpenedConnection): MarketSession {
+    const session = openSession(this.#plan.sources.get(opened.source)!, opened);
+    this.#sessions.set(opened.begin, { opened, session });
     return session;
   }
 
@@ -33,8 +38,11 @@ export class MarketRoom {
   }
 
   /** Reads a frame, decides what follows from it, and returns its events. */
-  read(connection: number, source: string, text: string, receivedNs: TimeNs): readonly MarketEvent[] {
-    const events = this.#sessions.get(connection)?.read(text) ?? [];
+  read(connection: number, text: string, receivedNs: TimeNs): readonly MarketEvent[] {
+    const known = this.#sessions.get(connection);
+    if (known === undefined) return [];
+    const { source } = known.opened;
+    const events = known.session.read(text);
     for (const event of events) {
       if (event.kind === 'quote') this.#decider.take(source, event.quote, receivedNs);
       else if (event.kind === 'halted') this.#decider.forget(source, receivedNs);
@@ -42,17 +50,39 @@ export class MarketRoom {
     return events;
   }
 
-  tick(nowNs: TimeNs): void {
-    this.#decider.tick(nowNs);
+  /** Decides and writes all assets, and returns the decisions. */
+  tick(nowNs: TimeNs): Decision[] {
+    return this.#decider.tick(nowNs);
   }
 
   decisions(nowNs: TimeNs): Decision[] {
     return this.#decider.decisions(nowNs);
   }
+
+  /** Returns everything that later decisions depend on. */
+  state(): RoomState {
+    const connections = [...this.#sessions.values()].map(({ opened, session }) => ({
+      ...opened,
+      resume: session.resume?.(),
+    }));
+    return { connections, ...this.#decider.state() };
+  }
+
+  /** Continues from a state. */
+  restore(state: RoomState): void {
+    this.#sessions.clear();
+    for (const { resume, ...opened } of state.connections) {
+      const session = this.open(opened);
+      if (resume !== undefined) session.read(resume);
+    }
+    this.#decider.restore(state);
+  }
 }
 
-function openSession(definition: SourceDefinition, symbols: readonly string[]): MarketSession {
+function openSession(definition: SourceDefinition, { symbols, rest }: OpenedConnection): MarketSession {
   if (definition.kind === 'http') return answerSession(symbols[0]!, definition);
-  if (definition.kind === 'command' || definition.kind === 'ccxt') return lineSession(symbols);
-  return MARKETS[definition.kind].open(symbols);
+  if (definition.kind === 'command') return lineSession(symbols);
+  if (definition.kind === 'ccxt') return watchSession(symbols);
+  const market = MARKETS[definition.kind];
+  return rest === true ? answerSession(symbols[0]!, market.top.paths) : market.open(symbols);
 }

@@ -2,13 +2,16 @@ import { parseTimeNs, type TimeNs } from '../model/time.js';
 import { isRecord } from './adapters/market.js';
 import { MarketRoom } from './market_room.js';
 import type { SourcesPlan } from './plan.js';
+import { isOpenedConnection, isRoomState, type OpenedConnection, type RoomState } from './room_state.js';
 
-// A recording has a JSON line for each call of a market room, and one for each decision that the room wrote.
+// A recording has a JSON line for each call of a market room, and one for each decision that the room wrote. A file that continues
+// another one begins with the room's state.
 
 export type RecordedCall =
-  | { readonly begin: number; readonly source: string; readonly symbols: readonly string[] }
+  | { readonly state: RoomState }
+  | OpenedConnection
   | { readonly end: number }
-  | { readonly read: number; readonly source: string; readonly frame: string }
+  | { readonly read: number; readonly frame: string }
   | { readonly tick: true }
   | { readonly wrote: string };
 
@@ -48,10 +51,12 @@ export class Replay {
     const call = parseCall(line);
     const atNs = call === undefined ? undefined : parseTimeNs(call.at);
     if (call === undefined || atNs === undefined) return undefined;
-    if ('source' in call && !this.#plan.sources.has(call.source)) return undefined;
-    if ('begin' in call) this.#room.open(call.begin, call.source, call.symbols);
+    const opened = 'begin' in call ? [call] : 'state' in call ? call.state.connections : [];
+    if (opened.some(({ source }) => !this.#plan.sources.has(source))) return undefined;
+    if ('state' in call) this.#room.restore(call.state);
+    else if ('begin' in call) this.#room.open(call);
     else if ('end' in call) this.#room.close(call.end);
-    else if ('read' in call) this.#room.read(call.read, call.source, call.frame, atNs);
+    else if ('read' in call) this.#room.read(call.read, call.frame, atNs);
     else if ('tick' in call) this.#room.tick(atNs);
     else if (this.#made.shift() === call.wrote) this.same++;
     else this.different++;
@@ -67,16 +72,13 @@ function parseCall(line: string): (RecordedCall & { readonly at: string }) | und
     return undefined;
   }
   if (!isRecord(value) || typeof value['at'] !== 'string') return undefined;
-  const { begin, end, read, tick, wrote, source, symbols, frame } = value;
+  const { state, end, read, tick, wrote, frame } = value;
   const isCall =
-    (typeof begin === 'number' && typeof source === 'string' && isTexts(symbols)) ||
+    isRoomState(state) ||
+    isOpenedConnection(value) ||
     typeof end === 'number' ||
-    (typeof read === 'number' && typeof source === 'string' && typeof frame === 'string') ||
+    (typeof read === 'number' && typeof frame === 'string') ||
     tick === true ||
     typeof wrote === 'string';
   return isCall ? (value as unknown as RecordedCall & { readonly at: string }) : undefined;
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
 }

@@ -36,6 +36,7 @@ const builtIn = z.strictObject({
   kind: z.enum(BUILT_IN_KINDS),
   url: socketAddress.optional(),
   pairs_url: webAddress.optional(),
+  ticker_url: webAddress.optional(),
 });
 
 const ccxt = z.strictObject({

@@ -15,10 +15,10 @@ assets:
 `),
     () => {},
   );
-  room.open(1, 'desk', ['BTC', 'ETH']);
+  room.open({ begin: 1, source: 'desk', symbols: ['BTC', 'ETH'] });
   const late = String(after(-30_000));
-  room.read(1, 'desk', `{"symbol":"BTC","bid":99.5,"ask":100.25,"at":${late}}`, after(0));
-  room.read(1, 'desk', '{"symbol":"ETH","price":10}', after(0));
+  room.read(1, `{"symbol":"BTC","bid":99.5,"ask":100.25,"at":${late}}`, after(0));
+  room.read(1, '{"symbol":"ETH","price":10}', after(0));
   return room.decisions(after(1_500));
 }
 

@@ -16,20 +16,21 @@ function recorded(): string[] {
   const lines: string[] = [];
   const add = (atNs: TimeNs, call: RecordedCall) => lines.push(recordingLine(atNs, call));
   const room = new MarketRoom(PLAN, (line, { atNs }) => add(atNs, { wrote: line }));
-  const read = (ms: number, connection: number, source: string, frame: string) => {
-    add(after(ms), { read: connection, source, frame });
-    room.read(connection, source, frame, after(ms));
+  const read = (ms: number, connection: number, frame: string) => {
+    add(after(ms), { read: connection, frame });
+    room.read(connection, frame, after(ms));
   };
   for (const [connection, source, symbol] of [
     [1, 'binance', 'BTC/USDT'],
     [2, 'desk', 'BTC'],
   ] as const) {
-    add(after(0), { begin: connection, source, symbols: [symbol] });
-    room.open(connection, source, [symbol]);
+    const opened = { begin: connection, source, symbols: [symbol] };
+    add(after(0), opened);
+    room.open(opened);
   }
   for (let i = 0; i < 50; i++) {
-    read(i * 100, 1, 'binance', i % 7 === 3 ? '{garbage' : quoteOf(10_000 + i * 20));
-    if (i < 20) read(i * 100 + 50, 2, 'desk', `{"symbol":"BTC","price":${10_000 + i * 20}}`);
+    read(i * 100, 1, i % 7 === 3 ? '{garbage' : quoteOf(10_000 + i * 20));
+    if (i < 20) read(i * 100 + 50, 2, `{"symbol":"BTC","price":${10_000 + i * 20}}`);
     if (i % 5 === 0) {
       add(after(i * 100 + 60), { tick: true });
       room.tick(after(i * 100 + 60));

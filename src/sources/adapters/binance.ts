@@ -22,6 +22,11 @@ const PAIRS_PER_MESSAGE = 50;
 export const binance: Market = {
   url: 'wss://data-stream.binance.vision/stream',
   pairsUrl: 'https://data-api.binance.vision/api/v3/exchangeInfo?permissions=SPOT&showPermissionSets=false',
+  top: {
+    url: 'https://data-api.binance.vision/api/v3/ticker/bookTicker?symbol={symbol}',
+    nameOf,
+    paths: { bid: '$.bidPrice', ask: '$.askPrice' },
+  },
   rules: { silenceMs: 45_000, pauseMs: 300, pairsPerSocket: 200, renewMs: 23 * 3_600_000 },
   readPairs: (text) =>
     listOf(JSON.parse(text).symbols)

@@ -22,6 +22,11 @@ const CHANNEL = 'order_book_';
 export const bitstamp: Market = {
   url: 'wss://ws.bitstamp.net',
   pairsUrl: 'https://www.bitstamp.net/api/v2/trading-pairs-info/',
+  top: {
+    url: 'https://www.bitstamp.net/api/v2/ticker/{symbol}/',
+    nameOf,
+    paths: { bid: '$.bid', ask: '$.ask' },
+  },
   rules: { silenceMs: 25_000, pingMs: 10_000, pauseMs: 100, pairsPerSocket: 20, renewMs: 30 * DAY_MS },
   readPairs: (text) =>
     listOf(JSON.parse(text))

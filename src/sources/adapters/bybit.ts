@@ -25,6 +25,11 @@ const TOPIC = 'orderbook.1.';
 export const bybit: Market = {
   url: 'wss://stream.bybit.com/v5/public/spot',
   pairsUrl: 'https://api.bybit.com/v5/market/instruments-info?category=spot',
+  top: {
+    url: 'https://api.bybit.com/v5/market/tickers?category=spot&symbol={symbol}',
+    nameOf,
+    paths: { bid: '$.result.list[0].bid1Price', ask: '$.result.list[0].ask1Price' },
+  },
   rules: { silenceMs: 25_000, pingMs: 18_000, pauseMs: 300, pairsPerSocket: 100, renewMs: DAY_MS },
   readPairs: (text) =>
     listOf(recordOf(JSON.parse(text).result)['list'])

@@ -21,6 +21,11 @@ const OWN_USDC_PAIRS = ['USDT/USDC', 'EURC/USDC'];
 export const coinbase: Market = {
   url: 'wss://advanced-trade-ws.coinbase.com',
   pairsUrl: 'https://api.exchange.coinbase.com/products',
+  top: {
+    url: 'https://api.coinbase.com/api/v3/brokerage/market/products/{symbol}/ticker?limit=1',
+    nameOf,
+    paths: { bid: '$.best_bid', ask: '$.best_ask' },
+  },
   rules: { silenceMs: 5_000, pauseMs: 150, pairsPerSocket: 50, renewMs: DAY_MS },
   readPairs: (text) =>
     listOf(JSON.parse(text))

@@ -22,6 +22,11 @@ const OLD_NAMES: Readonly<Record<string, string>> = { XBT: 'BTC', XDG: 'DOGE' };
 export const kraken: Market = {
   url: 'wss://ws.kraken.com/v2',
   pairsUrl: 'https://api.kraken.com/0/public/AssetPairs',
+  top: {
+    url: 'https://api.kraken.com/0/public/Ticker?pair={symbol}',
+    nameOf: (pair) => oldName(pair).replace('/', ''),
+    paths: { bid: '$.result.*.b[0]', ask: '$.result.*.a[0]' },
+  },
   rules: { silenceMs: 5_000, pauseMs: 1_000, pairsPerSocket: 100, renewMs: DAY_MS },
   readPairs: (text) =>
     Object.values(recordOf(JSON.parse(text).result))
@@ -41,6 +46,7 @@ export const kraken: Market = {
     };
     return {
       ping: '{"method":"ping"}',
+      resume: () => (isOnline ? undefined : '{"channel":"status","data":[{"system":"offline"}]}'),
       subscribe: (pairs) => [request('subscribe', pairs)],
       unsubscribe: (pairs) => [
         JSON.stringify({
@@ -68,8 +74,17 @@ function tickerEvents(data: unknown): readonly MarketEvent[] {
 }
 
 function currentName(pair: string): string {
+  return renamed(pair, OLD_NAMES);
+}
+
+/** Returns the name that REST still uses. */
+function oldName(pair: string): string {
+  return renamed(pair, Object.fromEntries(Object.entries(OLD_NAMES).map(([old, current]) => [current, old])));
+}
+
+function renamed(pair: string, names: Readonly<Record<string, string>>): string {
   return pair
     .split('/')
-    .map((token) => OLD_NAMES[token] ?? token)
+    .map((token) => names[token] ?? token)
     .join('/');
 }

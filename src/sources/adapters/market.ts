@@ -4,6 +4,7 @@ import type { MarketQuote } from '../market_quote.js';
 export interface Market {
   readonly url: string;
   readonly pairsUrl: string;
+  readonly top: MarketTop;
   readonly rules: MarketRules;
   /** Reads the list of pairs that trade now. Throws when the text has another form. */
   readPairs(text: string): string[];
@@ -11,6 +12,22 @@ export interface Market {
   objection?(pair: string): string | undefined;
   /** Begins a connection. All state of the protocol is in it, so nothing survives a connection. */
   open(pairs: readonly string[]): MarketSession;
+}
+
+/** The way to ask the exchange for the best prices of one pair, when its socket is silent about the pair. */
+export interface MarketTop {
+  /** The address; `{symbol}` stands for the exchange's name of the pair. */
+  readonly url: string;
+  nameOf(pair: string): string;
+  readonly paths: AnswerPaths;
+}
+
+/** The places of an answer's values, as paths such as `$.rates.USD`; `*` stands for the first value of an object. */
+export interface AnswerPaths {
+  readonly price?: string | undefined;
+  readonly bid?: string | undefined;
+  readonly ask?: string | undefined;
+  readonly at?: string | undefined;
 }
 
 export interface MarketRules {
@@ -30,6 +47,8 @@ export interface MarketSession {
   /** Returns the messages that subscribe to pairs. Heartbeats are subscribed with the first ones. */
   subscribe(pairs: readonly string[]): string[];
   unsubscribe(pairs: readonly string[]): string[];
+  /** Returns a frame that brings a new session to the state of this one; `undefined` if a new one has it already. */
+  resume?(): string | undefined;
   /** Reads a frame. A frame without news, such as a heartbeat, has no events. */
   read(text: string): readonly MarketEvent[];
 }
@@ -84,6 +103,10 @@ export function pairNamedIn(reason: unknown, names: ReadonlyMap<string, string>)
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 export function recordOf(value: unknown): Record<string, unknown> {

@@ -23,6 +23,11 @@ const CHANNELS = ['bbo-tbt', 'tickers'];
 export const okx: Market = {
   url: 'wss://ws.okx.com:8443/ws/v5/public',
   pairsUrl: 'https://www.okx.com/api/v5/public/instruments?instType=SPOT',
+  top: {
+    url: 'https://www.okx.com/api/v5/market/ticker?instId={symbol}',
+    nameOf,
+    paths: { bid: '$.data[0].bidPx', ask: '$.data[0].askPx' },
+  },
   rules: { silenceMs: 25_000, pingMs: 15_000, pauseMs: 300, pairsPerSocket: 50, renewMs: DAY_MS },
   readPairs: (text) =>
     listOf(JSON.parse(text).data)

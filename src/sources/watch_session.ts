@@ -1,0 +1,58 @@
+import type { MarketSession } from './adapters/market.js';
+import { lineSession } from './json_sessions.js';
+
+// The lines of a connection through a library, which speaks to the exchange itself: requests name symbols, frames have best prices.
+
+/** Begins a connection that watches symbols. */
+export function watchSession(symbols: readonly string[]): MarketSession {
+  return {
+    ...lineSession(symbols),
+    subscribe: (list) => [JSON.stringify({ watch: list })],
+    unsubscribe: (list) => [JSON.stringify({ unwatch: list })],
+  };
+}
+
+/** Reads a request of {@link watchSession}. */
+export function readWatchRequest(text: string): {
+  readonly watch: readonly string[];
+  readonly unwatch: readonly string[];
+} {
+  return { watch: [], unwatch: [], ...JSON.parse(text) };
+}
+
+type BookLevel = readonly (number | undefined)[];
+
+/** Writes the best prices of a book. JSON has the shortest text of each double. */
+export function bookLine(
+  symbol: string,
+  {
+    bids,
+    asks,
+    timestamp,
+  }: { bids: readonly BookLevel[]; asks: readonly BookLevel[]; timestamp?: number | undefined },
+): string {
+  return JSON.stringify({ symbol, bid: bids[0]?.[0], ask: asks[0]?.[0], at: timestamp });
+}
+
+/** Writes the best prices of a ticker; its last trade only if it has none. */
+export function tickerLine(
+  symbol: string,
+  {
+    bid,
+    ask,
+    last,
+    timestamp,
+  }: {
+    bid?: number | undefined;
+    ask?: number | undefined;
+    last?: number | undefined;
+    timestamp?: number | undefined;
+  },
+): string {
+  return JSON.stringify({ symbol, bid, ask, price: last, at: timestamp });
+}
+
+/** Writes why a symbol has no prices. */
+export function failureLine(symbol: string, error: unknown): string {
+  return JSON.stringify({ symbol, error: error instanceof Error ? error.message : String(error) });
+}
