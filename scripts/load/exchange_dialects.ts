@@ -20,6 +20,8 @@ export interface Dialect {
   /** Returns the frames that acknowledge names; an empty list from an exchange that refuses nothing by a frame. */
   acknowledge(message: Fields, known: readonly string[], unknown: readonly string[]): readonly unknown[];
   quote(name: string, book: ShownBook, sequence: number): unknown;
+  /** Returns the answer of REST about one pair. */
+  top(book: ShownBook): unknown;
   readonly heartbeat?: (sequence: number) => unknown;
 }
 
@@ -41,6 +43,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
     }),
     subscribed: ({ method, params }) =>
       method === 'subscribe' ? texts((params as Fields)['symbol']) : undefined,
+    top: ({ bid, ask }) => ({ error: [], result: { PAIR: { a: [ask, '1', '1.0'], b: [bid, '1', '1.0'] } } }),
     nameOf: (pair) => pair,
     acknowledge: (_, known, unknown) => [
       ...known.map((symbol) => ({
@@ -64,6 +67,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
     list: (pairs) => pairs.map((pair) => ({ id: dashed(pair), status: 'online' })),
     subscribed: ({ type, channel, product_ids }) =>
       type === 'subscribe' && channel === 'ticker' ? texts(product_ids) : undefined,
+    top: ({ bid, ask }) => ({ trades: [], best_bid: bid, best_ask: ask }),
     nameOf: dashed,
     acknowledge: () => [],
     quote: (product_id, { bid, ask, atMs }, sequence_num) => ({
@@ -89,6 +93,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
       method === 'SUBSCRIBE'
         ? texts(params).map((stream) => stream.replace('@bookTicker', '').toUpperCase())
         : undefined,
+    top: ({ bid, ask }) => ({ bidPrice: bid, bidQty: '1', askPrice: ask, askQty: '1' }),
     nameOf: joined,
     acknowledge: ({ id }) => [{ result: null, id }],
     quote: (s, { bid, ask }, u) => ({
@@ -100,6 +105,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
     list: (pairs) => ({ code: '0', data: pairs.map((pair) => ({ instId: dashed(pair), state: 'live' })) }),
     subscribed: ({ op, args }) =>
       op === 'subscribe' ? (args as Fields[]).map(({ instId }) => String(instId)) : undefined,
+    top: ({ bid, ask, atMs }) => ({ code: '0', data: [{ bidPx: bid, askPx: ask, ts: String(atMs) }] }),
     nameOf: dashed,
     acknowledge: (_, known, unknown) => [
       ...known.map((instId) => ({ event: 'subscribe', arg: { channel: 'bbo-tbt', instId }, connId: 'a' })),
@@ -126,6 +132,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
     }),
     subscribed: ({ op, args }) =>
       op === 'subscribe' ? texts(args).map((topic) => topic.replace('orderbook.1.', '')) : undefined,
+    top: ({ bid, ask }) => ({ retCode: 0, result: { list: [{ bid1Price: bid, ask1Price: ask }] } }),
     nameOf: joined,
     acknowledge: ({ req_id }) => [{ success: true, ret_msg: 'subscribe', req_id, op: 'subscribe' }],
     quote: (s, { bid, ask, atMs }, u) => ({
@@ -143,6 +150,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
       event === 'bts:subscribe'
         ? [String((data as Fields)['channel']).replace('order_book_', '')]
         : undefined,
+    top: ({ bid, ask, atMs }) => ({ timestamp: String(Math.floor(atMs / 1000)), bid, ask }),
     nameOf: (pair) => joined(pair).toLowerCase(),
     // A pair that does not exist is acknowledged too.
     acknowledge: ({ data }) => [

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { MARKETS } from '../../src/sources/adapters/built_in.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 import { DIALECTS, type Fields, type ShownBook } from './exchange_dialects.js';
 
@@ -14,6 +15,10 @@ export class LocalExchange {
   readonly #known: ReadonlySet<string>;
   /** While true nothing is sent, though connections stay open. */
   isFrozen = false;
+  /** While true no quotes are sent; REST and heartbeats go on. */
+  isQuiet = false;
+  /** Names that REST was asked about. */
+  readonly askedTops: string[] = [];
   /** Connections that were accepted. */
   connections = 0;
   /** Names of all messages that subscribed, in their order. */
@@ -25,7 +30,15 @@ export class LocalExchange {
     this.kind = kind;
     this.#server = server;
     this.#known = new Set(pairs.map(DIALECTS[kind].nameOf));
-    server.on('request', (_, response) => response.end(JSON.stringify(DIALECTS[kind].list(pairs))));
+    server.on('request', ({ url = '' }, response) => {
+      if (!url.startsWith('/ticker/')) return void response.end(JSON.stringify(DIALECTS[kind].list(pairs)));
+      const asked = decodeURIComponent(url.slice('/ticker/'.length));
+      this.askedTops.push(asked);
+      const pair = pairs.find((pair) => MARKETS[kind].top.nameOf(pair) === asked);
+      const book = pair === undefined ? undefined : this.#books.get(DIALECTS[kind].nameOf(pair));
+      if (this.isFrozen || book === undefined) response.destroy();
+      else response.end(JSON.stringify(DIALECTS[kind].top(book)));
+    });
     const sockets = new WebSocketServer({ server, perMessageDeflate: false });
     sockets.on('connection', (socket) => this.#accept(socket));
   }
@@ -45,7 +58,8 @@ export class LocalExchange {
   /** The source's entry in a file of sources. */
   get definition(): string {
     const { port } = this.#server.address() as AddressInfo;
-    return `{ kind: ${this.kind}, url: "ws://127.0.0.1:${port}", pairs_url: "http://127.0.0.1:${port}/" }`;
+    const address = `127.0.0.1:${port}`;
+    return `{ kind: ${this.kind}, url: "ws://${address}", pairs_url: "http://${address}/", ticker_url: "http://${address}/ticker/{symbol}" }`;
   }
 
   /** Shows new best prices to all subscribers. @param levels the levels of a side of a book, all at its best price */
@@ -109,7 +123,7 @@ export class LocalExchange {
   #send(socket: WebSocket, name: string): void {
     const state = this.#sockets.get(socket);
     const book = this.#books.get(name);
-    if (this.isFrozen || book === undefined || state?.names.has(name) !== true) return;
+    if (this.isFrozen || this.isQuiet || book === undefined || state?.names.has(name) !== true) return;
     const frame = DIALECTS[this.kind].quote(name, book, state.sequence++);
     socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
   }

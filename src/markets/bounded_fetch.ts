@@ -1,4 +1,7 @@
 const ANSWER_MS_MAX = 10_000;
+/** The answers after which a server is left alone for {@link STOP_MS}. */
+export const STOP_STATUSES: ReadonlySet<number> = new Set([403, 418, 429, 451]);
+export const STOP_MS = 60_000;
 
 /** An answer that is no success, or none. Its text names no address, because a query may hold a key. */
 export class FetchFault extends Error {

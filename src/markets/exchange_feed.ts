@@ -21,13 +21,14 @@ export class ExchangeFeed implements MarketFeed {
   }
 
   open(): void {
-    const { market, pairs } = this.#options;
-    for (const slice of slicesOf([...pairs.keys()], market.rules.pairsPerSocket)) this.#openLine(slice);
+    const { rules, pairs } = this.#options;
+    for (const slice of slicesOf([...pairs.keys()], rules.pairsPerSocket)) this.#openLine(slice);
     this.#look();
   }
 
   close(): void {
     this.#cancelLook();
+    this.#options.asker?.close();
     for (const line of this.#lines) line.close();
   }
 

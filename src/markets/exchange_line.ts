@@ -1,13 +1,17 @@
 import type { Schedule } from '../client/connect/liveness.js';
-import type { Market, MarketEvent, MarketSession } from '../sources/adapters/market.js';
-import { MarketConnection } from './market_connection.js';
+import type { MarketEvent, MarketRules, MarketSession } from '../sources/adapters/market.js';
+import { isSameTop, type MarketQuote } from '../sources/market_quote.js';
+import type { Connect, LiveConnection } from './live_connection.js';
 import { type FrameSink, retryDelayMs } from './market_feed.js';
+import type { TopAsker } from './top_asker.js';
 
 export interface ExchangeFeedOptions {
-  readonly market: Market;
-  readonly url: string;
+  readonly rules: MarketRules;
+  readonly connect: Connect;
   /** The pairs, each with the silence after which its watchdog acts. */
   readonly pairs: ReadonlyMap<string, number>;
+  /** Asks over REST for a pair's best prices; absent where that is not possible. */
+  readonly asker?: Pick<TopAsker, 'ask' | 'close'> | undefined;
   readonly sink: FrameSink;
   readonly schedule: Schedule;
   readonly nowMs: () => number;
@@ -20,7 +24,16 @@ interface PairWatch {
   /** The time of the pair's last frame, or of the connection's start. */
   heardMs: number;
   isAskedAgain: boolean;
+  /** The best prices that the pair's last frame or answer had. */
+  top: MarketQuote | undefined;
+  /** The time of the last request over REST; minus infinity before the first one. */
+  askedMs: number;
 }
+
+/** The share of the allowed silence after which a pair is asked for over REST, so that its price is not too old by then. */
+const ASK_SHARE = 0.5;
+/** The silence of a new subscription after which a pair is asked for: some exchanges send nothing before the first change. */
+const FIRST_MS_MAX = 2_000;
 
 /** The longest time for which an announced end keeps the old connection beside its successor. */
 const HANDOVER_MS_MAX = 10_000;
@@ -50,7 +63,7 @@ export class ExchangeLine {
   }
 
   /**
-   * Subscribes silent pairs again.
+   * Asks for silent pairs over REST, and subscribes them again.
    * @returns the pairs that stayed silent for as long again after that
    */
   look(): string[] {
@@ -60,6 +73,10 @@ export class ExchangeLine {
     const silent: string[] = [];
     for (const [pair, watch] of this.#pairs) {
       const silentMs = nowMs - watch.heardMs;
+      const askAfterMs = watch.maxSilenceMs * ASK_SHARE;
+      const isNew = watch.top === undefined && silentMs > Math.min(FIRST_MS_MAX, askAfterMs);
+      if ((isNew || silentMs > askAfterMs) && nowMs - watch.askedMs > askAfterMs)
+        this.#ask(this.#current, pair, watch);
       if (silentMs > 2 * watch.maxSilenceMs) silent.push(pair);
       else if (silentMs > watch.maxSilenceMs && !watch.isAskedAgain) late.push(pair);
     }
@@ -95,12 +112,35 @@ export class ExchangeLine {
 
   #watch(pair: string): void {
     const maxSilenceMs = this.#options.pairs.get(pair)!;
-    this.#pairs.set(pair, { maxSilenceMs, heardMs: this.#options.nowMs(), isAskedAgain: false });
+    const heardMs = this.#options.nowMs();
+    const askedMs = Number.NEGATIVE_INFINITY;
+    this.#pairs.set(pair, { maxSilenceMs, heardMs, isAskedAgain: false, top: undefined, askedMs });
+  }
+
+  /**
+   * Asks for a silent pair over REST. The same best prices as before prove that the pair is quiet; other ones, that its subscription
+   * is dead.
+   */
+  #ask(life: Life, pair: string, watch: PairWatch): void {
+    const { asker, nowMs } = this.#options;
+    if (asker === undefined) return;
+    watch.askedMs = nowMs();
+    asker.ask(pair, (quote) => {
+      // A frame may have come in the meantime.
+      if (life !== this.#current || this.#pairs.get(pair) !== watch || watch.heardMs > watch.askedMs) return;
+      const before = watch.top;
+      watch.top = quote;
+      if (before === undefined || isSameTop(before, quote)) watch.heardMs = nowMs();
+      else if (!watch.isAskedAgain) {
+        watch.isAskedAgain = true;
+        subscribe(life, [pair], true);
+      }
+    });
   }
 
   /** Opens a connection; the one that there is stays until the new one has a quote. */
   #connect(): void {
-    const { sink, url, market, schedule, nowMs, random } = this.#options;
+    const { sink, connect, rules, schedule, nowMs, random } = this.#options;
     this.#cancelRetry();
     this.#retire(this.#leaving);
     this.#leaving = this.#current;
@@ -113,11 +153,8 @@ export class ExchangeLine {
       id,
       session,
       startedMs: nowMs(),
-      connection: new MarketConnection({
-        url,
-        rules: market.rules,
+      connection: connect({
         session,
-        schedule,
         onOpen: () => subscribe(life, [...this.#pairs.keys()], false),
         onText: (text) => this.#read(life, text),
         onEnd: (reason) => this.#lose(life, reason),
@@ -127,7 +164,7 @@ export class ExchangeLine {
     this.#cancelHandover();
     this.#cancelHandover = schedule(() => this.#finishHandover(), HANDOVER_MS_MAX);
     this.#cancelRenewal();
-    const renewMs = market.rules.renewMs * (0.9 + random() / 10);
+    const renewMs = rules.renewMs * (0.9 + random() / 10);
     this.#cancelRenewal = schedule(() => this.#connect(), Math.min(renewMs, TIMER_MS_MAX));
   }
 
@@ -142,6 +179,7 @@ export class ExchangeLine {
       if (watch === undefined || life !== this.#current) return;
       watch.heardMs = nowMs();
       watch.isAskedAgain = false;
+      watch.top = event.quote;
       if (nowMs() - life.startedMs >= GOOD_AFTER_MS) this.#failures = 0;
       if (this.#leaving !== undefined) this.#finishHandover();
     } else if (event.kind === 'ending') {
@@ -196,5 +234,5 @@ interface Life {
   readonly id: number;
   readonly session: MarketSession;
   readonly startedMs: number;
-  readonly connection: MarketConnection;
+  readonly connection: LiveConnection;
 }

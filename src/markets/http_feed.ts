@@ -1,5 +1,5 @@
 import type { Schedule } from '../client/connect/liveness.js';
-import { type FetchFault, fetchText } from './bounded_fetch.js';
+import { type FetchFault, fetchText, STOP_MS, STOP_STATUSES } from './bounded_fetch.js';
 import type { FrameSink, MarketFeed } from './market_feed.js';
 
 export interface HttpFeedOptions {
@@ -13,9 +13,6 @@ export interface HttpFeedOptions {
 }
 
 const ANSWER_BYTES_MAX = 1024 ** 2;
-/** The answers after which a source is left alone for a minute. */
-const STOP_STATUSES: ReadonlySet<number> = new Set([403, 418, 429, 451]);
-const STOP_MS = 60_000;
 
 /** Asks an HTTP source for each symbol, at its interval. */
 export class HttpFeed implements MarketFeed {

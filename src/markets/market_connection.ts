@@ -1,6 +1,7 @@
 import { WebSocket } from 'ws';
 import type { Schedule } from '../client/connect/liveness.js';
-import type { MarketRules, MarketSession } from '../sources/adapters/market.js';
+import type { MarketRules } from '../sources/adapters/market.js';
+import type { LiveConnection, LiveEvents } from './live_connection.js';
 
 /** The largest frame of an exchange; a larger one ends the connection. A book of 100 levels has 5 KB. */
 export const MARKET_FRAME_BYTES_MAX = 1024 ** 2;
@@ -8,19 +9,14 @@ const HANDSHAKE_MS_MAX = 10_000;
 /** Messages that wait for their turn; more are dropped, because the watchdog asks again. */
 const WAITING_MESSAGES_MAX = 1_000;
 
-export interface MarketConnectionOptions {
+export interface MarketConnectionOptions extends LiveEvents {
   readonly url: string;
   readonly rules: MarketRules;
-  readonly session: MarketSession;
   readonly schedule: Schedule;
-  readonly onOpen: () => void;
-  readonly onText: (text: string) => void;
-  /** Called once, however the connection ends; never after {@link MarketConnection.close}. */
-  readonly onEnd: (reason: string) => void;
 }
 
 /** A WebSocket to an exchange, for one life: it paces messages, pings, and ends after the silence of its rules. */
-export class MarketConnection {
+export class MarketConnection implements LiveConnection {
   readonly #options: MarketConnectionOptions;
   readonly #socket: WebSocket;
   readonly #waiting: string[] = [];

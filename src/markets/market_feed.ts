@@ -8,7 +8,11 @@ export interface MarketFeed {
 
 /** The receiver of a source's frames. It numbers the connections of all sources. */
 export interface FrameSink {
-  begin(symbols: readonly string[]): { readonly connection: number; readonly session: MarketSession };
+  /** @param isRest true for answers of REST about one pair of an exchange */
+  begin(
+    symbols: readonly string[],
+    isRest?: boolean,
+  ): { readonly connection: number; readonly session: MarketSession };
   end(connection: number): void;
   read(connection: number, text: string): readonly MarketEvent[];
   /** Reports something that people should know, at most once for each text in a while. */

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { test } from 'tap';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { ExchangeLine } from '../../src/markets/exchange_line.js';
+import { MarketConnection } from '../../src/markets/market_connection.js';
 import { MARKETS } from '../../src/sources/adapters/built_in.js';
 import { ManualTime } from './manual_time.js';
 
@@ -24,8 +25,9 @@ test('a connection that opens after its successor was lost subscribes its own pa
   const first = upgrade();
   const line = new ExchangeLine(
     {
-      market,
-      url,
+      rules: market.rules,
+      connect: (events) =>
+        new MarketConnection({ url, rules: market.rules, schedule: time.schedule, ...events }),
       pairs,
       sink: {
         begin: (symbols) => ({ connection: ++connection, session: market.open(symbols) }),

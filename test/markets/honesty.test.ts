@@ -173,3 +173,27 @@ test('garbage, a frame of 10 MB, and 5,000 frames at once', async (t) => {
   t.equal(floor.verdict('binance'), 'used');
   neverWrong(t, floor);
 });
+
+test('a quiet pair keeps its price, and a dead subscription is found by REST', async (t) => {
+  const floor = await TradingFloor.start(t, FOUR);
+  floor.dishonest.add('kraken');
+  const kraken = floor.exchange('kraken');
+  kraken.isQuiet = true;
+  const subscriptions = () => kraken.asked.filter((name) => name === 'BTC/USD').length;
+  /** Lets time pass in steps that leave REST time to answer. */
+  const passing = (isOver: () => boolean, subject: string) =>
+    until(() => {
+      floor.time.advance(20);
+      floor.showAll();
+      floor.show('kraken');
+      for (const exchange of floor.exchanges.values()) exchange.heartbeat();
+      t.equal(floor.verdict('kraken'), 'used');
+      return isOver();
+    }, subject);
+  await passing(() => kraken.askedTops.length >= 6, 'three requests for each pair');
+  t.same([...new Set(kraken.askedTops)].sort(), ['USDTUSD', 'XBTUSD'], 'REST still names it so');
+  t.same([subscriptions(), kraken.connections], [1, 1], 'it is not subscribed again');
+  floor.price = 100_100;
+  await passing(() => subscriptions() > 1, 'another subscription');
+  t.equal(kraken.connections, 1);
+});

@@ -1,0 +1,20 @@
+import type { MarketSession } from '../sources/adapters/market.js';
+
+/** A connection to a market, for one life. */
+export interface LiveConnection {
+  /** Sends messages of the session in order. */
+  send(texts: readonly string[]): void;
+  close(): void;
+}
+
+/** The receiver of a connection's frames, and the protocol that it speaks. */
+export interface LiveEvents {
+  readonly session: MarketSession;
+  readonly onOpen: () => void;
+  readonly onText: (text: string) => void;
+  /** Called once, however the connection ends; never after {@link LiveConnection.close}. */
+  readonly onEnd: (reason: string) => void;
+}
+
+/** Begins a connection. Its events come later, never during this call. */
+export type Connect = (events: LiveEvents) => LiveConnection;

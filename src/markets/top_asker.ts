@@ -1,0 +1,86 @@
+import type { Schedule } from '../client/connect/liveness.js';
+import type { MarketTop } from '../sources/adapters/market.js';
+import type { MarketQuote } from '../sources/market_quote.js';
+import { fetchText, STOP_MS, STOP_STATUSES } from './bounded_fetch.js';
+import type { FrameSink } from './market_feed.js';
+
+export interface TopAskerOptions {
+  readonly top: MarketTop;
+  /** The address; `{symbol}` stands for the exchange's name of the pair. */
+  readonly url: string;
+  readonly sink: FrameSink;
+  readonly schedule: Schedule;
+}
+
+/** The pause between two requests to one exchange. */
+const PAUSE_MS = 1_000;
+const ANSWER_BYTES_MAX = 1024 ** 2;
+
+/** Asks an exchange over REST for the best prices of pairs that its socket is silent about: one pair a second, each once at a time. */
+export class TopAsker {
+  readonly #options: TopAskerOptions;
+  readonly #closed = new AbortController();
+  /** The pairs that wait for their turn, and the receivers of the answers. */
+  readonly #waiting = new Map<string, (quote: MarketQuote) => void>();
+  readonly #connections = new Map<string, number>();
+  #isBusy = false;
+  #cancelPause: () => void = () => {};
+
+  constructor(options: TopAskerOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for a pair. A request that fails is never answered. */
+  ask(pair: string, onQuote: (quote: MarketQuote) => void): void {
+    this.#waiting.set(pair, onQuote);
+    if (!this.#isBusy) void this.#next();
+  }
+
+  close(): void {
+    this.#closed.abort();
+    this.#cancelPause();
+    this.#waiting.clear();
+    for (const connection of this.#connections.values()) this.#options.sink.end(connection);
+  }
+
+  async #next(): Promise<void> {
+    const [next] = this.#waiting;
+    this.#isBusy = next !== undefined && !this.#closed.signal.aborted;
+    if (next === undefined || !this.#isBusy) return;
+    const [pair, onQuote] = next;
+    this.#waiting.delete(pair);
+    const pauseMs = await this.#ask(pair, onQuote);
+    if (!this.#closed.signal.aborted)
+      this.#cancelPause = this.#options.schedule(() => void this.#next(), pauseMs);
+  }
+
+  /** @returns the pause after the request */
+  async #ask(pair: string, onQuote: (quote: MarketQuote) => void): Promise<number> {
+    const { top, url, sink } = this.#options;
+    const { signal } = this.#closed;
+    const address = url.replaceAll('{symbol}', encodeURIComponent(top.nameOf(pair)));
+    let text: string;
+    try {
+      text = await fetchText(address, ANSWER_BYTES_MAX, {}, signal);
+    } catch (error) {
+      if (signal.aborted) return PAUSE_MS;
+      const { message, status = 0 } = error as Error & { status?: number };
+      sink.warn(`${pair}: its best prices cannot be asked for: ${message}`);
+      return STOP_STATUSES.has(status) ? STOP_MS : PAUSE_MS;
+    }
+    if (signal.aborted) return PAUSE_MS;
+    for (const event of sink.read(this.#connectionOf(pair), text))
+      if (event.kind === 'quote') onQuote(event.quote);
+      else if (event.kind === 'malformed') sink.warn(`${pair}: ${event.reason}`);
+    return PAUSE_MS;
+  }
+
+  #connectionOf(pair: string): number {
+    let connection = this.#connections.get(pair);
+    if (connection === undefined) {
+      ({ connection } = this.#options.sink.begin([pair], true));
+      this.#connections.set(pair, connection);
+    }
+    return connection;
+  }
+}
