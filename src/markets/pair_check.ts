@@ -5,45 +5,61 @@ import { fetchText } from './bounded_fetch.js';
 /** The largest list of pairs; the longest known one has 3 MB. */
 const LIST_BYTES_MAX = 32 * 1024 ** 2;
 
+/** The pairs of a source, and the way to learn which of them trade there. */
+export interface PairList {
+  /** Reads the pairs that trade now. */
+  read(signal: AbortSignal): Promise<readonly string[]>;
+  /** Returns why the pair must not be used although the source may accept it. */
+  objection?(pair: string): string | undefined;
+}
+
+/** A pair that must not be used. The reason names pairs that are like it. */
+export interface PairFault {
+  readonly pair: string;
+  readonly reason: string;
+}
+
 export interface PairReport {
   /** The pairs to subscribe. */
   readonly usable: readonly string[];
-  /** The pairs that must not be used, each with its reason and with names that are like it. */
-  readonly problems: readonly string[];
+  readonly faults: readonly PairFault[];
   /** The reason why the list could not be read; all pairs are then tried. */
   readonly unread: string | undefined;
 }
 
+/** Returns the list of an exchange that tickseal speaks to itself. */
+export function listOfMarket(market: Market, url: string): PairList {
+  return {
+    read: async (signal) => market.readPairs(await fetchText(url, LIST_BYTES_MAX, {}, signal)),
+    objection: (pair) => market.objection?.(pair),
+  };
+}
+
 /** Compares pairs with the exchange's own list, because some exchanges accept a pair that does not exist and stay silent. */
 export async function checkPairs(
-  market: Market,
-  listUrl: string,
+  list: PairList,
   pairs: readonly string[],
   signal: AbortSignal,
 ): Promise<PairReport> {
-  const problems: string[] = [];
+  const faults: PairFault[] = [];
   const allowed = pairs.filter((pair) => {
-    const objection = market.objection?.(pair);
-    if (objection !== undefined) problems.push(`${pair}: ${objection}`);
-    return objection === undefined;
+    const reason = list.objection?.(pair);
+    if (reason !== undefined) faults.push({ pair, reason });
+    return reason === undefined;
   });
-  let list: readonly string[];
+  let known: ReadonlySet<string>;
   try {
-    list = market.readPairs(await fetchText(listUrl, LIST_BYTES_MAX, {}, signal));
+    known = new Set(await list.read(signal));
   } catch (error) {
-    return {
-      usable: allowed,
-      problems,
-      unread: `the list of pairs cannot be read: ${(error as Error).message}`,
-    };
+    const unread = `the list of pairs cannot be read: ${(error as Error).message.slice(0, REASON_CHARACTERS_MAX)}`;
+    return { usable: allowed, faults, unread };
   }
-  const known = new Set(list);
-  const usable = allowed.filter((pair) => known.has(pair));
   for (const pair of allowed.filter((pair) => !known.has(pair))) {
-    const near = nearPairs(pair, list);
-    problems.push(
-      `${pair}: no such pair trades here${near.length > 0 ? `; near it are ${near.join(', ')}` : ''}`,
-    );
+    const near = nearPairs(pair, [...known]);
+    const hint = near.length > 0 ? `; near it are ${near.join(', ')}` : '';
+    faults.push({ pair, reason: `no such pair trades here${hint}` });
   }
-  return { usable, problems, unread: undefined };
+  return { usable: allowed.filter((pair) => known.has(pair)), faults, unread: undefined };
 }
+
+const REASON_CHARACTERS_MAX = 200;

@@ -1,11 +1,16 @@
-import { readDocument } from '../config/document.js';
+import { type Problem, readDocument } from '../config/document.js';
 import { schemaProblems, unlessKnown } from '../config/schema_problems.js';
 import type { AssetPlan, SourcesPlan } from './plan.js';
 import { parseInput, sourcesProblems } from './sources_references.js';
 import { type SourcesContent, sourcesSchema } from './sources_schema.js';
 
 export type SourcesResult =
-  | { readonly ok: true; readonly plan: SourcesPlan }
+  | {
+      readonly ok: true;
+      readonly plan: SourcesPlan;
+      /** Returns errors that were found later as lines of the same form as `errors`. */
+      describe(problems: readonly Problem[]): string[];
+    }
   /** All errors of the file, one line each, in the order of the file: `sources.yaml:12:5 assets.BTCUSD.from[0]: …`. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
@@ -18,7 +23,7 @@ export function parseSources(text: string, fileName: string): SourcesResult {
   const found = parsed.success ? sourcesProblems(parsed.data) : schemaProblems(parsed.error.issues, document);
   problems.push(...unlessKnown(found, problems, document));
   return parsed.success && problems.length === 0
-    ? { ok: true, plan: toPlan(parsed.data) }
+    ? { ok: true, plan: toPlan(parsed.data), describe: document.describe }
     : { ok: false, errors: document.describe(problems) };
 }
 

@@ -1,0 +1,182 @@
+import type { Schedule } from '../client/connect/liveness.js';
+import { type Clock, NS_PER_MS } from '../model/time.js';
+import { MARKETS } from '../sources/adapters/built_in.js';
+import { DAY_MS, type MarketRules } from '../sources/adapters/market.js';
+import { nearPairs } from '../sources/near_pairs.js';
+import type { SourceFault } from '../sources/source_fault.js';
+import type { BuiltInKind, SourceDefinition } from '../sources/sources_schema.js';
+import { CcxtConnection } from './ccxt_connection.js';
+import { type CcxtExchange, loadCcxt } from './ccxt_library.js';
+import { CommandFeed } from './command_feed.js';
+import { ExchangeFeed } from './exchange_feed.js';
+import type { ExchangeFeedOptions } from './exchange_line.js';
+import { HttpFeed } from './http_feed.js';
+import type { Connect } from './live_connection.js';
+import { MarketConnection } from './market_connection.js';
+import type { FrameSink, MarketFeed } from './market_feed.js';
+import { checkPairs, listOfMarket, type PairList } from './pair_check.js';
+import { TopAsker } from './top_asker.js';
+
+/** A source of the file, with its symbols; each has the silence in milliseconds after which its watchdog acts. */
+export interface NamedSource<Definition extends SourceDefinition = SourceDefinition> {
+  readonly name: string;
+  readonly definition: Definition;
+  readonly symbols: ReadonlyMap<string, number>;
+}
+
+export interface FeedWorld {
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly random: () => number;
+  /** The variables that headers of HTTP sources may name. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder whose packages a source of kind `ccxt` may use. */
+  readonly folder: string;
+  /** Aborted when the run is closed. */
+  readonly signal: AbortSignal;
+}
+
+/** The feed of a source without the pairs that do not exist; no feed when nothing of the source can be used. */
+export interface FeedOpening {
+  readonly feed: MarketFeed | undefined;
+  readonly faults: readonly SourceFault[];
+}
+
+type ExchangeDefinition = Extract<SourceDefinition, { kind: BuiltInKind }>;
+type CcxtDefinition = Extract<SourceDefinition, { kind: 'ccxt' }>;
+
+/** The delay before a list of pairs is read again that could not be read. */
+const LIST_AGAIN_MS = 60_000;
+/** ccxt paces its own requests; its sockets have the limits of the exchanges. */
+const CCXT_RULES: MarketRules = { silenceMs: 0, pauseMs: 0, pairsPerSocket: 100, renewMs: DAY_MS };
+
+/** Prepares the feed of a source. It reads the source's list of pairs, where there is one. */
+export async function openFeed(source: NamedSource, sink: FrameSink, world: FeedWorld): Promise<FeedOpening> {
+  const { definition } = source;
+  const { schedule, random, env } = world;
+  const symbols = [...source.symbols.keys()];
+  if (definition.kind === 'command')
+    return { feed: new CommandFeed({ run: definition.run, symbols, sink, schedule, random }), faults: [] };
+  if (definition.kind === 'http') {
+    const { url, every } = definition;
+    const headers = headersOf(definition.headers, env, sink);
+    const everyMs = Number(every / NS_PER_MS);
+    return { feed: new HttpFeed({ url, headers, everyMs, symbols, sink, schedule }), faults: [] };
+  }
+  if (definition.kind === 'ccxt') return await openCcxt({ ...source, definition }, sink, world);
+  return await openExchange({ ...source, definition }, sink, world);
+}
+
+async function openExchange(
+  source: NamedSource<ExchangeDefinition>,
+  sink: FrameSink,
+  world: FeedWorld,
+): Promise<FeedOpening> {
+  const { kind, url, pairs_url, ticker_url } = source.definition;
+  const market = MARKETS[kind];
+  const { schedule } = world;
+  const { rules, top } = market;
+  // The real exchange is not asked about the prices of an address that stands in its place.
+  const topUrl = ticker_url ?? (url === undefined ? top.url : undefined);
+  const asker = topUrl === undefined ? undefined : new TopAsker({ top, url: topUrl, sink, schedule });
+  const connect: Connect = (events) =>
+    new MarketConnection({ url: url ?? market.url, rules, schedule, ...events });
+  const list = listOfMarket(market, pairs_url ?? market.pairsUrl);
+  return await openChecked(source, list, { rules, connect, asker }, sink, world);
+}
+
+async function openCcxt(
+  source: NamedSource<CcxtDefinition>,
+  sink: FrameSink,
+  world: FeedWorld,
+): Promise<FeedOpening> {
+  const { exchange } = source.definition;
+  const { schedule, random, folder } = world;
+  const fault = (key: string, reason: string): FeedOpening => ({
+    feed: undefined,
+    faults: [{ source: source.name, at: { key }, reason }],
+  });
+  let create: () => CcxtExchange;
+  let first: CcxtExchange;
+  try {
+    const library = await loadCcxt(folder);
+    if (!library.exchanges.includes(exchange)) {
+      const near = nearPairs(exchange, library.exchanges);
+      return fault(
+        'exchange',
+        `ccxt has no exchange ${exchange}${near.length > 0 ? `; near it are ${near.join(', ')}` : ''}`,
+      );
+    }
+    create = () => library.create(exchange);
+    first = create();
+  } catch (error) {
+    return fault('kind', (error as Error).message);
+  }
+  const list: PairList = {
+    read: async () =>
+      Object.values(await first.loadMarkets())
+        .filter(({ active }) => active !== false)
+        .map(({ symbol }) => symbol),
+  };
+  const connect: Connect = (events) => {
+    const instance = create();
+    // The list of markets may have megabytes, so that it is read once.
+    if (first.markets !== undefined) instance.setMarkets(first.markets, first.currencies);
+    return new CcxtConnection({ exchange: instance, schedule, random, ...events });
+  };
+  return await openChecked(source, list, { rules: CCXT_RULES, connect }, sink, world);
+}
+
+/** Opens the pairs of a source that its list has; all of them while the list cannot be read. */
+async function openChecked(
+  { name, symbols }: NamedSource,
+  list: PairList,
+  ways: Pick<ExchangeFeedOptions, 'rules' | 'connect' | 'asker'>,
+  sink: FrameSink,
+  world: FeedWorld,
+): Promise<FeedOpening> {
+  const { clock, schedule, random, signal } = world;
+  const report = await checkPairs(list, [...symbols.keys()], signal);
+  if (report.unread !== undefined && !signal.aborted) {
+    sink.warn(report.unread);
+    checkAgain(list, report.usable, sink, world);
+  }
+  const faults = report.faults.map(({ pair, reason }) => ({ source: name, at: { pair }, reason }));
+  const pairs = new Map(report.usable.map((pair) => [pair, symbols.get(pair)!]));
+  const nowMs = () => Number(clock.nowNs() / NS_PER_MS);
+  const feed =
+    pairs.size === 0 ? undefined : new ExchangeFeed({ ...ways, pairs, sink, schedule, nowMs, random });
+  return { feed, faults };
+}
+
+/** Reads a list of pairs again and again until it can be read. The run goes on meanwhile, so a fault is only a warning. */
+function checkAgain(list: PairList, pairs: readonly string[], sink: FrameSink, world: FeedWorld): void {
+  const { schedule, signal } = world;
+  const check = async () => {
+    signal.removeEventListener('abort', cancel);
+    const { faults, unread } = await checkPairs(list, pairs, signal);
+    if (signal.aborted) return;
+    for (const { pair, reason } of faults) sink.warn(`${pair}: ${reason}`);
+    if (unread === undefined) return;
+    sink.warn(unread);
+    checkAgain(list, pairs, sink, world);
+  };
+  const cancel = schedule(() => void check(), LIST_AGAIN_MS);
+  signal.addEventListener('abort', cancel, { once: true });
+}
+
+/** Looks up the values of headers. A missing variable is named; its value is shown nowhere. */
+function headersOf(
+  headers: Readonly<Record<string, string | { readonly env: string }>>,
+  env: FeedWorld['env'],
+  sink: FrameSink,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+      const text = typeof value === 'string' ? value : env[value.env];
+      if (text !== undefined) return [[name, text]];
+      sink.warn(`the environment has no ${(value as { env: string }).env}, so header ${name} is not sent`);
+      return [];
+    }),
+  );
+}

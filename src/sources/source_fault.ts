@@ -1,0 +1,23 @@
+import type { Problem } from '../config/document.js';
+import type { SourcesPlan } from './plan.js';
+
+/** An error of the file that only the source itself can show: it lacks a pair, or the source cannot be used at all. */
+export interface SourceFault {
+  readonly source: string;
+  /** The pair, or the key of the source that is wrong. */
+  readonly at: { readonly pair: string } | { readonly key: string };
+  readonly reason: string;
+}
+
+/** Returns the places of the file that a fault is about: each input that names its pair, or the key of its source. */
+export function faultProblems({ assets }: SourcesPlan, { source, at, reason }: SourceFault): Problem[] {
+  if ('key' in at) return [{ path: ['sources', source, at.key], message: reason }];
+  return assets.flatMap(({ symbol, inputs }) =>
+    [...inputs.entries()]
+      .filter(([, input]) => input.source === source && input.symbol === at.pair)
+      .map(([place]) => ({
+        path: ['assets', symbol, 'from', place],
+        message: `${source} ${at.pair}: ${reason}`,
+      })),
+  );
+}

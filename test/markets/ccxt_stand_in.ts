@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** A call of a stand-in's method that the test answers. */
+export interface PendingCall {
+  readonly method: string;
+  readonly symbol: string;
+  /** The number of the instance, from 1. */
+  readonly instance: number;
+  resolve(answer: object): void;
+  reject(error: Error): void;
+}
+
+/** The other side of the package that stands in for ccxt. */
+export interface StandIn {
+  /** The methods that the exchange supports. */
+  has: Record<string, boolean>;
+  readonly calls: PendingCall[];
+  instances: number;
+  loads: number;
+  readonly closed: number[];
+  isUnreachable: boolean;
+}
+
+const PACKAGE = `
+export const control = { has: {}, calls: [], instances: 0, loads: 0, closed: [], isUnreachable: false };
+const call = (instance, method) => (symbol) =>
+  new Promise((resolve, reject) => control.calls.push({ method, symbol, instance, resolve, reject }));
+class gate {
+  constructor() {
+    this.number = ++control.instances;
+    this.has = control.has;
+    for (const name of ['OrderBook', 'Ticker'])
+      for (const verb of ['watch', 'unWatch', 'fetch']) this[verb + name] = call(this.number, verb + name);
+  }
+  async loadMarkets() {
+    control.loads++;
+    if (control.isUnreachable) throw new Error('gate GET https://api.gateio.ws/api/v4/spot/currencies fetch failed');
+    this.markets = Object.fromEntries(['BTC/USDT', 'ETH/USDT', 'OLD/USDT'].map((symbol) => [symbol, { symbol, active: symbol !== 'OLD/USDT' }]));
+    return this.markets;
+  }
+  setMarkets(markets) { this.markets = markets; }
+  async close() { control.closed.push(this.number); }
+}
+export default { exchanges: ['gate', 'gateio', 'kucoin'], pro: { gate }, gate };
+`;
+
+/** Installs the package that stands in for ccxt in a folder. */
+export async function installStandIn(folder: string): Promise<StandIn> {
+  const home = join(folder, 'node_modules/ccxt');
+  mkdirSync(home, { recursive: true });
+  writeFileSync(join(home, 'package.json'), '{"name":"ccxt","type":"module","main":"index.js"}');
+  writeFileSync(join(home, 'index.js'), PACKAGE);
+  const { control } = await import(pathToFileURL(join(home, 'index.js')).href);
+  return control;
+}
