@@ -37,7 +37,7 @@ const ROOMS: Rooms = {
     'config/shown_text',
     'client/verify/decimal_price',
   ],
-  markets: ['model', 'client/connect/liveness', 'sources'],
+  markets: ['wire/paths', 'model', 'metrics/text_format', 'client/connect/liveness', 'sources'],
   aggregator: ['wire/signatures', 'model', 'fair', 'clock/aggregate_times', 'ingest', 'crypto', 'metrics'],
   cluster: ['wire', 'model', 'fair', 'ingest', 'aggregator/publisher_session'],
   feed: ['wire', 'model', 'records', 'store'],

@@ -1,17 +1,16 @@
 import type { Schedule } from '../client/connect/liveness.js';
-import { type Clock, NS_PER_MS } from '../model/time.js';
-import { MARKETS } from '../sources/adapters/built_in.js';
+import { type Clock, NS_PER_MS, type TimeNs } from '../model/time.js';
 import type { MarketEvent } from '../sources/adapters/market.js';
 import type { Decision } from '../sources/decision.js';
 import { MarketRoom } from '../sources/market_room.js';
 import type { SourcesPlan } from '../sources/plan.js';
-import type { SourceDefinition } from '../sources/sources_schema.js';
-import { CommandFeed } from './command_feed.js';
-import { ExchangeFeed } from './exchange_feed.js';
-import { HttpFeed } from './http_feed.js';
+import type { RecordedCall } from '../sources/recording.js';
+import type { OpenedConnection } from '../sources/room_state.js';
+import type { SourceFault } from '../sources/source_fault.js';
 import type { FrameSink, MarketFeed } from './market_feed.js';
-import { checkPairs } from './pair_check.js';
+import { type FeedWorld, openFeed } from './open_feed.js';
 import type { Recorder } from './recorder.js';
+import { SourceMeter } from './source_meter.js';
 import { WarningLog } from './warning_log.js';
 
 export interface SourceRunOptions {
@@ -22,6 +21,8 @@ export interface SourceRunOptions {
   readonly random: () => number;
   /** The variables that headers of HTTP sources may name. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder whose packages a source of kind `ccxt` may use; by default this program's. */
+  readonly folder?: string | undefined;
   readonly write: (line: string, decision: Decision) => void;
   readonly warn: (text: string) => void;
   readonly recorder?: Recorder | undefined;
@@ -34,24 +35,32 @@ export class SourceRun {
   readonly #feeds: MarketFeed[] = [];
   readonly #closed = new AbortController();
   readonly #warnings: WarningLog;
+  /** Counts of all that happens. */
+  readonly meter: SourceMeter;
   #connections = 0;
   #cancelTick: () => void = () => {};
 
   constructor(options: SourceRunOptions) {
     this.#options = options;
-    const { plan, clock, recorder, write, warn } = options;
-    this.#warnings = new WarningLog(warn, () => Number(clock.nowNs() / NS_PER_MS));
-    this.#room = new MarketRoom(plan, (line, decision) => {
-      recorder?.add(decision.atNs, { wrote: line });
+    const { plan, write, warn } = options;
+    this.#warnings = new WarningLog(warn, () => this.#nowMs());
+    this.meter = new SourceMeter(plan, this.#nowMs());
+    this.#room = new MarketRoom(plan, (line, decision, trigger) => {
+      this.meter.countWritten(decision, trigger);
+      this.#record(decision.atNs, { wrote: line });
       write(line, decision);
     });
   }
 
-  /** Opens all sources. Resolves when the lists of pairs are read; a source that cannot be reached keeps no other one waiting. */
-  async open(): Promise<void> {
+  /**
+   * Opens all sources; a source that cannot be reached keeps no other one waiting. Resolves when the lists of pairs are read, with
+   * the faults of the file that they show. The rest of the file runs.
+   */
+  async open(): Promise<readonly SourceFault[]> {
     this.#tick();
     const { sources } = this.#options.plan;
-    await Promise.all([...sources].map(([name, definition]) => this.#openSource(name, definition)));
+    const faults = await Promise.all([...sources.keys()].map((name) => this.#openSource(name)));
+    return faults.flat();
   }
 
   /** Returns the decision on every asset now. */
@@ -65,45 +74,19 @@ export class SourceRun {
     for (const feed of this.#feeds) feed.close();
   }
 
-  async #openSource(name: string, definition: SourceDefinition): Promise<void> {
+  async #openSource(name: string): Promise<readonly SourceFault[]> {
+    const { plan, clock, schedule, random, env, folder = process.cwd() } = this.#options;
+    const { signal } = this.#closed;
     const symbols = this.#symbolsOf(name);
-    if (symbols.size === 0) return;
-    const sink = this.#sinkOf(name);
-    const feed = await this.#feedOf(definition, symbols, sink);
-    if (feed === undefined || this.#closed.signal.aborted) return;
+    if (symbols.size === 0) return [];
+    const source = { name, definition: plan.sources.get(name)!, symbols };
+    const world: FeedWorld = { clock, schedule, random, env, folder, signal };
+    const { feed, faults } = await openFeed(source, this.#sinkOf(name), world);
+    this.meter.sources.get(name)!.faults = faults.length;
+    if (feed === undefined || signal.aborted) return faults;
     this.#feeds.push(feed);
     feed.open();
-  }
-
-  async #feedOf(
-    definition: SourceDefinition,
-    symbols: ReadonlyMap<string, number>,
-    sink: FrameSink,
-  ): Promise<MarketFeed | undefined> {
-    const { clock, schedule, random, env } = this.#options;
-    if (definition.kind === 'command') {
-      return new CommandFeed({ run: definition.run, symbols: [...symbols.keys()], sink, schedule, random });
-    }
-    if (definition.kind === 'http') {
-      const { url, every } = definition;
-      const headers = headersOf(definition.headers, env, sink);
-      const everyMs = Number(every / NS_PER_MS);
-      return new HttpFeed({ url, headers, everyMs, symbols: [...symbols.keys()], sink, schedule });
-    }
-    if (definition.kind === 'ccxt') {
-      sink.warn('sources of kind ccxt are not built in yet');
-      return undefined;
-    }
-    const market = MARKETS[definition.kind];
-    const { url = market.url, pairs_url = market.pairsUrl } = definition;
-    const report = await checkPairs(market, pairs_url, [...symbols.keys()], this.#closed.signal);
-    if (this.#closed.signal.aborted) return undefined;
-    for (const problem of report.problems) sink.warn(problem);
-    if (report.unread !== undefined) sink.warn(report.unread);
-    if (report.usable.length === 0) return undefined;
-    const pairs = new Map(report.usable.map((pair) => [pair, symbols.get(pair)!]));
-    const nowMs = () => Number(clock.nowNs() / NS_PER_MS);
-    return new ExchangeFeed({ market, url, pairs, sink, schedule, nowMs, random });
+    return faults;
   }
 
   /** Returns a source's symbols, each with the shortest `max_age` of its assets in milliseconds. */
@@ -119,50 +102,55 @@ export class SourceRun {
   }
 
   #sinkOf(source: string): FrameSink {
-    const { clock, recorder } = this.#options;
+    const { clock } = this.#options;
+    const counts = this.meter.sources.get(source)!;
+    const ofRest = new Set<number>();
     return {
-      begin: (symbols) => {
+      begin: (symbols, isRest = false) => {
         const connection = ++this.#connections;
-        recorder?.add(clock.nowNs(), { begin: connection, source, symbols });
-        return { connection, session: this.#room.open(connection, source, symbols) };
+        if (isRest) ofRest.add(connection);
+        else counts.opened++;
+        const opened: OpenedConnection = {
+          begin: connection,
+          source,
+          symbols,
+          rest: isRest || undefined,
+        };
+        this.#record(clock.nowNs(), opened);
+        return { connection, session: this.#room.open(opened) };
       },
       end: (connection) => {
-        recorder?.add(clock.nowNs(), { end: connection });
+        if (!ofRest.delete(connection)) counts.ended++;
+        this.#record(clock.nowNs(), { end: connection });
         this.#room.close(connection);
       },
       read: (connection, frame): readonly MarketEvent[] => {
         const atNs = clock.nowNs();
-        recorder?.add(atNs, { read: connection, source, frame });
-        return this.#room.read(connection, source, frame, atNs);
+        this.#record(atNs, { read: connection, frame });
+        const events = this.#room.read(connection, frame, atNs);
+        this.meter.countFrame(source, frame, events, Number(atNs / NS_PER_MS));
+        return events;
       },
       warn: (text) => this.#warnings.add(`${source}: ${text}`),
     };
   }
 
   #tick(): void {
-    const { plan, clock, schedule, recorder } = this.#options;
+    const { plan, clock, schedule } = this.#options;
     const everyMs = Number(plan.publish.everyNs / NS_PER_MS);
     this.#cancelTick = schedule(() => {
       const nowNs = clock.nowNs();
-      recorder?.add(nowNs, { tick: true });
-      this.#room.tick(nowNs);
+      this.#record(nowNs, { tick: true });
+      this.meter.countTick(this.#room.tick(nowNs));
       this.#tick();
     }, everyMs);
   }
-}
 
-/** Looks up the values of headers. A missing variable is named; its value is shown nowhere. */
-function headersOf(
-  headers: Readonly<Record<string, string | { readonly env: string }>>,
-  env: SourceRunOptions['env'],
-  sink: FrameSink,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-      const text = typeof value === 'string' ? value : env[value.env];
-      if (text !== undefined) return [[name, text]];
-      sink.warn(`the environment has no ${(value as { env: string }).env}, so header ${name} is not sent`);
-      return [];
-    }),
-  );
+  #record(atNs: TimeNs, call: RecordedCall): void {
+    this.#options.recorder?.add(atNs, call, () => this.#room.state());
+  }
+
+  #nowMs(): number {
+    return Number(this.#options.clock.nowNs() / NS_PER_MS);
+  }
 }

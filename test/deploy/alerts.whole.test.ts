@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { eventually, pause } from '../../scripts/load/wait.js';
+import { SourceMeter } from '../../src/markets/source_meter.js';
+import { sourceMetricsText } from '../../src/markets/source_metrics.js';
 import {
   type Counters,
   countReason,
@@ -15,6 +17,9 @@ import {
 } from '../../src/metrics/counters.js';
 import { createMetrics, type Measured } from '../../src/metrics/metrics.js';
 import type { ClusterState, ServiceState, StoreState } from '../../src/metrics/state.js';
+import type { TimeNs } from '../../src/model/time.js';
+import { MarketRoom } from '../../src/sources/market_room.js';
+import { parseSources, type SourcesResult } from '../../src/sources/parse_sources.js';
 import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from '../metrics/sample_state.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
@@ -53,6 +58,8 @@ interface Sample {
   readonly assets: { listed: number; live: number };
   readonly figures: { -readonly [K in keyof StoreState]: StoreState[K] };
   readonly state: { -readonly [K in keyof ServiceState]: ServiceState[K] };
+  /** The quotes that the sources process has of its markets. */
+  quotes: readonly { readonly source: string; readonly price: string }[];
   isStoreOk: boolean;
   clockJumps: number;
 }
@@ -73,6 +80,7 @@ function healthy(): Sample {
         publishers: [{ key: '0xaa', signatureType: 'evm', updatedAtSeconds: nowS }],
       },
     },
+    quotes: ['a', 'b', 'c'].map((source) => ({ source, price: '100' })),
     isStoreOk: true,
     clockJumps: 0,
   };
@@ -90,6 +98,32 @@ function clustered(sample: Sample, changed: Partial<ClusterState>): void {
     standbys: 1,
   } as const;
   sample.state.cluster = { ...SAMPLE_CLUSTER, ...calm, logCopies: 3, ...changed };
+}
+
+const SOURCES = parseSources(
+  `sources: { a: { kind: command, run: [x] }, b: { kind: command, run: [x] }, c: { kind: command, run: [x] } }
+assets: { BTCUSD: { from: [a BTC, b BTC, c BTC], bounds: [1, 1000] } }`,
+  'sources.yaml',
+) as SourcesResult & { ok: true };
+
+/** Returns the metrics of a sources process with these quotes. */
+function sourcesText(quotes: Sample['quotes']): string {
+  const { plan } = SOURCES;
+  const nowMs = Date.now();
+  const atNs = (BigInt(nowMs) * 1_000_000n) as TimeNs;
+  const room = new MarketRoom(plan, () => {});
+  for (const [begin, { source, price }] of quotes.entries()) {
+    room.open({ begin, source, symbols: ['BTC'] });
+    room.read(begin, JSON.stringify({ symbol: 'BTC', price }), atNs);
+  }
+  return sourceMetricsText({
+    meter: new SourceMeter(plan, nowMs),
+    decisions: room.tick(atNs),
+    nowMs,
+    cpuSeconds: 0,
+    residentBytes: 0,
+    recording: undefined,
+  }).replaceAll(/^(?:# \w+ )?process_.*\n/gm, '');
 }
 
 /** Calls a function so many times. */
@@ -175,6 +209,15 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealLogRecordSkipped: (sample, s) => clustered(sample, { skippedRecords: s }),
   TicksealDurableRefused: (sample) => clustered(sample, { forgetfulServers: 1 }),
   TicksealMessagesRefused: (sample, s) => clustered(sample, { refusedMessages: s }),
+  TicksealSourceSilent: (sample) => {
+    sample.quotes = sample.quotes.slice(1);
+  },
+  TicksealTooFewSources: (sample) => {
+    sample.quotes = sample.quotes.map(({ source }, i) => ({ source, price: ['100', '200', '0'][i]! }));
+  },
+  TicksealPriceOutsideBounds: (sample) => {
+    sample.quotes = sample.quotes.map(({ source }) => ({ source, price: '100000' }));
+  },
   TicksealLogCopyMissing: (sample, s) => clustered(sample, { logCopies: s < 10 ? 3 : 2 }),
 };
 
@@ -204,7 +247,8 @@ async function serveStates(t: Test): Promise<string> {
       edges: () => ({ threads: 1, feedBytesWaiting: 0 }),
     };
     metrics.get(name)!.measure(measured);
-    const text = await metrics.get(name)!.text({ counters: sample.counters, edges: [], lateNsMax: 0n });
+    const served = await metrics.get(name)!.text({ counters: sample.counters, edges: [], lateNsMax: 0n });
+    const text = `${served}${sourcesText(sample.quotes)}`;
     return name === 'TicksealFileHandlesShort'
       ? text.replace(/^process_max_fds .*$/m, 'process_max_fds 1')
       : text;
