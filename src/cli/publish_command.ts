@@ -14,12 +14,17 @@ import { type PriceLine, type PriceLineOptions, parsePriceArgument, parsePriceLi
 import { PublishSession, type SessionOptions } from './publish_session.js';
 import { SourcesChild } from './sources_child.js';
 import { readSources } from './sources_command.js';
+import { type MetricsAddress, withSourcesOptions } from './sources_options.js';
+import { EXIT_BAD_FILE } from './sources_session.js';
 
 interface PublishFlags extends SessionOptions {
   readonly key?: string;
   readonly oracleId: string;
   readonly scaled: boolean;
   readonly from?: string;
+  readonly record?: string;
+  readonly metrics?: MetricsAddress;
+  readonly skipMissing: boolean;
 }
 
 const EVERY_NS_MAX = 86_400n * NS_PER_SECOND;
@@ -37,7 +42,7 @@ trigger "clock", until the command is stopped or standard input ends. Signed mes
 /** Adds `tickseal publish`. The exit status is 1 if a price was not accepted or there is no connection. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
   const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
-  withKeyOption(command, streams)
+  withSourcesOptions(withKeyOption(command, streams))
     .argument('[prices...]', 'prices such as BTCUSD=65000.5')
     .addOption(new Option('--type <type>', 'signature type').choices(SIGNATURE_TYPES).default('evm'))
     .option('--oracle-id <id>', 'the oracle ID, 5 ASCII characters', 'oracl')
@@ -51,11 +56,11 @@ export function registerPublish(program: Command, streams: CommandStreams = proc
     .option('--every <duration>', 'sign the last prices again at this interval, such as 500ms', parseInterval)
     .action(async (prices: string[], options: PublishFlags) => {
       const isDefaultUrl = command.getOptionValueSource('url') === 'default';
-      const isOk =
+      const status =
         options.from === undefined
           ? await publish(prices, options, streams)
           : await publishFrom(options.from, prices, options, isDefaultUrl, streams);
-      if (!isOk) process.exitCode = 1;
+      if (status !== 0) process.exitCode = status;
     });
 }
 
@@ -63,7 +68,12 @@ async function publish(
   prices: readonly string[],
   options: PublishFlags,
   streams: CommandStreams,
-): Promise<boolean> {
+): Promise<number> {
+  const lacking = options.from === undefined ? sourcesArguments(options)[0] : undefined;
+  if (lacking !== undefined) {
+    streams.stderr.write(`publish: ${lacking} needs --from\n`);
+    return 1;
+  }
   const input = new InputLines(streams.stdin);
   let signer: PriceSigner | undefined;
   try {
@@ -71,16 +81,19 @@ async function publish(
   } catch (error) {
     streams.stderr.write(`publish: ${(error as Error).message}\n`);
     input.close();
-    return false;
+    return 1;
   }
   if (options.every !== undefined && signer === undefined) {
     streams.stderr.write('publish: --every needs --key\n');
-    return false;
+    return 1;
   }
   const clock = systemClock();
   const session = new PublishSession(options, signer, streams, clock);
   const lineOptions = { scaled: options.scaled, oracleId: options.oracleId, clock };
-  const markets = options.from === undefined ? undefined : new SourcesChild(options.from);
+  const markets =
+    options.from === undefined
+      ? undefined
+      : new SourcesChild(options.from, { args: sourcesArguments(options) });
   session.stopped.addEventListener('abort', () => {
     input.close();
     markets?.stop();
@@ -95,12 +108,13 @@ async function publish(
         : pricesOf(markets ?? input, lineOptions);
     const isOk = await session.run(lines);
     if (markets?.failure !== undefined) streams.stderr.write(`publish: ${markets.failure}\n`);
-    return isOk && markets?.failure === undefined;
+    if (markets?.exitStatus === EXIT_BAD_FILE) return EXIT_BAD_FILE;
+    return isOk && markets?.failure === undefined ? 0 : 1;
   } catch (error) {
     // No error is needed in two cases: the connection is down and its reason was printed, or the command was stopped
     // while there was no connection.
     if (!session.isDown && !session.stopped.aborted) throw error;
-    return false;
+    return 1;
   } finally {
     for (const signal of STOP_SIGNALS) process.off(signal, stop);
     input.close();
@@ -142,7 +156,7 @@ async function publishFrom(
   options: PublishFlags,
   isDefaultUrl: boolean,
   streams: CommandStreams,
-): Promise<boolean> {
+): Promise<number> {
   const result = readSources(file);
   const problem = !result.ok
     ? result.errors.join('\n')
@@ -153,11 +167,20 @@ async function publishFrom(
         : undefined;
   if (!result.ok || problem !== undefined) {
     streams.stderr.write(`${problem}\n`);
-    return false;
+    return result.ok ? 1 : EXIT_BAD_FILE;
   }
   const { url } = result.plan.publish;
   const address = isDefaultUrl && url !== undefined ? { url: baseOf(url) } : {};
   return await publish([], { ...options, ...address }, streams);
+}
+
+/** Returns the options that go on to `tickseal sources`. */
+function sourcesArguments({ record, metrics, skipMissing }: PublishFlags): string[] {
+  return [
+    ...(record === undefined ? [] : ['--record', record]),
+    ...(metrics === undefined ? [] : ['--metrics', metrics.text]),
+    ...(skipMissing ? ['--skip-missing'] : []),
+  ];
 }
 
 /** Removes the path of publishers from an address. */

@@ -13,6 +13,14 @@ const SECRET_VARIABLES = ['TICKSEAL_KEY', 'TICKSEAL_TOKEN'];
  */
 const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=2'];
 
+export interface SourcesChildOptions {
+  /** Options of `tickseal sources`. */
+  readonly args?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  /** Takes the lines of standard error, which otherwise go to that of this process. */
+  readonly onWarning?: (line: string) => void;
+}
+
 /** The process of `tickseal sources FILE`: a source of price lines that never holds a key. */
 export class SourcesChild {
   readonly #child: ChildProcess;
@@ -24,12 +32,9 @@ export class SourcesChild {
   #ended: string | undefined;
   #isStopped = false;
 
-  /** @param onWarning takes the lines of standard error, which otherwise go to that of this process */
-  constructor(file: string, { onWarning }: { readonly onWarning?: (line: string) => void } = {}) {
-    const kept = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !SECRET_VARIABLES.includes(name)),
-    );
-    this.#child = spawn(process.execPath, [...SMALL_HEAP, PROGRAM, 'sources', file], {
+  constructor(file: string, { args = [], env = process.env, onWarning }: SourcesChildOptions = {}) {
+    const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !SECRET_VARIABLES.includes(name)));
+    this.#child = spawn(process.execPath, [...SMALL_HEAP, PROGRAM, 'sources', file, ...args], {
       stdio: ['ignore', 'pipe', onWarning === undefined ? 'inherit' : 'pipe'],
       env: kept,
     });
@@ -38,6 +43,11 @@ export class SourcesChild {
     createInterface({ input: this.#child.stdout! }).on('line', (line) => this.#take(line));
     this.#child.once('error', (error) => this.#end(error.message));
     this.#child.once('close', (code, signal) => this.#end(`tickseal sources ended (${signal ?? code})`));
+  }
+
+  /** The exit status of the process; `undefined` while it runs, and after a signal. */
+  get exitStatus(): number | undefined {
+    return this.#child.exitCode ?? undefined;
   }
 
   /** The reason of an end that {@link stop} did not cause. */

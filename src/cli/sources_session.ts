@@ -1,0 +1,181 @@
+import { dirname, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { scheduleTimeout } from '../client/connect/platform.js';
+import { systemClock } from '../clock/clock.js';
+import { listenForMetrics, type MetricsListener } from '../markets/metrics_listener.js';
+import { Recorder } from '../markets/recorder.js';
+import { sourceMetricsText } from '../markets/source_metrics.js';
+import { SourceRun } from '../markets/source_run.js';
+import { NS_PER_MS } from '../model/time.js';
+import { decisionTable, faultLines } from '../sources/decision_table.js';
+import type { SourcesResult } from '../sources/parse_sources.js';
+import { faultProblems, type SourceFault } from '../sources/source_fault.js';
+import { type CommandStreams, LineWriter } from './client_command.js';
+import type { MetricsAddress, SourcesFlags } from './sources_options.js';
+
+/** The exit status for a file with errors. systemd does not try such a start again. */
+export const EXIT_BAD_FILE = 2;
+
+export interface SourcesTiming {
+  /** The duration of `--check`. */
+  readonly checkMs: number;
+  readonly tableMs: number;
+}
+
+const TIMING: SourcesTiming = { checkMs: 10_000, tableMs: 500 };
+/** The control characters that clear a terminal and begin at its top. */
+const CLEAR_SCREEN = '\x1b[H\x1b[2J';
+/** The newest warnings that stand under the table. */
+const SHOWN_WARNINGS_MAX = 5;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** A run of `tickseal sources`: lines, a table, or a check, until a signal. */
+export class SourcesSession {
+  readonly #result: SourcesResult & { readonly ok: true };
+  readonly #flags: SourcesFlags;
+  readonly #streams: CommandStreams;
+  readonly #timing: SourcesTiming;
+  readonly #stop = new AbortController();
+  readonly #clock = systemClock();
+  readonly #out: LineWriter;
+  readonly #isTable: boolean;
+  readonly #recorder: Recorder | undefined;
+  readonly #run: SourceRun;
+  /** The newest warnings, for the table. */
+  readonly #warnings: string[] = [];
+
+  /** @throws Error when the recording cannot be opened */
+  constructor(
+    file: string,
+    result: SourcesResult & { readonly ok: true },
+    flags: SourcesFlags,
+    streams: CommandStreams,
+    timing: SourcesTiming = TIMING,
+  ) {
+    this.#result = result;
+    this.#flags = flags;
+    this.#streams = streams;
+    this.#timing = timing;
+    const { check, record } = flags;
+    const { stdout } = streams;
+    this.#out = new LineWriter(stdout, () => this.#stop.abort());
+    this.#isTable = !check && (stdout as { readonly isTTY?: boolean }).isTTY === true;
+    const warn = (text: string) => this.#warn(text);
+    const onFailure = (reason: string) => warn(`the recording ends: ${record} refuses it (${reason})`);
+    this.#recorder = record === undefined ? undefined : new Recorder(record, { onFailure });
+    this.#run = new SourceRun({
+      plan: result.plan,
+      clock: this.#clock,
+      schedule: scheduleTimeout,
+      random: Math.random,
+      env: process.env,
+      folder: dirname(resolve(file)),
+      write: (line) => {
+        if (!check && !this.#isTable) this.#out.write(line);
+      },
+      warn,
+      recorder: this.#recorder,
+    });
+  }
+
+  /** Runs until a signal, or to the end of the check. @returns the exit status */
+  async run(): Promise<number> {
+    const onSignal = () => this.#stop.abort();
+    for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
+    let listener: MetricsListener | undefined;
+    try {
+      listener = await this.#listen(this.#flags.metrics);
+      const opened = Promise.race([this.#run.open(), this.#stopped().then((): SourceFault[] => [])]);
+      if (this.#flags.check) return await this.#check(await opened);
+      const table = this.#isTable ? this.#showTable() : undefined;
+      const faults = this.#describe(await opened);
+      const mustEnd = faults.length > 0 && !this.#flags.skipMissing;
+      if (mustEnd) this.#stop.abort();
+      await (mustEnd ? table : undefined);
+      for (const fault of faults) this.#show(fault);
+      await this.#stopped();
+      return mustEnd ? EXIT_BAD_FILE : 0;
+    } catch (error) {
+      this.#streams.stderr.write(`sources: ${(error as Error).message}\n`);
+      return 1;
+    } finally {
+      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
+      listener?.close();
+      this.#run.close();
+      this.#recorder?.close();
+    }
+  }
+
+  async #check(faults: readonly SourceFault[]): Promise<number> {
+    await this.#passed(this.#timing.checkMs);
+    const decisions = this.#run.decisions();
+    this.#out.write(decisionTable(decisions, false));
+    const wrong = [...this.#describe(faults), ...faultLines(decisions)];
+    for (const line of wrong) this.#out.write(`wrong: ${line}`);
+    return wrong.length === 0 ? 0 : 1;
+  }
+
+  async #showTable(): Promise<void> {
+    const isColoured = (process.env['NO_COLOR'] ?? '') === '';
+    while (await this.#passed(this.#timing.tableMs)) {
+      const table = decisionTable(this.#run.decisions(), isColoured);
+      const warnings = this.#warnings.map((text) => `\n${text}`).join('');
+      this.#streams.stdout.write(`${CLEAR_SCREEN}${table}\n${warnings}\n`);
+    }
+  }
+
+  /** Serves metrics; where no address is given, none. */
+  async #listen(address: MetricsAddress | undefined): Promise<MetricsListener | undefined> {
+    if (address === undefined) return undefined;
+    try {
+      const listener = await listenForMetrics(address.host, address.port, () => this.#metricsText());
+      if (address.port === 0) this.#warn(`metrics are on port ${listener.port}`);
+      return listener;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Error(`--metrics: ${address.text} cannot be used (${code})`);
+    }
+  }
+
+  #metricsText(): string {
+    const { user, system } = process.cpuUsage();
+    const recorder = this.#recorder;
+    return sourceMetricsText({
+      meter: this.#run.meter,
+      decisions: this.#run.decisions(),
+      nowMs: Number(this.#clock.nowNs() / NS_PER_MS),
+      cpuSeconds: (user + system) / 1e6,
+      residentBytes: process.memoryUsage.rss(),
+      recording: recorder === undefined ? undefined : { bytes: recorder.bytes, isFailed: recorder.isFailed },
+    });
+  }
+
+  /** Returns the places of the file that faults are about. */
+  #describe(faults: readonly SourceFault[]): string[] {
+    const { plan, describe } = this.#result;
+    return describe(faults.flatMap((fault) => faultProblems(plan, fault)));
+  }
+
+  #warn(text: string): void {
+    this.#show(`sources: ${text}`);
+  }
+
+  /** Shows a line on standard error, or under the table. */
+  #show(line: string): void {
+    if (!this.#isTable || this.#stop.signal.aborted) this.#streams.stderr.write(`${line}\n`);
+    this.#warnings.push(line);
+    if (this.#warnings.length > SHOWN_WARNINGS_MAX) this.#warnings.shift();
+  }
+
+  /** Resolves after a time with `true`, or at the signal with `false`. */
+  async #passed(ms: number): Promise<boolean> {
+    await setTimeout(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
+    return !this.#stop.signal.aborted;
+  }
+
+  async #stopped(): Promise<void> {
+    const { signal } = this.#stop;
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  }
+}

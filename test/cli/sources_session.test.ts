@@ -1,0 +1,261 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { type Test, test } from 'tap';
+import { registerPublish } from '../../src/cli/publish_command.js';
+import { registerSources } from '../../src/cli/sources_command.js';
+import { startContractServer, TOKEN } from '../client/contract_server.js';
+import { LocalExchange } from '../markets/local_exchange.js';
+import { until } from '../markets/manual_time.js';
+import { type CommandInput, runCommand } from './run_command.js';
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-session-'));
+process.once('exit', () => rmSync(FOLDER, { recursive: true }));
+const SECRET = 'hidden-key-of-a-vendor-0123456789abcdef';
+
+let files = 0;
+
+/** Writes a file of sources with two local exchanges, which both show 100. */
+async function market(
+  t: Test,
+  pair = 'BTC/USD',
+  more = '',
+): Promise<{ file: string; exchanges: LocalExchange[] }> {
+  const exchanges = [];
+  for (const kind of ['kraken', 'binance'] as const) {
+    const exchange = await LocalExchange.start(t, kind, ['BTC/USD', 'BTC/EUR']);
+    exchange.show('BTC/USD', '99.9', '100.1', Date.now());
+    exchanges.push(exchange);
+  }
+  const file = join(FOLDER, `${++files}.yaml`);
+  writeFileSync(
+    file,
+    `sources:
+  kraken: ${exchanges[0]!.definition}
+  binance: ${exchanges[1]!.definition}
+assets:
+  BTCUSD: { from: [kraken BTC/USD, binance BTC/USD], max_age: 60s }
+  EURUSD: { from: [binance ${pair}], min_sources: 1, max_age: 60s }
+publish: { every: 50ms }
+${more}`,
+  );
+  return { file, exchanges };
+}
+
+const register =
+  (checkMs = 300): typeof registerSources =>
+  (program, streams) =>
+    registerSources(program, streams, { checkMs, tableMs: 20 });
+const run = (args: readonly string[], input?: CommandInput, checkMs?: number) =>
+  runCommand(register(checkMs), ['sources', ...args], input);
+const stop = () => process.emit('SIGTERM', 'SIGTERM');
+
+test('--check says what is wrong, and ends with 0 or 1', async (t) => {
+  const good = await market(t);
+  const fine = await run([good.file, '--check']);
+  t.same([fine.stderr, fine.exitCode], ['', 0]);
+  t.match(
+    fine.stdout.map((line) => line.split(/ {2,}/)),
+    [
+      ['asset', 'source', 'symbol', 'bid', 'ask', 'age', 'verdict'],
+      ['BTCUSD', 'price 100'],
+      ['', 'kraken', 'BTC/USD', '99.9', '100.1', / s$/, 'used'],
+    ],
+  );
+  const bad = await market(t, 'BTC/UDS');
+  bad.exchanges[0]!.show('BTC/USD', '100.2', '100.1', Date.now());
+  const faulty = await run([bad.file, '--check']);
+  t.equal(faulty.exitCode, 1);
+  const wrong = faulty.stdout.filter((line) => line.startsWith('wrong: '));
+  t.match(wrong, [
+    new RegExp(
+      `^wrong: ${bad.file}:6:20 assets\\.EURUSD\\.from\\[0\\]: binance BTC/UDS: no such pair trades here; near it are BTC/USD, BTC/EUR$`,
+    ),
+    /kraken BTC\/USD: crossed/,
+    /BTCUSD: no price: too few sources/,
+    /binance BTC\/UDS: no quote/,
+    /EURUSD: no price/,
+  ]);
+});
+
+test('a pair that an exchange lacks is an error of the file', async (t) => {
+  const { file } = await market(t, 'BTC/UDS');
+  const { stderr, exitCode } = await run([file]);
+  t.equal(exitCode, 2);
+  t.match(
+    stderr,
+    /:6:20 assets\.EURUSD\.from\[0\]: binance BTC\/UDS: no such pair trades here; near it are BTC\/USD/,
+  );
+  let out = '';
+  const onStdout = (stdout: PassThrough) => stdout.on('data', (chunk) => (out += String(chunk)));
+  const going = run([file, '--skip-missing'], { onStdout });
+  await until(() => out.includes('"asset":"BTCUSD","price":"100"'), 'the price of the others');
+  stop();
+  const skipped = await going;
+  t.equal(skipped.exitCode, 0);
+  t.match(skipped.stderr, /no such pair trades here/);
+});
+
+test('a table on a terminal, coloured and plain', async (t) => {
+  const { file, exchanges } = await market(t);
+  exchanges[1]!.say('{garbage');
+  for (const plain of [false, true]) {
+    let out = '';
+    const onStdout = (stdout: PassThrough) => {
+      Object.assign(stdout, { isTTY: true });
+      stdout.on('data', (chunk) => (out += String(chunk)));
+    };
+    const before = process.env['NO_COLOR'];
+    process.env['NO_COLOR'] = plain ? '1' : '';
+    const running = run([file], { onStdout });
+    await until(() => out.includes('price 100'), 'the table');
+    exchanges[1]!.say('{garbage');
+    await until(() => out.includes('sources: binance: the frame is not JSON'), 'the warning under the table');
+    stop();
+    const { stderr } = await running;
+    if (before === undefined) delete process.env['NO_COLOR'];
+    else process.env['NO_COLOR'] = before;
+    t.equal(stderr, '', 'nothing breaks the table');
+    t.equal(out.includes('\x1b[32m'), !plain);
+    t.match(out, '\x1b[H\x1b[2J');
+    t.match(stripVTControlCharacters(out), /kraken +BTC\/USD +99\.9 +100\.1 +\d+\.\d s +used/);
+    t.notMatch(out, '"asset"', 'no lines between');
+  }
+});
+
+test('--metrics serves the process, and an address in use is an error', async (t) => {
+  const { file, exchanges } = await market(t);
+  let errors = '';
+  const running = runCommand(
+    (program, streams) => {
+      streams.stderr.on('data' as never, (chunk: unknown) => (errors += String(chunk)));
+      registerSources(program, streams);
+    },
+    ['sources', file, '--metrics', '127.0.0.1:0'],
+  );
+  await until(() => errors.includes('metrics are on port'), 'the port');
+  const [, port] = /port (\d+)/.exec(errors)!;
+  await until(() => exchanges.every(({ asked }) => asked.length > 0), 'subscriptions');
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  t.match(text, /^tickseal_sources_connections\{source="kraken"\} 1$/m);
+  t.match(text, /^process_resident_memory_bytes \d+$/m);
+  const second = await run([file, '--metrics', `127.0.0.1:${port}`]);
+  t.match(second, { exitCode: 1, stderr: /--metrics: 127\.0\.0\.1:\d+ cannot be used \(EADDRINUSE\)/ });
+  stop();
+  await running;
+  for (const address of ['9091', 'a:99999', '[::1', ''])
+    t.match((await run([file, '--metrics', address])).stderr, /expected a host and a port/, address);
+});
+
+test('--speed takes as long as the recording divided by it', async (t) => {
+  const { file } = await market(t);
+  const recording = join(FOLDER, 'speed.jsonl');
+  let out = '';
+  const onStdout = (stdout: PassThrough) => stdout.on('data', (chunk) => (out += String(chunk)));
+  const running = run([file, '--record', recording], { onStdout });
+  await until(() => out.split('"clock"').length > 12, 'half a second');
+  stop();
+  await running;
+  const times = readFileSync(recording, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => BigInt(JSON.parse(line).at));
+  const recordedMs = Number(times.at(-1)! - times[0]!) / 1e6;
+  const duration = async (speed: string[]) => {
+    const start = performance.now();
+    t.equal((await run([file, '--replay', recording, ...speed])).exitCode, 0);
+    return performance.now() - start;
+  };
+  const real = await duration(['--speed', '1']);
+  t.ok(real >= recordedMs * 0.8, `${real} ms for ${recordedMs} ms`);
+  t.ok((await duration(['--speed', '1000'])) < real);
+  t.match((await run([file, '--replay', recording, '--speed', '0'])).stderr, /expected a number above 0/);
+});
+
+test("a vendor's key is in no line, recording, error or metric", async (t) => {
+  process.env['VENDOR_KEY'] = SECRET;
+  t.teardown(() => {
+    delete process.env['VENDOR_KEY'];
+  });
+  const exchange = await LocalExchange.start(t, 'kraken', []);
+  const [, address] = /pairs_url: "([^"]*)"/.exec(exchange.definition)!;
+  const recording = join(FOLDER, 'secret.jsonl');
+  const file = join(FOLDER, 'secret.yaml');
+  writeFileSync(
+    file,
+    `sources:
+  good: { kind: http, url: "${address}", every: 1s, price: "$.error", headers: { X-Key: { env: VENDOR_KEY } } }
+  refused: { kind: http, url: "http://127.0.0.1:1/?apikey=${SECRET}", every: 1s, price: "$.a" }
+  invalid: { kind: http, url: "${address}", every: 1s, price: "$.a", headers: { X-Key: { env: VENDOR_LINES } } }
+  ended: { kind: command, run: [${JSON.stringify(process.execPath)}, -e, "process.exit(3)", ${SECRET}] }
+  gone: { kind: command, run: [/nowhere/program, ${SECRET}] }
+  socket: { kind: kraken, url: "ws://127.0.0.1:1/?key=${SECRET}", pairs_url: "http://127.0.0.1:1/?key=${SECRET}" }
+assets:
+  A: { from: [good A, refused A, invalid A, ended A, gone A, socket BTC/USD] }
+`,
+  );
+  process.env['VENDOR_LINES'] = `${SECRET}\nX-Other: 1`;
+  t.teardown(() => {
+    delete process.env['VENDOR_LINES'];
+  });
+  const { stdout, stderr, exitCode } = await run([file, '--check', '--record', recording], {}, 1_500);
+  t.equal(exitCode, 1);
+  for (const name of ['good', 'refused', 'invalid', 'ended', 'gone', 'socket'])
+    t.match(stderr, `sources: ${name}: `, `${name} is reported`);
+  for (const text of [stdout.join('\n'), stderr, readFileSync(recording, 'utf8')]) t.notMatch(text, SECRET);
+  writeFileSync(
+    file,
+    `sources: { a: { kind: http, url: "ftp://x/${SECRET}", every: 1s, price: $.a, headers: { X-Key: { env: "${SECRET}-" } } } }\nassets: {}`,
+  );
+  const broken = await run([file]);
+  t.equal(broken.exitCode, 2);
+  t.notMatch(broken.stderr, SECRET);
+});
+
+test('publish --from takes the address of the file, and ends with 2 where the file has an error', async (t) => {
+  process.env['TICKSEAL_TOKEN'] = TOKEN;
+  const key = join(FOLDER, 'evm.hex');
+  writeFileSync(key, '8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de', { mode: 0o600 });
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  const { file } = await market(t);
+  const text = readFileSync(file, 'utf8').replace(
+    'publish: { every',
+    `publish: { url: "${server.url}/evm/publish", every`,
+  );
+  writeFileSync(file, text);
+  const recording = join(FOLDER, 'published.jsonl');
+  const running = runCommand(registerPublish, [
+    'publish',
+    '--from',
+    file,
+    '--key',
+    key,
+    '--record',
+    recording,
+  ]);
+  await until(
+    () => server.received.some((message) => message.includes('BTCUSD')),
+    'a message at the address of the file',
+  );
+  stop();
+  t.equal((await running).exitCode, 0);
+  t.match(readFileSync(recording, 'utf8'), '"wrote"', 'options go on to the sources');
+  const bad = await market(t, 'BTC/UDS');
+  const ended = await runCommand(registerPublish, [
+    'publish',
+    '--from',
+    bad.file,
+    '--key',
+    key,
+    '--url',
+    server.url,
+  ]);
+  t.equal(ended.exitCode, 2);
+  t.match(await runCommand(registerPublish, ['publish', '--metrics', '127.0.0.1:1', '--key', key, 'A=1']), {
+    exitCode: 1,
+    stderr: /--metrics needs --from/,
+  });
+});
