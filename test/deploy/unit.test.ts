@@ -1,31 +1,52 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'tap';
 import { ROOT, readPage } from '../pages.js';
 import { isInstalled } from './prometheus.js';
 
 const UNIT = join(ROOT, 'scripts/deploy/tickseal.service');
+const SOURCES_UNIT = join(ROOT, 'scripts/deploy/tickseal-sources.service');
 
 /** The largest exposure that is allowed. Exposures go from 0, the least exposed, to 10. */
 const EXPOSURE_MAX = 1.5;
 
-test('the unit is valid and as little exposed as the page says', async (t) => {
+test('the units are valid and as little exposed as the page says', async (t) => {
   if (!isInstalled('systemd-analyze')) {
     t.pass('skipped: there is no systemd-analyze');
     return;
   }
-  const dir = t.testdir();
-  const file = join(dir, 'tickseal.service');
-  // The programs of the unit's machine may be in other folders on this machine.
-  const text = readFileSync(UNIT, 'utf8').replaceAll('/usr/bin/node', process.execPath);
-  writeFileSync(file, text);
-  const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
-  t.notMatch(verified.stdout + verified.stderr, 'tickseal.service', 'nothing is wrong with it');
-  const security = execFileSync('systemd-analyze', ['security', '--offline=yes', file], { encoding: 'utf8' });
-  const [, exposure] = /exposure level for tickseal\.service: ([\d.]+)/.exec(security) ?? [];
-  t.ok(Number(exposure) <= EXPOSURE_MAX, `${exposure}`);
-  t.match(readPage('scripts/deploy/README.md'), `exposure is ${exposure} of 10`);
+  for (const unit of [UNIT, SOURCES_UNIT]) {
+    const name = basename(unit);
+    const file = join(t.testdir(), name);
+    // The programs of the unit's machine may be in other folders on this machine.
+    const text = readFileSync(unit, 'utf8').replaceAll('/usr/bin/node', process.execPath);
+    writeFileSync(file, text);
+    const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+    t.notMatch(verified.stdout + verified.stderr, name, 'nothing is wrong with it');
+    const security = execFileSync('systemd-analyze', ['security', '--offline=yes', file], {
+      encoding: 'utf8',
+    });
+    const [, exposure] = /exposure level for tickseal[\w-]*\.service: ([\d.]+)/.exec(security) ?? [];
+    t.ok(Number(exposure) <= EXPOSURE_MAX, `${name}: ${exposure}`);
+    if (unit === UNIT) t.match(readPage('scripts/deploy/README.md'), `exposure is ${exposure} of 10`);
+  }
+});
+
+test('the command of the unit of sources is one of the program', async (t) => {
+  const text = readFileSync(SOURCES_UNIT, 'utf8');
+  const [, command = ''] = /^ExecStart=\S+ \S+\/dist\/src\/cli\/main\.js (.*)$/m.exec(text) ?? [];
+  t.match(text, /^RestartPreventExitStatus=2$/m);
+  t.match(text, /^LoadCredential=publisher\.hex:/m);
+  t.match(command, ' --key %d/publisher.hex ');
+  t.match(text, `StateDirectory=${/--record \/var\/lib\/([\w-]+)\//.exec(command)?.[1]}`);
+  const { stdout } = spawnSync(process.execPath, [join(ROOT, 'dist/src/cli/main.js'), 'publish', '--help'], {
+    encoding: 'utf8',
+  });
+  const options = command.match(/--[\w-]+/g)!;
+  t.equal(options.length, 5);
+  const unknown = options.filter((option) => !new RegExp(`^ +${option}\\b`, 'm').test(stdout));
+  t.same(unknown, [], 'every option exists');
 });
 
 test('the commands of the unit are those of the program', async (t) => {
