@@ -63,7 +63,7 @@ export async function loadCcxt(folder: string): Promise<CcxtLibrary> {
   try {
     loaded = await import(pathToFileURL(file).href);
   } catch (error) {
-    throw new Error(`ccxt cannot be loaded: ${(error as Error).message}`);
+    throw new Error(`ccxt cannot be loaded: ${String((error as Error).message).split('\n')[0]}`);
   }
   const library = isRecord(loaded) && isRecord(loaded['default']) ? loaded['default'] : loaded;
   const { exchanges, pro } = (library ?? {}) as { exchanges?: unknown; pro?: unknown };

@@ -5,6 +5,8 @@ import { type FrameSink, type MarketFeed, retryDelayMs } from './market_feed.js'
 export interface CommandFeedOptions {
   readonly run: readonly string[];
   readonly symbols: readonly string[];
+  /** The silence of all symbols after which the command is ended and started again. */
+  readonly maxSilenceMs: number;
   readonly sink: FrameSink;
   readonly schedule: Schedule;
   readonly random: () => number;
@@ -19,7 +21,9 @@ export class CommandFeed implements MarketFeed {
   #child: ChildProcess | undefined;
   #isClosed = false;
   #failures = 0;
+  #hasHeard = false;
   #cancelRetry: () => void = () => {};
+  #cancelLook: () => void = () => {};
 
   constructor(options: CommandFeedOptions) {
     this.#options = options;
@@ -31,6 +35,7 @@ export class CommandFeed implements MarketFeed {
     const [file, ...args] = run as [string, ...string[]];
     const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#child = child;
+    this.#look(child);
     let rest = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       const lines = (rest + chunk).split('\n');
@@ -50,6 +55,7 @@ export class CommandFeed implements MarketFeed {
   close(): void {
     this.#isClosed = true;
     this.#cancelRetry();
+    this.#cancelLook();
     this.#child?.kill();
   }
 
@@ -58,14 +64,30 @@ export class CommandFeed implements MarketFeed {
     if (line.trim() === '' || this.#isClosed) return;
     for (const event of sink.read(connection, line)) {
       if (event.kind === 'malformed') sink.warn(event.reason);
-      else this.#failures = 0;
+      else if (event.kind === 'refused') sink.warn(`${event.pair}: ${event.reason}`);
+      else if (event.kind === 'quote') {
+        this.#failures = 0;
+        this.#hasHeard = true;
+      }
     }
+  }
+
+  /** Ends a command that hangs: one without a quote from one look to the next. */
+  #look(child: ChildProcess): void {
+    const { maxSilenceMs, sink, schedule } = this.#options;
+    this.#hasHeard = false;
+    this.#cancelLook = schedule(() => {
+      if (this.#hasHeard) return this.#look(child);
+      sink.warn(`no quote for ${maxSilenceMs / 1000} s`);
+      child.kill('SIGKILL');
+    }, maxSilenceMs);
   }
 
   #end(child: ChildProcess, connection: number, reason: string): void {
     if (this.#isClosed || child !== this.#child) return;
     const { sink, schedule, random } = this.#options;
     this.#child = undefined;
+    this.#cancelLook();
     sink.end(connection);
     sink.warn(`${reason}; starting it again`);
     this.#cancelRetry = schedule(() => this.open(), retryDelayMs(this.#failures++, random()));

@@ -47,6 +47,8 @@ type CcxtDefinition = Extract<SourceDefinition, { kind: 'ccxt' }>;
 
 /** The delay before a list of pairs is read again that could not be read. */
 const LIST_AGAIN_MS = 60_000;
+/** The longest delay of a timer. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 /** ccxt paces its own requests; its sockets have the limits of the exchanges. */
 const CCXT_RULES: MarketRules = { silenceMs: 0, pauseMs: 0, pairsPerSocket: 100, renewMs: DAY_MS };
 
@@ -55,8 +57,12 @@ export async function openFeed(source: NamedSource, sink: FrameSink, world: Feed
   const { definition } = source;
   const { schedule, random, env } = world;
   const symbols = [...source.symbols.keys()];
-  if (definition.kind === 'command')
-    return { feed: new CommandFeed({ run: definition.run, symbols, sink, schedule, random }), faults: [] };
+  if (definition.kind === 'command') {
+    // A command of several symbols is started again when all of them are silent.
+    const maxSilenceMs = Math.min(2 * Math.max(...source.symbols.values()), TIMER_MS_MAX);
+    const feed = new CommandFeed({ run: definition.run, symbols, maxSilenceMs, sink, schedule, random });
+    return { feed, faults: [] };
+  }
   if (definition.kind === 'http') {
     const { url, every } = definition;
     const headers = headersOf(definition.headers, env, sink);

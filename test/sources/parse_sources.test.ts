@@ -128,3 +128,29 @@ test('a key in the place of a name is not repeated in an error', async (t) => {
   const key = 'a'.repeat(64);
   t.notMatch(errorsOf(sources(`  A: { from: [kraken BTC/USD, ${key} BTC/USD] }`)).join(), key);
 });
+
+test('the sizes of a file are limited, and each limit is named', async (t) => {
+  const list = (count: number, item: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => item(i)).join(', ');
+  const desk = (i: number) => `s${i}: { kind: command, run: [x] }`;
+  const asset = (i: number) => `A${i}: { from: [s0 A], min_sources: 1 }`;
+  const headers = (count: number) =>
+    `sources: { s0: { kind: http, url: "https://x", every: 1s, price: $.a, headers: { ${list(count, (i) => `h${i}: v`)} } } }\nassets: {}`;
+  const fileOf = (sourceCount: number, assetCount: number) =>
+    `sources: { ${list(sourceCount, desk)} }\nassets: { ${list(assetCount, asset)} }`;
+  t.same(errorsOf(fileOf(64, 1_000)), []);
+  t.match(errorsOf(fileOf(65, 1)), [/s\.yaml:1:1 sources: expected at most 64 sources/]);
+  t.match(errorsOf(fileOf(1, 1_001)), [/assets: expected at most 1000 assets/]);
+  t.same(errorsOf(headers(16)), []);
+  t.match(errorsOf(headers(17)), [/sources\.s0\.headers: expected at most 16 headers/]);
+  const inputs = (count: number) =>
+    `sources: { ${list(33, desk)} }\nassets: { A: { from: [${list(count, (i) => `s${i} A`)}] } }`;
+  t.same(errorsOf(inputs(32)), []);
+  t.match(errorsOf(inputs(33)), [/assets\.A\.from: /]);
+  t.match(errorsOf(`sources: { s0: { kind: command, run: [${list(65, () => 'x')}] } }\nassets: {}`), [
+    /sources\.s0\.run: /,
+  ]);
+  t.match(errorsOf(`sources: { s0: { kind: command, run: [${'x'.repeat(4_097)}] } }\nassets: {}`), [
+    /run\[0\]: /,
+  ]);
+});
