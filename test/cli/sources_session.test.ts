@@ -242,7 +242,8 @@ test('publish --from takes the address of the file, and ends with 2 where the fi
   );
   stop();
   t.equal((await running).exitCode, 0);
-  t.match(readFileSync(recording, 'utf8'), '"wrote"', 'options go on to the sources');
+  // The process of the sources writes its last lines when it ends, which publish does not wait for.
+  await until(() => readFileSync(recording, 'utf8').includes('"wrote"'), 'the recording of the other process');
   const bad = await market(t, 'BTC/UDS');
   const ended = await runCommand(registerPublish, [
     'publish',
