@@ -3,7 +3,12 @@ import { fetchOnce } from '../../scripts/load/fetch_body.js';
 import { cpuSecondsOf, type ServerProcess, startService } from '../../scripts/load/server_process.js';
 import { Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
-import { findNatsServer, type NatsServers, startNatsServers } from '../../src/cli/demo/nats_servers.js';
+import {
+  findNatsServer,
+  type NatsServers,
+  type NatsServersOptions,
+  startNatsServers,
+} from '../../src/cli/demo/nats_servers.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { ADMIN_PATHS } from '../../src/wire/paths.js';
@@ -16,7 +21,7 @@ const ROLES = ['aggregator', 'edge'] as const;
 
 /** Runs a measurement with new NATS servers, by default with `sync_interval: always`. Without a nats-server program, the measurement reports the missing program. */
 export async function withNatsServers(
-  options: { readonly count: 1 | 3; readonly syncAlways?: boolean },
+  options: Pick<NatsServersOptions, 'count' | 'syncAlways' | 'roles'>,
   run: (servers: NatsServers) => Promise<Measurement>,
 ): Promise<Measurement> {
   const binary = findNatsServer();

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { type Test, test } from 'tap';
+import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import { registerPublish } from '../../src/cli/publish_command.js';
 import { registerSources } from '../../src/cli/sources_command.js';
 import { startContractServer, TOKEN } from '../client/contract_server.js';
-import { LocalExchange } from '../markets/local_exchange.js';
 import { until } from '../markets/manual_time.js';
 import { type CommandInput, runCommand } from './run_command.js';
 
@@ -243,7 +243,10 @@ test('publish --from takes the address of the file, and ends with 2 where the fi
   stop();
   t.equal((await running).exitCode, 0);
   // The process of the sources writes its last lines when it ends, which publish does not wait for.
-  await until(() => readFileSync(recording, 'utf8').includes('"wrote"'), 'the recording of the other process');
+  await until(
+    () => readFileSync(recording, 'utf8').includes('"wrote"'),
+    'the recording of the other process',
+  );
   const bad = await market(t, 'BTC/UDS');
   const ended = await runCommand(registerPublish, [
     'publish',

@@ -28,7 +28,7 @@ export async function startLivePublisher(options: LivePublisherOptions): Promise
 }
 
 function spawnPublisher({ file, url, secrets, stderr }: LivePublisherOptions): ChildProcess {
-  const child = spawn(process.execPath, [MAIN, 'publish', '--from', file, '--url', url], {
+  const child = spawn(process.execPath, [MAIN, 'publish', '--from', file, '--skip-missing', '--url', url], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // The command takes both from its process of sources, which speaks to strangers.
     env: { ...process.env, TICKSEAL_KEY: secrets.key, TICKSEAL_TOKEN: secrets.token },
