@@ -42,6 +42,7 @@ export function frameByFrame(
   assets: number,
   messageType: MessageType,
   onFrame: (frame: Uint8Array) => void,
+  binary = false,
 ): () => void {
   const { table, indexes } = filledTable(assets);
   let nowNs: TimeNs = STAGE_TIME_NS;
@@ -78,7 +79,7 @@ export function frameByFrame(
     leave: () => {},
     close: () => {},
   };
-  const options = { channel: '10ms', messageType, marketStatus: false } as const;
+  const options = { channel: '10ms', messageType, marketStatus: false, binary } as const;
   const rights = { maySee: () => true };
   const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, controlMessages: UNLIMITED };
   const session = new StreamSession(engine, connection, options, rights, budgets);

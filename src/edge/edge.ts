@@ -161,8 +161,8 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     statusesAt: (unixS) => served.markets.statusesAt(unixS),
     digest: keccak256Into,
     ...createFrameSigner(() => served.identity.streamKey!, pool),
-    publish(topic, frame, sequence) {
-      fanOut.publish(topic, frame, sequence);
+    publish(topic, frame, sequence, isBinary) {
+      fanOut.publish(topic, frame, sequence, isBinary);
       latency.sent(sequence, clock);
     },
     ...streaming,

@@ -3,8 +3,7 @@ import type { AssetIndex } from '../model/asset.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { FrameEncoder } from './encoder.js';
 import { signedFrameCost } from './frame_budgets.js';
-import type { StreamSession } from './group.js';
-import { type Group, payAlone } from './group.js';
+import { type Group, payAlone, type StreamSession } from './group.js';
 import { areSentSoon, frameTime, isTooSoon, laterFrame } from './pace.js';
 import type { PriceTable } from './price_table.js';
 import { SignedBlock } from './signed_block.js';
@@ -19,11 +18,11 @@ export interface DeliveryOptions extends FrameSigning {
   /** Returns the market status of each asset at a UNIX second, or `NO_SCHEDULE`, by asset index. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   /**
-   * Sends a text frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other connections
+   * Sends a frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other connections
    * during the call. The bytes are only valid during the call.
    * @param sequence the price sequence up to which the frame has all changes
    */
-  readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
+  readonly publish: (topic: number, frame: Uint8Array, sequence: number, isBinary?: boolean) => void;
   /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
   /** Calls back after the current turn of the event loop has handled its messages. */
@@ -201,7 +200,8 @@ export class Delivery {
     group.lastTimestampNs = timestampNs;
     this.#noteFrame(group, nowNs);
     const statuses = this.#statuses(group.options, nowNs);
-    const body = this.#encoder.addSigned(this.#pieces.block, assets, timestampNs, statuses);
+    const { block } = this.#pieces;
+    const body = this.#encoder.addSigned(block, assets, timestampNs, statuses, group.options.binary);
     this.#pieces.add(group, body, sequence);
   }
 
@@ -211,7 +211,7 @@ export class Delivery {
   }
 
   #publishSigned(group: Group, frame: Uint8Array, sequence: number): void {
-    this.#options.publish(group.topic, frame, sequence);
+    this.#options.publish(group.topic, frame, sequence, group.options.binary);
     // The sequence changes only now, because a connection that left during the signature, or cannot take the frame, does not receive the
     // frame.
     group.sequence = sequence;
@@ -284,13 +284,14 @@ export class Delivery {
     session.lastFrameNs = frameTime(timestampNs, nowNs);
     session.lastTimestampNs = timestampNs;
     counters.framesMade++;
-    if (session.options.messageType === 'unsigned') {
+    const { messageType, binary } = session.options;
+    if (messageType === 'unsigned') {
       session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses));
       return;
     }
     this.#block.clear();
-    digest(this.#encoder.addSigned(this.#block, due, timestampNs, statuses), this.#digest, 0);
-    session.connection.send(this.#block.sign(0, signOne(this.#digest), 0));
+    digest(this.#encoder.addSigned(this.#block, due, timestampNs, statuses, binary), this.#digest, 0);
+    session.connection.send(this.#block.sign(0, signOne(this.#digest), 0), binary);
   }
 
   #statuses({ marketStatus }: StreamQuery, nowNs: TimeNs): Uint8Array | undefined {

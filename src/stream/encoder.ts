@@ -88,6 +88,7 @@ export class FrameEncoder {
 
   /**
    * Adds a `signed_ecdsa` frame without its signature to a block.
+   * @param isBinary true for a frame that is the payload itself, without JSON and hex
    * @returns the frame's body, which must be signed and is valid until the next call. The body has the simplified layout, or
    * the versioned layout with `statuses`.
    */
@@ -96,6 +97,7 @@ export class FrameEncoder {
     assets: readonly AssetIndex[],
     timestampNs: TimeNs,
     statuses?: Uint8Array,
+    isBinary = false,
   ): Uint8Array {
     const table = this.#table;
     const { entries, hexEntries, stale } = table;
@@ -103,6 +105,12 @@ export class FrameEncoder {
     const body = this.#body;
     const layout = statuses === undefined ? SIMPLIFIED_LAYOUT : VERSIONED_LAYOUT;
     const length = layout.head.bytes + assets.length * layout.asset.bytes;
+    if (this.#lastBody.length !== length) this.#lastBody = new Uint8Array(body.buffer, 0, length);
+    if (isBinary) {
+      this.#writeBody(assets, timestampNs, statuses);
+      block.addBinary(this.#lastBody);
+      return this.#lastBody;
+    }
     const bodyAt = block.add(length);
     const { pairs } = block;
     let at =
@@ -131,8 +139,22 @@ export class FrameEncoder {
       }
       i += run;
     }
-    if (this.#lastBody.length !== length) this.#lastBody = new Uint8Array(body.buffer, 0, length);
     return this.#lastBody;
+  }
+
+  /** Writes a body without its hex. */
+  #writeBody(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses: Uint8Array | undefined): void {
+    const { entries } = this.#table;
+    const body = this.#body;
+    let at =
+      statuses === undefined ? this.#simplifiedHeader(timestampNs) : this.#versionedHeader(timestampNs);
+    for (let i = 0; i < assets.length; ) {
+      const run = statuses === undefined ? runLength(assets, i) : 1;
+      const from = assets[i]! * ENTRY_BYTES;
+      at += entries.copy(body, at, from, from + run * ENTRY_BYTES);
+      if (statuses !== undefined) body[at++] = statuses[assets[i]!]!;
+      i += run;
+    }
   }
 
   #simplifiedHeader(timestampNs: TimeNs): number {

@@ -1,10 +1,11 @@
 /** The interface of a sender of frames: a listener, or a thread that serves some connections. */
 export interface FrameSender {
   /**
-   * Sends a text frame to every connection of a topic that takes the frame. The bytes are only valid during the call.
+   * Sends a frame to every connection of a topic that takes the frame. The bytes are only valid during the call.
    * @param sequence the price sequence of the frame
+   * @param isBinary true for a binary message; otherwise the frame is text
    */
-  publish(topic: number, frame: Uint8Array, sequence: number): void;
+  publish(topic: number, frame: Uint8Array, sequence: number, isBinary: boolean): void;
 }
 
 /**
@@ -27,7 +28,7 @@ export class FanOut implements FrameSender {
     };
   }
 
-  publish(topic: number, frame: Uint8Array, sequence: number): void {
-    for (const sender of this.#senders) sender.publish(topic, frame, sequence);
+  publish(topic: number, frame: Uint8Array, sequence: number, isBinary = false): void {
+    for (const sender of this.#senders) sender.publish(topic, frame, sequence, isBinary);
   }
 }

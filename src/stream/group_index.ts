@@ -5,7 +5,7 @@ import type { StreamSession } from './group.js';
 import { Group } from './group.js';
 import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
-import type { StreamQuery } from './stream_options.js';
+import { optionsKey, type StreamQuery } from './stream_options.js';
 
 /** The largest memory for kept frames. A group without room in it makes each frame again. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
@@ -55,8 +55,7 @@ export class GroupIndex {
    * @param sequence the sequence of the group if the group is new and on `real_time`
    */
   findOrAdd(options: StreamQuery, era: StreamEra, set: AssetSet, sequence: number): Group {
-    const kind = `${options.channel} ${options.messageType} ${options.marketStatus} ${era.serial}`;
-    let key = `${kind} ${set.hash}`;
+    let key = `${optionsKey(options)} ${era.serial} ${set.hash}`;
     for (;;) {
       const known = this.#byKey.get(key);
       if (known === undefined) break;

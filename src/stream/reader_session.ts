@@ -5,9 +5,10 @@ import type { AssetIndex } from '../model/asset.js';
 /** The sequence of a connection that has received nothing, so that all of its prices are due. */
 export const NOTHING_SENT = -1;
 
-/** A WebSocket in the form that the engine needs. Frames are text. The bytes of a frame are only valid during the call. */
+/** A connection in the form that the engine needs. The bytes of a frame are only valid during the call. */
 export interface StreamConnection {
-  send(frame: Uint8Array | string): void;
+  /** Sends a message. @param isBinary true for a binary message; absent for text */
+  send(frame: Uint8Array | string, isBinary?: boolean): void;
   /**
    * Adds the connection to a topic. The connection receives the topic's frames until it leaves, or until {@link
    * ReaderStreams.lagged} reports it.

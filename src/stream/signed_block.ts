@@ -9,7 +9,8 @@ const TAIL = pairsOf('"}');
 const BODY_AT = HEAD.length + PAYLOAD_SIGNATURE.bytes;
 
 /**
- * A block of `signed_ecdsa` frames without gaps in a single piece of memory. The frames are complete except for their signatures.
+ * A block of `signed_ecdsa` frames in a single piece of memory. The frames are complete except for their signatures. A frame is JSON, or
+ * the bytes of its payload.
  */
 export class SignedBlock {
   /**
@@ -18,6 +19,10 @@ export class SignedBlock {
   pairs = new Uint16Array(0);
   /** The offsets of the ends of the frames. */
   readonly #ends: number[] = [];
+  /** The lengths of the frames in bytes, only for binary frames; 0 for JSON. */
+  readonly #binaryBytes: number[] = [];
+  /** The bytes of {@link pairs}. */
+  #bytes = new Uint8Array(0);
   /** The last finished frame. Its view is used again, because most frames have the same place as the frame before. */
   #frame: Uint8Array = new Uint8Array(0);
 
@@ -32,7 +37,20 @@ export class SignedBlock {
     for (let i = 0; i < HEAD.length; i++) pairs[start + i] = HEAD[i]!;
     for (let i = 0; i < TAIL.length; i++) pairs[tailAt + i] = TAIL[i]!;
     this.#ends.push(end);
+    this.#binaryBytes.push(0);
     return bodyAt;
+  }
+
+  /** Adds a binary frame without signature. @param body is copied */
+  addBinary(body: Uint8Array): void {
+    const start = this.#startOf(this.#ends.length);
+    const bytes = PAYLOAD_SIGNATURE.bytes + body.length;
+    // The next frame begins at an even offset.
+    const end = start + Math.ceil(bytes / 2);
+    if (end > this.pairs.length) this.#grow(end);
+    this.#bytes.set(body, 2 * start + PAYLOAD_SIGNATURE.bytes);
+    this.#ends.push(end);
+    this.#binaryBytes.push(bytes);
   }
 
   /**
@@ -44,10 +62,16 @@ export class SignedBlock {
   sign(frame: number, signatures: Uint8Array, from: number): Uint8Array {
     const { pairs } = this;
     const start = this.#startOf(frame);
-    const signatureAt = start + HEAD.length;
-    for (let i = 0; i < PAYLOAD_SIGNATURE.bytes; i++)
-      pairs[signatureAt + i] = HEX_OF_BYTE[signatures[from + i]!]!;
-    const [at, length] = [2 * start, 2 * (this.#ends[frame]! - start)];
+    const at = 2 * start;
+    const binaryBytes = this.#binaryBytes[frame]!;
+    if (binaryBytes > 0) {
+      for (let i = 0; i < PAYLOAD_SIGNATURE.bytes; i++) this.#bytes[at + i] = signatures[from + i]!;
+    } else {
+      const signatureAt = start + HEAD.length;
+      for (let i = 0; i < PAYLOAD_SIGNATURE.bytes; i++)
+        pairs[signatureAt + i] = HEX_OF_BYTE[signatures[from + i]!]!;
+    }
+    const length = binaryBytes > 0 ? binaryBytes : 2 * (this.#ends[frame]! - start);
     const { buffer, byteOffset, byteLength } = this.#frame;
     if (buffer !== pairs.buffer || byteOffset !== at || byteLength !== length)
       this.#frame = new Uint8Array(pairs.buffer, at, length);
@@ -57,8 +81,9 @@ export class SignedBlock {
   /** Removes all frames. */
   clear(): void {
     this.#ends.length = 0;
+    this.#binaryBytes.length = 0;
     if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
-    this.pairs = new Uint16Array(0);
+    this.#hold(new Uint16Array(0));
     // The view is replaced, because it would keep the old memory alive.
     this.#frame = new Uint8Array(0);
   }
@@ -70,7 +95,12 @@ export class SignedBlock {
   #grow(needed: number): void {
     const larger = new Uint16Array(Math.max(needed, 2 * this.pairs.length));
     larger.set(this.pairs);
-    this.pairs = larger;
+    this.#hold(larger);
+  }
+
+  #hold(pairs: Uint16Array<ArrayBuffer>): void {
+    this.pairs = pairs;
+    this.#bytes = new Uint8Array(pairs.buffer);
   }
 }
 

@@ -4,7 +4,10 @@ import {
   CHANNELS,
   type Channel,
   DEFAULT_CHANNEL,
+  DEFAULT_ENCODING,
   DEFAULT_MESSAGE_TYPE,
+  ENCODINGS,
+  type FrameEncoding,
   MESSAGE_TYPES,
   type MessageType,
 } from '../wire/stream.js';
@@ -15,6 +18,8 @@ export interface StreamQuery {
   readonly messageType: MessageType;
   /** True for `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
   readonly marketStatus: boolean;
+  /** True for signed frames with `encoding=binary`: each frame is the bytes of its payload. */
+  readonly binary: boolean;
 }
 
 /** @returns the options, or the error that names the parameter and its allowed values */
@@ -26,20 +31,28 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQu
   const attributes = query.get('addtl_attrs')?.split(',') ?? [];
   const unknown = attributes.filter((name) => !(ATTRIBUTES as readonly string[]).includes(name));
   if (unknown.length > 0) return `addtl_attrs must be a list of ${ATTRIBUTES.join(', ')}`;
-  return sharedOptions(channel, messageType, attributes.includes('ms'));
+  const encoding = query.get('encoding') ?? DEFAULT_ENCODING;
+  if (!isEncoding(encoding)) return `encoding must be one of ${ENCODINGS.join(', ')}`;
+  const binary = encoding === 'binary' && messageType === 'signed_ecdsa';
+  return sharedOptions({ channel, messageType, marketStatus: attributes.includes('ms'), binary });
 }
 
 const KNOWN_OPTIONS = new Map<string, StreamQuery>();
 
 /** Returns the object that all connections with the same options share. */
-function sharedOptions(channel: Channel, messageType: MessageType, marketStatus: boolean): StreamQuery {
-  const key = `${channel} ${messageType} ${marketStatus}`;
+function sharedOptions(query: StreamQuery): StreamQuery {
+  const key = optionsKey(query);
   let options = KNOWN_OPTIONS.get(key);
   if (options === undefined) {
-    options = { channel, messageType, marketStatus };
+    options = query;
     KNOWN_OPTIONS.set(key, options);
   }
   return options;
+}
+
+/** Returns a text that is equal for equal options. */
+export function optionsKey({ channel, messageType, marketStatus, binary }: StreamQuery): string {
+  return `${channel} ${messageType} ${marketStatus} ${binary}`;
 }
 
 function isChannel(text: string): text is Channel {
@@ -48,4 +61,8 @@ function isChannel(text: string): text is Channel {
 
 function isMessageType(text: string): text is MessageType {
   return (MESSAGE_TYPES as readonly string[]).includes(text);
+}
+
+function isEncoding(text: string): text is FrameEncoding {
+  return (ENCODINGS as readonly string[]).includes(text);
 }

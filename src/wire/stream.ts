@@ -28,6 +28,10 @@ export const MESSAGE_TYPES = ['unsigned', 'signed_ecdsa'] as const;
 /** The kind of frames that a stream sends: plain prices, or the bytes of a signed payload. */
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
+/** The values of `encoding`. With `binary`, a signed frame is a binary message with the bytes of its payload. All other messages are text. */
+export const ENCODINGS = ['json', 'binary'] as const;
+export type FrameEncoding = (typeof ENCODINGS)[number];
+
 /** The names in `addtl_attrs`. `ms` adds the market status of each asset. */
 export const ATTRIBUTES = ['ms'] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
@@ -35,6 +39,7 @@ export type Attribute = (typeof ATTRIBUTES)[number];
 /** The channel of a connection that names no channel. */
 export const DEFAULT_CHANNEL: Channel = 'real_time';
 export const DEFAULT_MESSAGE_TYPE: MessageType = 'unsigned';
+export const DEFAULT_ENCODING: FrameEncoding = 'json';
 
 /** The `type` of a client's request, and of the answer to the request. */
 export const REQUEST_TYPES = ['subscribe', 'unsubscribe'] as const;

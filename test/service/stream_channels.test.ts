@@ -1,10 +1,12 @@
+import { once } from 'node:events';
 import { test } from 'tap';
+import { WebSocket } from 'ws';
 import { eventually } from '../../scripts/load/wait.js';
 import { parseFrame, type UnsignedFrame, verifyPayload } from '../../src/client/index.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
-import { startTestService, TestSocket } from './harness.js';
+import { startTestService, TestSocket, TOKEN } from './harness.js';
 
 // Tests of the contents and times of frames.
 
@@ -250,3 +252,30 @@ test('a price that loses its inputs leaves the streams and comes back', async (t
 function stringify(value: unknown): string {
   return JSON.stringify(value, (_key, one) => (typeof one === 'bigint' ? `${one}` : one));
 }
+
+test('binary frames are the payloads, and everything else stays text', async (t) => {
+  const service = await startTestService({ assets: THREE_ASSETS });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(65_000) });
+  for (const channel of ['real_time', '10ms']) {
+    const query = `channel=${channel}&message_type=signed_ecdsa&encoding=binary`;
+    const socket = new WebSocket(`${service.socketUrl}/ws?${query}`, {
+      headers: { Authorization: `Basic ${TOKEN}` },
+    });
+    const messages: [boolean, Buffer][] = [];
+    socket.on('message', (data: Buffer, isBinary) => messages.push([isBinary, data]));
+    await once(socket, 'open');
+    socket.send('{"type":"subscribe","assets":[500],"id":1}');
+    await eventually(() => messages.length >= 2);
+    const [[isReplyBinary, reply], [isBinary, frame]] = messages as [[boolean, Buffer], [boolean, Buffer]];
+    t.same([isReplyBinary, isBinary], [false, true]);
+    t.equal(String(reply), '{"type":"subscribe","id":1,"assets":[500],"invalid":[]}');
+    const { verdict, payload } = verifyPayload(`0x${frame.toString('hex')}`, {
+      signers: [service.evmAddress],
+    });
+    t.equal(verdict, 'verified');
+    t.match(payload?.assets, [{ id: 500, value: units(65_000) }]);
+    socket.close();
+  }
+});

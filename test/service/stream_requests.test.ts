@@ -35,6 +35,7 @@ test('tokens and the query are judged before the upgrade', async (t) => {
     ['?channel=constructor', channels],
     ['?message_type=signed', /unsigned, signed_ecdsa/],
     ['?message_type=', /unsigned, signed_ecdsa/],
+    ['?encoding=hex', /encoding must be one of json, binary/],
     ['?addtl_attrs=volume', /addtl_attrs .*ms/],
     ['?addtl_attrs=ms,volume', /addtl_attrs .*ms/],
     ['?channel=1s&channel=1s', /channel is given more than once/],

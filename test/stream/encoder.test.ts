@@ -288,3 +288,28 @@ test('a block that was large gives its memory back', async (t) => {
   const isFreed = () => heldBytes() - before < 1_000_000;
   t.ok(await eventually(isFreed, { what: `the memory of ${blocks.length} blocks of 2 MB each` }));
 });
+
+test('a binary frame is the payload of the JSON frame, beside JSON frames in the same block', async (t) => {
+  const table = tableOf([1, 2, 3, 9, 500].map((id) => [id, BigInt(id) * 10n ** 18n] as [number, bigint]));
+  const encoder = new FrameEncoder(table, 1);
+  const block = new SignedBlock();
+  const statuses = Uint8Array.of(0, 1, NO_SCHEDULE, 2, 3);
+  const frames = [
+    [indexes(1), undefined],
+    [indexes(2), statuses],
+    [indexes(5), undefined],
+    [[0, 2, 4] as AssetIndex[], undefined],
+    [indexes(5), statuses],
+  ] as const;
+  const signature = Uint8Array.from({ length: 65 }, (_, i) => 255 - i);
+  for (let round = 0; round < 2; round++) {
+    for (const [assets, ms] of frames)
+      for (const isBinary of [true, false]) encoder.addSigned(block, assets, VECTOR_TIME_NS, ms, isBinary);
+    frames.forEach((_, i) => {
+      const binary = Buffer.from(block.sign(2 * i, signature, 0));
+      const json = JSON.parse(text(block.sign(2 * i + 1, signature, 0)));
+      t.equal(`0x${binary.toString('hex')}`, json.p);
+    });
+    block.clear();
+  }
+});

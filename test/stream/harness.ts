@@ -23,6 +23,7 @@ export const REAL_TIME: StreamQuery = {
   channel: 'real_time',
   messageType: 'unsigned',
   marketStatus: false,
+  binary: false,
 };
 export const SIGNED_REAL_TIME: StreamQuery = { ...REAL_TIME, messageType: 'signed_ecdsa' };
 
@@ -69,8 +70,8 @@ export class Harness {
       digest: keccak256Into,
       signOne,
       sign: (digests: Uint8Array) => (signsLater ? this.#signLater(digests) : sign(digests)),
-      publish: (topic: number, frame: Uint8Array, sequence: number) =>
-        this.#publish(topic, Buffer.from(frame).toString(), sequence),
+      publish: (topic: number, frame: Uint8Array, sequence: number, isBinary?: boolean) =>
+        this.#publish(topic, frameText(frame, isBinary), sequence),
       newTopic: () => this.#topics++,
       defer: (callback: () => void) => {
         this.#deferred.push(callback);
@@ -187,6 +188,8 @@ export class Client implements StreamConnection {
   /** The topics. The value is the price sequence that was sent on the topic. */
   readonly topics = new Map<number, number>();
   closedWith: number | undefined;
+  /** The number of binary messages that were sent to this connection alone. */
+  binaryFrames = 0;
   /** The number of bytes that may wait for the socket. Further frames are dropped. */
   bufferedBytesMax = Number.POSITIVE_INFINITY;
   /** True while the socket takes data. */
@@ -244,9 +247,10 @@ export class Client implements StreamConnection {
       .map(({ prices }) => [...prices].map(([id, price]) => `${id}=${price}`).join(' '));
   }
 
-  send(frame: Uint8Array | string): void {
+  send(frame: Uint8Array | string, isBinary?: boolean): void {
     if (this.closedWith !== undefined) throw new Error('sent on a closed socket');
-    const text = typeof frame === 'string' ? frame : Buffer.from(frame).toString();
+    const text = typeof frame === 'string' ? frame : frameText(frame, isBinary);
+    if (isBinary) this.binaryFrames++;
     if (this.#bufferedBytes + text.length > this.bufferedBytesMax) {
       this.harness.engine.lagged(this.session, NOTHING_SENT);
       return;
@@ -287,6 +291,12 @@ export class Client implements StreamConnection {
     this.closedWith = code;
     this.hangUp();
   }
+}
+
+/** Returns a frame as JSON. A binary frame is the payload of the JSON. */
+function frameText(frame: Uint8Array, isBinary = false): string {
+  const bytes = Buffer.from(frame);
+  return isBinary ? `{"type":"signed_ecdsa","p":"0x${bytes.toString('hex')}"}` : bytes.toString();
 }
 
 const { signEvm, signOneEvm } = createCryptoJobs();

@@ -4,14 +4,22 @@ import { parseStreamOptions } from '../../src/stream/stream_options.js';
 const parse = (query: Record<string, string>) => parseStreamOptions(new Map(Object.entries(query)));
 
 test('the defaults, and every value', async (t) => {
-  t.same(parse({}), { channel: 'real_time', messageType: 'unsigned', marketStatus: false });
+  t.same(parse({}), { channel: 'real_time', messageType: 'unsigned', marketStatus: false, binary: false });
   for (const channel of ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'])
     t.match(parse({ channel }), { channel });
   t.same(parse({ channel: '1s', message_type: 'signed_ecdsa', addtl_attrs: 'ms', more: 'x' }), {
     channel: '1s',
     messageType: 'signed_ecdsa',
     marketStatus: true,
+    binary: false,
   });
+  t.match(parse({ encoding: 'binary', message_type: 'signed_ecdsa' }), { binary: true });
+  t.match(parse({ encoding: 'json', message_type: 'signed_ecdsa' }), { binary: false });
+  t.equal(
+    parse({ encoding: 'binary' }),
+    parse({}),
+    'unsigned frames are text, and their readers share groups',
+  );
 });
 
 test('any other value is refused with the allowed ones', async (t) => {
@@ -20,6 +28,8 @@ test('any other value is refused with the allowed ones', async (t) => {
     t.equal(parse({ channel }), channels);
   for (const message_type of ['', 'signed', 'length', '0'])
     t.equal(parse({ message_type }), 'message_type must be one of unsigned, signed_ecdsa');
+  for (const encoding of ['', 'hex', 'BINARY', 'binary,json', 'toString'])
+    t.equal(parse({ encoding }), 'encoding must be one of json, binary');
   for (const addtl_attrs of ['', 'ms,', 'ms,x', 'MS', ' ms'])
     t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms');
 });

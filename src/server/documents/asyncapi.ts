@@ -58,7 +58,7 @@ export function asyncApiDocument(serviceName: string) {
 
 const DESCRIPTION = `Streams of prices to clients, and of signed prices from publishers.
 
-- Messages are JSON in text frames, either way.
+- Messages are JSON in text frames, either way; only signed frames with \`encoding=binary\` are binary.
 - ${EXACT_NUMBERS}
 - The request that opens a connection carries the header \`Authorization: Basic <TOKEN>\`; on the publisher paths it may carry a \
 login by signature instead, and on the others a ticket, with which web pages log in.`;

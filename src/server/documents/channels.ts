@@ -82,7 +82,7 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
       sendSigned: {
         action: 'send',
         summary: 'Frames of connections with `message_type=signed_ecdsa`',
-        messages: ['signed'],
+        messages: ['signed', 'signedBinary'],
       },
     },
   },

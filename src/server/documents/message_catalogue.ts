@@ -16,6 +16,7 @@ import {
   pong,
   publishError,
   signedFrame,
+  signedPayload,
   starkSignedPrices,
   streamError,
   subscribe,
@@ -32,11 +33,16 @@ export interface MessageDefinition {
   readonly title: string;
   readonly summary: string;
   readonly description?: string;
+  /** The content type, if the message is not JSON. */
+  readonly contentType?: string;
   readonly schema: z.ZodType;
   readonly example: unknown;
 }
 
 export type MessageName = keyof typeof MESSAGES;
+
+const SIGNED_PAYLOAD =
+  '0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000';
 
 const UPDATE_OF_EVM = {
   oracle_id: 'czowx',
@@ -190,8 +196,15 @@ export const MESSAGES = {
     schema: signedFrame,
     example: {
       type: 'signed_ecdsa',
-      p: '0x690a1cce3cf72e889b699ef800fb80ba47c123ce7422517bfcd2ce0c701423a12938fb6fcf4424c21e39688cd41dd8919b149642b590328ada7532c88b5f0d6b010001187f4dcc627041f8000100000000000000056bc75e2d63100000',
+      p: SIGNED_PAYLOAD,
     },
+  },
+  signedBinary: {
+    title: 'Signed frame, binary',
+    summary: 'The bytes of the payload `p` of a signed frame, as a binary message; the example is in hex',
+    contentType: 'application/octet-stream',
+    schema: signedPayload,
+    example: SIGNED_PAYLOAD.slice(2),
   },
   evmSignedPrices: {
     title: 'Signed prices, EVM',

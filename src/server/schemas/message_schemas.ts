@@ -12,7 +12,9 @@ import {
   ATTRIBUTES,
   CHANNELS,
   DEFAULT_CHANNEL,
+  DEFAULT_ENCODING,
   DEFAULT_MESSAGE_TYPE,
+  ENCODINGS,
   ERROR_TYPE,
   MESSAGE_TYPES,
   PING_TYPE,
@@ -50,6 +52,11 @@ export const streamQuery = z.object({
     .enum(MESSAGE_TYPES)
     .default(DEFAULT_MESSAGE_TYPE)
     .meta({ title: 'MessageType', description: 'The form of the frames' }),
+  encoding: z.enum(ENCODINGS).default(DEFAULT_ENCODING).meta({
+    title: 'FrameEncoding',
+    description:
+      '`binary`: a signed frame is a binary message with the bytes of its payload, without JSON and hex; all other messages are text',
+  }),
   addtl_attrs: z
     .string()
     .regex(new RegExp(`^${attributeNames}(?:,${attributeNames})*$`))
@@ -165,6 +172,11 @@ export const signedFrame = z
       .describe('The payload in hex'),
   })
   .meta({ id: 'SignedFrame' });
+
+export const signedPayload = z
+  .string()
+  .describe('The bytes of the payload')
+  .meta({ id: 'SignedPayload', format: 'binary' });
 
 const METADATA_LIMITS =
   `At most ${METADATA_VALUES_MAX} values, ${METADATA_DEPTH_MAX} deep, and ${METADATA_LENGTH_MAX} characters; ` +

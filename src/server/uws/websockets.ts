@@ -60,11 +60,11 @@ export class WebSockets {
   }
 
   /**
-   * Sends a text frame to all members of a topic. A member whose socket holds unsent bytes leaves the topic instead
+   * Sends a frame to all members of a topic. A member whose socket holds unsent bytes leaves the topic instead
    * (back-pressure), because the frame would only wait behind older frames.
    * @param sequence the price sequence of the frame
    */
-  publish(topic: number, frame: Uint8Array, sequence: number): void {
+  publish(topic: number, frame: Uint8Array, sequence: number, isBinary: boolean): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
     const takesFrames = (socket: UwsSocket) => {
@@ -76,11 +76,11 @@ export class WebSockets {
     };
     if (entry.sockets.size <= SENT_SINGLY_MAX) {
       lookAtAll(entry, (socket) => {
-        if (takesFrames(socket)) socket.ws!.send(frame, false);
+        if (takesFrames(socket)) socket.ws!.send(frame, isBinary);
       });
     } else {
       lookInTurn(entry, frame.length, performance.now(), takesFrames);
-      this.#app.publish(String(topic), frame, false);
+      this.#app.publish(String(topic), frame, isBinary);
     }
     entry.sequence = sequence;
   }
@@ -225,8 +225,8 @@ class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender, Watch
     this.events = open(this);
   }
 
-  send(frame: Uint8Array | string): void {
-    if (this.ws?.send(frame, false) === SEND_DROPPED) this.events.dropped();
+  send(frame: Uint8Array | string, isBinary = false): void {
+    if (this.ws?.send(frame, isBinary) === SEND_DROPPED) this.events.dropped();
   }
 
   join(topic: number, sequence: number): void {

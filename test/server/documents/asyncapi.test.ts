@@ -133,6 +133,7 @@ test('the documented query of /ws is the one that is understood', async (t) => {
     {
       channel: value('10ms', '1s', 'real_time', '2s'),
       message_type: value('unsigned', 'signed_ecdsa'),
+      encoding: value('json', 'binary', 'hex'),
       addtl_attrs: value('ms', 'ms,ms', '', 'ms,', 'xs'),
       other: fc.string(),
     },
