@@ -228,6 +228,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     streams: {
       fanOut,
       stream,
+      idOf: (symbol) => served.catalogue.findAsset(symbol)?.id,
       signsPayloads: () => served.identity.streamKey !== undefined,
       aggregates,
       receiver,

@@ -10,6 +10,8 @@ import { REST_PATHS } from '../wire/paths.js';
 import { type Access, type AccessOptions, openAccess } from './access/open_access.js';
 import { aggregateEndpoints } from './connections/aggregate_endpoint.js';
 import type { Endpoint } from './connections/connection.js';
+import { eventDecision } from './connections/event_decision.js';
+import { eventEndpoint } from './connections/event_endpoint.js';
 import { publishEndpoints } from './connections/publish_endpoint.js';
 import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
@@ -39,6 +41,8 @@ export interface ServerOptions extends AccessOptions {
     readonly stream: StreamEngine;
     /** Returns true if there is a key for `signed_ecdsa`. */
     readonly signsPayloads: () => boolean;
+    /** Returns the streaming ID of a symbol. */
+    readonly idOf: (symbol: string) => number | undefined;
     readonly aggregates: AggregateStreams;
     readonly receiver: PublishReceiver;
   };
@@ -116,6 +120,9 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
       const decision = sockets.decide(endpoint, request);
       return typeof decision === 'function' ? decision : access.refused.checked(request, decision);
     },
+    decideEvents: eventDecision(eventsOf(options, access), sockets, access, (answer) =>
+      withCrossOrigin(access.origins, answer),
+    ),
     onWork: options.onWork,
     refused: access.refused,
     rest: measureRequests(
@@ -163,6 +170,17 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   };
 }
 
+/** Makes the endpoint for server-sent events. */
+function eventsOf({ config, clock, streams }: ServerOptions, { budgets }: Access): Endpoint {
+  const { subscriptionsPerConnection } = config.limits;
+  return eventEndpoint({ ...streams, budgets, clock, subscriptionsPerConnection, ...readerLimits(config) });
+}
+
+const readerLimits = ({ limits }: Config) => ({
+  messageBytesMax: limits.clientMessageBytes,
+  idleTimeoutSeconds: limits.idleTimeoutSeconds,
+});
+
 type OnFault = (path: string, error: unknown) => void;
 
 /** Makes the endpoints for the paths of all WebSockets. */
@@ -174,10 +192,7 @@ function endpointsOf(
   const { limits } = config;
   const { stream, signsPayloads, aggregates, receiver } = streams;
   const { budgets, callers } = access;
-  const reading = {
-    messageBytesMax: limits.clientMessageBytes,
-    idleTimeoutSeconds: limits.idleTimeoutSeconds,
-  };
+  const reading = readerLimits(config);
   return [
     streamEndpoint({ stream, signsPayloads, budgets, ...reading }),
     ...aggregateEndpoints({ aggregates, budgets, ...reading }),

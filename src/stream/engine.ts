@@ -8,6 +8,7 @@ import { GroupIndex } from './group_index.js';
 import { IntervalTicks } from './interval_ticks.js';
 import { KeptFrame } from './kept_frame.js';
 import { nextTryNs } from './pace.js';
+import type { StreamRights } from './reader_session.js';
 import {
   answerText,
   errorText,
@@ -87,6 +88,12 @@ export class StreamEngine extends Subscriptions<
     super.closed(session);
     this.#withEnded.delete(session);
     this.#eras.leave(session);
+  }
+
+  /** Tells whether the holder of these rights may subscribe to a streaming ID. */
+  isVisible(id: number, rights: StreamRights): boolean {
+    const index = this.#indexById.get(id);
+    return index !== undefined && rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
 
   /** Records that the price of an asset changed in the table. */
@@ -213,15 +220,10 @@ export class StreamEngine extends Subscriptions<
     const known: AssetIndex[] = [];
     const invalid: number[] = [];
     for (const id of assets) {
-      const index = this.#indexById.get(id);
-      if (index !== undefined && this.#maySee(session, index)) known.push(index);
+      if (this.isVisible(id, session.rights)) known.push(this.#indexById.get(id)!);
       else invalid.push(id);
     }
     return { known, invalid };
-  }
-
-  #maySee(session: StreamSession, index: AssetIndex): boolean {
-    return session.rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
 
   #keepEnded(session: StreamSession, ended: Iterable<readonly [AssetIndex, number]>): void {

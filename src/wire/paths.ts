@@ -2,6 +2,9 @@ import { ASSETS_PATH, STREAM_PATH, STREAM_TICKET_PATH, TAXONOMY_PATH } from './s
 
 export { STREAM_PATH };
 
+/** The path of the frames of `/ws` as server-sent events. */
+export const EVENTS_PATH = '/v1/stream';
+
 /** The paths on which publishers send their signed prices, by signature type. */
 export const PUBLISH_PATHS = { evm: '/evm/publish', stark: '/stark/publish' } as const;
 

@@ -1,9 +1,9 @@
 import type { StreamEngine } from '../../stream/engine.js';
 import { StreamSession } from '../../stream/group.js';
-import { parseStreamOptions } from '../../stream/stream_options.js';
+import { parseStreamOptions, type StreamQuery } from '../../stream/stream_options.js';
 import { STREAM_PATH } from '../../wire/paths.js';
 import type { BudgetDirectory } from '../access/caller_budgets.js';
-import { failure } from '../http/rest_exchange.js';
+import { failure, type RestResponse } from '../http/rest_exchange.js';
 import { type Endpoint, type ReaderLimits, readerPath } from './connection.js';
 
 export interface StreamEndpointOptions extends ReaderLimits {
@@ -15,17 +15,26 @@ export interface StreamEndpointOptions extends ReaderLimits {
 
 /** Makes the endpoint `/ws`. */
 export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
-  const { stream, signsPayloads, budgets } = options;
+  const { stream, budgets } = options;
   return {
     path: readerPath(STREAM_PATH, options),
     scope: 'stream',
     accept(query, caller) {
       const parsed = parseStreamOptions(query);
       if (typeof parsed === 'string') return failure(400, parsed);
-      if (parsed.messageType === 'signed_ecdsa' && !signsPayloads()) return failure(400, NO_KEY);
+      const fault = signsNothing(parsed, options);
+      if (fault !== undefined) return fault;
       return (socket) => new StreamSession(stream, socket, parsed, caller, budgets.of(caller));
     },
   };
+}
+
+/** Returns the answer to a request for signed frames if there is no key for them. */
+export function signsNothing(
+  { messageType }: StreamQuery,
+  { signsPayloads }: StreamEndpointOptions,
+): RestResponse | undefined {
+  return messageType === 'signed_ecdsa' && !signsPayloads() ? failure(400, NO_KEY) : undefined;
 }
 
 const NO_KEY = 'message_type signed_ecdsa is not served here: this node has no key of streaming payloads';

@@ -2,8 +2,10 @@ import type uWS from 'uWebSockets.js';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { FanOut } from '../../stream/fan_out.js';
 import type { Endpoint, UpgradeDecision } from '../connections/connection.js';
+import type { EventsDecision } from '../connections/event_decision.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { createApp, type ListenOptions, listen } from './app.js';
+import { EventStreams } from './event_streams.js';
 import { type AnswerRest, methodFaultOf, type RestHost, serveRest } from './http.js';
 import { secured } from './transport_security.js';
 import { TurnBudget } from './turn_budget.js';
@@ -12,7 +14,7 @@ import { WebSockets } from './websockets.js';
 /** The listener of a thread for REST and the sockets. */
 export interface Listener {
   readonly port: number;
-  /** The number of open WebSockets. */
+  /** The number of open WebSockets and streams of events. */
   readonly sockets: number;
   /** Stops or resumes accepting new connections. Open connections stay. */
   setAccepting(accepting: boolean): void;
@@ -42,6 +44,7 @@ export interface ListenerHost extends RestHost {
   /** Called for each message and request. */
   readonly onWork?: (() => void) | undefined;
   decideUpgrade(endpoint: Endpoint, request: RestRequest): UpgradeDecision;
+  decideEvents(request: RestRequest): EventsDecision;
 }
 
 /** @throws Error when the address is in use or TLS cannot start */
@@ -61,21 +64,29 @@ export function openListener(ws: typeof uWS, at: ListenOptions, host: ListenerHo
   const refused: RestHost['refused'] = {
     checked: (request, response) => secured(at, host.refused.checked(request, response)),
   };
+  const events = new EventStreams(app, turns, {
+    rest,
+    decideEvents(request) {
+      const { open, response } = host.decideEvents(request);
+      return { open, response: secured(at, response) };
+    },
+  });
   serveRest(app, turns, { rest, refused });
   const { port, setAccepting, close } = listen(ws, app, at);
-  const leaveFanOut = host.fanOut.register(sockets);
+  const leaving = [host.fanOut.register(sockets), host.fanOut.register(events)];
   return {
     port,
     get sockets() {
-      return sockets.size;
+      return sockets.size + events.size;
     },
     setAccepting,
     retire() {
       isRetired = true;
     },
     close() {
-      leaveFanOut();
+      for (const leave of leaving) leave();
       sockets.stop();
+      events.stop();
       return close();
     },
   };

@@ -28,6 +28,7 @@ function open(at: Partial<ListenOptions> = {}): ReplaceableListener {
       {
         fanOut: new FanOut(),
         endpoints: [],
+        decideEvents: () => ({ response: { status: 404, headers: [], body: '' }, open: undefined }),
         decideUpgrade: () => ({ status: 404, headers: [], body: '' }),
         rest: () => ({ status: 404, headers: [], body: '' }),
         refused: { checked: (_request, response) => response },

@@ -1,0 +1,43 @@
+import type { Access } from '../access/open_access.js';
+import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
+import type { Endpoint, OpenEndpoint } from './connection.js';
+import type { ConnectionRegistry } from './registry.js';
+
+/** The answer to a request for events: the head of the stream and the function that opens it, or a whole response. */
+export interface EventsDecision {
+  readonly response: RestResponse;
+  readonly open: OpenEndpoint | undefined;
+}
+
+type AnswerRequest = (request: RestRequest) => RestResponse;
+
+/**
+ * Makes the function that decides about requests for events. Their limits are those of the sockets.
+ * @param withCrossOrigin adds the headers for web pages of allowed origins
+ */
+export function eventDecision(
+  endpoint: Endpoint,
+  sockets: ConnectionRegistry,
+  { refused }: Pick<Access, 'refused'>,
+  withCrossOrigin: (answer: AnswerRequest) => AnswerRequest,
+): (request: RestRequest) => EventsDecision {
+  return (request) => {
+    const decision = sockets.decide(endpoint, request);
+    const open = typeof decision === 'function' ? decision : undefined;
+    const response = withCrossOrigin(() =>
+      typeof decision === 'function' ? EVENTS_HEAD : refused.checked(request, decision),
+    )(request);
+    return { response, open };
+  };
+}
+
+/** The head of a stream of events. The last header makes nginx pass events on, despite its default buffering. */
+const EVENTS_HEAD: RestResponse = {
+  status: 200,
+  contentType: 'text/event-stream',
+  headers: [
+    ['Cache-Control', 'no-store'],
+    ['X-Accel-Buffering', 'no'],
+  ],
+  body: '',
+};

@@ -1,0 +1,68 @@
+import type { Clock } from '../../model/time.js';
+import { StreamSession } from '../../stream/group.js';
+import { parseStreamOptions } from '../../stream/stream_options.js';
+import { CLOSES } from '../../wire/close_codes.js';
+import { EVENTS_PATH } from '../../wire/paths.js';
+import { failure, type RestResponse } from '../http/rest_exchange.js';
+import { type Endpoint, readerPath } from './connection.js';
+import { type StreamEndpointOptions, signsNothing } from './stream_endpoint.js';
+
+export interface EventEndpointOptions extends StreamEndpointOptions {
+  readonly clock: Clock;
+  readonly subscriptionsPerConnection: number;
+  /** Returns the streaming ID of a symbol. */
+  readonly idOf: (symbol: string) => number | undefined;
+}
+
+/** Makes the endpoint `/v1/stream`: a connection of `/ws` whose request names its assets. */
+export function eventEndpoint(options: EventEndpointOptions): Endpoint {
+  const { stream, budgets, clock, subscriptionsPerConnection } = options;
+  return {
+    path: readerPath(EVENTS_PATH, options),
+    scope: 'stream',
+    accept(query, caller) {
+      const parsed = parseStreamOptions(query);
+      if (typeof parsed === 'string') return failure(400, parsed);
+      if (query.get('encoding') === 'binary') return failure(400, 'encoding must be json here');
+      const fault = signsNothing(parsed, options);
+      if (fault !== undefined) return fault;
+      const ids = readAssets(query.get('assets'), options);
+      if ('status' in ids) return ids;
+      const unknown = [...ids].filter(([, id]) => id === undefined || !stream.isVisible(id, caller));
+      if (unknown.length > 0) {
+        const names = unknown.map(([name]) => name).join(', ');
+        return failure(400, `assets names unknown assets, or assets that the token does not cover: ${names}`);
+      }
+      const assets = [...new Set(ids.values())];
+      if (assets.length > subscriptionsPerConnection) {
+        const limit = `subscriptions_per_connection is ${subscriptionsPerConnection}`;
+        return failure(400, `assets names ${assets.length} assets, ${limit}`);
+      }
+      const readerBudgets = budgets.of(caller);
+      if (!readerBudgets.subscriptionChanges.has(assets.length, clock.nowNs())) {
+        readerBudgets.subscriptionChanges.countRefusal();
+        return failure(429, 'the token has used its subscription_changes_per_second', [['Retry-After', '1']]);
+      }
+      return (socket) => {
+        const session = new StreamSession(stream, socket, parsed, caller, readerBudgets);
+        stream.receive(session, JSON.stringify({ type: 'subscribe', assets }));
+        // The token's control messages of this second are used up, so the subscription was refused.
+        if (session.group === undefined) socket.close(CLOSES.controlFlood.code, CLOSES.controlFlood.reason);
+        return session;
+      };
+    },
+  };
+}
+
+/** Reads the list of symbols and streaming IDs. @returns the ID by each name */
+function readAssets(
+  text: string | undefined,
+  { idOf }: EventEndpointOptions,
+): Map<string, number | undefined> | RestResponse {
+  if (text === undefined) return failure(400, 'assets is missing');
+  const names = text.split(',').map((name) => name.trim());
+  if (names.includes('')) return failure(400, 'assets has an empty element');
+  return new Map(names.map((name) => [name, idOf(name) ?? (DIGITS.test(name) ? Number(name) : undefined)]));
+}
+
+const DIGITS = /^\d{1,5}$/;

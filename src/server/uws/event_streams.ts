@@ -1,0 +1,184 @@
+import type { HttpResponse, TemplatedApp } from 'uWebSockets.js';
+import { Roster } from '../../fair/roster.js';
+import type { FrameSender } from '../../stream/fan_out.js';
+import { streamEvent } from '../../stream/stream_event.js';
+import { EVENTS_PATH } from '../../wire/paths.js';
+import type { Connection, ConnectionEvents, ConnectionOwner } from '../connections/connection.js';
+import type { EventsDecision } from '../connections/event_decision.js';
+import type { RestRequest } from '../http/rest_exchange.js';
+import { type AnswerRest, answerInTurn, methodFaultOf, writeResponse } from './http.js';
+import { readRequest } from './received_request.js';
+import { lookAtAll, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
+import type { TurnBudget } from './turn_budget.js';
+
+interface EventsHost {
+  /** Answers requests with other methods than GET. */
+  readonly rest: AnswerRest;
+  decideEvents(request: RestRequest): EventsDecision;
+}
+
+/** The bytes that may wait for a reader before further messages are dropped. */
+const WAITING_BYTES_MAX = 1024 * 1024;
+const BEAT_INTERVAL_MS = 10_000;
+const BEAT_CHECK_MS = 1_000;
+/** A comment, which clients ignore. It keeps connections alive that proxies would end. */
+const COMMENT = ':\n\n';
+
+/** The streams of server-sent events of a listener. They share groups and frames with the WebSockets of `/ws`. */
+export class EventStreams implements FrameSender {
+  readonly #topics = new TopicMembership<EventSocket>();
+  readonly #sockets = new Roster<'place', EventSocket>('place');
+  readonly #beats: NodeJS.Timeout;
+
+  constructor(app: TemplatedApp, turns: TurnBudget, host: EventsHost) {
+    app.any(EVENTS_PATH, (res, req) => {
+      answerInTurn(res, readRequest(res, req), turns, (request) => this.#answer(res, request, host));
+    });
+    this.#beats = setInterval(() => this.#beat(), BEAT_CHECK_MS).unref();
+  }
+
+  /** The number of open streams. */
+  get size(): number {
+    return this.#sockets.size;
+  }
+
+  /** Stops the comments when all streams are being closed. */
+  stop(): void {
+    clearInterval(this.#beats);
+  }
+
+  /** Sends a frame to all members of a topic. A member that still has waiting bytes leaves the topic instead. */
+  publish(topic: number, frame: Uint8Array, sequence: number): void {
+    const entry = this.#topics.get(topic);
+    if (entry === undefined) return;
+    const event = streamEvent(frame);
+    lookAtAll(entry, (socket) => {
+      if (socket.waitingBytes === 0) {
+        socket.write(event);
+        return;
+      }
+      const toldOf = sequenceOf(entry, socket);
+      socket.leave(topic);
+      socket.events.lagged(toldOf);
+    });
+    entry.sequence = sequence;
+  }
+
+  #answer(res: HttpResponse, request: RestRequest, host: EventsHost): void {
+    const { method } = request;
+    if (method !== 'GET') {
+      writeResponse(res, method, methodFaultOf(method) ?? host.rest(request));
+      return;
+    }
+    const { response, open } = host.decideEvents(request);
+    if (open === undefined) {
+      writeResponse(res, method, response);
+      return;
+    }
+    const socket = new EventSocket(res, this.#topics, () => this.#sockets.delete(socket));
+    this.#sockets.add(socket);
+    res.onAborted(() => socket.closed());
+    res.onWritable(() => socket.writable());
+    res.writeHeader('Content-Type', response.contentType!);
+    for (const [name, value] of response.headers) res.writeHeader(name, value);
+    // Sends the head at once, because the first frame may come much later.
+    socket.write(COMMENT);
+    socket.events = open(socket);
+  }
+
+  #beat(): void {
+    const nowMs = performance.now();
+    for (const socket of [...this.#sockets.members]) socket.beat(nowMs);
+  }
+}
+
+/** A stream of events in the form of a connection that receives prices. */
+class EventSocket implements Connection, TopicMember {
+  events!: ConnectionEvents;
+  owner: ConnectionOwner | undefined;
+  ownerPlace = 0;
+  topicPlace = 0;
+  joinedAtSequence = 0;
+  /** The place among the open streams. */
+  place = 0;
+  /** The bytes of the messages that were written since the response last took none; 0 while it takes all. */
+  waitingBytes = 0;
+  #isOpen = true;
+  #topic: number | undefined;
+  #beatAtMs = performance.now() + BEAT_INTERVAL_MS;
+
+  constructor(
+    readonly res: HttpResponse,
+    readonly topics: TopicMembership<EventSocket>,
+    readonly onClosed: () => void,
+  ) {}
+
+  send(message: Uint8Array | string): void {
+    if (!this.#isOpen) return;
+    const event = streamEvent(message);
+    if (this.waitingBytes > 0 && this.waitingBytes + event.length > WAITING_BYTES_MAX) this.events.dropped();
+    else this.write(event);
+  }
+
+  write(text: string): void {
+    if (!this.#isOpen) return;
+    this.res.cork(() => {
+      if (!this.res.write(text)) this.waitingBytes += text.length;
+    });
+  }
+
+  /** Handles a response that has sent waiting bytes. */
+  writable(): boolean {
+    if (!this.#isOpen || this.waitingBytes === 0) return true;
+    // The response tells only during a write that nothing waits any more.
+    const before = this.waitingBytes;
+    this.write(COMMENT);
+    const isEmpty = this.waitingBytes === before;
+    if (isEmpty) this.waitingBytes = 0;
+    this.events.drained(this.waitingBytes);
+    return isEmpty;
+  }
+
+  /** Writes a comment when it is due. */
+  beat(nowMs: number): void {
+    if (nowMs < this.#beatAtMs) return;
+    this.#beatAtMs = nowMs + BEAT_INTERVAL_MS;
+    if (this.waitingBytes === 0) this.write(COMMENT);
+  }
+
+  join(topic: number, sequence: number): void {
+    if (!this.#isOpen) return;
+    this.#topic = topic;
+    this.topics.join(topic, this, sequence);
+  }
+
+  leave(topic: number): void {
+    if (!this.#isOpen || this.#topic !== topic) return;
+    this.#topic = undefined;
+    this.topics.leave(topic, this);
+  }
+
+  /** Ends the stream with an event of the close code. A reader that does not read is disconnected without it. */
+  close(code: number, reason: string): void {
+    if (!this.#isOpen) return;
+    const { res } = this;
+    if (this.waitingBytes > 0) {
+      res.close();
+      return;
+    }
+    this.closed();
+    const end = `event: end\ndata: ${JSON.stringify({ code, reason })}\n\n`;
+    // With a request to close the connection, uWebSockets.js would write a header into the body.
+    res.cork(() => res.end(end));
+  }
+
+  /** Called when the response is over. */
+  closed(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
+    this.onClosed();
+    this.owner?.closed(this);
+    this.events?.closed();
+  }
+}

@@ -1,0 +1,159 @@
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { verifyPayload } from '../../src/client/index.js';
+import { Feed, units } from './feed.js';
+import { sha256, startTestService, type TestService, TOKEN } from './harness.js';
+
+// Tests of `/v1/stream`, the frames of `/ws` as server-sent events.
+
+const ASSETS = [
+  { id: 1, symbol: 'BTCUSD' },
+  { id: 2, symbol: 'ETHUSD' },
+];
+
+interface ReceivedEvent {
+  readonly event: string;
+  readonly id: string;
+  readonly data: Record<string, unknown> & { readonly ts?: number };
+  readonly text: string;
+}
+
+/** A client of events that reads with `fetch`. */
+class EventReader {
+  readonly events: ReceivedEvent[] = [];
+  comments = 0;
+  isOver = false;
+  readonly #abort = new AbortController();
+  readonly #response: Response;
+
+  private constructor(response: Response, abort: AbortController) {
+    this.#response = response;
+    this.#abort = abort;
+  }
+
+  static async open(service: TestService, query: string, token = TOKEN): Promise<EventReader> {
+    const abort = new AbortController();
+    const headers = { Authorization: `Basic ${token}`, Origin: 'https://page.example' };
+    const response = await fetch(`${service.url}/v1/stream${query}`, { headers, signal: abort.signal });
+    const reader = new EventReader(response, abort);
+    if (response.status === 200) void reader.#read().catch(() => {});
+    return reader;
+  }
+
+  get response(): Response {
+    return this.#response;
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+
+  async #read(): Promise<void> {
+    let text = '';
+    for await (const bytes of this.#response.body!) {
+      text += Buffer.from(bytes).toString();
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        this.#take(text.slice(0, end));
+        text = text.slice(end + 2);
+      }
+    }
+    this.isOver = true;
+  }
+
+  #take(block: string): void {
+    if (block.startsWith(':')) {
+      this.comments++;
+      return;
+    }
+    const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1] ?? '';
+    const text = field('data');
+    this.events.push({ event: field('event'), id: field('id'), data: JSON.parse(text), text });
+  }
+}
+
+test('events have the frames of /ws, by symbol or ID', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  await feed.accept({ symbol: 'BTCUSD', price: units(65_000) }, { symbol: 'ETHUSD', price: units(3_000) });
+  const plain = await EventReader.open(service, '?assets=BTCUSD,2');
+  const { headers } = plain.response;
+  t.same(
+    ['content-type', 'cache-control', 'x-accel-buffering'].map((name) => headers.get(name)),
+    ['text/event-stream', 'no-store', 'no'],
+  );
+  await eventually(() => plain.events.length > 0);
+  const [first] = plain.events;
+  t.equal(first?.event, 'unsigned');
+  t.equal(first?.id, /"ts":(\d+)/.exec(first!.text)?.[1], 'the ID is the ts, digit for digit');
+  t.match(first?.data['a'], [{ id: 1 }, { id: 2 }]);
+  await feed.accept({ symbol: 'BTCUSD', price: units(65_001) });
+  await eventually(() => plain.events.length > 1);
+  t.match(plain.events[1]?.data['a'], [{ id: 1, v: String(units(65_001)) }]);
+  for (const attributes of ['', '&addtl_attrs=ms']) {
+    const query = `?assets=1&channel=10ms&message_type=signed_ecdsa${attributes}`;
+    const signed = await EventReader.open(service, query);
+    await eventually(() => signed.events.length > 1);
+    const { event, id, data } = signed.events[0]!;
+    const { verdict, payload } = verifyPayload(String(data['p']), { signers: [service.evmAddress] });
+    t.same([event, verdict, id], ['signed_ecdsa', 'verified', String(payload?.timestampNs)]);
+    signed.close();
+  }
+  plain.close();
+});
+
+test('requests that cannot be answered name the cause', async (t) => {
+  const tokens = [
+    { name: 'rests', sha256: sha256('rests'), scopes: ['rest'] },
+    { name: 'few', sha256: sha256('few'), scopes: ['stream'], assets: ['ETHUSD'] },
+  ];
+  const service = await startTestService({ assets: ASSETS, tokens, limits: { connections_per_token: 1 } });
+  t.teardown(() => service.stop());
+  const refused: readonly (readonly [query: string, token: string, status: number, error: RegExp])[] = [
+    ['', 'few', 400, /assets is missing/],
+    ['?assets=', 'few', 400, /assets has an empty element/],
+    ['?assets=ETHUSD,NOPE,70000', 'few', 400, /NOPE, 70000/],
+    ['?assets=BTCUSD,2', 'few', 400, /: BTCUSD$/],
+    ['?assets=2&channel=2s', 'few', 400, /channel/],
+    ['?assets=2&encoding=binary', 'few', 400, /encoding/],
+    ['?assets=2', 'rests', 403, /scope/],
+    ['?assets=2', 'nobody', 401, /token/],
+  ];
+  for (const [query, token, status, error] of refused) {
+    const { response } = await EventReader.open(service, query, token);
+    const body = (await response.json()) as { error: string };
+    t.same([response.status, error.test(body.error)], [status, true], `${query}: ${body.error}`);
+  }
+  const open = await EventReader.open(service, '?assets=2', 'few');
+  t.equal(open.response.status, 200);
+  const second = await EventReader.open(service, '?assets=2', 'few');
+  t.equal(second.response.status, 429, 'connections_per_token');
+  open.close();
+});
+
+test('a stream ends with an event when the service stops', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  const reader = await EventReader.open(service, '?assets=1');
+  await eventually(() => reader.comments > 0);
+  await service.stop();
+  await eventually(() => reader.isOver);
+  t.match(reader.events, [{ event: 'end', data: { code: 1001 } }]);
+});
+
+test('a reload that revokes the token ends its stream with 4401, and no other', async (t) => {
+  const token = (name: string) => ({ name, sha256: sha256(name), scopes: ['stream', 'publish'] });
+  const service = await startTestService({ assets: ASSETS, tokens: [token('gone'), token('stays')] });
+  t.teardown(() => service.stop());
+  const [gone, stays] = [
+    await EventReader.open(service, '?assets=1', 'gone'),
+    await EventReader.open(service, '?assets=1', 'stays'),
+  ];
+  service.reconfigure({ assets: ASSETS, tokens: [token('stays')] });
+  await eventually(() => gone.isOver);
+  t.match(gone.events, [{ event: 'end', data: { code: 4401 } }]);
+  const feed = await Feed.open(service, { token: 'stays' });
+  await feed.accept({ symbol: 'BTCUSD', price: units(1) });
+  await eventually(() => stays.events.length > 0);
+  t.equal(stays.events[0]?.event, 'unsigned', 'still served');
+  stays.close();
+});
