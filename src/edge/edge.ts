@@ -16,6 +16,8 @@ import type { ServingReport } from '../metrics/metrics.js';
 import type { Simulated } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
+import { pastFolderOf } from '../past/past_folder.js';
+import { PastReader } from '../past/past_reader.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
 import { TicketIssuer } from '../server/access/ticket_issuer.js';
@@ -138,6 +140,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   }
 
   const encodeAssetId = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
+  const past = new PastReader(pastFolderOf(config.storage.dir));
   const tickets = new TicketIssuer(access.tickets, clock);
   const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
   const times = await openStreamTimes(clock, marks, place);
@@ -189,6 +192,9 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
         latestVersion: () => prices.latestVersion,
         recent: (asset, second) => store.recent(asset, second),
       },
+      past,
+      onPastDamage: (reason) => logger.error(`the past is damaged: ${reason}`),
+      newest: (asset) => store.newest(asset),
       readCandles: (asset, resolution, fromS, toS) =>
         store.history(asset, resolution, fromS, toS, limits.candlesPerRequest),
       sealedDays: (asset) => store.sealedDays(asset),
@@ -284,6 +290,9 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     }),
     troubles: () => clockWatch.reasons(),
     drain: () => server.drain(),
-    close: () => server.close(),
+    async close() {
+      await server.close();
+      await past.close();
+    },
   };
 }

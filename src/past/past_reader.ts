@@ -71,6 +71,21 @@ export class PastReader {
     return late ?? this.#lastIn(hour, name, atNs);
   }
 
+  /** Tells whether the past has an entry of the asset with this time, or a later one: then all before are there too. */
+  async reaches(name: AssetName, timeNs: bigint): Promise<boolean> {
+    const assetKey = assetKeyOf(name);
+    for (const hour of this.#hours().filter((one) => one >= hourOf(timeNs))) {
+      const open = await this.#open(hour);
+      try {
+        for (const part of open.parts)
+          if ((await part.blocks(assetKey)).some(({ maxNs }) => maxNs >= timeNs)) return true;
+      } finally {
+        await open.close();
+      }
+    }
+    return false;
+  }
+
   /**
    * Returns the entries of a time range in batches, ascending, without carried ones.
    * @throws DamagedRecord when an entry is in a damaged block

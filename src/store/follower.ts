@@ -129,6 +129,7 @@ export function openFollower(
       for (const { asset, holding } of toldSince) record(loaded, asset, holding);
       toldSince = [];
     },
+    newest: (asset) => read((reader) => reader.newest(asset)),
     recent: (asset, second) => read((reader) => reader.recent(asset, second)),
     history: (...range) => read((reader) => reader.history(...range)),
     sealedDays: (asset) => read((reader) => reader.sealedDays(asset)),

@@ -1,5 +1,6 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { SignedAggregate } from '../model/signed_price.js';
+import type { Holding } from '../records/second_record.js';
 import type { Resolution } from '../wire/rest_values.js';
 import { type CandleColumns, readHistory } from './candle_history.js';
 import { type Days, sealedDays } from './housekeeping.js';
@@ -8,6 +9,8 @@ import { type AssetSeries, secondInForce } from './series.js';
 
 /** The part of the store that readers use. */
 export interface StoreReader {
+  /** Returns the newest state of an asset; `undefined` before its first. */
+  newest(asset: AssetName): Holding | undefined;
   /**
    * Returns the aggregate in force at the end of a UNIX second. This is the last aggregate that was signed before the next
    * second.
@@ -31,6 +34,7 @@ export interface StoreReader {
 
 export function readSeries(seriesOf: (asset: AssetName) => AssetSeries, tables: OpenTables): StoreReader {
   return {
+    newest: (asset) => seriesOf(asset).newest,
     recent(asset, second) {
       const series = seriesOf(asset);
       const inForce = secondInForce(series, second);

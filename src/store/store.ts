@@ -41,8 +41,6 @@ export interface Store
   record(asset: AssetName, holding: Holding): void;
   /** Records an input that another machine accepted. @param input the record of the input */
   recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void;
-  /** Returns the newest record of the asset. */
-  newest(asset: AssetName): Holding | undefined;
   /** The candles that this store exchanges with stores of other nodes. */
   readonly candles: StoredCandles;
   /** The recorded part of a cluster's log. This record is written together with the log's records. */

@@ -27,6 +27,7 @@ export const REST_PATHS = {
   assets: ASSETS_PATH,
   latest: '/v1/prices/latest',
   recent: '/v1/prices/recent',
+  at: '/v1/prices/at',
   history: '/v1/tradingview/history',
   marketStatus: '/v1/market_status',
   deployments: '/v1/deployments/evm',

@@ -184,6 +184,11 @@ test('a running service says what its documents say', async (t) => {
     await expect(200, `/v1/prices/recent?timestamp=${second}&assets=BTCUSD,DYDXUSD`);
     await expect(404, `/v1/prices/recent?timestamp=${second - 500}&assets=BTCUSD`);
     await expect(400, `/v1/prices/recent?timestamp=${second + 500}&assets=BTCUSD`);
+    const ns = BigInt(second + 1) * 1_000_000_000n;
+    await pause(Math.max(0, Number(ns / 1_000_000n) - Date.now()));
+    await expect(200, `/v1/prices/at?timestamp=${ns}&assets=BTCUSD,DYDXUSD`);
+    await expect(410, `/v1/prices/at?timestamp=${ns - 500_000_000_000n}&assets=BTCUSD`);
+    await expect(400, `/v1/prices/at?timestamp=${ns + 500_000_000_000n}&assets=BTCUSD`);
     await expect(200, '/v1/prices/assets');
     await expect(400, '/v1/prices/latest?assets=NOUSD');
     await expect(400, '/v1/prices/latest');

@@ -6,7 +6,7 @@ import { pastFolderOf } from '../../src/past/past_folder.js';
 import { aggregateJson } from '../../src/server/routes/aggregate_json.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { entriesOf } from '../past/sample_past.js';
-import { publisherSigner, startTestService } from './harness.js';
+import { get, publisherSigner, startTestService } from './harness.js';
 import { latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
 test('a service keeps each aggregate as REST showed it, over restarts, reloads and steps of the clock', async (t) => {
@@ -41,11 +41,28 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
   await show('BTCUSD', 'evm', 110n);
   clock.advance(-5_000_000_000n);
   await show('BTCUSD', 'evm', 120n);
+  clock.advance(20_000_000_000n);
   service.reconfigure({ assets: assetsOf('XBTUSD'), ingest });
   await show('XBTUSD', 'evm', 130n);
   await service.stop();
   service = await startTestService({ assets: assetsOf('XBTUSD'), ingest }, { dir, clock });
   await show('XBTUSD', 'evm', 140n);
+
+  clock.advance(1_000_000_000_000n);
+  for (const [symbol, texts] of Object.entries(shown)) {
+    const times = texts.map((text) => BigInt(/"timestamp":(\d+),"msg_hash"/.exec(text)![1]!));
+    const at = async (timeNs: bigint) =>
+      (await get(`${service.url}/v1/prices/at?assets=${symbol}&timestamp=${timeNs}`)).text();
+    for (const [i, text] of texts.entries()) {
+      t.equal(await at(times[i]!), text, `${symbol}: in force when it was signed`);
+      if (i > 0) t.not(await at(times[i]! - 1n), text, `${symbol}: and not before`);
+    }
+  }
+  const [first] = shown['BTCUSD']!;
+  const firstNs = BigInt(/"timestamp":(\d+),"msg_hash"/.exec(first!)![1]!);
+  const gone = await get(`${service.url}/v1/prices/at?assets=DYDXUSD&timestamp=${firstNs - 1n}`);
+  t.equal(gone.status, 410);
+  t.match(await gone.text(), new RegExp(`"kept_from":${firstNs}\\}$`));
 
   const folder = pastFolderOf(join(dir, 'store'));
   for (const [symbol, type] of [

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Parameter, Route, RouteAccess } from '../rest/route.js';
+import { goneResponse } from '../schemas/past_schemas.js';
 import { errorResponse } from '../schemas/value_schemas.js';
 import { API_VERSION, EXACT_NUMBERS, LOGIN_SCHEMES, TOKEN_SCHEME } from './about.js';
 import { documentSchemas, type JsonSchema } from './json_schema.js';
@@ -34,6 +35,7 @@ export function openApiDocument(routes: ReadonlyMap<string, Route>) {
   const parameters = [...routes.values()].flatMap((route) => Object.values(route.parameters));
   const schemas = documentSchemas([
     errorResponse,
+    goneResponse,
     ...bodies.values(),
     ...parameters.map(({ schema }) => schema),
   ]);
@@ -58,7 +60,7 @@ export function openApiDocument(routes: ReadonlyMap<string, Route>) {
       responses: Object.fromEntries(
         Object.values(FAILURES).map(({ name, ...failure }) => [
           name,
-          failureResponse(schemas.of(errorResponse), failure),
+          failureResponse(schemas.of(failure.schema ?? errorResponse), failure),
         ]),
       ),
       headers: HEADERS,
@@ -102,6 +104,8 @@ const RATE_LIMIT_HEADERS: readonly HeaderName[] = [
 interface FailureAnswer {
   readonly description: string;
   readonly headers: readonly HeaderName[];
+  /** The schema of the body; `errorResponse` unless it says more. */
+  readonly schema?: z.ZodType;
 }
 
 /**
@@ -131,6 +135,13 @@ const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string 
     name: 'MethodNotAllowed',
     description: 'The method is not the one that the path serves.',
     headers: ['Allow'],
+  },
+  410: {
+    name: 'Gone',
+    description:
+      'The time is before the signed prices that are kept; `kept_from` is when those begin, in nanoseconds, and absent while there are none.',
+    headers: RATE_LIMIT_HEADERS,
+    schema: goneResponse,
   },
   413: { name: 'ContentTooLarge', description: 'The body is too long.', headers: [] },
   429: {

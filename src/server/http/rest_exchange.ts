@@ -45,7 +45,14 @@ export interface RestResponse {
   readonly closeConnection?: boolean;
   /** The caller whose rate of requests this one has used; absent when none has. */
   readonly payer?: string;
+  /**
+   * The answer of a route that must wait. Its status and body replace those of this response, and its headers follow. The promise
+   * does not reject.
+   */
+  readonly later?: Promise<LateAnswer>;
 }
+
+export type LateAnswer = Pick<RestResponse, 'status' | 'headers' | 'body' | 'contentType'>;
 
 export function failure(status: number, error: string, headers: RestResponse['headers'] = []): RestResponse {
   return { status, headers, body: JSON.stringify({ error }) };

@@ -14,8 +14,13 @@ export function measureRequests(
     const startMs = performance.now();
     const response = rest(request);
     const { path } = request;
-    const seconds = (performance.now() - startMs) / 1000;
-    countRequest(counters, isRoute(path) ? path : OTHER_PATHS, response.status, seconds);
+    if (response.later !== undefined) void response.later.then(({ status }) => count(path, status, startMs));
+    else count(path, response.status, startMs);
     return response;
   };
+
+  function count(path: string, status: number, startMs: number): void {
+    const seconds = (performance.now() - startMs) / 1000;
+    countRequest(counters, isRoute(path) ? path : OTHER_PATHS, status, seconds);
+  }
 }

@@ -3,9 +3,9 @@ import type { Caller, Logins } from '../access/logins.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { Token } from '../access/tokens.js';
 import { parseQuery } from '../http/query.js';
-import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
+import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { AnswerCache } from './answer_cache.js';
-import type { Route } from './route.js';
+import type { LateRouteResult, Route, RouteError } from './route.js';
 
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
@@ -67,7 +67,9 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     if (known !== undefined) return { status: 200, headers, body: known };
     try {
       const result = route.handle(query, caller, request.body);
-      if ('error' in result) return failure(result.status, result.error, headers);
+      if ('error' in result) return refusal(result, headers);
+      if ('later' in result)
+        return { status: 200, headers, body: '', later: answerLater(request.path, result) };
       const allHeaders = [...headers, ...Object.entries(route.headers)];
       if (route.raw)
         return { status: 200, headers: allHeaders, body: result.data, contentType: contentType(route.raw) };
@@ -75,10 +77,25 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       const body = result.isCurrent ? answers.keep(key, asked, text, result.isCurrent) : text;
       return { status: 200, headers: allHeaders, body };
     } catch (error) {
-      if (error instanceof NotLoaded) return failure(503, error.message, [...headers, ['Retry-After', '1']]);
-      onFault(request.path, error);
-      return failure(500, 'internal error', headers);
+      return fault(request.path, error, headers);
     }
+  }
+
+  async function answerLater(path: string, { later }: LateRouteResult): Promise<LateAnswer> {
+    try {
+      const result = await later;
+      return 'error' in result
+        ? refusal(result, [])
+        : { status: 200, headers: [], body: `{"data":${result.data}}` };
+    } catch (error) {
+      return fault(path, error, []);
+    }
+  }
+
+  function fault(path: string, error: unknown, headers: RestResponse['headers']): RestResponse {
+    if (error instanceof NotLoaded) return failure(503, error.message, [...headers, ['Retry-After', '1']]);
+    onFault(path, error);
+    return failure(500, 'internal error', headers);
   }
 
   function authorize(request: RestRequest, { access, scope }: Route): Caller | RestResponse | undefined {
@@ -91,6 +108,13 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     if (caller === undefined) return `address ${clientOf(request)}`;
     return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
   }
+}
+
+/** Makes the response of an error. A time is an integer with all its digits. */
+function refusal({ status, error, keptFromNs }: RouteError, headers: RestResponse['headers']): RestResponse {
+  const response = failure(status, error, headers);
+  if (keptFromNs === undefined) return response;
+  return { ...response, body: `{"error":${JSON.stringify(error)},"kept_from":${keptFromNs}}` };
 }
 
 /**

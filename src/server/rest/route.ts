@@ -28,8 +28,13 @@ type Values<P extends ParameterTable> = {
       : never;
 };
 
-/** The result of a route: the JSON text of `data`, the whole body of a raw route, or an error. */
-export type RouteResult = RouteAnswer | RouteError;
+/** The result of a route: the JSON text of `data`, the whole body of a raw route, an error, or a result that comes later. */
+export type RouteResult = RouteAnswer | RouteError | LateRouteResult;
+
+/** The result of a route that reads files. It is not kept for later requests. */
+export interface LateRouteResult {
+  readonly later: Promise<RouteAnswer | RouteError>;
+}
 
 export interface RouteAnswer {
   readonly data: string;
@@ -41,8 +46,10 @@ export interface RouteAnswer {
 }
 
 export interface RouteError {
-  readonly status: 400 | 403 | 404 | 500 | 503;
+  readonly status: 400 | 403 | 404 | 410 | 500 | 503;
   readonly error: string;
+  /** With 410: the time from which there are answers; absent while there are none. */
+  readonly keptFromNs?: bigint | undefined;
 }
 
 /** A path of the REST API, with all facts that the documentation shows. */
@@ -154,6 +161,13 @@ export const unixSeconds = z
   .regex(/^-?\d{1,15}$/, 'is not an integer of UNIX seconds')
   .transform(Number)
   .meta({ type: 'integer', format: 'int64', minimum: -SECONDS_MAX, maximum: SECONDS_MAX });
+
+/** UNIX nanoseconds, with all their digits. */
+export const unixNanoseconds = z
+  .string()
+  .regex(/^\d{1,19}$/, 'is not an integer of UNIX nanoseconds')
+  .transform(BigInt)
+  .meta({ type: 'integer', format: 'int64', minimum: 0 });
 
 const COUNT_MAX = 999_999;
 

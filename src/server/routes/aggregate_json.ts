@@ -1,6 +1,7 @@
 import { ALGORITHM_VERSION, algorithmChecksum } from '../../crypto/algorithm_definition.js';
 import { toHex } from '../../model/hex.js';
 import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.js';
+import type { ShownFacts } from '../../past/kept_entry.js';
 import { signedPriceField } from '../../wire/service_name.js';
 
 /**
@@ -35,16 +36,29 @@ export function aggregateJson(
   serviceName: string,
   encodedAssetId: (symbol: string) => string,
 ): string {
+  return shownAggregateJson(aggregate, {
+    serviceName,
+    encodedAssetId: encodedAssetId(aggregate.symbol),
+    version: ALGORITHM_VERSION,
+    checksum: algorithmChecksum(aggregate.algorithm),
+  });
+}
+
+/**
+ * Writes an aggregate with the facts that REST showed when it was signed.
+ * @param hasInputs false when the inputs are no longer kept: then the text has no `signed_prices`
+ */
+export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts, hasInputs = true): string {
   const { symbol, timestampNs, signatureType, trigger, price, inputs } = aggregate;
   return (
     `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
-    `"trigger":"${trigger}","price":"${price}","${signedPriceField(serviceName)}":{` +
-    `"public_key":"${aggregate.publicKey}","encoded_asset_id":${JSON.stringify(encodedAssetId(symbol))},` +
+    `"trigger":"${trigger}","price":"${price}","${signedPriceField(shown.serviceName)}":{` +
+    `"public_key":"${aggregate.publicKey}","encoded_asset_id":${JSON.stringify(shown.encodedAssetId)},` +
     `"price":"${price}","timestamped_signature":${serviceSignatureJson(aggregate)},` +
     `"publisher_merkle_root":"${toHex(aggregate.merkleRoot)}",` +
-    `"calculation_alg":{"type":"${aggregate.algorithm}","version":"${ALGORITHM_VERSION}",` +
-    `"checksum":"${algorithmChecksum(aggregate.algorithm)}"}},` +
-    `"signed_prices":[${inputs.map((input) => inputJson(input, signatureType)).join()}]}`
+    `"calculation_alg":{"type":"${aggregate.algorithm}","version":"${shown.version}",` +
+    `"checksum":"${shown.checksum}"}}` +
+    `${hasInputs ? `,"signed_prices":[${inputs.map((input) => inputJson(input, signatureType)).join()}]` : ''}}`
   );
 }
 

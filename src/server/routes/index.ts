@@ -1,6 +1,8 @@
 import type { Route } from '../rest/route.js';
+import { aggregatedSignedPrice } from '../schemas/value_schemas.js';
 import { documentRoutes } from './document_routes.js';
 import { type HistoryRouteOptions, historyRoutes } from './history_route.js';
+import { type InstantRouteOptions, instantRoutes } from './instant_route.js';
 import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status_route.js';
 import { type NodeRouteOptions, nodeRoutes } from './nodes_route.js';
 import { type PriceRouteOptions, priceRoutes } from './price_routes.js';
@@ -10,6 +12,7 @@ import { type StreamTicketRouteOptions, streamTicketRoutes } from './stream_tick
 import { type UdfRouteOptions, udfRoutes } from './udf_routes.js';
 
 export type RouteOptions = PriceRouteOptions &
+  InstantRouteOptions &
   HistoryRouteOptions &
   MarketStatusRouteOptions &
   ReferenceRouteOptions &
@@ -20,8 +23,10 @@ export type RouteOptions = PriceRouteOptions &
 
 /** Makes the routes of the service, by path. */
 export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> {
+  const signedPrice = aggregatedSignedPrice(options.serviceName);
   const routes = [
-    ...priceRoutes(options),
+    ...priceRoutes(options, signedPrice),
+    ...instantRoutes(options, signedPrice),
     ...historyRoutes(options),
     ...marketStatusRoutes(options),
     ...referenceRoutes(options),

@@ -16,7 +16,7 @@ import {
   tokenRoute,
   unixSeconds,
 } from '../rest/route.js';
-import { aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
+import { type aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
 
 export interface PriceSource {
   /** Returns the newest aggregate; `undefined` while the asset has no live price. */
@@ -33,21 +33,23 @@ export interface PriceRouteOptions {
   readonly findAsset: FindAsset;
   readonly prices: PriceSource;
   readonly clock: Clock;
-  /** The configuration's `service.name`. */
-  readonly serviceName: string;
   /** Returns the text of an aggregate. Each text is made only once. */
   readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
 }
 
-export function priceRoutes(options: PriceRouteOptions): [string, Route][] {
-  const { symbols, prices, clock, serviceName, aggregateJson, assetsPerRequestMax } = options;
+/** @param signedPrice the schema of an aggregate, which the documents share with other routes */
+export function priceRoutes(
+  options: PriceRouteOptions,
+  signedPrice: ReturnType<typeof aggregatedSignedPrice>,
+): [string, Route][] {
+  const { symbols, prices, clock, aggregateJson, assetsPerRequestMax } = options;
   const assetsParameter = {
     description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
     required: true,
     schema: assetList,
   } as const;
-  const byAsset = z.record(assetId, aggregatedSignedPrice(serviceName));
+  const byAsset = z.record(assetId, signedPrice);
 
   const find = (wanted: AssetSelection, token: Token) =>
     findAssets(wanted, token, assetsPerRequestMax, options.findAsset);

@@ -128,14 +128,19 @@ const UNKNOWN_METHOD: RestResponse = {
   closeConnection: true,
 };
 
-/** Sends a later response, unless the client has disconnected before. */
-export function writeLater(res: HttpResponse, method: string, response: Promise<RestResponse>): void {
+/** Sends a later response, unless the client has disconnected before. @param unread as in {@link writeResponse} */
+export function writeLater(
+  res: HttpResponse,
+  method: string,
+  response: Promise<RestResponse>,
+  unread?: UnreadAnswers,
+): void {
   let isOpen = true;
   res.onAborted(() => {
     isOpen = false;
   });
   void response.then((known) => {
-    if (isOpen) res.cork(() => writeResponse(res, method, known));
+    if (isOpen) res.cork(() => writeResponse(res, method, known, unread));
   });
 }
 
@@ -153,6 +158,12 @@ export function writeResponse(
   response: RestResponse,
   unread?: UnreadAnswers,
 ): void {
+  if (response.later !== undefined) {
+    const { later, ...known } = response;
+    const whole = later.then((late) => ({ ...known, ...late, headers: [...known.headers, ...late.headers] }));
+    writeLater(res, method, whole, unread);
+    return;
+  }
   if (!response.closeConnection) {
     writeNow(res, method, response, unread);
     return;
@@ -201,6 +212,7 @@ const REASON_BY_STATUS: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  410: 'Gone',
   413: 'Content Too Large',
   426: 'Upgrade Required',
   429: 'Too Many Requests',

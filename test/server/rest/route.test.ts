@@ -33,6 +33,7 @@ const route = tokenRoute({
 });
 const ask = (query: Record<string, string>) => {
   const result = route.handle(new Map(Object.entries(query)), all);
+  if ('later' in result) throw new Error('the route answers at once');
   return 'error' in result ? `${result.status} ${result.error}` : JSON.parse(result.data);
 };
 

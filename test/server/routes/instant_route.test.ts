@@ -1,0 +1,196 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Test, test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import type { SignedAggregate } from '../../../src/model/signed_price.js';
+import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
+import { PastReader } from '../../../src/past/past_reader.js';
+import type { Holding } from '../../../src/records/second_record.js';
+import { Token } from '../../../src/server/access/tokens.js';
+import type { RouteAnswer, RouteError } from '../../../src/server/rest/route.js';
+import { instantRoutes } from '../../../src/server/routes/instant_route.js';
+import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import {
+  aggregatesOf,
+  HOUR_START_NS,
+  holdingOfAggregate,
+  openPast,
+  pastOptionsOf,
+  textOf,
+} from '../../past/sample_past.js';
+import { sampleAsset } from '../../store/sample.js';
+import { sampleToken } from '../access/sample_tokens.js';
+
+const HOUR_NS = 3_600_000_000_000n;
+const SECOND_NS = 1_000_000_000n;
+const BTC = sampleAsset(0, { symbol: 'BTCUSD' });
+const ETH = sampleAsset(1, { symbol: 'ETHUSD' });
+
+/** Opens a past and a route that reads it. The clock is 10 hours after the beginning of the past. */
+async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
+  const folder = t.testdir();
+  const clock = new FakeClock(HOUR_START_NS + 10n * HOUR_NS);
+  const writer = await openPast(folder, { clock, proofsNs });
+  const newest = new Map<string, Holding>();
+  const damage: string[] = [];
+  const reader = new PastReader(folder);
+  const [[, route] = []] = instantRoutes(
+    {
+      findAsset: (symbol) => [BTC, ETH].find((asset) => asset.symbol === symbol),
+      past: reader,
+      newest: ({ symbol }) => newest.get(symbol),
+      onPastDamage: (reason) => damage.push(reason),
+      clock,
+      aggregateJson: textOf,
+      assetsPerRequestMax: 3,
+    },
+    aggregatedSignedPrice('tickseal'),
+  );
+  return {
+    folder,
+    clock,
+    writer,
+    newest,
+    damage,
+    close: async () => {
+      await reader.close();
+      await writer.close();
+    },
+    add(aggregate: SignedAggregate): void {
+      const holding = holdingOfAggregate(aggregate);
+      writer.append(aggregate, holding);
+      newest.set(aggregate.symbol, holding);
+    },
+    async commit(): Promise<void> {
+      await writer.write();
+      writer.committed();
+    },
+    async ask(
+      assets: string,
+      timestamp: bigint | string,
+      only?: string[],
+    ): Promise<RouteAnswer | RouteError> {
+      const token = new Token(sampleToken('alice', only && { assets: new Set(only) }));
+      const query = new Map([
+        ['assets', assets],
+        ['timestamp', String(timestamp)],
+      ]);
+      const result = route!.handle(query, token);
+      return 'later' in result ? result.later : result;
+    },
+  };
+}
+
+const dataOf = (aggregate: SignedAggregate) => ({
+  data: `{"${aggregate.symbol}":${textOf(aggregate)}}`,
+});
+
+test('each instant has the aggregate that was in force, to the last character', async (t) => {
+  const { add, commit, ask, writer, clock, close } = await openRoute(t);
+  t.same(await ask('BTCUSD', HOUR_START_NS), {
+    status: 410,
+    error: 'timestamp is before the signed prices that are kept',
+    keptFromNs: undefined,
+  });
+  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 600, { stepNs: 9n * SECOND_NS })];
+  for (const aggregate of all) add(aggregate);
+  const [eth] = [...aggregatesOf('ETHUSD', HOUR_START_NS + HOUR_NS, 1)];
+  add(eth!);
+  await commit();
+  const ends = [0, 1, 2, 254, 255, 256, 257, 398, 399, 400, 401, 598];
+  for (const i of ends) {
+    const [one, next] = [all[i]!, all[i + 1]!];
+    t.same(await ask('BTCUSD', one.signedAtNs), dataOf(one));
+    t.same(await ask('BTCUSD', next.signedAtNs - 1n), dataOf(one));
+  }
+  t.same(await ask('BTCUSD', clock.nowNs() - HOUR_NS), dataOf(all.at(-1)!), 'the last one, from memory');
+  const firstNs = all[0]!.signedAtNs;
+  t.match(await ask('BTCUSD', firstNs - 1n), { status: 410, keptFromNs: firstNs });
+  t.match(await ask('ETHUSD', firstNs), { status: 404, error: /timestamp/ });
+  const one = await ask('ETHUSD,BTCUSD', firstNs);
+  t.same(one, dataOf(all[0]!), 'an asset without one is left out');
+
+  writer.append(BTC, { state: 'ended', timeNs: clock.nowNs(), minute: undefined });
+  await commit();
+  await close();
+});
+
+test('an asset that is no longer configured is found by its name at the time', async (t) => {
+  const { add, commit, ask, newest, close } = await openRoute(t);
+  const [old] = [...aggregatesOf('OLDUSD', HOUR_START_NS, 1)];
+  const [btc] = [...aggregatesOf('BTCUSD', HOUR_START_NS, 1)];
+  add(old!);
+  add(btc!);
+  newest.clear();
+  await commit();
+  const atNs = HOUR_START_NS + HOUR_NS;
+  t.same(await ask('OLDUSD', atNs), dataOf(old!));
+  t.match(await ask('OLDUSD', atNs, ['BTCUSD']), { status: 403, error: /OLDUSD/ });
+  t.match(await ask('BTCUSD,NOUSD,XUSD', atNs), { status: 400, error: /NOUSD, XUSD$/ });
+  t.match(await ask('A,B,C,D', atNs), { status: 400, error: /assets_per_request is 3/ });
+  await close();
+});
+
+test('timestamps are exact integers that do not lie in the future', async (t) => {
+  const { ask, clock, close } = await openRoute(t);
+  const nowNs = clock.nowNs();
+  t.match(await ask('BTCUSD', nowNs + 1n), { status: 400, error: 'timestamp lies in the future' });
+  for (const text of ['', '1.5', '1e18', '-1', '0x1', ' 1', '9'.repeat(20)])
+    t.match(await ask('BTCUSD', text), { status: 400, error: /^timestamp is not an integer of UNIX nanos/ });
+  t.match(await ask('BTCUSD', '9'.repeat(19)), { status: 400, error: 'timestamp lies in the future' });
+  t.match(await ask('BTCUSD', nowNs), { status: 410 });
+  await close();
+});
+
+test('an aggregate that is signed and not on disk is waited for', async (t) => {
+  const { add, commit, ask, clock, close } = await openRoute(t);
+  const [first, second, third] = [...aggregatesOf('BTCUSD', clock.nowNs() - 20n * SECOND_NS, 3)];
+  add(first!);
+  await commit();
+  add(second!);
+  add(third!);
+  const asked = ask('BTCUSD', second!.signedAtNs);
+  let isAnswered = false;
+  void asked.then(() => {
+    isAnswered = true;
+  });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  t.notOk(isAnswered, 'nothing wrong is answered in the meantime');
+  await commit();
+  t.same(await asked, dataOf(second!));
+  add([...aggregatesOf('BTCUSD', clock.nowNs() - 5n * SECOND_NS, 1)][0]!);
+  t.match(await ask('BTCUSD', third!.signedAtNs), { status: 503, error: /BTCUSD$/ }, 'not without end');
+  await close();
+});
+
+test('signed_prices is absent without inputs, and damage is named and costs no other asset', async (t) => {
+  const { folder, add, commit, ask, damage, close } = await openRoute(t, 0n);
+  const btc = [
+    // The next hour begins with a copy of the last of these.
+    ...aggregatesOf('BTCUSD', HOUR_START_NS, 2),
+    ...aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 2),
+  ];
+  for (const aggregate of btc) add(aggregate);
+  const [eth, ...ethLater] = [
+    ...aggregatesOf('ETHUSD', HOUR_START_NS, 1),
+    ...aggregatesOf('ETHUSD', HOUR_START_NS + 2n * HOUR_NS, 2),
+  ];
+  for (const aggregate of [eth!, ...ethLater]) add(aggregate);
+  await commit();
+  const whole = textOf(btc[0]!);
+  const bare = `${whole.slice(0, whole.indexOf(',"signed_prices"'))}}`;
+  await eventually(() => listLogs(folder).length === 1);
+  t.same(await ask('BTCUSD', btc[0]!.signedAtNs), { data: `{"BTCUSD":${bare}}` });
+  const path = tierPath(folder, listHours(folder).signatures[0]!, 'signatures');
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(btc[0]!.r);
+  bytes[at]! ^= 1;
+  writeFileSync(path, bytes);
+  const answer = await ask('BTCUSD', btc[0]!.signedAtNs);
+  t.match(answer, { status: 500, error: /damaged at timestamp: BTCUSD$/ });
+  t.match(await ask('ETHUSD', eth!.signedAtNs), { data: /"ETHUSD"/ });
+  t.match(await ask('BTCUSD', btc[0]!.signedAtNs), { status: 500 });
+  t.equal(damage.length, 1, 'told once');
+  t.match(damage[0], /BTCUSD evm.*checksum/);
+  await close();
+});
