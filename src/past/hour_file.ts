@@ -30,6 +30,8 @@ export interface FoundGroups {
   readonly end: number;
   /** The places of bytes between groups that are no group. */
   readonly damagedAt: readonly number[];
+  /** True when bytes follow the last whole group. */
+  readonly hasTail: boolean;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function findGroups(file: FileHandle, tier: Tier, hour: number, fro
     at = after;
     end = after;
   }
-  return { groups, end, damagedAt };
+  return { groups, end, damagedAt, hasTail: end < size };
 }
 
 function groupBytes({ indexBytes, blocksBytes }: GroupHeader): number {

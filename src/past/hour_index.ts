@@ -11,6 +11,7 @@ interface KnownFile {
   groups: readonly PlacedGroup[];
   end: number;
   damagedAt: readonly number[];
+  hasTail: boolean;
 }
 
 /** The numbers of files and indexes that are kept in memory. An index of 1,000 assets takes about 200 kB. */
@@ -23,6 +24,8 @@ export interface OpenTierFile {
   readonly groups: readonly PlacedGroup[];
   /** Places of bytes that are no group. Entries are missing there. */
   readonly damagedAt: readonly number[];
+  /** True when bytes follow the last group: one that is being written, or was damaged. */
+  readonly hasTail: boolean;
   /** @throws DamagedRecord when the index is damaged */
   index(group: PlacedGroup): Promise<BlockIndex>;
   /** @throws DamagedRecord when the block is damaged */
@@ -56,6 +59,7 @@ export class HourIndex {
         path,
         groups: known.groups,
         damagedAt: known.damagedAt,
+        hasTail: known.hasTail,
         index: (group) => this.#index(file, path, group),
         block: (group, assetKey, index) => this.#block(file, path, group, assetKey, index),
         close: () => file.close(),
@@ -67,12 +71,13 @@ export class HourIndex {
   }
 
   async #refresh(file: FileHandle, path: string, hour: number, tier: Tier): Promise<KnownFile> {
-    const before = this.#files.get(path) ?? { groups: [], end: 0, damagedAt: [] };
+    const before = this.#files.get(path) ?? { groups: [], end: 0, damagedAt: [], hasTail: false };
     const found = await findGroups(file, tier, hour, before.end);
     const known: KnownFile = {
       groups: found.groups.length === 0 ? before.groups : [...before.groups, ...found.groups],
       end: found.end,
       damagedAt: [...before.damagedAt, ...found.damagedAt],
+      hasTail: found.hasTail,
     };
     remember(this.#files, path, known, FILES_MAX);
     return known;

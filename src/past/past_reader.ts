@@ -1,4 +1,5 @@
 import type { AssetName } from '../model/asset_map.js';
+import { DamagedRecord } from '../records/envelope.js';
 import { assetKeyOf, type ChunkBlock } from './chunk.js';
 import { type BlockBytes, type BlockTexts, readBlock } from './entry_block.js';
 import { HourIndex, type OpenTierFile } from './hour_index.js';
@@ -14,6 +15,9 @@ const LIST_MS = 1_000;
 interface PastPart {
   readonly number: number;
   readonly firstNs: bigint | undefined;
+  /** Damage that lost entries right before or after those of this part. */
+  readonly damageBefore?: string | undefined;
+  readonly damageAfter?: string | undefined;
   blocks(assetKey: string): Promise<readonly ChunkBlock[]>;
   read(
     assetKey: string,
@@ -25,6 +29,8 @@ interface PastPart {
 /** The whole past of an hour, while it is open. */
 interface OpenHour {
   readonly parts: readonly PastPart[];
+  /** Damage that lost entries after all parts. */
+  readonly damageAtEnd: string | undefined;
   close(): Promise<void>;
 }
 
@@ -59,7 +65,7 @@ export class PastReader {
 
   /**
    * Returns the entry in force at a time: the last one that is not later.
-   * @throws DamagedRecord when the entry is in a damaged block
+   * @throws DamagedRecord when the entry is in a damaged block, or may be in a damaged group
    */
   async inForce(name: AssetName, atNs: bigint): Promise<KeptEntry | undefined> {
     const hours = this.#hours();
@@ -67,8 +73,8 @@ export class PastReader {
     if (hour === undefined) return undefined;
     // An end that is found at a start belongs to an earlier hour. The file of the next hour begins with it.
     const next = hours.find((one) => one > hour);
-    const late = next === undefined ? undefined : await this.#lastIn(next, name, atNs);
-    return late ?? this.#lastIn(hour, name, atNs);
+    const late = next === undefined ? undefined : await this.#lastIn(next, name, atNs, 'copies');
+    return late ?? this.#lastIn(hour, name, atNs, 'all');
   }
 
   /** Tells whether the past has an entry of the asset with this time, or a later one: then all before are there too. */
@@ -122,18 +128,34 @@ export class PastReader {
     this.#logs.clear();
   }
 
-  async #lastIn(hour: number, name: AssetName, atNs: bigint): Promise<KeptEntry | undefined> {
+  /** @param wanted `copies` if the entries of the hour itself are all later: then its damage does not matter */
+  async #lastIn(
+    hour: number,
+    name: AssetName,
+    atNs: bigint,
+    wanted: 'all' | 'copies',
+  ): Promise<KeptEntry | undefined> {
     const assetKey = assetKeyOf(name);
     const open = await this.#open(hour);
+    // Damage between the entry and the next one of its asset may have cost the entry that was in force.
+    let damage = open.damageAtEnd;
     try {
       for (const part of open.parts.toReversed()) {
+        damage ??= part.damageAfter;
         const blocks = await part.blocks(assetKey);
         for (let i = blocks.length - 1; i >= 0; i--) {
           if (blocks[i]!.minNs > atNs) continue;
           const { bytes, texts } = await part.read(assetKey, i, true);
-          return [...readBlock(name, bytes, texts)].findLast(({ timeNs }) => timeNs <= atNs);
+          const entries = [...readBlock(name, bytes, texts)];
+          const found = entries.findLast(({ timeNs }) => timeNs <= atNs);
+          const isNewest = i === blocks.length - 1 && found === entries.at(-1);
+          if (isNewest && damage !== undefined && wanted === 'all') throw new DamagedRecord(damage);
+          return found;
         }
+        if (blocks.length > 0) damage = undefined;
+        damage ??= part.damageBefore;
       }
+      if (damage !== undefined && wanted === 'all') throw new DamagedRecord(damage);
       return undefined;
     } finally {
       await open.close();
@@ -158,10 +180,14 @@ export class PastReader {
     const inputs = signatures && (await this.#index.open(hour, 'inputs'));
     const parts = groupsOf(signatures, inputs);
     const written = new Set(parts.map(({ number }) => number));
-    for (const log of logs) if (!written.has(log.chunk.number)) parts.push(logPart(log));
+    const running = logs.filter((log) => !written.has(log.chunk.number));
+    parts.push(...running.map(logPart));
     parts.sort((a, b) => a.number - b.number);
+    // A group that is being written has its log.
+    const isDamaged = running.length === 0 && signatures?.hasTail === true;
     return {
       parts,
+      damageAtEnd: isDamaged ? `the last group of ${signatures.path} is damaged` : undefined,
       async close() {
         await signatures?.close();
         await inputs?.close();
@@ -197,11 +223,15 @@ export class PastReader {
 
 function groupsOf(signatures: OpenTierFile | undefined, inputs: OpenTierFile | undefined): PastPart[] {
   if (signatures === undefined) return [];
-  return signatures.groups.map((group): PastPart => {
+  return signatures.groups.map((group, i): PastPart => {
+    const before = signatures.groups[i - 1]?.at ?? -1;
+    const damagedAt = signatures.damagedAt.find((at) => at > before && at < group.at);
     const { number, firstNs, lastNs } = group.header;
     return {
       number,
       firstNs: lastNs === 0n ? undefined : firstNs,
+      damageBefore:
+        damagedAt === undefined ? undefined : `${signatures.path} is damaged at byte ${damagedAt}`,
       blocks: async (assetKey) => (await signatures.index(group)).blocksOf.get(assetKey) ?? [],
       async read(assetKey, index, withInputs) {
         const { texts } = await signatures.index(group);
@@ -217,10 +247,11 @@ function groupsOf(signatures: OpenTierFile | undefined, inputs: OpenTierFile | u
   });
 }
 
-function logPart({ chunk }: LogReader): PastPart {
+function logPart({ chunk, damage }: LogReader): PastPart {
   return {
     number: chunk.number,
     firstNs: chunk.firstNs,
+    damageAfter: damage,
     blocks: async (assetKey) => chunk.blocks(assetKey),
     read: async (assetKey, index) => ({ bytes: chunk.bytesOf(assetKey, index), texts: chunk.texts }),
   };

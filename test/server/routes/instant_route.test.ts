@@ -192,5 +192,14 @@ test('signed_prices is absent without inputs, and damage is named and costs no o
   t.match(await ask('BTCUSD', btc[0]!.signedAtNs), { status: 500 });
   t.equal(damage.length, 1, 'told once');
   t.match(damage[0], /BTCUSD evm.*checksum/);
+
+  // Without its header a group is not found: then what it had is not known, and not nothing.
+  bytes[0]! ^= 1;
+  writeFileSync(path, bytes);
+  const fresh = new PastReader(folder);
+  await t.rejects(fresh.inForce(BTC, btc[0]!.signedAtNs), { name: 'DamagedRecord', message: /damaged/ });
+  const inForce = await fresh.inForce(BTC, btc[1]!.signedAtNs);
+  t.equal(inForce?.timeNs, btc[1]!.signedAtNs, 'the next hour has a copy of the last one');
+  await fresh.close();
   await close();
 });
