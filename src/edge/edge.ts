@@ -9,6 +9,7 @@ import { encodedAssetId } from '../crypto/evm.js';
 import { createFrameSigner } from '../crypto/frame_signer.js';
 import { keccak256Into } from '../crypto/keccak.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
+import { PacedTurns } from '../fair/paced_turns.js';
 import type { Feed } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
@@ -141,6 +142,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
 
   const encodeAssetId = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
   const past = new PastReader(pastFolderOf(config.storage.dir));
+  const pastTurns = new PacedTurns(() => performance.now(), setTimeout);
   const tickets = new TicketIssuer(access.tickets, clock);
   const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
   const times = await openStreamTimes(clock, marks, place);
@@ -193,6 +195,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
         recent: (asset, second) => store.recent(asset, second),
       },
       past,
+      pastTurns,
       onPastDamage: (reason) => logger.error(`the past is damaged: ${reason}`),
       newest: (asset) => store.newest(asset),
       readCandles: (asset, resolution, fromS, toS) =>

@@ -146,9 +146,15 @@ export class PastReader {
         for (let i = blocks.length - 1; i >= 0; i--) {
           if (blocks[i]!.minNs > atNs) continue;
           const { bytes, texts } = await part.read(assetKey, i, true);
-          const entries = [...readBlock(name, bytes, texts)];
-          const found = entries.findLast(({ timeNs }) => timeNs <= atNs);
-          const isNewest = i === blocks.length - 1 && found === entries.at(-1);
+          let found: KeptEntry | undefined;
+          let isNewest = i === blocks.length - 1;
+          for (const entry of readBlock(name, bytes, texts)) {
+            if (entry.timeNs > atNs) {
+              isNewest = false;
+              break;
+            }
+            found = entry;
+          }
           if (isNewest && damage !== undefined && wanted === 'all') throw new DamagedRecord(damage);
           return found;
         }

@@ -112,7 +112,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
 
 /** Makes the response of an error. A time is an integer with all its digits. */
 function refusal({ status, error, keptFromNs }: RouteError, headers: RestResponse['headers']): RestResponse {
-  const response = failure(status, error, headers);
+  const response = failure(status, error, status === 429 ? [...headers, ['Retry-After', '1']] : headers);
   if (keptFromNs === undefined) return response;
   return { ...response, body: `{"error":${JSON.stringify(error)},"kept_from":${keptFromNs}}` };
 }

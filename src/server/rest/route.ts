@@ -46,7 +46,7 @@ export interface RouteAnswer {
 }
 
 export interface RouteError {
-  readonly status: 400 | 403 | 404 | 410 | 500 | 503;
+  readonly status: 400 | 403 | 404 | 410 | 429 | 500 | 503;
   readonly error: string;
   /** With 410: the time from which there are answers; absent while there are none. */
   readonly keptFromNs?: bigint | undefined;

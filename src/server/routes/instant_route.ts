@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import type { PacedTurns } from '../../fair/paced_turns.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { AssetName } from '../../model/asset_map.js';
 import type { SignedAggregate } from '../../model/signed_price.js';
@@ -31,6 +32,8 @@ export interface InstantRouteOptions {
   readonly past: Pick<PastReader, 'inForce' | 'reaches' | 'keptFrom'>;
   /** Returns the newest state of an asset, which may not be on disk yet. */
   readonly newest: (asset: AssetName) => Holding | undefined;
+  /** The turns in which the requests of this thread read the past. */
+  readonly pastTurns: PacedTurns;
   /** Called once with each damage of the past that a request meets. */
   readonly onPastDamage: (reason: string) => void;
   readonly clock: Clock;
@@ -44,6 +47,8 @@ const SETTLING_NS = BigInt(SETTLING_MS) * NS_PER_MS;
 /** The time for which a request waits for the commit of what it asks for. Commits are 50 ms apart, and longer on a slow disk. */
 const COMMIT_MS_MAX = 2_000;
 const COMMIT_POLL_MS = 50;
+/** The number of requests of a token that may wait on a thread. */
+const REQUESTS_MAX = 16;
 /** The number of damages that are told. */
 const TOLD_MAX = 1_000;
 
@@ -88,7 +93,9 @@ export function instantRoutes(
           if (aheadNs > 0n) return { status: 400, error: 'timestamp lies in the future' };
           const wanted = namesOf({ symbols, signatureType }, token, options);
           if ('error' in wanted) return wanted;
-          return { later: past.answer(wanted, timestamp, aheadNs) };
+          return past.hasRoom(token.name)
+            ? { later: past.answer(token.name, wanted, timestamp, aheadNs) }
+            : { status: 429, error: `${REQUESTS_MAX} requests of this token still read the past` };
         },
       }),
     ],
@@ -123,18 +130,44 @@ function namesOf(
 /** The state of an asset at an instant: the text of its aggregate, nothing, or a reason why that is not known. */
 type Instant = { readonly text: string } | 'nothing' | 'damaged' | 'not on disk';
 
+type Asked = [wanted: readonly WantedName[], atNs: bigint, aheadNs: bigint];
+
 class InstantReader {
   readonly #options: InstantRouteOptions;
   /** The newest time of each asset that the past is known to have. */
   readonly #committedNs = new WeakMap<AssetName, bigint>();
+  readonly #requestsOf = new Map<string, number>();
+  readonly #turns: PacedTurns;
   readonly #toldDamage = new Set<string>();
 
   constructor(options: InstantRouteOptions) {
+    this.#turns = options.pastTurns;
     this.#options = options;
   }
 
+  /** Tells whether the requests of a caller that are not answered yet allow another one. */
+  hasRoom(caller: string): boolean {
+    return (this.#requestsOf.get(caller) ?? 0) < REQUESTS_MAX;
+  }
+
   /** @param aheadNs the difference between the instant and the clock; not above 0 */
-  async answer(
+  async answer(caller: string, ...request: Asked): Promise<RouteAnswer | RouteError> {
+    this.#count(caller, 1);
+    try {
+      return await this.#answer(caller, ...request);
+    } finally {
+      this.#count(caller, -1);
+    }
+  }
+
+  #count(caller: string, more: number): void {
+    const requests = (this.#requestsOf.get(caller) ?? 0) + more;
+    if (requests === 0) this.#requestsOf.delete(caller);
+    else this.#requestsOf.set(caller, requests);
+  }
+
+  async #answer(
+    caller: string,
     wanted: readonly WantedName[],
     atNs: bigint,
     aheadNs: bigint,
@@ -153,7 +186,11 @@ class InstantReader {
       if (before !== undefined) return before;
     }
     // Reads the assets in turn: a request for many assets takes no more memory and time at once than one for a single asset.
-    for (const one of missing) found.set(one, await this.#onDisk(one, atNs));
+    for (const one of missing)
+      found.set(
+        one,
+        (await this.#readiness(one, atNs)) ?? (await this.#turns.run(caller, () => this.#onDisk(one, atNs))),
+      );
     return (await this.#fault(found, atNs)) ?? dataOf(wanted, found);
   }
 
@@ -165,14 +202,19 @@ class InstantReader {
     return aggregate === undefined ? 'nothing' : { text: this.#options.aggregateJson(aggregate) };
   }
 
-  async #onDisk({ names, isListed }: WantedName, atNs: bigint): Promise<Instant> {
-    const { past, newest } = this.#options;
+  async #readiness({ names, isListed }: WantedName, atNs: bigint): Promise<Instant | undefined> {
+    const changed = isListed ? this.#options.newest(names[0]!) : undefined;
+    if (changed === undefined) return undefined;
     try {
-      if (isListed) {
-        const changed = newest(names[0]!);
-        if (changed !== undefined && !(await this.#isCommitted(names[0]!, atNs, changed.timeNs)))
-          return 'not on disk';
-      }
+      return (await this.#isCommitted(names[0]!, atNs, changed.timeNs)) ? undefined : 'not on disk';
+    } catch (error) {
+      return this.#damaged(error);
+    }
+  }
+
+  async #onDisk({ names }: WantedName, atNs: bigint): Promise<Instant> {
+    const { past } = this.#options;
+    try {
       for (const name of names) {
         const entry = await past.inForce(name, atNs);
         if (entry?.kind === 'gap') return 'damaged';
@@ -181,12 +223,14 @@ class InstantReader {
       }
       return 'nothing';
     } catch (error) {
-      if (error instanceof DamagedRecord) {
-        this.#tell(error.message);
-        return 'damaged';
-      }
-      throw error;
+      return this.#damaged(error);
     }
+  }
+
+  #damaged(error: unknown): Instant {
+    if (!(error instanceof DamagedRecord)) throw error;
+    this.#tell(error.message);
+    return 'damaged';
   }
 
   /** Waits until the past has the entry of an asset that is in memory, unless it is known to have a later one than wanted. */

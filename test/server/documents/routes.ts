@@ -1,4 +1,5 @@
 import { systemClock } from '../../../src/clock/clock.js';
+import { PacedTurns } from '../../../src/fair/paced_turns.js';
 import type { Route } from '../../../src/server/rest/route.js';
 import { createRoutes } from '../../../src/server/routes/index.js';
 
@@ -13,6 +14,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     prices: { latest: () => undefined, latestVersion: () => 0, recent: () => undefined },
     past: { inForce: async () => undefined, reaches: async () => true, keptFrom: async () => undefined },
     newest: () => undefined,
+    pastTurns: new PacedTurns(() => performance.now(), setTimeout),
     onPastDamage: () => {},
     readCandles: () => 'too many',
     sealedDays: () => ({ first: 0, end: 0 }),

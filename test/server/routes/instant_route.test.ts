@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
+import { PacedTurns } from '../../../src/fair/paced_turns.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
 import { PastReader } from '../../../src/past/past_reader.js';
@@ -39,6 +40,7 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
       findAsset: (symbol) => [BTC, ETH].find((asset) => asset.symbol === symbol),
       past: reader,
       newest: ({ symbol }) => newest.get(symbol),
+      pastTurns: new PacedTurns(() => performance.now(), setTimeout),
       onPastDamage: (reason) => damage.push(reason),
       clock,
       aggregateJson: textOf,
@@ -112,6 +114,16 @@ test('each instant has the aggregate that was in force, to the last character', 
 
   writer.append(BTC, { state: 'ended', timeNs: clock.nowNs(), minute: undefined });
   await commit();
+  await close();
+});
+
+test('a token has few requests that wait, and others are answered beside them', async (t) => {
+  const { ask, clock, close } = await openRoute(t);
+  const asked = Array.from({ length: 17 }, () => ask('BTCUSD', clock.nowNs()));
+  t.match(await asked[16], { status: 429, error: /^16 requests/ });
+  t.match(await asked[0], { status: 410 });
+  await Promise.all(asked);
+  t.match(await ask('BTCUSD', clock.nowNs()), { status: 410 }, 'and again after they are answered');
   await close();
 });
 
