@@ -9,7 +9,6 @@ import { encodedAssetId } from '../crypto/evm.js';
 import { createFrameSigner } from '../crypto/frame_signer.js';
 import { keccak256Into } from '../crypto/keccak.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
-import { PacedTurns } from '../fair/paced_turns.js';
 import type { Feed } from '../feed/feed.js';
 import type { Counters } from '../metrics/counters.js';
 import { FrameLatency } from '../metrics/frame_latency.js';
@@ -17,8 +16,6 @@ import type { ServingReport } from '../metrics/metrics.js';
 import type { Simulated } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
-import { pastFolderOf } from '../past/past_folder.js';
-import { PastReader } from '../past/past_reader.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
 import { TicketIssuer } from '../server/access/ticket_issuer.js';
@@ -34,6 +31,7 @@ import { FanOut } from '../stream/fan_out.js';
 import { PriceTable } from '../stream/price_table.js';
 import type { EdgeCommand, EdgeSettings, Identity } from './edge_command.js';
 import { MarketStatuses } from './market_statuses.js';
+import { readPast } from './read_past.js';
 import { ServedPrices } from './served_prices.js';
 
 export interface EdgeOptions {
@@ -141,8 +139,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   }
 
   const encodeAssetId = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
-  const past = new PastReader(pastFolderOf(config.storage.dir));
-  const pastTurns = new PacedTurns(() => performance.now(), setTimeout);
+  const past = readPast(config, logger);
   const tickets = new TicketIssuer(access.tickets, clock);
   const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
   const times = await openStreamTimes(clock, marks, place);
@@ -194,9 +191,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
         latestVersion: () => prices.latestVersion,
         recent: (asset, second) => store.recent(asset, second),
       },
-      past,
-      pastTurns,
-      onPastDamage: (reason) => logger.error(`the past is damaged: ${reason}`),
+      ...past,
       newest: (asset) => store.newest(asset),
       readCandles: (asset, resolution, fromS, toS) =>
         store.history(asset, resolution, fromS, toS, limits.candlesPerRequest),
@@ -295,7 +290,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     drain: () => server.drain(),
     async close() {
       await server.close();
-      await past.close();
+      await past.past.close();
     },
   };
 }
