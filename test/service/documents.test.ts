@@ -167,6 +167,19 @@ test('a running service says what its documents say', async (t) => {
     }
   });
 
+  await t.test('a stream of events', async (t) => {
+    const response = await fetch(`${service.url}/v1/stream?assets=BTCUSD,3&channel=10ms`, {
+      headers: { Authorization: `Basic ${TOKEN}` },
+    });
+    t.equal(response.status, 200);
+    const reader = response.body!.getReader();
+    let body = '';
+    while (!body.includes('event: unsigned')) body += Buffer.from((await reader.read()).value!).toString();
+    checkResponse(response, body, openApi.paths['/v1/stream']!.get!.responses[200]);
+    await reader.cancel();
+    answered.add('/v1/stream');
+  });
+
   await t.test('market status stands in frames where there is a market', async (t) => {
     const socket = await TestSocket.open(`${service.socketUrl}/ws?addtl_attrs=ms&channel=10ms`);
     socket.send({ type: 'subscribe', assets: [1, 3] });
@@ -232,7 +245,7 @@ test('a running service says what its documents say', async (t) => {
     )) {
       await expect(401, path, '');
       await expect(401, path, 'unknown');
-      await expect(403, path, path === '/v1/stream_ticket' ? NARROW : NO_REST);
+      await expect(403, path, path.startsWith('/v1/stream') ? NARROW : NO_REST);
       await expect(400, `${path}?a=%zz`);
       await expect(400, `${path}?a=1&a=2`);
     }

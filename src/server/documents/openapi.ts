@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Parameter, Route, RouteAccess } from '../rest/route.js';
+import type { DescribedRoute, Parameter, RouteAccess } from '../rest/route.js';
 import { goneResponse } from '../schemas/past_schemas.js';
 import { errorResponse } from '../schemas/value_schemas.js';
 import { API_VERSION, EXACT_NUMBERS, LOGIN_SCHEMES, TOKEN_SCHEME } from './about.js';
@@ -16,7 +16,7 @@ export interface PathItem {
   readonly post?: OpenApiOperation;
 }
 
-function pathItem({ method }: Route, described: OpenApiOperation): PathItem {
+function pathItem({ method }: DescribedRoute, described: OpenApiOperation): PathItem {
   return method === 'GET' ? { get: described } : { post: described };
 }
 
@@ -30,7 +30,7 @@ export function operationsOf({ paths }: Pick<OpenApiDocument, 'paths'>) {
 }
 
 /** Makes the OpenAPI 3.1 document of the REST API, from the descriptions in the routes. */
-export function openApiDocument(routes: ReadonlyMap<string, Route>) {
+export function openApiDocument(routes: ReadonlyMap<string, DescribedRoute>) {
   const bodies = new Map([...routes].map(([path, route]) => [path, bodySchema(route)]));
   const parameters = [...routes.values()].flatMap((route) => Object.values(route.parameters));
   const schemas = documentSchemas([
@@ -168,13 +168,13 @@ function headerReferences(names: readonly HeaderName[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function bodySchema({ raw, response }: Route): z.ZodType {
+function bodySchema({ raw, response }: DescribedRoute): z.ZodType {
   return raw ? response : z.strictObject({ data: response });
 }
 
 function operation(
   path: string,
-  route: Route,
+  route: DescribedRoute,
   body: JsonSchema,
   schemaOf: (schema: z.ZodType) => JsonSchema,
 ) {
@@ -190,7 +190,11 @@ function operation(
   ]);
   const ok = {
     description: 'The answer',
-    headers: { ...headerReferences(RATE_LIMIT_HEADERS), ...Object.fromEntries(own) },
+    headers: {
+      // A stream counts as a connection, not as a request.
+      ...(route.raw === 'text/event-stream' ? {} : headerReferences(RATE_LIMIT_HEADERS)),
+      ...Object.fromEntries(own),
+    },
     content: { [route.raw ?? 'application/json']: { schema: body } },
   };
   return {

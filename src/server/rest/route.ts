@@ -63,7 +63,7 @@ export interface Route {
   /** The schema of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
   /** The type of a body that is not wrapped in `data`. */
-  readonly raw: 'application/json' | 'text/plain' | 'text/html' | undefined;
+  readonly raw: 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream' | undefined;
   /** The statuses of this route in addition to 200 and the statuses of every route. */
   readonly errors: readonly RouteError['status'][];
   /** Headers of an answer with 200. */
@@ -71,6 +71,9 @@ export interface Route {
   /** @param body the body of a POST */
   handle(query: ReadonlyMap<string, string>, caller: Caller | undefined, body?: string): RouteResult;
 }
+
+/** The facts of a path that the documentation shows. */
+export type DescribedRoute = Omit<Route, 'handle'>;
 
 /**
  * The callers that a route admits.

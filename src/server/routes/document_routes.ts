@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { DOCUMENT_PATHS } from '../../wire/paths.js';
+import { DOCUMENT_PATHS, EVENTS_PATH } from '../../wire/paths.js';
 import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
 import { renderClientPage } from '../documents/client_page.js';
 import { readClientReference } from '../documents/client_reference.js';
+import { EVENT_STREAM_ROUTE } from '../documents/event_stream_route.js';
 import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
 import { PAGE_HEADERS } from '../documents/page_frame.js';
 import { renderPage } from '../documents/reference_page.js';
@@ -75,7 +76,7 @@ interface Documents {
 }
 
 function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string): Documents {
-  const openApi = openApiDocument(routes);
+  const openApi = openApiDocument(new Map([...routes, [EVENTS_PATH, EVENT_STREAM_ROUTE]]));
   const asyncApi = asyncApiDocument(serviceName);
   return {
     openApi: JSON.stringify(openApi),

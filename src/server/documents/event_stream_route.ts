@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import type { DescribedRoute, Parameter } from '../rest/route.js';
+import { streamQuery } from '../schemas/message_schemas.js';
+
+const { channel, message_type, addtl_attrs } = streamQuery.shape;
+
+/** The description of `/v1/stream`, which is no route of REST: its answer has no end. */
+export const EVENT_STREAM_ROUTE: DescribedRoute = {
+  summary: 'The frames of `/ws` as server-sent events',
+  method: 'GET',
+  access: 'token',
+  scope: 'stream',
+  parameters: {
+    assets: {
+      description:
+        'Comma-separated list of symbols and streaming IDs, at most `limits.subscriptions_per_connection` of them',
+      required: true,
+      schema: z.string().regex(/^[^,]+(?:,[^,]+)*$/),
+    },
+    ...Object.fromEntries(
+      Object.entries({ channel, message_type, addtl_attrs }).map(([name, schema]): [string, Parameter] => [
+        name,
+        {
+          description: schema.description ?? '',
+          required: false,
+          schema: schema as z.ZodType<unknown, string>,
+        },
+      ]),
+    ),
+  },
+  response: z
+    .string()
+    .describe(
+      'Events: `event` is the type of a message of `/ws`, `data` the message, and `id` the `ts` of a frame. A comment comes every 10 s. ' +
+        'The last event of a stream that the service ends is `end`, with `code` and `reason`',
+    ),
+  raw: 'text/event-stream',
+  errors: [503],
+  headers: { 'Cache-Control': 'no-store' },
+};
