@@ -17,7 +17,7 @@ const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+
  * README and its licence.
  */
 const ALLOWED_FILE =
-  /^(?:package\.json|README\.md|LICENSE|(?:client|model|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts))$/;
+  /^(?:package\.json|README\.md|LICENSE|(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts))$/;
 const FORBIDDEN_FILE = /^client\/(?:page|examples|solidity)\//;
 const REQUIRED_FILES = ['package.json', 'README.md', 'LICENSE'];
 

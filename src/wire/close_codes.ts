@@ -3,8 +3,6 @@ export interface Close {
   readonly code: number;
   /** The text of the close frame. */
   readonly reason: string;
-  /** The paths on which the close is used: streams, publishers, or both. */
-  readonly paths: 'all' | 'stream' | 'publish';
   /** True when a client should connect again. */
   readonly reconnect: boolean;
 }
@@ -14,76 +12,83 @@ export const CLOSES = {
   shuttingDown: {
     code: 1001,
     reason: 'the service is shutting down',
-    paths: 'all',
     reconnect: true,
   },
   binaryMessage: {
     code: 1003,
     reason: 'binary messages are not accepted',
-    paths: 'all',
     reconnect: false,
   },
   badMessages: {
     code: 1008,
     reason: 'too many bad messages',
-    paths: 'stream',
     reconnect: false,
   },
   refusedMessages: {
     code: 1008,
     reason: 'more than bad_messages_per_second messages of the token were refused',
-    paths: 'publish',
     reconnect: true,
   },
   controlFlood: {
     code: 1008,
     reason: 'more than control_messages_per_second',
-    paths: 'all',
     reconnect: true,
   },
   emptyFrames: {
     code: 1008,
-    reason: 'too many frames without bytes',
-    paths: 'all',
+    reason: 'too many empty frames',
     reconnect: true,
   },
   idle: {
     code: 1008,
     reason: 'nothing whole was received within the idle timeout',
-    paths: 'all',
     reconnect: true,
   },
   tooManySilent: {
     code: 1008,
     reason: 'too many connections of the token do not answer',
-    paths: 'publish',
     reconnect: true,
   },
   tooMuchAtOnce: {
     code: 1013,
     reason: 'too many messages at once',
-    paths: 'all',
     reconnect: true,
   },
   tooSlow: {
     code: 1013,
     reason: 'too slow',
-    paths: 'stream',
     reconnect: true,
   },
   tokenRevoked: {
     code: 4401,
     reason: 'the access token was revoked',
-    paths: 'all',
     reconnect: false,
   },
   keyRemoved: {
     code: 4401,
     reason: 'the publisher key is no longer on the allow-list',
-    paths: 'publish',
     reconnect: false,
   },
 } as const satisfies Readonly<Record<string, Close>>;
+
+/** The paths on which a close is used: streams, publishers, or both. */
+export type ClosePaths = 'all' | 'stream' | 'publish';
+
+/** The paths of each close. They are in a separate constant so that a client does not load them. */
+export const CLOSE_PATHS: Readonly<Record<keyof typeof CLOSES, ClosePaths>> = {
+  shuttingDown: 'all',
+  binaryMessage: 'all',
+  badMessages: 'stream',
+  refusedMessages: 'publish',
+  controlFlood: 'all',
+  emptyFrames: 'all',
+  idle: 'all',
+  tooManySilent: 'publish',
+  tooMuchAtOnce: 'all',
+  tooSlow: 'stream',
+  tokenRevoked: 'all',
+  keyRemoved: 'publish',
+};
 
 /**
  * The texts of the documents for each close, in CommonMark. The texts are in a separate constant so that a client does not

@@ -189,7 +189,7 @@ test("a vendor's key is in no line, recording, error or metric", async (t) => {
   good: { kind: http, url: "${address}", every: 1s, price: "$.error", headers: { X-Key: { env: VENDOR_KEY } } }
   refused: { kind: http, url: "http://127.0.0.1:1/?apikey=${SECRET}", every: 1s, price: "$.a" }
   invalid: { kind: http, url: "${address}", every: 1s, price: "$.a", headers: { X-Key: { env: VENDOR_LINES } } }
-  ended: { kind: command, run: [${JSON.stringify(process.execPath)}, -e, "process.exit(3)", ${SECRET}] }
+  ended: { kind: command, run: [/bin/sh, -c, "exit 3", ${SECRET}] }
   gone: { kind: command, run: [/nowhere/program, ${SECRET}] }
   socket: { kind: kraken, url: "ws://127.0.0.1:1/?key=${SECRET}", pairs_url: "http://127.0.0.1:1/?key=${SECRET}" }
 assets:
@@ -200,7 +200,7 @@ assets:
   t.teardown(() => {
     delete process.env['VENDOR_LINES'];
   });
-  const { stdout, stderr, exitCode } = await run([file, '--check', '--record', recording], {}, 1_500);
+  const { stdout, stderr, exitCode } = await run([file, '--check', '--record', recording], {}, 3_000);
   t.equal(exitCode, 1);
   for (const name of ['good', 'refused', 'invalid', 'ended', 'gone', 'socket'])
     t.match(stderr, `sources: ${name}: `, `${name} is reported`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { parse } from 'yaml';
 import { eventually } from '../../scripts/load/wait.js';
+import { SOURCE_METRICS } from '../../src/markets/source_metrics.js';
 import { METRICS } from '../../src/metrics/metrics.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
@@ -61,6 +62,8 @@ test('every metric of the dashboard and of the alerts is served', async (t) => {
   const own = await (await fetch(`${service.adminUrl}/metrics`)).text();
   const served = new Set([...own.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));
   for (const { name } of METRICS) if (name.startsWith('tickseal_cluster_')) served.add(name);
+  // The process of sources has a listener of its own.
+  for (const { name } of SOURCE_METRICS) served.add(name);
   const names = [...queries(), ...alertExpressions()].flatMap(metricsOf);
   t.ok(names.length > 50);
   for (const name of new Set(names)) t.ok(served.has(name.replace(/_bucket$/, '')), name);

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'tap';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
-import { CLOSES, type Close } from '../../src/wire/close_codes.js';
+import { CLOSE_PATHS, CLOSES, type Close, type ClosePaths } from '../../src/wire/close_codes.js';
 import { MARKET_STATUS_CODES, MARKET_STATUS_NAMES } from '../../src/wire/market_status_codes.js';
-import { DOCUMENT_PATHS, REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
+import { DOCUMENT_PATHS, EVENTS_PATH, REST_PATHS, SOCKET_PATHS } from '../../src/wire/paths.js';
 import {
   PAYLOAD_SIGNATURE,
   type PayloadLayout,
@@ -33,15 +33,20 @@ const markdown = [
 ]
   .map((file) => readFileSync(join(ROOT, file), 'utf8'))
   .join('\n');
-const codesOf = (paths: readonly Close['paths'][]) =>
-  Object.values<Close>(CLOSES)
-    .filter((close) => paths.includes(close.paths))
-    .map(({ code, reconnect }) => ({ code, reconnect }));
+const codesOf = (paths: readonly ClosePaths[]) =>
+  Object.entries<Close>(CLOSES)
+    .filter(([name]) => paths.includes(CLOSE_PATHS[name as keyof typeof CLOSES]))
+    .map(([, { code, reconnect }]) => ({ code, reconnect }));
 
 test('the paths', async (t) => {
   t.same(
     Object.keys(openApi.paths).sort(),
-    [...Object.values(REST_PATHS), ...Object.values(DOCUMENT_PATHS), pushedAssetsPath('acme')].sort(),
+    [
+      ...Object.values(REST_PATHS),
+      EVENTS_PATH,
+      ...Object.values(DOCUMENT_PATHS),
+      pushedAssetsPath('acme'),
+    ].sort(),
   );
   t.same(
     Object.values(asyncApi.channels).map(({ address }) => address),

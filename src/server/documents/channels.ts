@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { CLOSE_MEANINGS, CLOSES, type Close } from '../../wire/close_codes.js';
+import { CLOSE_MEANINGS, CLOSE_PATHS, CLOSES, type Close, type ClosePaths } from '../../wire/close_codes.js';
 import { PUBLISH_PATHS, STREAM_PATH, SUBSCRIBE_PATHS } from '../../wire/paths.js';
 import { aggregateQuery } from '../schemas/aggregate_schemas.js';
 import { publishQuery, streamQuery } from '../schemas/message_schemas.js';
@@ -168,9 +168,9 @@ ${BEFORE_THE_UPGRADE}${closeCodes(['all', 'stream'])}`,
   };
 }
 
-function closeCodes(paths: readonly Close['paths'][]): string {
+function closeCodes(paths: readonly ClosePaths[]): string {
   const rows = Object.entries<Close>(CLOSES)
-    .filter(([, close]) => paths.includes(close.paths))
+    .filter(([name]) => paths.includes(CLOSE_PATHS[name as keyof typeof CLOSES]))
     .map(([name, { code, reconnect }]) => {
       const meaning = CLOSE_MEANINGS[name as keyof typeof CLOSES];
       return `- ${code}: ${meaning}; ${reconnect ? 'connect again' : 'do not connect again'}`;

@@ -165,12 +165,18 @@ export const unixSeconds = z
   .transform(Number)
   .meta({ type: 'integer', format: 'int64', minimum: -SECONDS_MAX, maximum: SECONDS_MAX });
 
+/** The year 2255. A double holds this number exactly, and an `int64` too. */
+const NANOSECONDS_MAX = 9 * 10 ** 18;
+
 /** UNIX nanoseconds, with all their digits. */
 export const unixNanoseconds = z
   .string()
-  .regex(/^\d{1,19}$/, 'is not an integer of UNIX nanoseconds')
+  .refine(
+    (text) => /^\d{1,19}$/.test(text) && BigInt(text) <= NANOSECONDS_MAX,
+    `is not an integer of UNIX nanoseconds, from 0 to ${NANOSECONDS_MAX}`,
+  )
   .transform(BigInt)
-  .meta({ type: 'integer', format: 'int64', minimum: 0 });
+  .meta({ type: 'integer', format: 'int64', minimum: 0, maximum: NANOSECONDS_MAX });
 
 const COUNT_MAX = 999_999;
 
