@@ -1,4 +1,5 @@
 import { test } from 'tap';
+import { EVENTS_PATH } from '../../src/wire/paths.js';
 import { get, sha256, startTestService, type TestService } from '../service/harness.js';
 import { RawHttp, type RawResponse } from '../service/raw_http.js';
 import { THREAD_COUNTS } from '../tier.js';
@@ -32,7 +33,7 @@ const SOCKETS: readonly Target[] = [
 /** The paths for publishers that log in by signature. A token is not accepted there. */
 const LOGIN_PATHS = ['/v1/publisher/metadata', '/v1/registry/brokers'];
 /** The paths for streams. All other paths with a token need the scope `rest`. */
-const STREAM_PATHS = ['/v1/stream_ticket'];
+const STREAM_PATHS = ['/v1/stream_ticket', EVENTS_PATH];
 const OPEN_PATHS = [
   '/asyncapi.json',
   '/docs',
