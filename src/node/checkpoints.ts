@@ -3,7 +3,7 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 export interface CheckpointsOptions<Asset> {
   readonly assets: () => readonly Asset[];
-  /** Appends the state of an asset to the log again, as far as its time is before `beforeNs`. */
+  /** Appends to the log again the inputs and the newest aggregate of an asset whose time is before `beforeNs`. */
   readonly putAgain: (asset: Asset, beforeNs: TimeNs) => void;
 }
 

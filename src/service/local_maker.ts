@@ -101,7 +101,7 @@ export class LocalMaker {
     await this.#log.durable();
   };
 
-  /** Writes the state of an asset to the log again, as far as its time is before `beforeNs`: its inputs and its newest aggregate. */
+  /** Writes to the log again the inputs and the newest aggregate of an asset whose time is before `beforeNs`. */
   putAgain(asset: Asset, beforeNs: TimeNs): void {
     this.aggregator.putAgain(asset, beforeNs);
     this.#sink.putAgain(asset, beforeNs);

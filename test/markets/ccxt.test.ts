@@ -16,14 +16,33 @@ interface Bench {
   price(asset: string): bigint | undefined;
 }
 
+/** Makes a run of sources on the time of a test. @param folder the folder of packages */
+function runOf(
+  sources: string,
+  folder: string,
+  time: ManualTime,
+  warn: (text: string) => void = () => {},
+): SourceRun {
+  return new SourceRun({
+    plan: planOf(sources),
+    clock: time,
+    schedule: time.schedule,
+    random: () => 0.5,
+    env: {},
+    folder,
+    write: () => {},
+    warn,
+  });
+}
+
 async function start(t: Test, has: Record<string, boolean>, inputs = 'gate BTC/USDT'): Promise<Bench> {
   const folder = t.testdir();
   const ccxt = await installStandIn(folder);
   ccxt.has = has;
   const time = new ManualTime();
   const warnings: string[] = [];
-  const run = new SourceRun({
-    plan: planOf(`
+  const run = runOf(
+    `
 sources: { gate: { kind: ccxt, exchange: gate } }
 assets:
 ${inputs
@@ -33,15 +52,11 @@ ${inputs
       `  ${input.slice(5).replace('/', '')}: { from: [${input}], min_sources: 1, max_age: 10s, max_spread_percent: 50 }`,
   )
   .join('\n')}
-`),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
+`,
     folder,
-    write: () => {},
-    warn: (text) => warnings.push(text),
-  });
+    time,
+    (text) => warnings.push(text),
+  );
   t.teardown(() => run.close());
   t.same(await run.open(), []);
   time.advance(0);
@@ -78,20 +93,14 @@ test('a pair, an exchange or a package that there is not', async (t) => {
   const folder = t.testdir({ empty: {} });
   await installStandIn(folder);
   const faultsOf = async (exchange: string, pair: string, home = folder) => {
-    const time = new ManualTime();
-    const run = new SourceRun({
-      plan: planOf(`
+    const run = runOf(
+      `
 sources: { gate: { kind: ccxt, exchange: ${exchange} } }
 assets: { A: { from: [gate ${pair}], min_sources: 1 } }
-`),
-      clock: time,
-      schedule: time.schedule,
-      random: () => 0.5,
-      env: {},
-      folder: home,
-      write: () => {},
-      warn: () => {},
-    });
+`,
+      home,
+      new ManualTime(),
+    );
     const faults = await run.open();
     run.close();
     return faults;
@@ -174,19 +183,15 @@ test('a list of markets that cannot be read is read again, and all symbols are t
   ccxt.isUnreachable = true;
   const time = new ManualTime();
   const warnings: string[] = [];
-  const run = new SourceRun({
-    plan: planOf(`
+  const run = runOf(
+    `
 sources: { gate: { kind: ccxt, exchange: gate } }
 assets: { A: { from: [gate BTC/USTD], min_sources: 1 } }
-`),
-    clock: time,
-    schedule: time.schedule,
-    random: () => 0.5,
-    env: {},
+`,
     folder,
-    write: () => {},
-    warn: (text) => warnings.push(text),
-  });
+    time,
+    (text) => warnings.push(text),
+  );
   t.teardown(() => run.close());
   t.same(await run.open(), []);
   t.match(warnings, [/^gate: the list of pairs cannot be read: .*fetch failed/]);

@@ -54,7 +54,7 @@ test('a store that gets candles and then a part of the records again has the sam
       fc.boolean(),
       async (steps, knownRaw, replayedRaw, copiedRaw, isRestarted, isRepeated) => {
         // The other node was present for the first records, then absent, and is present again. The log begins at any later record.
-        // It repeats the newest record before that if there is no later one yet when the candles are copied.
+        // The log repeats the newest record before its beginning, if there is no later record when the candles are copied.
         const replayed = replayedRaw % (steps.length + 1);
         const known = Math.min(knownRaw % steps.length, replayed);
         const copied = Math.max(steps.length - copiedRaw, replayed, 1);

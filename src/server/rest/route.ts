@@ -202,6 +202,15 @@ export const assetList = z
   .refine((symbols) => !symbols.some((symbol) => EMPTY.test(symbol)), 'has an empty element')
   .meta({ pattern: `^${SPACED_SYMBOL}(?:,${SPACED_SYMBOL})*$` });
 
+/** Returns the parameter for the assets of a request. */
+export function assetsParameter(assetsMax: number) {
+  return {
+    description: `Comma-separated list of at most ${assetsMax} different asset symbols`,
+    required: true,
+    schema: assetList,
+  } as const;
+}
+
 /** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark asset if no EVM asset exists. */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
@@ -235,12 +244,18 @@ export function findAssets(
     };
   const unknown = symbols.filter((symbol) => find(symbol) === undefined);
   if (unknown.length > 0) return { status: 400, error: `assets names unknown assets: ${unknown.join(', ')}` };
-  const foreign = symbols.filter((symbol) => !token.maySee(symbol));
-  if (foreign.length > 0)
-    return { status: 403, error: `the access token does not cover these assets: ${foreign.join(', ')}` };
+  const refusal = refuseForeign(symbols, token);
+  if (refusal !== undefined) return refusal;
   const assets = symbols.map((symbol) => find(symbol, signatureType));
   const missing = symbols.filter((_, i) => assets[i] === undefined);
   return missing.length > 0 ? typeMissing(signatureType!, missing) : (assets as Asset[]);
+}
+
+/** Returns the error that names the symbols that the token may not see. */
+export function refuseForeign(symbols: readonly string[], token: Token): RouteError | undefined {
+  const foreign = symbols.filter((symbol) => !token.maySee(symbol));
+  if (foreign.length === 0) return undefined;
+  return { status: 403, error: `the access token does not cover these assets: ${foreign.join(', ')}` };
 }
 
 /** Finds the asset that a parameter names, if the token may see it. */

@@ -13,12 +13,13 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Token } from '../access/tokens.js';
 import {
   type AssetSelection,
-  assetList,
+  assetsParameter,
   type FindAsset,
   findAssets,
   type Route,
   type RouteAnswer,
   type RouteError,
+  refuseForeign,
   signatureTypeParameter,
   tokenRoute,
   unixNanoseconds,
@@ -79,11 +80,7 @@ export function instantRoutes(
             required: true,
             schema: unixNanoseconds,
           },
-          assets: {
-            description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
-            required: true,
-            schema: assetList,
-          },
+          assets: assetsParameter(assetsPerRequestMax),
           signature_type: signatureTypeParameter,
         },
         response: z.record(assetId, keptSignedPrice(signedPrice)),
@@ -117,9 +114,8 @@ function namesOf(
   const counted = symbols.length > assetsPerRequestMax ? symbols : listed;
   const assets = findAssets({ symbols: counted, signatureType }, token, assetsPerRequestMax, findAsset);
   if ('error' in assets) return assets;
-  const foreign = symbols.filter((symbol) => !token.maySee(symbol));
-  if (foreign.length > 0)
-    return { status: 403, error: `the access token does not cover these assets: ${foreign.join(', ')}` };
+  const refusal = refuseForeign(symbols, token);
+  if (refusal !== undefined) return refusal;
   return symbols.map((symbol): WantedName => {
     const asset = findAsset(symbol, signatureType);
     if (asset !== undefined) return { symbol, names: [asset], isListed: true };

@@ -7,7 +7,7 @@ import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
 import type { Token } from '../access/tokens.js';
 import {
   type AssetSelection,
-  assetList,
+  assetsParameter,
   type FindAsset,
   findAssets,
   type Route,
@@ -44,11 +44,6 @@ export function priceRoutes(
   signedPrice: ReturnType<typeof aggregatedSignedPrice>,
 ): [string, Route][] {
   const { symbols, prices, clock, aggregateJson, assetsPerRequestMax } = options;
-  const assetsParameter = {
-    description: `Comma-separated list of at most ${assetsPerRequestMax} different asset symbols`,
-    required: true,
-    schema: assetList,
-  } as const;
   const byAsset = z.record(assetId, signedPrice);
 
   const find = (wanted: AssetSelection, token: Token) =>
@@ -71,7 +66,7 @@ export function priceRoutes(
       REST_PATHS.latest,
       tokenRoute({
         summary: 'The latest aggregated signed price of each asset that has a live one',
-        parameters: { assets: assetsParameter, signature_type: signatureTypeParameter },
+        parameters: { assets: assetsParameter(assetsPerRequestMax), signature_type: signatureTypeParameter },
         response: byAsset,
         errors: [400],
         handle({ assets: symbols, signature_type: signatureType }, token) {
@@ -102,7 +97,7 @@ export function priceRoutes(
             required: true,
             schema: unixSeconds,
           },
-          assets: assetsParameter,
+          assets: assetsParameter(assetsPerRequestMax),
           signature_type: signatureTypeParameter,
         },
         response: byAsset,

@@ -56,7 +56,7 @@ export class Invariants {
   /** The process that wrote each record first, by the record's ID. */
   readonly #authors = new Map<string, string>();
   readonly #committed = new Map<string, Committed>();
-  /** The highest sequence that the author of each record had heard of when it wrote the record. */
+  /** The highest sequence that a record's author knew when the author wrote the record, by the record's ID. */
   readonly #heardOf = new Map<string, number>();
   #last: Committed | undefined;
   /**
