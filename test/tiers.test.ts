@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { parse } from 'yaml';
 import { isOfTier, testFiles } from '../scripts/test/files.js';
-import { isLight, mayListen, sharesService } from '../scripts/test/light_tests.js';
+import { isLight, lightTests, mayListen, sharesService } from '../scripts/test/light_tests.js';
 import { removeStaleOutputs } from '../scripts/test/stale_outputs.js';
 import { overBudget, readTimes, slowestTable } from '../scripts/test/times.js';
 import { ROOT } from './pages.js';
@@ -12,6 +13,9 @@ const FILES = testFiles();
 /** Calls that start programs or costly helpers. Only tests of the whole tier may contain them. */
 const STARTS_MUCH =
   /launchBrowser\(|natsServers\(|TestCluster\.start\(|'demo-cluster'|\b(?:spawn|spawnSync|execFile|execFileSync|runProgram)\(\s*'(?:npm|npx|cargo|cc|go|chromium|nats-server)'/;
+
+/** The longest variable of the environment with which Linux starts a process. A part of it is for the name. */
+const VARIABLE_BYTES_MAX = 128 * 1024 - 1024;
 
 test('the name of a file says its tier', async (t) => {
   const tiersOf = (file: string) =>
@@ -105,4 +109,16 @@ test('tests that may open a listener are known, so that a Node without uWebSocke
     t.ok(mayListen(`test/${file}.test.js`), file);
   for (const file of ['store/store', 'crypto/pool/pool', 'crypto/keccak'])
     t.notOk(mayListen(`test/${file}.test.js`), file);
+});
+
+test('the variables that tap gives to each test are short enough in a folder with a path of 200 characters', async (t) => {
+  const settings = parse(readFileSync(join(ROOT, '.taprc'), 'utf8')) as Record<string, unknown>;
+  t.equal(settings['coverage-exclude'], undefined, 'tap would add each excluded file');
+  t.match(settings['node-arg'], ['--import=./dist/test/coverage_without_tests.js']);
+  const files = FILES.filter((file) => isOfTier(file, 'whole'));
+  const bundles = lightTests(files);
+  const bundled = new Set(bundles.flatMap((bundle) => bundle.files));
+  const run = [...files.filter((file) => !bundled.has(file)), ...bundles.map(({ bundle }) => bundle)];
+  const folder = `/${'x'.repeat(199)}`;
+  t.ok(run.map((file) => `${folder}/dist/${file}`).join('\n').length < VARIABLE_BYTES_MAX);
 });

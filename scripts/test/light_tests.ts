@@ -34,10 +34,10 @@ const SERVICE_TESTS_MAX = 7;
 const OWN_PROCESS = /^node:(?:child_process|worker_threads|inspector)$/;
 
 /**
- * Writes a file for each group of tests that share a process. The file imports these tests. `dist/test/together/ROOM.test.js` is for the
- * light tests of a room of `test`, and `ROOM_N.test.js` is for tests of a service.
+ * Returns the groups of tests that share a process. `test/together/ROOM.test.js` is for the light tests of a room of `test`, and
+ * `ROOM_N.test.js` is for tests of a service.
  */
-export function writeLightTests(files: readonly string[]): LightTests[] {
+export function lightTests(files: readonly string[]): LightTests[] {
   const groups = new Map<string, string[]>();
   const add = (group: string, file: string) => groups.set(group, [...(groups.get(group) ?? []), file]);
   const serviceTests = new Map<string, number>();
@@ -50,9 +50,14 @@ export function writeLightTests(files: readonly string[]): LightTests[] {
       add(`${room}_${1 + Math.floor(count / SERVICE_TESTS_MAX)}`, file);
     }
   }
-  const written = [...groups]
+  return [...groups]
     .filter(([, those]) => those.length > 1)
     .map(([name, those]) => ({ bundle: `${BUNDLES}/${name}.test.js`, files: those }));
+}
+
+/** Writes the file of each group of {@link lightTests}, which imports the tests of the group. */
+export function writeLightTests(files: readonly string[]): LightTests[] {
+  const written = lightTests(files);
   mkdirSync(DIST + BUNDLES, { recursive: true });
   const names = new Set(written.map(({ bundle }) => bundle));
   for (const old of readdirSync(DIST + BUNDLES))
