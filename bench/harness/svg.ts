@@ -83,7 +83,7 @@ interface LogAxis {
 }
 
 /**
- * * Makes an axis. The axis begins at the power of ten at or below the smallest value, and ends at the power of ten at
+ * Makes an axis. The axis begins at the power of ten at or below the smallest value, and ends at the power of ten at
  * or above the largest value.
  */
 function logAxis(values: readonly number[], from: number, to: number): LogAxis {

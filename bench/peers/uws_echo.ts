@@ -2,7 +2,7 @@ import { PUBLISH_PATHS, STREAM_PATH } from '../../src/wire/paths.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
- * * `uws_echo.js FRAME`: publishes a frame to all connections of `/ws` for every message on `/evm/publish`. The server
+ * `uws_echo.js FRAME`: publishes a frame to all connections of `/ws` for every message on `/evm/publish`. The server
  * uses only uWebSockets.js, and reads, verifies and encodes nothing. `/echo` sends the frame back to the sender, and
  * `/sink` does nothing.
  */

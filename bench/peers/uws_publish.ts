@@ -2,7 +2,7 @@ import { STREAM_PATH } from '../../src/wire/paths.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
- * * `uws_publish.js INTERVAL_MS FRAME`: publishes one frame to every connection at an interval. The server
+ * `uws_publish.js INTERVAL_MS FRAME`: publishes one frame to every connection at an interval. The server
  * uses only `app.publish` of uWebSockets.js. With interval 0 the connections stay idle.
  */
 const [interval = '0', frame = ''] = process.argv.slice(2);

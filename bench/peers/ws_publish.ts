@@ -4,7 +4,7 @@ import { WebSocketServer } from 'ws';
 import { announce } from './web_sockets.js';
 
 /**
- * * `ws_publish.js INTERVAL_MS FRAME`: sends one frame to every connection at an interval. The server uses the npm
+ * `ws_publish.js INTERVAL_MS FRAME`: sends one frame to every connection at an interval. The server uses the npm
  * package `ws`.
  */
 const [interval = '100', frame = ''] = process.argv.slice(2);

@@ -56,7 +56,7 @@ export async function startNode(
 }
 
 /**
- * * Creates updates whose times begin an hour ago, because a cluster refuses updates that are older than two hours.
+ * Creates updates whose times begin an hour ago, because a cluster refuses updates that are older than two hours.
  * @param intervalMs the time between two updates. This time must equal the interval at which the updates are sent, because
  * the log stores each update together with the asset's updates of the last seconds
  */

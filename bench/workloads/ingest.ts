@@ -31,7 +31,7 @@ export interface IngestUsage extends Usage {
 }
 
 /**
- * * The number of updates in flight. The number is well below the limits of waiting updates for each connection and for all
+ * The number of updates in flight. The number is well below the limits of waiting updates for each connection and for all
  * connections.
  */
 const UPDATES_ON_THE_WAY = 3_000;

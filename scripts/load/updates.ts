@@ -19,7 +19,7 @@ const UPDATE_INTERVAL_NS = 1_000_000n;
  */
 const MOVE_MAX = 0.0003;
 /**
- * * The number of possible moves. The number is so large that no price is repeated within a second, because a repeated price
+ * The number of possible moves. The number is so large that no price is repeated within a second, because a repeated price
  * would be a refresh.
  */
 const MOVE_STEPS = 1_000_000_000_000n;

@@ -1,5 +1,5 @@
 /**
- * * The deadline that detects hangs. The deadline does not measure speed, because it is long enough for a machine with ten
+ * The deadline that detects hangs. The deadline does not measure speed, because it is long enough for a machine with ten
  * times more work than cores. An event that has not happened by this deadline will never happen.
  */
 export const HANG_MS = 300_000;

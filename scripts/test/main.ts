@@ -19,7 +19,7 @@ const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listen
 
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
- * * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time
+ * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time
  * of the slowest file. The limits allow for slow machines and for the whole tier, in which a fast file tries more cases and its
  * coverage is measured.
  */

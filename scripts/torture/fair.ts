@@ -55,7 +55,7 @@ interface Seen {
   readonly loopDelayMs: number;
   readonly cpuShare: number;
   /**
-   * * The share of the time for which threads of the service were ready to run but had no core. This share shows
+   * The share of the time for which threads of the service were ready to run but had no core. This share shows
    * the noise of the machine.
    */
   readonly waitShare: number;

@@ -22,7 +22,7 @@ const MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 500 };
 const ASSETS = 40;
 const HEALTHY_INTERVAL_MS = 10;
 /**
- * * The interval of messages. This interval gives 20,000 updates a second, ten times the limit of a token and more than a
+ * The interval of messages. This interval gives 20,000 updates a second, ten times the limit of a token and more than a
  * core can verify.
  */
 const FLOOD_INTERVAL_MS = 2;

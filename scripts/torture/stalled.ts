@@ -43,7 +43,7 @@ const BACKLOG_READ_MS = 10;
 /** The largest limit. The limit is at least 1.1, and follows the measured noise up to this value. */
 const NOISE_MAX = 1.25;
 /**
- * * The largest memory for each stalled reader. The value is three times the rest of a frame that did not fit in the kernel's
+ * The largest memory for each stalled reader. The value is three times the rest of a frame that did not fit in the kernel's
  * buffers.
  */
 const READER_BYTES_MAX = 150_000;

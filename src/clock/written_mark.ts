@@ -10,7 +10,7 @@ export interface MarkPlace {
 /** The distance by which a mark is written ahead of the clock. The mark moves on when half of the distance is used up. */
 const LEAD_NS = 2n * NS_PER_SECOND;
 /**
- * * The distance for times that are ahead of the clock. This distance is shorter because such times grow much more slowly
+ * The distance for times that are ahead of the clock. This distance is shorter because such times grow much more slowly
  * than the clock.
  */
 const AHEAD_LEAD_NS = 50n * NS_PER_MS;

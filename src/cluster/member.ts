@@ -21,7 +21,7 @@ export class ClusterMember {
   readonly #silence: SilenceWatch;
   readonly nodes: NodePresence;
   /**
-   * * The last applied claim. The claim is `undefined` if the claim was applied before this process began; the leader's report then
+   * The last applied claim. The claim is `undefined` if the claim was applied before this process began; the leader's report then
    * has the same facts.
    */
   #claimed: Claim | undefined;

@@ -10,7 +10,7 @@ const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
 const BYTES_PER_UNIT: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /**
- * * The largest duration, in nanoseconds. A duration must fit an int64, because durations are added to int64 timestamps and subtracted
+ * The largest duration, in nanoseconds. A duration must fit an int64, because durations are added to int64 timestamps and subtracted
  * from them.
  */
 const DURATION_NS_MAX = 2n ** 63n - 1n;

@@ -25,10 +25,7 @@ const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
 const signatureType = z.enum(SIGNATURE_TYPES);
 
-/**
- * * A symbol. A symbol must differ from `*`, which means all symbols. A symbol must also differ from `__proto__`, because symbols
- * are keys of objects.
- */
+/** A symbol. It differs from `*`, which means all symbols, and from `__proto__`, because symbols are keys of objects. */
 const symbol = z
   .string()
   .regex(

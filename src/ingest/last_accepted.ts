@@ -15,7 +15,7 @@ export interface ReceivedUpdate {
 }
 
 /**
- * * The last accepted update of each publisher for each asset, in the received form. This update is used to recognise an
+ * The last accepted update of each publisher for each asset, in the received form. This update is used to recognise an
  * update that arrives again.
  */
 export class LastAccepted {

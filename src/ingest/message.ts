@@ -116,7 +116,7 @@ function refuseDuplicate({ key }: { readonly key: string }): never {
 }
 
 /**
- * * The result of a read when `JSON.parse` may have lost digits of a value. `INEXACT` is never the result after the parser that
+ * The result of a read when `JSON.parse` may have lost digits of a value. `INEXACT` is never the result after the parser that
  * keeps every digit.
  */
 const INEXACT = Symbol('inexact');

@@ -13,7 +13,7 @@ export class Reloads {
   #state!: ReloadState;
 
   /**
-   * * @param nowSeconds returns UNIX seconds
+   * @param nowSeconds returns UNIX seconds
    * @param certificateEndSeconds reads the end of the certificate. The function returns `undefined` without TLS, and also
    * when the file cannot be used; the former certificate then stays in force
    */

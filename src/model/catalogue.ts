@@ -2,7 +2,7 @@ import type { Asset, AssetIndex, ListedPublisher, PublisherIndex, SignatureType 
 import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
- * * The assets and publishers of the present configuration. The indexes of assets and publishers stay the same after reloads, so
+ * The assets and publishers of the present configuration. The indexes of assets and publishers stay the same after reloads, so
  * arrays by index stay valid. An asset or publisher that a reload removed keeps its index, but only {@link placedAsset} finds
  * such an asset.
  */

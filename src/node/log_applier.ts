@@ -31,7 +31,7 @@ export interface LogApplierOptions {
 }
 
 /**
- * * Applies the records of the log. The entries of a record are stored unchanged. Aggregates are served only after the log has
+ * Applies the records of the log. The entries of a record are stored unchanged. Aggregates are served only after the log has
  * been read to its end. Until then the store may lack aggregates that readers have already seen, because a killed process loses
  * all data that was not on disk. The log still has these aggregates.
  */

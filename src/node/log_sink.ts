@@ -30,7 +30,7 @@ export class LogSink implements PriceSink {
   }
 
   /**
-   * * Appends the ends of the prices that ended while no node made prices. Called after the aggregator has reported all
+   * Appends the ends of the prices that ended while no node made prices. Called after the aggregator has reported all
    * assets that still have a price. The aggregates of these assets are not restored from the store, because before a crash
    * newer aggregates may have been served than the store has. The next aggregates of these assets are signed at once.
    */

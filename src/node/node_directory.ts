@@ -12,7 +12,7 @@ export interface NodeDirectoryOptions {
 }
 
 /**
- * * The longest time for which the keys of a removed node are kept. The aggregates of such a node are served until their inputs
+ * The longest time for which the keys of a removed node are kept. The aggregates of such a node are served until their inputs
  * are too old, and an hour is enough for that.
  */
 const GONE_MS_MAX = 3_600_000;

@@ -5,7 +5,7 @@ import { toDouble } from './candle_block.js';
 import type { Holding, MinuteCandle } from './second_record.js';
 
 /**
- * * Returns the record of an aggregate.
+ * Returns the record of an aggregate.
  *
  * Time never goes back in a series. After the clock was set back, an aggregate gets the time of the newest aggregate. The
  * aggregate is then the last aggregate of that second and the close of that minute. Closed candles never change.

@@ -72,7 +72,7 @@ export class NodeReader {
 }
 
 /**
- * * A publisher that connects to another node when its own node has ended. The publisher keeps the updates that were
+ * A publisher that connects to another node when its own node has ended. The publisher keeps the updates that were
  * acknowledged as durable.
  */
 export class RoamingPublisher {

@@ -14,7 +14,7 @@ import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
 
 /**
- * * The check with all faults that a cluster must withstand. The check runs three real message servers, two aggregators and
+ * The check with all faults that a cluster must withstand. The check runs three real message servers, two aggregators and
  * two edges.
  */
 export const cluster: Check = {

@@ -67,7 +67,7 @@ export class TortureNode {
   }
 
   /**
-   * * Starts the service. A node whose message servers do not answer at its start ends. Such a node is then started again,
+   * Starts the service. A node whose message servers do not answer at its start ends. Such a node is then started again,
    * as a supervisor would do.
    */
   #startService(): Promise<ServerProcess> {

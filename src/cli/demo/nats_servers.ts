@@ -77,7 +77,7 @@ const START_MS_MAX = 60_000;
 const START_POLL_MS = 20;
 
 /**
- * * The servers of one cluster. The names of the servers are `n1`, `n2` and so on, and the indexes of the servers begin at 0. The
+ * The servers of one cluster. The names of the servers are `n1`, `n2` and so on, and the indexes of the servers begin at 0. The
  * servers end when this process exits.
  */
 export class NatsServers {

@@ -26,7 +26,7 @@ export interface LeaderHost {
 }
 
 /**
- * * The terms of a node. This class begins a term when the node's claim is applied. The class ends the term when another node
+ * The terms of a node. This class begins a term when the node's claim is applied. The class ends the term when another node
  * leads, when the node resigns, or when the node cannot write to the log.
  */
 export class Leadership {

@@ -46,7 +46,7 @@ interface Unanswered {
   readonly number: number;
   readonly message: PackedMessage;
   /**
-   * * The caller and the bytes with which {@link SharedRoom} counted the message. Both are kept because a reload may rename a
+   * The caller and the bytes with which {@link SharedRoom} counted the message. Both are kept because a reload may rename a
    * token before the answer.
    */
   readonly caller: string;

@@ -2,7 +2,7 @@ import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js'
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
 
 /**
- * * The meaning of the streaming IDs in a leader's ticks. The ticks identify the leader's taxonomy by a hash. This is the
+ * The meaning of the streaming IDs in a leader's ticks. The ticks identify the leader's taxonomy by a hash. This is the
  * taxonomy of this node or a different taxonomy. A different taxonomy is requested from the leader page by page.
  */
 export class LeaderNames {

@@ -33,7 +33,7 @@ export interface TickReceiverOptions {
 }
 
 /**
- * * Keeps the prices from the leader's ticks. When a batch is missing or an epoch is new, the receiver requests all prices. The
+ * Keeps the prices from the leader's ticks. When a batch is missing or an epoch is new, the receiver requests all prices. The
  * receiver ignores messages of an older epoch. When the leader is silent for too long, its prices end. When streaming IDs have a
  * different meaning on the leader, the receiver requests that meaning, and shows the earlier prices until the meaning is known.
  */

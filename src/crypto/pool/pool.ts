@@ -82,7 +82,7 @@ const PIECE_MICROS_MAX = 10_000;
 const WAIT_PER_WORK = 10;
 
 /**
- * * The time limit of a piece. The limit is far more than the work of the largest piece, to allow for a busy machine and for the start
+ * The time limit of a piece. The limit is far more than the work of the largest piece, to allow for a busy machine and for the start
  * of a thread.
  */
 const PIECE_MS_MAX = 5_000;

@@ -27,7 +27,7 @@ export interface Kind<Jobs, Results> {
   /** The name of the function in `worker.ts`. */
   readonly name: string;
   /**
-   * * The time of one job, in µs, on two shared cores with Node 20. The time was measured with the machine’s libsecp256k1 where
+   * The time of one job, in µs, on two shared cores with Node 20. The time was measured with the machine’s libsecp256k1 where
    * a job uses that library.
    */
   readonly jobMicros: number;

@@ -9,7 +9,7 @@ noble.hashes.sha256 = (message) => sha256(message);
 noble.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
 
 /**
- * * The curve in plain JavaScript. This curve is used on platforms without a build of libsecp256k1, and as the
+ * The curve in plain JavaScript. This curve is used on platforms without a build of libsecp256k1, and as the
  * reference in tests.
  */
 export const nobleSecp256k1: Secp256k1 = {

@@ -25,7 +25,7 @@ export interface Multiplicand {
 }
 
 /**
- * * A sum of points in Jacobian coordinates. The sum is the point (x/z^2, y/z^3), or infinity while z is 0. In this form an
+ * A sum of points in Jacobian coordinates. The sum is the point (x/z^2, y/z^3), or infinity while z is 0. In this form an
  * addition needs no division.
  */
 export class PointSum {

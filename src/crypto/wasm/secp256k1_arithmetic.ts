@@ -18,7 +18,7 @@ const ONES_MAX = 7;
 const PRODUCTS = ONES + (ONES_MAX + 1) * NUMBER_BYTES;
 
 /**
- * * Operations that need more than one call of the {@link Secp256k1Module}. These operations work on public numbers in the module's
+ * Operations that need more than one call of the {@link Secp256k1Module}. These operations work on public numbers in the module's
  * memory. Numbers and points are identified by their addresses.
  */
 export class Secp256k1Arithmetic {

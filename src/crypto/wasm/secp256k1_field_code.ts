@@ -28,7 +28,7 @@ export interface Scratch {
 }
 
 /**
- * * Returns the sum of all products of limbs with the weight 2^(29·k), without a carry. Limbs may be negative. The 9 products of
+ * Returns the sum of all products of limbs with the weight 2^(29·k), without a carry. Limbs may be negative. The 9 products of
  * a column must fit in 63 bits. The largest factors are a reduced number and a sum of two reduced numbers. The columns of these
  * factors are below 2^62.01, because the highest limb has 24 bits.
  */
@@ -63,7 +63,7 @@ const lowOf = (value: Code): Code => i64And(value, MASK);
 const highOf = (local: number): Code => i64ShiftRight(get(local), i64(BigInt(LIMB_BITS)));
 
 /**
- * * Writes columns, minus other numbers, into `out` modulo p, where 2^256 equals 2^32 + 977. The result is between -2^70 and
+ * Writes columns, minus other numbers, into `out` modulo p, where 2^256 equals 2^32 + 977. The result is between -2^70 and
  * 2^256 + 2^70. The limbs of the result are in 0 .. 2^29 - 1, except the third limb, which may be up to 2^12 outside.
  * @param less the numbers that are subtracted in each of the lower columns
  */

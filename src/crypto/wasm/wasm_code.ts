@@ -2,7 +2,7 @@
 export type Code = number | readonly Code[];
 
 /**
- * * A function that a module exports. The locals of a function are first its parameters, which are all i32, then its i32 variables, then
+ * A function that a module exports. The locals of a function are first its parameters, which are all i32, then its i32 variables, then
  * its i64 variables.
  */
 export interface WasmFunction {
