@@ -1,9 +1,9 @@
 const ANSWER_MS_MAX = 10_000;
-/** The answers after which a server is left alone for {@link STOP_MS}. */
+/** The statuses after which no request goes to the server for {@link STOP_MS}. */
 export const STOP_STATUSES: ReadonlySet<number> = new Set([403, 418, 429, 451]);
 export const STOP_MS = 60_000;
 
-/** An answer that is no success, or none. Its text names no address, because a query may hold a key. */
+/** A failed answer, or a missing one. Its text names no address, because a query may hold a key. */
 export class FetchFault extends Error {
   /** The HTTP status; `undefined` without an answer. */
   readonly status: number | undefined;

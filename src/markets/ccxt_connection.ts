@@ -16,8 +16,8 @@ const POLL_MS = 1_000;
 const UNWATCH_MS_MAX = 2_000;
 
 /**
- * An instance of an exchange of ccxt, as a connection: requests of its session name symbols to watch, its frames are lines with the
- * best prices. ccxt connects by itself; watchdogs close this connection when it is silent.
+ * An instance of an exchange of ccxt, as a connection: the requests of its session name the symbols to watch, and its frames are lines with the best
+ * prices. ccxt connects by itself. Watchdogs close this connection when it is silent.
  */
 export class CcxtConnection implements LiveConnection {
   readonly #options: CcxtConnectionOptions;
@@ -68,7 +68,7 @@ export class CcxtConnection implements LiveConnection {
     this.#isClosed = true;
     this.#loops.clear();
     for (const cancel of this.#cancels) cancel();
-    // A method of a library may throw as well as reject.
+    // // A method of a library may throw an error or return a rejected promise.
     void (async () => this.#options.exchange.close?.())().catch(() => {});
   }
 
@@ -89,7 +89,7 @@ export class CcxtConnection implements LiveConnection {
       }
       if (isOver()) return;
       onText(line);
-      // A watch that resolves at once again and again must leave time for everything else.
+      // // A watch that always resolves at once must leave time for other work.
       await (delayMs === 0 ? new Promise(setImmediate) : this.#pause(delayMs));
     }
   }

@@ -72,7 +72,7 @@ export class CommandFeed implements MarketFeed {
     }
   }
 
-  /** Ends a command that hangs: one without a quote from one look to the next. */
+  /** Ends a command that hangs: a command without a quote between two checks. */
   #look(child: ChildProcess): void {
     const { maxSilenceMs, sink, schedule } = this.#options;
     this.#hasHeard = false;

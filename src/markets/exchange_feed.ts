@@ -2,17 +2,17 @@ import { slicesOf } from '../sources/adapters/market.js';
 import { type ExchangeFeedOptions, ExchangeLine } from './exchange_line.js';
 import type { MarketFeed } from './market_feed.js';
 
-/** The interval at which watchdogs look. */
+/** The interval of the watchdogs' checks. */
 const LOOK_MS = 250;
 
 /**
- * All connections to one exchange. Pairs that stay silent after they were subscribed again move to a connection of their own, so
- * that the pairs that are heard keep theirs.
+ * All connections to one exchange. Pairs that stay silent after a second subscription move to a separate connection, so that the other pairs keep
+ * their connection.
  */
 export class ExchangeFeed implements MarketFeed {
   readonly #options: ExchangeFeedOptions;
   readonly #lines: ExchangeLine[] = [];
-  /** The line of pairs that were silent on another one. */
+  /** The line of the pairs that were silent on another line. */
   #silentLine: ExchangeLine | undefined;
   #cancelLook: () => void = () => {};
 

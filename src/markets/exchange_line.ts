@@ -10,7 +10,7 @@ export interface ExchangeFeedOptions {
   readonly connect: Connect;
   /** The pairs, each with the silence after which its watchdog acts. */
   readonly pairs: ReadonlyMap<string, number>;
-  /** Asks over REST for a pair's best prices; absent where that is not possible. */
+  /** Requests a pair's best prices over REST; absent where that is not possible. */
   readonly asker?: Pick<TopAsker, 'ask' | 'close'> | undefined;
   readonly sink: FrameSink;
   readonly schedule: Schedule;
@@ -24,23 +24,27 @@ interface PairWatch {
   /** The time of the pair's last frame, or of the connection's start. */
   heardMs: number;
   isAskedAgain: boolean;
-  /** The best prices that the pair's last frame or answer had. */
+  /** The best prices in the pair's last frame or answer. */
   top: MarketQuote | undefined;
   /** The time of the last request over REST; minus infinity before the first one. */
   askedMs: number;
 }
 
-/** The share of the allowed silence after which a pair is asked for over REST, so that its price is not too old by then. */
+/**
+ * The share of the allowed silence after which a pair's price is requested over REST, so that the price does not become too old.
+ */
 const ASK_SHARE = 0.5;
-/** The silence of a new subscription after which a pair is asked for: some exchanges send nothing before the first change. */
+/**
+ * The silence of a new subscription after which a pair's price is requested: some exchanges send nothing before the first change.
+ */
 const FIRST_MS_MAX = 2_000;
 
-/** The longest time for which an announced end keeps the old connection beside its successor. */
+/** The longest time for which a connection with an announced end stays open beside its successor. */
 const HANDOVER_MS_MAX = 10_000;
-/** The age from which a connection counts as good: the delay of the next attempt begins at its minimum again. */
+/** The age from which a connection counts as good: after it, the delay of attempts begins at its minimum again. */
 const GOOD_AFTER_MS = 5_000;
 
-/** A part of a source's pairs on a connection, which is made again after each loss, with a watchdog for each pair. */
+/** The connection for a part of a source's pairs. A lost connection is made again. Each pair has a watchdog. */
 export class ExchangeLine {
   readonly #options: ExchangeFeedOptions;
   readonly #pairs = new Map<string, PairWatch>();
@@ -63,8 +67,8 @@ export class ExchangeLine {
   }
 
   /**
-   * Asks for silent pairs over REST, and subscribes them again.
-   * @returns the pairs that stayed silent for as long again after that
+   * Requests the prices of silent pairs over REST, and subscribes these pairs again.
+   * @returns the pairs that then stayed silent for the same time again
    */
   look(): string[] {
     if (this.#current === undefined) return [];
@@ -118,8 +122,7 @@ export class ExchangeLine {
   }
 
   /**
-   * Asks for a silent pair over REST. The same best prices as before prove that the pair is quiet; other ones, that its subscription
-   * is dead.
+   * Requests a silent pair's best prices over REST. If they have not changed, the pair is quiet. If they have changed, its subscription is dead.
    */
   #ask(life: Life, pair: string, watch: PairWatch): void {
     const { asker, nowMs } = this.#options;
@@ -138,7 +141,7 @@ export class ExchangeLine {
     });
   }
 
-  /** Opens a connection; the one that there is stays until the new one has a quote. */
+  /** Opens a connection. The present connection stays open until the new connection has a quote. */
   #connect(): void {
     const { sink, connect, rules, schedule, nowMs, random } = this.#options;
     this.#cancelRetry();
@@ -184,7 +187,7 @@ export class ExchangeLine {
       if (this.#leaving !== undefined) this.#finishHandover();
     } else if (event.kind === 'ending') {
       if (life !== this.#current) return;
-      // An exchange that announces the end of each new connection is not connected to without a pause.
+      // // If an exchange announces the end of each new connection, there is a pause before the next connection.
       if (nowMs() - life.startedMs < GOOD_AFTER_MS) this.#lose(life, event.reason);
       else {
         sink.warn(`${event.reason}; connecting again`);
@@ -220,7 +223,7 @@ export class ExchangeLine {
   }
 }
 
-/** Subscribes pairs on a connection, which need not be the newest one: a connection may open after its successor was made. */
+/** Subscribes pairs on a connection, which may be an older one: a connection may open after its successor was made. */
 function subscribe({ connection, session }: Life, pairs: readonly string[], isAgain: boolean): void {
   if (isAgain) connection.send(session.unsubscribe(pairs));
   connection.send(session.subscribe(pairs));

@@ -14,7 +14,7 @@ export interface HttpFeedOptions {
 
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Asks an HTTP source for each symbol, at its interval. */
+/** Requests the price of each symbol from an HTTP source, at the interval of the source. */
 export class HttpFeed implements MarketFeed {
   readonly #options: HttpFeedOptions;
   readonly #closed = new AbortController();

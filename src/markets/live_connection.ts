@@ -1,6 +1,6 @@
 import type { MarketSession } from '../sources/adapters/market.js';
 
-/** A connection to a market, for one life. */
+/** A connection to a market. It is never opened again. */
 export interface LiveConnection {
   /** Sends messages of the session in order. */
   send(texts: readonly string[]): void;
@@ -12,7 +12,7 @@ export interface LiveEvents {
   readonly session: MarketSession;
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
-  /** Called once, however the connection ends; never after {@link LiveConnection.close}. */
+  /** Called once, whatever ended the connection; not called after {@link LiveConnection.close}. */
   readonly onEnd: (reason: string) => void;
 }
 

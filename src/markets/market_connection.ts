@@ -3,10 +3,12 @@ import type { Schedule } from '../client/connect/liveness.js';
 import type { MarketRules } from '../sources/adapters/market.js';
 import type { LiveConnection, LiveEvents } from './live_connection.js';
 
-/** The largest frame of an exchange; a larger one ends the connection. A book of 100 levels has 5 KB. */
+/** The largest frame of an exchange. A larger frame ends the connection. A book of 100 levels has 5 KB. */
 export const MARKET_FRAME_BYTES_MAX = 1024 ** 2;
 const HANDSHAKE_MS_MAX = 10_000;
-/** Messages that wait for their turn; more are dropped, because the watchdog asks again. */
+/**
+ * The largest number of messages that wait for their turn. Further messages are dropped, because the watchdog requests the data again.
+ */
 const WAITING_MESSAGES_MAX = 1_000;
 
 export interface MarketConnectionOptions extends LiveEvents {
@@ -15,7 +17,9 @@ export interface MarketConnectionOptions extends LiveEvents {
   readonly schedule: Schedule;
 }
 
-/** A WebSocket to an exchange, for one life: it paces messages, pings, and ends after the silence of its rules. */
+/**
+ * A WebSocket to an exchange, which is never opened again. It paces messages, sends pings, and ends when the exchange is silent for too long.
+ */
 export class MarketConnection implements LiveConnection {
   readonly #options: MarketConnectionOptions;
   readonly #socket: WebSocket;
@@ -56,7 +60,7 @@ export class MarketConnection implements LiveConnection {
     socket.on('close', (code) => this.#end(this.#reason || `the exchange closed the connection (${code})`));
   }
 
-  /** Sends messages in order, with the pause that the exchange asks for between two of them. */
+  /** Sends messages in order, with the pause that the exchange requires between two messages. */
   send(texts: readonly string[]): void {
     this.#waiting.push(...texts.slice(0, WAITING_MESSAGES_MAX - this.#waiting.length));
     if (!this.#isPacing) this.#sendNext();
@@ -81,7 +85,7 @@ export class MarketConnection implements LiveConnection {
     const look = () => {
       silent = this.#hasHeard ? 0 : silent + 1;
       this.#hasHeard = false;
-      // The first look only clears the mark of the time before it.
+      // // The first check only clears the mark of the time before it.
       if (silent >= 2) this.#end(`no frame for ${silenceMs / 1000} s`);
       else this.#later('silence', look, silenceMs / 2);
     };
@@ -109,7 +113,7 @@ export class MarketConnection implements LiveConnection {
     this.#options.onEnd(reason);
   }
 
-  /** Ends without the closing handshake, which would wait for the other side. */
+  /** Ends the connection without the closing handshake, because the handshake would wait for the exchange. */
   #finish(): void {
     this.#isEnded = true;
     for (const cancel of this.#cancels.values()) cancel();

@@ -1,6 +1,6 @@
 import type { MarketEvent, MarketSession } from '../sources/adapters/market.js';
 
-/** The way of one source's frames into the process. */
+/** The path of one source's frames into the process. */
 export interface MarketFeed {
   open(): void;
   close(): void;
@@ -15,11 +15,11 @@ export interface FrameSink {
   ): { readonly connection: number; readonly session: MarketSession };
   end(connection: number): void;
   read(connection: number, text: string): readonly MarketEvent[];
-  /** Reports something that people should know, at most once for each text in a while. */
+  /** Reports a fact that people should know. Each text is reported at most once in a period. */
   warn(text: string): void;
 }
 
-/** The delay before another attempt: from 0.25 s, doubled by each failure up to 30 s, and half of it random. */
+/** The delay before another attempt: from 0.25 s, doubled after each failure, up to 30 s. Half of the delay is random. */
 export function retryDelayMs(failures: number, random: number): number {
   const longest = Math.min(RETRY_DELAY_MS_MAX, RETRY_DELAY_MS_MIN * 2 ** Math.min(failures, 10));
   return Math.max(RETRY_DELAY_MS_MIN, longest * (0.5 + random / 2));

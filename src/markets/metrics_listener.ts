@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ADMIN_PATHS } from '../wire/paths.js';
 
-/** Connections at once: a few Prometheus servers. */
+/** The largest number of open connections: enough for a few Prometheus servers. */
 const CONNECTIONS_MAX = 32;
 const REQUEST_MS_MAX = 5_000;
 

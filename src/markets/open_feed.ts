@@ -45,14 +45,14 @@ export interface FeedOpening {
 type ExchangeDefinition = Extract<SourceDefinition, { kind: BuiltInKind }>;
 type CcxtDefinition = Extract<SourceDefinition, { kind: 'ccxt' }>;
 
-/** The delay before a list of pairs is read again that could not be read. */
+/** The delay before a list of pairs that could not be read is read again. */
 const LIST_AGAIN_MS = 60_000;
 /** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 /** ccxt paces its own requests; its sockets have the limits of the exchanges. */
 const CCXT_RULES: MarketRules = { silenceMs: 0, pauseMs: 0, pairsPerSocket: 100, renewMs: DAY_MS };
 
-/** Prepares the feed of a source. It reads the source's list of pairs, where there is one. */
+/** Prepares the feed of a source. Reads the source's list of pairs, if there is one. */
 export async function openFeed(source: NamedSource, sink: FrameSink, world: FeedWorld): Promise<FeedOpening> {
   const { definition } = source;
   const { schedule, random, env } = world;
@@ -82,7 +82,7 @@ async function openExchange(
   const market = MARKETS[kind];
   const { schedule } = world;
   const { rules, top } = market;
-  // The real exchange is not asked about the prices of an address that stands in its place.
+  // // The address may be a replacement for the real exchange, whose prices would then be wrong here.
   const topUrl = ticker_url ?? (url === undefined ? top.url : undefined);
   const asker = topUrl === undefined ? undefined : new TopAsker({ top, url: topUrl, sink, schedule });
   const connect: Connect = (events) =>
@@ -126,14 +126,14 @@ async function openCcxt(
   };
   const connect: Connect = (events) => {
     const instance = create();
-    // The list of markets may have megabytes, so that it is read once.
+    // // The list is read only once, because it may have megabytes.
     if (first.markets !== undefined) instance.setMarkets(first.markets, first.currencies);
     return new CcxtConnection({ exchange: instance, schedule, random, ...events });
   };
   return await openChecked(source, list, { rules: CCXT_RULES, connect }, sink, world);
 }
 
-/** Opens the pairs of a source that its list has; all of them while the list cannot be read. */
+/** Opens the pairs of a source that are in its list. Opens all pairs while the list cannot be read. */
 async function openChecked(
   { name, symbols }: NamedSource,
   list: PairList,
@@ -155,7 +155,7 @@ async function openChecked(
   return { feed, faults };
 }
 
-/** Reads a list of pairs again and again until it can be read. The run goes on meanwhile, so a fault is only a warning. */
+/** Reads a list of pairs until it can be read. The run goes on in the meantime, so a fault is only a warning. */
 function checkAgain(list: PairList, pairs: readonly string[], sink: FrameSink, world: FeedWorld): void {
   const { schedule, signal } = world;
   const check = async () => {
@@ -171,7 +171,7 @@ function checkAgain(list: PairList, pairs: readonly string[], sink: FrameSink, w
   signal.addEventListener('abort', cancel, { once: true });
 }
 
-/** Looks up the values of headers. A missing variable is named; its value is shown nowhere. */
+/** Finds the values of headers. An error names a missing variable. No output shows a value. */
 function headersOf(
   headers: Readonly<Record<string, string | { readonly env: string }>>,
   env: FeedWorld['env'],

@@ -5,15 +5,15 @@ import { fetchText } from './bounded_fetch.js';
 /** The largest list of pairs; the longest known one has 3 MB. */
 const LIST_BYTES_MAX = 32 * 1024 ** 2;
 
-/** The pairs of a source, and the way to learn which of them trade there. */
+/** The pairs of a source, and the functions that find out which of them trade there. */
 export interface PairList {
   /** Reads the pairs that trade now. */
   read(signal: AbortSignal): Promise<readonly string[]>;
-  /** Returns why the pair must not be used although the source may accept it. */
+  /** Returns the reason why the pair must not be used, although the source may accept it. */
   objection?(pair: string): string | undefined;
 }
 
-/** A pair that must not be used. The reason names pairs that are like it. */
+/** A pair that must not be used. The reason names similar pairs. */
 export interface PairFault {
   readonly pair: string;
   readonly reason: string;
@@ -27,7 +27,7 @@ export interface PairReport {
   readonly unread: string | undefined;
 }
 
-/** Returns the list of an exchange that tickseal speaks to itself. */
+/** Returns the list of an exchange whose protocol tickseal implements. */
 export function listOfMarket(market: Market, url: string): PairList {
   return {
     read: async (signal) => market.readPairs(await fetchText(url, LIST_BYTES_MAX, {}, signal)),
@@ -35,7 +35,7 @@ export function listOfMarket(market: Market, url: string): PairList {
   };
 }
 
-/** Compares pairs with the exchange's own list, because some exchanges accept a pair that does not exist and stay silent. */
+/** Compares pairs with the exchange's list, because some exchanges accept a pair that does not exist and stay silent. */
 export async function checkPairs(
   list: PairList,
   pairs: readonly string[],

@@ -5,20 +5,20 @@ import type { RoomState } from '../sources/room_state.js';
 
 /** The size at which a recording becomes `FILE.1` and a new one begins. */
 export const RECORDING_BYTES_MAX = 256 * 1024 ** 2;
-/** The characters that are written at once. */
+/** The number of characters in one write. */
 const CHUNK_CHARACTERS = 65_536;
-/** The longest time for which lines wait to be written, as long as more of them come. */
+/** The longest time for which lines wait for more lines before they are written. */
 const WAIT_NS_MAX = NS_PER_SECOND;
 
 export interface RecorderOptions {
   readonly bytesMax?: number;
-  /** Called once, when the recording ends because a file refused it. The run goes on. */
+  /** Called once, when the recording ends because a write failed. The run goes on. */
   readonly onFailure?: (reason: string) => void;
 }
 
 /**
- * Writes the calls of a market room to a file of its owner alone. A former file becomes `FILE.1`. Each file can be replayed alone: one
- * that continues another begins with the state of the room.
+ * Writes the calls of a market room to a file that only its owner can read. An earlier file becomes `FILE.1`. Each file can be replayed alone: a file
+ * that continues another file begins with the state of the room.
  */
 export class Recorder {
   readonly #file: string;
@@ -29,7 +29,7 @@ export class Recorder {
   #chunk = '';
   #fileBytes = 0;
   #writtenNs = 0n;
-  /** Bytes of all files. */
+  /** The size of all files. */
   bytes = 0;
 
   /** @throws Error when the file cannot be opened */
@@ -40,7 +40,7 @@ export class Recorder {
     this.#handle = this.#begin();
   }
 
-  /** True after a file refused the recording. */
+  /** True after a write failed. */
   get isFailed(): boolean {
     return this.#handle === undefined;
   }
@@ -88,7 +88,7 @@ export class Recorder {
     });
   }
 
-  /** Writes; a disk that refuses it ends the recording and nothing else. */
+  /** Writes lines. If the disk refuses them, only the recording ends. */
   #attempt(write: () => void): void {
     if (this.#handle === undefined) return;
     try {

@@ -35,7 +35,7 @@ export class SourceRun {
   readonly #feeds: MarketFeed[] = [];
   readonly #closed = new AbortController();
   readonly #warnings: WarningLog;
-  /** Counts of all that happens. */
+  /** The counts of all events. */
   readonly meter: SourceMeter;
   #connections = 0;
   #cancelTick: () => void = () => {};
@@ -53,8 +53,8 @@ export class SourceRun {
   }
 
   /**
-   * Opens all sources; a source that cannot be reached keeps no other one waiting. Resolves when the lists of pairs are read, with
-   * the faults of the file that they show. The rest of the file runs.
+   * Opens all sources. A source that cannot be reached does not delay the others. Resolves when the lists of pairs are read, with the faults of the
+   * file that the lists show. The rest of the file runs.
    */
   async open(): Promise<readonly SourceFault[]> {
     this.#tick();

@@ -16,7 +16,9 @@ export interface TopAskerOptions {
 const PAUSE_MS = 1_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Asks an exchange over REST for the best prices of pairs that its socket is silent about: one pair a second, each once at a time. */
+/**
+ * Requests from an exchange, over REST, the best prices of pairs for which its socket is silent: one pair a second, and each pair once at a time.
+ */
 export class TopAsker {
   readonly #options: TopAskerOptions;
   readonly #closed = new AbortController();
@@ -30,7 +32,7 @@ export class TopAsker {
     this.#options = options;
   }
 
-  /** Asks for a pair. A request that fails is never answered. */
+  /** Requests a pair's prices. A failed request has no answer. */
   ask(pair: string, onQuote: (quote: MarketQuote) => void): void {
     this.#waiting.set(pair, onQuote);
     if (!this.#isBusy) void this.#next();

@@ -1,9 +1,9 @@
-/** The time in which the same warning is shown only once. */
+/** The period in which the same warning is shown only once. */
 const QUIET_MS = 60_000;
-/** Different warnings that are remembered; the oldest are forgotten. */
+/** The largest number of different warnings that are remembered. The oldest are forgotten. */
 const WARNINGS_MAX = 1_000;
 
-/** Shows each warning at most once a minute, then with the number of times that it came. */
+/** Shows each warning at most once a minute, with the number of times it occurred since then. */
 export class WarningLog {
   readonly #show: (text: string) => void;
   readonly #nowMs: () => number;

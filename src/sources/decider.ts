@@ -10,13 +10,13 @@ import { type DeciderState, loadNumber, loadQuote, saveQuote } from './room_stat
 export type WriteDecision = (line: string, decision: Decision, trigger: DecisionTrigger) => void;
 
 /**
- * Holds the newest quote of every market, and decides prices. Each decision that is to be written goes to `write`: at every tick
- * those with a price; in between a price that moved by `delta`, the first price, and each new reason for none.
+ * Holds the newest quote of every market, and decides prices. `write` receives each decision that is to be written: at every tick the decisions with
+ * a price; between ticks a price that moved by `delta`, the first price, and each new reason for a missing price.
  */
 export class Decider {
   readonly #assets: readonly Judged[];
   readonly #bySymbol: ReadonlyMap<string, Judged>;
-  /** The assets that a symbol of a source is an input of. */
+  /** The assets that have a symbol of a source as an input. */
   readonly #byMarket = new Map<string, Judged[]>();
   /** The assets that use the price of an asset. */
   readonly #converted = new Map<string, Judged[]>();
@@ -36,7 +36,7 @@ export class Decider {
       }
   }
 
-  /** Takes a quote and decides the assets that it counts for. */
+  /** Takes a quote and decides the prices of its assets. */
   take(source: string, quote: MarketQuote, receivedNs: TimeNs): void {
     const key = keyOf({ source, symbol: quote.symbol });
     const judged = this.#byMarket.get(key);
@@ -45,7 +45,7 @@ export class Decider {
     for (const asset of judged) this.#judge(asset, receivedNs);
   }
 
-  /** Forgets all quotes of a source, because its market has halted; without `symbols` all of them. */
+  /** Forgets all quotes of a source, or those of `symbols`, because its market has halted. */
   forget(source: string, nowNs: TimeNs, symbols?: readonly string[]): void {
     for (const asset of this.#assets) {
       const gone = asset.plan.inputs.filter(
@@ -56,7 +56,7 @@ export class Decider {
     }
   }
 
-  /** Decides and writes all assets: the interval is over. */
+  /** Decides and writes the prices of all assets at the end of the interval. */
   tick(nowNs: TimeNs): Decision[] {
     return this.#assets.map((asset) => {
       const decision = this.#decide(asset, nowNs);
@@ -72,7 +72,7 @@ export class Decider {
     return this.#assets.map((asset) => this.#decide(asset, nowNs));
   }
 
-  /** Returns everything that later decisions depend on. */
+  /** Returns the state on which later decisions depend. */
   state(): DeciderState {
     return {
       quotes: [...this.#quotes].map(([market, quote]) => saveQuote(market, quote)),
@@ -86,7 +86,7 @@ export class Decider {
     };
   }
 
-  /** Continues from a state. Assets that the plan lacks are left out. */
+  /** Continues from a state. Leaves out assets that the plan lacks. */
   restore({ quotes, assets }: DeciderState): void {
     this.#quotes.clear();
     for (const quote of quotes) this.#quotes.set(quote.market, loadQuote(quote));
@@ -115,7 +115,7 @@ export class Decider {
   }
 
   /**
-   * Decides the asset, and before it the assets that convert for it, because their quotes may have become too old.
+   * Decides the asset's price. First decides the assets that convert for it, because their quotes may have become too old.
    * @param rates the prices of other assets that were decided at the same instant
    */
   #decide({ plan }: Judged, nowNs: TimeNs, rates = new Map<string, bigint | undefined>()): Decision {
@@ -148,16 +148,16 @@ export class Decider {
   }
 }
 
-/** An asset with the last things that were decided and written about it. */
+/** An asset with the last decision and the last written line about it. */
 class Judged {
   readonly plan: AssetPlan;
   /** The last decided price. */
   price: bigint | undefined;
-  /** The last written price; none after a line without a price. */
+  /** The last written price; absent after a line without a price. */
   said: bigint | undefined;
   /** The reason of the last written line, if it had no price. */
   reason: WithheldReason | undefined;
-  /** The decisions since then that had no price for the same reason. */
+  /** The number of decisions since then that had no price for the same reason. */
   unsaid = 0;
 
   constructor(plan: AssetPlan) {

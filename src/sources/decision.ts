@@ -4,7 +4,7 @@ import type { HeldQuote } from './market_quote.js';
 import { distanceOf, exceedsPercent, medianOf, middlesOf, outliersOf } from './median.js';
 import type { AssetInput, AssetPlan } from './plan.js';
 
-/** The part of a market in a decision, and the reason if it has none. */
+/** The role of a market in a decision, and the reason if the market has no role. */
 export type MarketVerdict =
   | 'used'
   | 'no quote'
@@ -15,10 +15,10 @@ export type MarketVerdict =
   | 'outlier'
   | `converted without ${string}`;
 
-/** The reasons for deciding that there is no price. */
+/** The reasons for a decision without a price. */
 export type WithheldReason = 'too few sources' | 'sources disagree' | 'outside bounds';
 
-/** A market as a decision saw it. */
+/** The state of a market in a decision. */
 export interface MarketReading {
   readonly input: AssetInput;
   readonly quote: HeldQuote | undefined;
@@ -29,7 +29,7 @@ export interface MarketReading {
   readonly verdict: MarketVerdict;
 }
 
-/** The price of an asset at an instant, or the reason for none, with every market that was considered. */
+/** The price of an asset at an instant, or the reason for a missing price, with every market that was considered. */
 export interface Decision {
   readonly asset: AssetPlan;
   readonly atNs: TimeNs;
@@ -45,7 +45,7 @@ export interface DecisionInputs {
   priceOf(symbol: string): bigint | undefined;
 }
 
-/** Decides an asset's price at `nowNs`. The order of its markets does not matter. */
+/** Decides an asset's price at `nowNs`. The order of its markets has no effect. */
 export function decide(asset: AssetPlan, inputs: DecisionInputs, nowNs: TimeNs): Decision {
   const read = asset.inputs.map((input) => readMarket(asset, input, inputs, nowNs));
   const candidates = read.filter(({ verdict }) => verdict === 'used');
@@ -91,7 +91,7 @@ function faultOf({ bid, ask, trade, timeNs }: HeldQuote, asset: AssetPlan, nowNs
   return exceedsPercent((ask - bid) * 2n, ask + bid, asset.maxSpread) ? 'wide' : undefined;
 }
 
-/** Multiplies the middle of the book, or the last trade, with the rate. The one division rounds toward zero. */
+/** Multiplies the middle of the book, or the last trade, by the rate. The only division rounds toward zero. */
 function convertedPrice({ bid, ask, trade }: HeldQuote, rate: bigint): bigint {
   const doubled = trade === undefined ? bid + ask : trade * 2n;
   return (doubled * rate) / (PRICE_SCALE * 2n);
@@ -111,9 +111,9 @@ function priceOf(
   const [lower, upper] = middlesOf(prices);
   const direct = directPrice(candidates, maxDeviation);
   if (
-    // Half of the prices are on each side of a gap: nothing shows which half is wrong, and the mean is the price of neither.
+    // // Half of the prices are on each side of a gap. Nothing shows which half is wrong, and the mean is near none of the prices.
     exceedsPercent(upper - lower, median, maxDeviation) ||
-    // Converted prices are in the majority and wrong together, because the asset that converts them has jumped.
+    // // Converted prices are in the majority and all wrong, because the asset that converts them has jumped.
     (direct !== undefined && exceedsPercent(distanceOf(median, direct), direct, maxDeviation))
   )
     return { price: undefined, withheld: 'sources disagree' };

@@ -2,12 +2,12 @@ import { formatDecimalPrice } from '../client/verify/decimal_price.js';
 import { NS_PER_MS } from '../model/time.js';
 import type { Decision, MarketReading } from './decision.js';
 
-/** The reason for writing a decision now: its interval is over, the price moved, or there is no price any more. */
+/** The reason for writing a decision: its interval is over, the price moved, or there is no price now. */
 export type DecisionTrigger = 'clock' | 'delta' | 'withheld';
 
 /**
- * Writes a decision as a line of JSON. `tickseal publish` reads `asset`, `price`, `timestamp` and `trigger` of it; all prices are
- * exact decimals, times are nanoseconds as text.
+ * Writes a decision as a line of JSON. `tickseal publish` reads `asset`, `price`, `timestamp` and `trigger` from the line. All prices are exact
+ * decimals, and times are nanoseconds as text.
  * @param unsaid the decisions without a price, for the same reason, that were not written
  */
 export function decisionLine(decision: Decision, trigger: DecisionTrigger, unsaid: number): string {

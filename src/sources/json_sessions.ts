@@ -11,7 +11,7 @@ import {
 import { parseJsonDigits } from './digits.js';
 import { parseMicroseconds, parseMilliseconds, parseRfc3339 } from './market_time.js';
 
-// Sources that answer JSON without a protocol of their own.
+// // Sources that answer JSON and have no special protocol.
 
 /** Reads the answers of an HTTP source for one symbol. */
 export function answerSession(symbol: string, { price, bid, ask, at }: AnswerPaths): MarketSession {
@@ -39,8 +39,8 @@ export function answerSession(symbol: string, { price, bid, ask, at }: AnswerPat
 }
 
 /**
- * Reads lines such as `{"symbol":"BTC/USD","bid":"1","ask":"2","at":…}`; `price` stands in place of `bid` and `ask`, and `error`
- * says why a symbol has none.
+ * Reads lines such as `{"symbol":"BTC/USD","bid":"1","ask":"2","at":…}`. A line may have `price` instead of `bid` and `ask`, or `error` with the
+ * reason for a missing price.
  */
 export function lineSession(symbols: readonly string[]): MarketSession {
   const known = new Set(symbols);
@@ -61,7 +61,7 @@ export function lineSession(symbols: readonly string[]): MarketSession {
   return { subscribe: () => [], unsubscribe: () => [], read };
 }
 
-/** Reads RFC 3339, or digits whose number tells their unit: seconds, milliseconds, microseconds or nanoseconds. */
+/** Reads RFC 3339, or digits in seconds, milliseconds, microseconds or nanoseconds. The number of digits tells the unit. */
 function anyTime(text: unknown): bigint | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{10}$/.test(text)) return parseMilliseconds(`${text}000`);

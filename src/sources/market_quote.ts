@@ -2,7 +2,7 @@ import type { TimeNs } from '../model/time.js';
 import { parseDigits } from './digits.js';
 import { quoteTime } from './market_time.js';
 
-/** A market's best prices as its frame has them. An absent or empty side, or one of 0, means that the book has no such order. */
+/** The best prices in a market's frame. A missing side, an empty side, or a side of 0 means that the book has no such order. */
 export interface MarketQuote {
   /** The symbol as the file of sources writes it. */
   readonly symbol: string;
@@ -10,7 +10,7 @@ export interface MarketQuote {
   readonly ask?: string | undefined;
   /** The last trade, only of a market that shows no book. */
   readonly trade?: string | undefined;
-  /** The market's own time, in nanoseconds. */
+  /** The time that the market gives, in nanoseconds. */
   readonly atNs?: bigint | undefined;
 }
 
@@ -37,7 +37,7 @@ export function holdQuote(quote: MarketQuote, receivedNs: TimeNs): HeldQuote {
   };
 }
 
-/** Tells whether two quotes have the same best prices, however their digits are written. */
+/** Tells whether two quotes have the same best prices, also when their digits are written in different ways. */
 export function isSameTop(one: MarketQuote, other: MarketQuote): boolean {
   return (
     parseDigits(one.bid ?? '') === parseDigits(other.bid ?? '') &&

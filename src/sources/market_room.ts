@@ -10,8 +10,8 @@ import type { SourceDefinition } from './sources_schema.js';
 import { watchSession } from './watch_session.js';
 
 /**
- * Everything between frames and decisions: reads the frames of each connection, and decides prices. The same calls with the same
- * times give the same decisions, so a recording of them can be replayed.
+ * All steps between frames and decisions: reads the frames of each connection, and decides prices. The same calls at the same times give the same
+ * decisions, so a recording of the calls can be replayed.
  */
 export class MarketRoom {
   readonly #plan: SourcesPlan;
@@ -37,7 +37,7 @@ export class MarketRoom {
     this.#sessions.delete(connection);
   }
 
-  /** Reads a frame, decides what follows from it, and returns its events. */
+  /** Reads a frame, makes the decisions that follow from it, and returns its events. */
   read(connection: number, text: string, receivedNs: TimeNs): readonly MarketEvent[] {
     const known = this.#sessions.get(connection);
     if (known === undefined) return [];
@@ -50,7 +50,7 @@ export class MarketRoom {
     return events;
   }
 
-  /** Decides and writes all assets, and returns the decisions. */
+  /** Decides and writes the prices of all assets, and returns the decisions. */
   tick(nowNs: TimeNs): Decision[] {
     return this.#decider.tick(nowNs);
   }
@@ -59,7 +59,7 @@ export class MarketRoom {
     return this.#decider.decisions(nowNs);
   }
 
-  /** Returns everything that later decisions depend on. */
+  /** Returns the state on which later decisions depend. */
   state(): RoomState {
     const connections = [...this.#sessions.values()].map(({ opened, session }) => ({
       ...opened,

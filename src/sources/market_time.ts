@@ -5,17 +5,19 @@ const RFC_3339 =
 const MILLISECONDS = /^\d{13}$/;
 const MICROSECONDS = /^\d{16}$/;
 
-/** The furthest that a market's time may be from the time of receipt. */
+/** The largest difference between a market's time and the time of receipt. */
 export const CLOCK_OFFSET_MAX_NS = 5n * NS_PER_SECOND;
 
-/** A quote's time, and the distance of the market's clock if it is too far off. */
+/** A quote's time, and the offset of the market's clock if the offset is too large. */
 export interface QuoteTime {
   readonly timeNs: TimeNs;
   /** The market's time minus the time of receipt, only when it exceeds {@link CLOCK_OFFSET_MAX_NS}. */
   readonly offsetNs: bigint | undefined;
 }
 
-/** Returns the market's time if it is within 5 s of receipt, else the time of receipt. A quote is never from the future. */
+/**
+ * Returns the market's time if it is within 5 s of the time of receipt, else the time of receipt. A quote is never from the future.
+ */
 export function quoteTime(marketNs: bigint | undefined, receivedNs: TimeNs): QuoteTime {
   if (marketNs === undefined) return { timeNs: receivedNs, offsetNs: undefined };
   const offsetNs = marketNs - receivedNs;
@@ -24,7 +26,7 @@ export function quoteTime(marketNs: bigint | undefined, receivedNs: TimeNs): Quo
   return { timeNs: offsetNs > 0n ? receivedNs : (marketNs as TimeNs), offsetNs: undefined };
 }
 
-/** Reads an RFC 3339 time to the nanosecond; `undefined` when the text is none. */
+/** Reads an RFC 3339 time to the nanosecond; `undefined` for any other text. */
 export function parseRfc3339(text: unknown): bigint | undefined {
   const match = typeof text === 'string' ? RFC_3339.exec(text) : null;
   if (match === null) return undefined;
@@ -46,7 +48,7 @@ export function parseMicroseconds(text: unknown): bigint | undefined {
   return typeof text === 'string' && MICROSECONDS.test(text) ? BigInt(text) * 1_000n : undefined;
 }
 
-/** Counts days of the Gregorian calendar; a year begins in March here, so a leap day is its last day. */
+/** Counts days of the Gregorian calendar. Here a year begins in March, so a leap day is the last day of a year. */
 function daysSince1970(year: number, month: number, day: number): number {
   const marchYear = month > 2 ? year : year - 1;
   const marchMonth = (month + 9) % 12;

@@ -2,18 +2,18 @@ import { PERCENT_SCALE } from '../model/asset.js';
 
 const WHOLE = 100n * BigInt(PERCENT_SCALE);
 
-/** The number of median absolute deviations from the median up to which a price is no outlier. */
+/** The number of median absolute deviations from the median beyond which a price is an outlier. */
 const DEVIATIONS_MAX = 4n;
-/** Fewer prices than this do not show which of them is wrong. */
+/** The smallest number of prices that show which of them is wrong. */
 const OUTLIER_PRICES_MIN = 3;
 
-/** Returns the middle value, or the mean of the two middle ones, rounded toward zero. `values` has at least one. */
+/** Returns the middle value, or the mean of the two middle values, rounded toward zero. `values` has at least one value. */
 export function medianOf(values: readonly bigint[]): bigint {
   const [lower, upper] = middlesOf(values);
   return lower === upper ? upper : (lower + upper) / 2n;
 }
 
-/** Returns the two middle values, which are the same one when their number is odd. `values` has at least one. */
+/** Returns the two middle values. They are the same value if the number of values is odd. `values` has at least one value. */
 export function middlesOf(values: readonly bigint[]): readonly [bigint, bigint] {
   const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const middle = sorted.length >> 1;
@@ -22,8 +22,8 @@ export function middlesOf(values: readonly bigint[]): readonly [bigint, bigint] 
 }
 
 /**
- * Tells for each price whether it is an outlier: with three prices or more, one that is further from the median than both
- * `maxDeviation` and four times the median absolute deviation.
+ * Tells for each price whether it is an outlier. Among three or more prices, an outlier is further from the median than both `maxDeviation` and four
+ * times the median absolute deviation.
  * @param maxDeviation in percent times `PERCENT_SCALE`
  */
 export function outliersOf(prices: readonly bigint[], maxDeviation: bigint): boolean[] {
@@ -36,12 +36,12 @@ export function outliersOf(prices: readonly bigint[], maxDeviation: bigint): boo
   );
 }
 
-/** Tells whether `distance` is more than so many percent of `price`, exactly. */
+/** Tells whether `distance` is more than `percent` of `price`, exactly. */
 export function exceedsPercent(distance: bigint, price: bigint, percent: bigint): boolean {
   return distance * WHOLE > percent * price;
 }
 
-/** Tells whether `distance` is at least so many percent of `price`; a distance of 0 never is. */
+/** Tells whether `distance` is at least `percent` of `price`; false for a distance of 0. */
 export function reachesPercent(distance: bigint, price: bigint, percent: bigint): boolean {
   return distance > 0n && distance * WHOLE >= percent * price;
 }

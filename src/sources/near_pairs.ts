@@ -1,8 +1,8 @@
 const NEAR_MAX = 3;
-/** The edits up to which a pair is near; a different currency of three letters needs three. */
+/** The number of edits up to which a pair is near. A different currency of three letters needs three edits. */
 const EDITS_MAX = 3;
 
-/** Returns the pairs of the list that are most like a pair that it lacks, the nearest first. */
+/** Returns the pairs of the list that are most similar to a pair that is not in the list, the nearest first. */
 export function nearPairs(pair: string, list: readonly string[]): string[] {
   const [base, quote] = pair.split('/') as [string, string];
   return list

@@ -8,7 +8,7 @@ export type SourcesResult =
   | {
       readonly ok: true;
       readonly plan: SourcesPlan;
-      /** Returns errors that were found later as lines of the same form as `errors`. */
+      /** Formats errors that were found later in the same way as `errors`. */
       describe(problems: readonly Problem[]): string[];
     }
   /** All errors of the file, one line each, in the order of the file: `sources.yaml:12:5 assets.BTCUSD.from[0]: …`. */

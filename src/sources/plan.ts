@@ -3,7 +3,7 @@ import type { SourceDefinition } from './sources_schema.js';
 /** The checked content of a file of sources. */
 export interface SourcesPlan {
   readonly sources: ReadonlyMap<string, SourceDefinition>;
-  /** All assets; each stands after the asset that its conversions use. */
+  /** All assets. Each asset comes after the asset that its conversions use. */
   readonly assets: readonly AssetPlan[];
   readonly publish: PublishPlan;
 }
@@ -14,12 +14,12 @@ export interface AssetPlan {
   readonly inputs: readonly AssetInput[];
   readonly minSources: number;
   readonly maxAgeNs: bigint;
-  /** In percent times `PERCENT_SCALE`, as are all percentages of the plan. */
+  /** The value in percent times `PERCENT_SCALE`, as for all percentages of the plan. */
   readonly maxSpread: bigint;
   readonly maxDeviation: bigint;
   /** The lowest and the highest price that may be published, times 10^18. */
   readonly bounds: readonly [bigint, bigint] | undefined;
-  /** False for a price that only serves conversions. */
+  /** False for a price that is used only for conversions. */
   readonly isPublished: boolean;
 }
 
@@ -35,6 +35,6 @@ export interface PublishPlan {
   readonly url: string | undefined;
   /** The interval at which each price is decided and sent again. */
   readonly everyNs: bigint;
-  /** The move that is sent at once. */
+  /** The price change that is sent at once. */
   readonly delta: bigint;
 }

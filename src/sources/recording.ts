@@ -19,15 +19,15 @@ export function recordingLine(atNs: TimeNs, call: RecordedCall): string {
   return JSON.stringify({ at: String(atNs), ...call });
 }
 
-/** Makes the decisions of a recording again. */
+/** Makes the decisions of a recording a second time. */
 export class Replay {
   readonly #room: MarketRoom;
   readonly #plan: SourcesPlan;
-  /** Decisions that were made here and that the recording has not named yet. */
+  /** Decisions that were made here, and that are not yet in the part of the recording that was read. */
   readonly #made: string[] = [];
-  /** Decisions that the recording has and that were made in the same way. */
+  /** Decisions of the recording that were made here in the same way. */
   same = 0;
-  /** Decisions that the recording has and that were made in another way or not at all. */
+  /** Decisions of the recording that were made here in another way, or not made here. */
   different = 0;
 
   constructor(plan: SourcesPlan, write: (line: string) => void) {
@@ -38,7 +38,7 @@ export class Replay {
     });
   }
 
-  /** The decisions that were made here and that the recording lacks. */
+  /** The decisions that were made here and are not in the recording. */
   get additional(): number {
     return this.#made.length;
   }

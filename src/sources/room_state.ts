@@ -14,7 +14,7 @@ export interface OpenedConnection {
   readonly resume?: string | undefined;
 }
 
-/** The newest quote of a market; numbers are texts, because JSON has no integers of this size. */
+/** The newest quote of a market. Numbers are texts, because JSON has no integers of this size. */
 export interface SavedQuote {
   readonly market: string;
   readonly bid: string;
@@ -24,7 +24,7 @@ export interface SavedQuote {
   readonly offset?: string | undefined;
 }
 
-/** The last things that were decided and written about an asset. */
+/** The last decision and the last written line about an asset. */
 export interface SavedAsset {
   readonly asset: string;
   readonly price?: string | undefined;

@@ -1,7 +1,7 @@
 import type { MarketSession } from './adapters/market.js';
 import { lineSession } from './json_sessions.js';
 
-// The lines of a connection through a library, which speaks to the exchange itself: requests name symbols, frames have best prices.
+// // The lines of a connection that a library makes. The library speaks the exchange's protocol: requests name symbols, frames have best prices.
 
 /** Begins a connection that watches symbols. */
 export function watchSession(symbols: readonly string[]): MarketSession {
@@ -52,7 +52,7 @@ export function tickerLine(
   return JSON.stringify({ symbol, bid, ask, price: last, at: timestamp });
 }
 
-/** Writes why a symbol has no prices. */
+/** Writes the reason why a symbol has no prices. */
 export function failureLine(symbol: string, error: unknown): string {
   return JSON.stringify({ symbol, error: error instanceof Error ? error.message : String(error) });
 }

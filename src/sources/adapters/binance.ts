@@ -12,12 +12,12 @@ import {
   slicesOf,
 } from './market.js';
 
-/** Pairs in a message of subscriptions. */
+/** The number of pairs in a message of subscriptions. */
 const PAIRS_PER_MESSAGE = 50;
 
 /**
- * Binance spot, streams `bookTicker`, from the host that serves only market data. They have no time, so receipt is the time of a
- * quote. An acknowledgement proves nothing, because a stream of a pair that does not exist is accepted too; so none is reported.
+ * Binance spot, streams `bookTicker`, from the host that serves only market data. The frames have no time, so the time of receipt is the time of a
+ * quote. No acknowledgement is reported, because Binance also acknowledges a stream of a pair that does not exist.
  */
 export const binance: Market = {
   url: 'wss://data-stream.binance.vision/stream',

@@ -16,8 +16,8 @@ import {
 const CHANNEL = 'order_book_';
 
 /**
- * Bitstamp, channels `order_book_…`, one message each; there is no channel of best prices. A pair that does not exist is
- * acknowledged and stays silent. Best prices are the first levels.
+ * Bitstamp, channels `order_book_…`, in one message each. There is no channel of best prices: the best prices are the first levels. A pair that does
+ * not exist is acknowledged and stays silent.
  */
 export const bitstamp: Market = {
   url: 'wss://ws.bitstamp.net',
@@ -56,7 +56,7 @@ export const bitstamp: Market = {
   },
 };
 
-/** Leaves out a crossed book: the exchange warns of single ones, which the next frame corrects. */
+/** Leaves out a crossed book: the exchange warns of such books, and the next frame corrects them. */
 function bookEvents(symbol: string, { bids, asks, microtimestamp }: Record<string, unknown>) {
   const bid = bestOf(bids);
   const ask = bestOf(asks);

@@ -19,8 +19,8 @@ const PAIRS_PER_MESSAGE = 10;
 const TOPIC = 'orderbook.1.';
 
 /**
- * Bybit v5 spot, `orderbook.1`: whole books of one level, which are repeated every 3 s. The tickers of spot have no best prices.
- * The time is `cts`, that of the matching engine.
+ * Bybit v5 spot, `orderbook.1`: whole books of one level, which are repeated every 3 s. The tickers of spot have no best prices. The time is `cts`,
+ * the time of the matching engine.
  */
 export const bybit: Market = {
   url: 'wss://stream.bybit.com/v5/public/spot',

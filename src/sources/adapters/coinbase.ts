@@ -11,12 +11,12 @@ import {
   refusedEvent,
 } from './market.js';
 
-/** The pairs against USDC that have a book of their own; every other one is an alias of the pair against USD. */
+/** The pairs against USDC that have a separate book. Every other pair against USDC is an alias of the pair against USD. */
 const OWN_USDC_PAIRS = ['USDT/USDC', 'EURC/USDC'];
 
 /**
- * Coinbase Advanced Trade, channel `ticker`. The ticker of Coinbase Exchange is not used, because its best prices are those of
- * the last match, which may be minutes old. Channel `heartbeats` keeps the connection open.
+ * Coinbase Advanced Trade, channel `ticker`. The ticker of Coinbase Exchange is not used, because its best prices are from the last match, which may
+ * be minutes old. The channel `heartbeats` keeps the connection open.
  */
 export const coinbase: Market = {
   url: 'wss://advanced-trade-ws.coinbase.com',
@@ -42,7 +42,7 @@ export const coinbase: Market = {
     let next: number | undefined;
     const request = (type: string, list: readonly string[]) =>
       JSON.stringify({ type, product_ids: list.map(nameOf), channel: 'ticker' });
-    /** Counts the frames of all channels: a hole in the numbers is a lost frame. */
+    /** Counts the frames of all channels: a missing number is a lost frame. */
     const lost = (sequence: unknown): readonly MarketEvent[] => {
       if (typeof sequence !== 'number') return [];
       const expected = next;
@@ -72,7 +72,7 @@ function subscribed(event: unknown): readonly MarketEvent[] {
   return pairs.length === 0 ? [] : [{ kind: 'subscribed', pairs }];
 }
 
-/** The time is that of the envelope. */
+/** The time is in the envelope. */
 function tickers(
   event: unknown,
   names: ReadonlyMap<string, string>,

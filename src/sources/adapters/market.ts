@@ -6,15 +6,15 @@ export interface Market {
   readonly pairsUrl: string;
   readonly top: MarketTop;
   readonly rules: MarketRules;
-  /** Reads the list of pairs that trade now. Throws when the text has another form. */
+  /** Reads the list of the pairs that trade now. Throws when the text has another form. */
   readPairs(text: string): string[];
-  /** Returns why the pair must not be used although the exchange may accept it. */
+  /** Returns the reason why the pair must not be used, although the exchange may accept it. */
   objection?(pair: string): string | undefined;
-  /** Begins a connection. All state of the protocol is in it, so nothing survives a connection. */
+  /** Begins a connection. The session has all state of the protocol, so a new connection begins without state. */
   open(pairs: readonly string[]): MarketSession;
 }
 
-/** The way to ask the exchange for the best prices of one pair, when its socket is silent about the pair. */
+/** The request for the best prices of one pair, for a pair about which the exchange's socket is silent. */
 export interface MarketTop {
   /** The address; `{symbol}` stands for the exchange's name of the pair. */
   readonly url: string;
@@ -44,10 +44,10 @@ export interface MarketRules {
 
 export interface MarketSession {
   readonly ping?: string;
-  /** Returns the messages that subscribe to pairs. Heartbeats are subscribed with the first ones. */
+  /** Returns the messages that subscribe to pairs. The first message also subscribes to heartbeats. */
   subscribe(pairs: readonly string[]): string[];
   unsubscribe(pairs: readonly string[]): string[];
-  /** Returns a frame that brings a new session to the state of this one; `undefined` if a new one has it already. */
+  /** Returns a frame that gives a new session the state of this session; `undefined` if a new session already has that state. */
   resume?(): string | undefined;
   /** Reads a frame. A frame without news, such as a heartbeat, has no events. */
   read(text: string): readonly MarketEvent[];
@@ -58,15 +58,15 @@ export type MarketEvent =
   | { readonly kind: 'subscribed'; readonly pairs: readonly string[] }
   /** The exchange refused a pair, or a whole message if the pair is not known. */
   | { readonly kind: 'refused'; readonly pair: string | undefined; readonly reason: string }
-  /** The exchange goes on without trading: its quotes no longer count. */
+  /** The exchange stays connected but stops trading: its quotes no longer count. */
   | { readonly kind: 'halted'; readonly reason: string }
-  /** The exchange ends the connection soon, or frames of it are lost: it must be replaced. */
+  /** The exchange will end the connection soon, or frames are lost: the connection must be replaced. */
   | { readonly kind: 'ending'; readonly reason: string }
   | { readonly kind: 'malformed'; readonly reason: string };
 
 export const DAY_MS = 86_400_000;
 
-/** Reads a frame with `read`; text that is not a JSON object is malformed. */
+/** Reads a frame with `read`. Text that is not a JSON object is malformed. */
 export function readFrame(
   text: string,
   parse: (text: string) => unknown,
@@ -90,10 +90,10 @@ export function refusedEvent(pair: string | undefined, reason: unknown): readonl
   return [{ kind: 'refused', pair, reason: text }];
 }
 
-/** Refusals are shown to people; an exchange's text may be of any length. */
+/** The largest length of a refusal that is shown. An exchange's text may have any length. */
 const REASON_CHARACTERS_MAX = 200;
 
-/** Returns the pair whose name stands in a refusal. */
+/** Returns the pair whose name is in a refusal. */
 export function pairNamedIn(reason: unknown, names: ReadonlyMap<string, string>): string | undefined {
   if (typeof reason !== 'string') return undefined;
   const words = new Set(reason.split(/[^\w/-]+|orderbook\.1\./));
@@ -117,7 +117,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the digits of a price: a text as it is, a double's shortest text. Anything else is no price. */
+/** Returns the digits of a price: a text unchanged, a double's shortest text. Any other value is not a price. */
 export function digitsOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' ? String(value) : undefined;
@@ -136,7 +136,7 @@ export function namesOf(
   return new Map(pairs.map((pair) => [nameOf(pair), pair]));
 }
 
-/** Splits a list, because an exchange takes only so many pairs in a message. */
+/** Splits a list, because an exchange limits the pairs in a message. */
 export function slicesOf<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
     items.slice(i * size, (i + 1) * size),
