@@ -15,6 +15,7 @@ export const PAGES = [
   'src/config/README.md',
   'src/server/README.md',
   'src/sources/README.md',
+  'src/tlog/README.md',
   'bench/README.md',
   'scripts/deploy/CLUSTER.md',
   'scripts/deploy/README.md',

@@ -12,6 +12,7 @@ import { registerStore } from './store_command.js';
 import { registerSubscribe } from './subscribe_command.js';
 import { registerToken } from './token_command.js';
 import { registerVerify } from './verify_command.js';
+import { registerWitness } from './witness_command.js';
 
 /** Creates the whole command line. */
 export function createProgram(): Command {
@@ -28,5 +29,6 @@ export function createProgram(): Command {
   registerSources(program);
   registerSubscribe(program);
   registerVerify(program);
+  registerWitness(program);
   return program;
 }

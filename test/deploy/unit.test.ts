@@ -7,6 +7,7 @@ import { isInstalled } from './prometheus.js';
 
 const UNIT = join(ROOT, 'scripts/deploy/tickseal.service');
 const SOURCES_UNIT = join(ROOT, 'scripts/deploy/tickseal-sources.service');
+const WITNESS_UNIT = join(ROOT, 'scripts/deploy/tickseal-witness.service');
 
 /** The largest exposure that is allowed. Exposures go from 0, the least exposed, to 10. */
 const EXPOSURE_MAX = 1.5;
@@ -16,7 +17,7 @@ test('the units are valid and as little exposed as the page says', async (t) => 
     t.pass('skipped: there is no systemd-analyze');
     return;
   }
-  for (const unit of [UNIT, SOURCES_UNIT]) {
+  for (const unit of [UNIT, SOURCES_UNIT, WITNESS_UNIT]) {
     const name = basename(unit);
     const file = join(t.testdir(), name);
     // The programs of the unit's machine may be in other folders on this machine.

@@ -13,22 +13,33 @@ export interface MetricsListener {
 }
 
 /**
- * Serves a text at `/metrics`, to Prometheus.
+ * Serves a text at `/metrics`, to Prometheus. With `fault` it also serves `/livez`, and `/readyz`: 503 while there is a fault.
+ * @param fault returns the reason why the process does not do its work; `undefined` while it does
  * @throws Error when the address cannot be used
  */
 export async function listenForMetrics(
   host: string,
   port: number,
   text: () => string,
+  fault?: () => string | undefined,
 ): Promise<MetricsListener> {
   const server = createServer({ headersTimeout: REQUEST_MS_MAX, requestTimeout: REQUEST_MS_MAX });
   server.maxConnections = CONNECTIONS_MAX;
+  const bodyAt = (path: string | undefined): [status: number, body: string] | undefined => {
+    if (path === ADMIN_PATHS.metrics) return [200, text()];
+    if (fault === undefined) return undefined;
+    if (path === ADMIN_PATHS.live) return [200, 'ok\n'];
+    const reason = path === ADMIN_PATHS.ready ? fault() : undefined;
+    if (path === ADMIN_PATHS.ready) return reason === undefined ? [200, 'ok\n'] : [503, `${reason}\n`];
+    return undefined;
+  };
   server.on('request', ({ method, url }, response) => {
-    const isFound = url?.split('?')[0] === ADMIN_PATHS.metrics;
+    const found = bodyAt(url?.split('?')[0]);
     const isRead = method === 'GET' || method === 'HEAD';
-    if (!isFound || !isRead) return void response.writeHead(isFound ? 405 : 404).end();
+    if (found === undefined || !isRead) return void response.writeHead(found ? 405 : 404).end();
+    response.statusCode = found[0];
     response.setHeader('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    response.end(method === 'HEAD' ? undefined : text());
+    response.end(method === 'HEAD' ? undefined : found[1]);
   });
   server.listen(port, host);
   await once(server, 'listening');

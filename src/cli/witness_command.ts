@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import type { Command } from 'commander';
+import { pino } from 'pino';
+import { makeFolder, systemReason } from '../store/data_folder.js';
+import { lockFolder } from '../store/lmdb/lock.js';
+import { formatVerifierKey } from '../tlog/verifier_key.js';
+import { RunningWitness } from '../witness/run_witness.js';
+import { loadWitnessConfig, type WitnessConfig } from '../witness/witness_config.js';
+import type { CommandStreams } from './client_command.js';
+import { EXIT_BAD_FILE } from './sources_session.js';
+
+interface WitnessFlags {
+  readonly config: string;
+  readonly check: boolean;
+}
+
+const DESCRIPTION = `watch public logs, and cosign their checkpoints (C2SP tlog-witness)
+
+A witness cosigns a checkpoint only when the log continues what the witness has cosigned before. So no log that it watches can \
+show two people two pasts.`;
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Adds `tickseal witness`. Exit status 2: the file has errors; 1: the witness cannot start. */
+export function registerWitness(program: Command, streams: CommandStreams = process): void {
+  program
+    .command('witness')
+    .description(DESCRIPTION)
+    .requiredOption('-c, --config <file>', 'the configuration file of the witness')
+    .option('--check', "check the file and its key, print the witness's verifier key, and end", false)
+    .action(async ({ config: file, check }: WitnessFlags) => {
+      const loaded = loadWitnessConfig(file, process.env);
+      if (!loaded.ok) {
+        streams.stderr.write(`${loaded.errors.join('\n')}\n`);
+        process.exitCode = EXIT_BAD_FILE;
+        return;
+      }
+      const { key, name } = loaded.config;
+      if (check) return void streams.stdout.write(`${formatVerifierKey(key.witnessKey(name))}\n`);
+      try {
+        await runUntilSignal(loaded.config);
+      } catch (error) {
+        streams.stderr.write(`witness: ${(error as Error).message}\n`);
+        process.exitCode = 1;
+      }
+    });
+}
+
+async function runUntilSignal(config: WitnessConfig): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of STOP_SIGNALS) process.once(signal, () => stop.abort());
+  const logger = pino({ level: process.env['TICKSEAL_LOG_LEVEL'] ?? 'info' });
+  const lock = await claim(config.folder);
+  let witness: RunningWitness;
+  try {
+    const parts = { config, logger, nowMs: Date.now, steadyMs: () => performance.now() };
+    witness = await RunningWitness.open(parts, lock);
+  } catch (error) {
+    await lock.release(true);
+    throw error;
+  }
+  const { port, adminPort } = witness;
+  const vkey = formatVerifierKey(config.key.witnessKey(config.name));
+  logger.info({ port, adminPort, vkey, logs: config.logs.length }, 'ready');
+  if (!stop.signal.aborted) await once(stop.signal, 'abort');
+  logger.info('stopping');
+  await witness.close();
+}
+
+/** Claims the folder, so that no other process cosigns with it. */
+async function claim(folder: string): ReturnType<typeof lockFolder> {
+  try {
+    makeFolder(folder);
+    return await lockFolder(folder);
+  } catch (error) {
+    throw new Error(`the folder ${folder} cannot be used: ${systemReason(error)}`, { cause: error });
+  }
+}

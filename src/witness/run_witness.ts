@@ -1,0 +1,103 @@
+import type { Logger } from 'pino';
+import { listenForMetrics, type MetricsListener } from '../metrics/metrics_listener.js';
+import { LogWitness } from './witness.js';
+import type { WitnessConfig } from './witness_config.js';
+import { WitnessFolder } from './witness_folder.js';
+import { listenAsWitness, type WitnessListener } from './witness_listener.js';
+import { witnessMetricsText } from './witness_metrics.js';
+
+/** The folder of a witness, which only one process may use: two could cosign two pasts. */
+export interface HeldWitnessFolder {
+  release(isClean: boolean): Promise<void>;
+}
+
+export interface WitnessParts {
+  readonly config: WitnessConfig;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly steadyMs: () => number;
+}
+
+/** A witness that serves. */
+export class RunningWitness {
+  readonly #listener: WitnessListener;
+  readonly #operator: MetricsListener;
+  readonly #lock: HeldWitnessFolder;
+
+  private constructor(listener: WitnessListener, operator: MetricsListener, lock: HeldWitnessFolder) {
+    this.#listener = listener;
+    this.#operator = operator;
+    this.#lock = lock;
+  }
+
+  /**
+   * Reads the folder, and listens.
+   * @param lock the claim of the folder, which the witness releases when it closes
+   * @throws Error for a damaged folder, and for an address that cannot be used
+   */
+  static async open(
+    { config, logger, nowMs, steadyMs }: WitnessParts,
+    lock: HeldWitnessFolder,
+  ): Promise<RunningWitness> {
+    const { name, key, logs, listen, admin, limits } = config;
+    const folder = new WitnessFolder(config.folder);
+    const witness = new LogWitness(
+      {
+        name,
+        key,
+        logs,
+        folder,
+        nowMs,
+        steadyMs,
+        onRefused: ({ status, reason, origin }) => {
+          const level = status === 422 || status === 500 ? 'error' : 'info';
+          // A stranger can send requests of unknown origin without end, so they are only counted.
+          if (origin !== undefined)
+            logger[level]({ status, origin, reason }, 'the checkpoint was not cosigned');
+        },
+      },
+      await folder.read(),
+    );
+    const listener = await listenAsWitness(witness, {
+      host: listen.host,
+      port: listen.port,
+      submissionPrefix: listen.submission_prefix,
+      monitoringPrefix: listen.monitoring_prefix,
+      requestsPerSecond: limits.requests_per_second,
+      connectionsMax: limits.connections,
+      steadyMs,
+    });
+    const metrics = () => {
+      const { user, system } = process.cpuUsage();
+      return witnessMetricsText({
+        witness,
+        refusals: listener.refusals,
+        nowMs: nowMs(),
+        cpuSeconds: (user + system) / 1e6,
+        residentBytes: process.memoryUsage.rss(),
+      });
+    };
+    try {
+      const operator = await listenForMetrics(admin.host, admin.port, metrics, () => witness.fault);
+      return new RunningWitness(listener, operator, lock);
+    } catch (error) {
+      await listener.close();
+      throw error;
+    }
+  }
+
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  get adminPort(): number {
+    return this.#operator.port;
+  }
+
+  /** Ends the listeners and releases the folder. */
+  async close(): Promise<void> {
+    await this.#listener.close();
+    this.#operator.close();
+    await this.#lock.release(true);
+  }
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { NOTE_BYTES_MAX, parseNote } from '../tlog/signed_note.js';
+import { type Checkpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
+
+/** A checkpoint that the witness has cosigned. */
+export interface KeptCheckpoint {
+  readonly note: string;
+  readonly checkpoint: Checkpoint;
+  /** The time of the cosignature, in UNIX seconds. */
+  readonly timeS: number;
+}
+
+/** The largest number of logs whose checkpoints are kept, also of those that the configuration does not name any more. */
+export const KEPT_LOGS_MAX = 100_000;
+const FILE_NAME = /^[0-9a-f]{64}\.checkpoint$/;
+
+/** Returns the name of a log in paths: the SHA-256 of its origin in hex. */
+export function originHash(origin: string): string {
+  return createHash('sha256').update(origin).digest('hex');
+}
+
+/** The folder in which a witness keeps the newest checkpoint of each log, one file each. */
+export class WitnessFolder {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /**
+   * Reads all checkpoints, by origin.
+   * @throws Error that names a file which is damaged: without its content the witness could cosign another past
+   */
+  async read(): Promise<Map<string, KeptCheckpoint>> {
+    const names = (await readdir(this.#dir)).filter((name) => FILE_NAME.test(name));
+    if (names.length > KEPT_LOGS_MAX)
+      throw new Error(`${this.#dir} has more than ${KEPT_LOGS_MAX} checkpoints`);
+    const kept = new Map<string, KeptCheckpoint>();
+    for (const name of names) {
+      const file = join(this.#dir, name);
+      const one = await readKept(file);
+      if (name !== fileName(one.checkpoint.origin))
+        throw new Error(`${file} is damaged: it has the checkpoint of ${one.checkpoint.origin}`);
+      kept.set(one.checkpoint.origin, one);
+    }
+    return kept;
+  }
+
+  /** Replaces the checkpoint of a log. Resolves when it is on disk. */
+  async write(origin: string, note: string): Promise<void> {
+    const file = join(this.#dir, fileName(origin));
+    const temporary = `${file}.new`;
+    await withFile(temporary, 'w', async (handle) => {
+      await handle.writeFile(note);
+      await handle.sync();
+    });
+    await rename(temporary, file);
+    // The new name of the file is on disk only when its folder is.
+    await withFile(this.#dir, 'r', (handle) => handle.sync());
+  }
+}
+
+function fileName(origin: string): string {
+  return `${originHash(origin)}.checkpoint`;
+}
+
+async function readKept(file: string): Promise<KeptCheckpoint> {
+  try {
+    const bytes = await readFile(file);
+    if (bytes.length > NOTE_BYTES_MAX) throw new Error(`it has more than ${NOTE_BYTES_MAX} bytes`);
+    const { text } = parseNote(bytes);
+    const { mtimeMs } = await stat(file);
+    return { note: bytes.toString(), checkpoint: parseCheckpoint(text), timeS: Math.floor(mtimeMs / 1_000) };
+  } catch (error) {
+    throw new Error(`${file} is damaged: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function withFile(
+  path: string,
+  flags: string,
+  use: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  const handle = await open(path, flags, 0o600);
+  try {
+    await use(handle);
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ADD_CHECKPOINT_BYTES_MAX, ADD_CHECKPOINT_PATH, SIZE_CONTENT_TYPE } from '../tlog/add_checkpoint.js';
+import { RequestQuota } from './request_quota.js';
+import type { LogWitness } from './witness.js';
+
+// The witness uses node:http and not uWebSockets.js: a log sends a request every few seconds, so the speed of the service's
+// listener is of no use here, and node:http refuses malformed requests by itself.
+
+export interface WitnessListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** The paths before `/add-checkpoint` and before `/<hash of an origin>/checkpoint`. */
+  readonly submissionPrefix: string;
+  readonly monitoringPrefix: string;
+  readonly requestsPerSecond: number;
+  readonly connectionsMax: number;
+  readonly steadyMs: () => number;
+}
+
+export interface WitnessListener {
+  readonly port: number;
+  /** The requests that were refused before a checkpoint was read, by status. */
+  readonly refusals: ReadonlyMap<number, number>;
+  /** Ends when the requests that are being answered have their answers, or after {@link CLOSE_MS_MAX}. */
+  close(): Promise<void>;
+}
+
+const REQUEST_MS_MAX = 10_000;
+const CLOSE_MS_MAX = 5_000;
+/** The addresses whose requests are counted at once. */
+const ADDRESSES_MAX = 10_000;
+const SECOND_MS = 1_000;
+
+/**
+ * Serves a witness: `POST <submission prefix>/add-checkpoint` and `GET <monitoring prefix>/<hash>/checkpoint`.
+ * @throws Error when the address cannot be used
+ */
+export async function listenAsWitness(
+  witness: LogWitness,
+  options: WitnessListenerOptions,
+): Promise<WitnessListener> {
+  const server = createServer({
+    headersTimeout: REQUEST_MS_MAX,
+    requestTimeout: REQUEST_MS_MAX,
+    keepAliveTimeout: 4 * REQUEST_MS_MAX,
+    maxHeaderSize: 8 * 1024,
+  });
+  server.maxConnections = options.connectionsMax;
+  const refusals = new Map<number, number>();
+  const quotas = new AddressQuotas(options);
+  const answers = new Answers(witness, options, quotas, refusals);
+  server.on('request', (request, response) => void answers.answer(request, response));
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    refusals,
+    close: () => closeServer(server),
+  };
+}
+
+class Answers {
+  readonly #witness: LogWitness;
+  readonly #submissionPath: string;
+  readonly #monitoringPrefix: string;
+  readonly #quotas: AddressQuotas;
+  readonly #refusals: Map<number, number>;
+
+  constructor(
+    witness: LogWitness,
+    { submissionPrefix, monitoringPrefix }: WitnessListenerOptions,
+    quotas: AddressQuotas,
+    refusals: Map<number, number>,
+  ) {
+    this.#witness = witness;
+    this.#submissionPath = `${submissionPrefix}${ADD_CHECKPOINT_PATH}`;
+    this.#monitoringPrefix = monitoringPrefix;
+    this.#quotas = quotas;
+    this.#refusals = refusals;
+  }
+
+  /** Answers a request. Never throws. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A client that goes away while its request is read or answered is no fault of the process.
+    request.on('error', () => {});
+    response.on('error', () => {});
+    const { method = '', url = '' } = request;
+    const path = url.split('?')[0]!;
+    if (!this.#quotas.take(request.socket.remoteAddress ?? ''))
+      return this.#refuse(response, 429, 'too many requests from this address', { 'Retry-After': '1' });
+    if (path === this.#submissionPath) {
+      if (method !== 'POST') return this.#refuse(response, 405, 'expected POST', { Allow: 'POST' });
+      return this.#addCheckpoint(request, response);
+    }
+    const note = this.#monitored(path);
+    if (note === undefined) return this.#refuse(response, 404, 'there is nothing at this path');
+    if (method !== 'GET' && method !== 'HEAD')
+      return this.#refuse(response, 405, 'expected GET', { Allow: 'GET, HEAD' });
+    send(response, 200, method === 'HEAD' ? '' : note, {
+      'Cache-Control': 'public, max-age=5',
+      'Access-Control-Allow-Origin': '*',
+    });
+  }
+
+  async #addCheckpoint(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request);
+    if (body === 'too long')
+      return this.#refuse(response, 413, `the request has more than ${ADD_CHECKPOINT_BYTES_MAX} bytes`);
+    if (body === 'ended') return;
+    const { status, body: text, isSize = false } = await this.#witness.addCheckpoint(body);
+    send(response, status, text, isSize ? { 'Content-Type': SIZE_CONTENT_TYPE } : {});
+  }
+
+  /** Returns the newest cosigned checkpoint of the log whose hash is in the path. */
+  #monitored(path: string): string | undefined {
+    if (!path.startsWith(this.#monitoringPrefix)) return undefined;
+    const [, hash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path.slice(this.#monitoringPrefix.length)) ?? [];
+    return hash === undefined ? undefined : this.#witness.noteOf(hash);
+  }
+
+  #refuse(response: ServerResponse, status: number, reason: string, headers: HeaderTexts = {}): void {
+    this.#refusals.set(status, (this.#refusals.get(status) ?? 0) + 1);
+    // The connection ends, because the rest of the request may not have been read.
+    send(response, status, `${reason}\n`, { ...headers, Connection: 'close' });
+  }
+}
+
+type HeaderTexts = Readonly<Record<string, string>>;
+
+/** Divides the requests by the address that they come from, so that one sender cannot use up the work of all. */
+class AddressQuotas {
+  readonly #options: WitnessListenerOptions;
+  readonly #quotas = new Map<string, RequestQuota>();
+
+  constructor(options: WitnessListenerOptions) {
+    this.#options = options;
+  }
+
+  take(address: string): boolean {
+    const { steadyMs, requestsPerSecond } = this.#options;
+    const nowMs = steadyMs();
+    let quota = this.#quotas.get(address);
+    if (quota === undefined) {
+      if (this.#quotas.size >= ADDRESSES_MAX) this.#forget(nowMs);
+      quota = new RequestQuota(requestsPerSecond, SECOND_MS, nowMs);
+      this.#quotas.set(address, quota);
+    }
+    return quota.take(nowMs);
+  }
+
+  /** Drops the quotas that are full again; if there are none, the oldest. */
+  #forget(nowMs: number): void {
+    for (const [address, quota] of this.#quotas) if (quota.isFull(nowMs)) this.#quotas.delete(address);
+    const [oldest] = this.#quotas.keys();
+    if (this.#quotas.size >= ADDRESSES_MAX && oldest !== undefined) this.#quotas.delete(oldest);
+  }
+}
+
+function send(response: ServerResponse, status: number, body: string, headers: HeaderTexts): void {
+  response.writeHead(status, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'X-Content-Type-Options': 'nosniff',
+    ...headers,
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+/** Reads a body. The rest of a body that is too long is not read. */
+function readBody(request: IncomingMessage): Promise<Uint8Array | 'too long' | 'ended'> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= ADD_CHECKPOINT_BYTES_MAX) chunks.push(chunk);
+      else {
+        request.pause();
+        resolve('too long');
+      }
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('close', () => resolve('ended'));
+  });
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_MS_MAX);
+  await closed.finally(() => clearTimeout(timer));
+}
