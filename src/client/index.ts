@@ -4,6 +4,8 @@ import { Client } from './client.js';
 import { BROWSER } from './connect/platform.js';
 import type { ClientOptions } from './prices/client_context.js';
 import { StreamClient } from './prices/stream_client.js';
+import { QuorumClient } from './quorum/quorum_client.js';
+import type { QuorumClientOptions } from './quorum/quorum_options.js';
 
 export type { Channel, MessageType } from '../wire/stream.js';
 export { Client } from './client.js';
@@ -52,6 +54,11 @@ export { StreamClient } from './prices/stream_client.js';
 export { Subscriber, type SubscriberOptions, type SubscriptionResult } from './prices/subscriber.js';
 export type { ServiceSigner, StreamedType, Taxonomy, TaxonomyAsset } from './prices/taxonomy.js';
 export { type MarketStatusName, Tick } from './prices/tick.js';
+export { QuorumClient, type QuorumEvents } from './quorum/quorum_client.js';
+export type { QuorumClientOptions, QuorumOperator, QuorumOptions } from './quorum/quorum_options.js';
+export { NoQuorumError } from './quorum/quorum_request.js';
+export { QuorumStream, type QuorumStreamOptions } from './quorum/quorum_stream.js';
+export { type NoQuorumEvent, type OperatorVote, QuorumTick, type VoteVerdict } from './quorum/quorum_tick.js';
 export type { PriceCurves } from './sign/price_curves.js';
 export {
   createPriceSigner,
@@ -77,12 +84,14 @@ export {
 } from './verify/verify_signed_price.js';
 
 /**
- * Makes a client of one or more services. In a browser the client logs in to each WebSocket with a ticket, and verifies many
- * payloads in a Web Worker.
+ * Makes a client of one or more services, or with `quorum` a client that compares the prices of several operators. In a browser
+ * the client logs in to each WebSocket with a ticket, and verifies many payloads in a Web Worker.
  * @throws TypeError or RangeError for wrong options
  */
-export function createClient(options: ClientOptions): Client {
-  return new Client(options, BROWSER);
+export function createClient(options: ClientOptions): Client;
+export function createClient(options: QuorumClientOptions): QuorumClient;
+export function createClient(options: ClientOptions | QuorumClientOptions): Client | QuorumClient {
+  return 'quorum' in options ? new QuorumClient(options, BROWSER) : new Client(options, BROWSER);
 }
 
 /**

@@ -3,6 +3,8 @@ import { Client } from './client.js';
 import { NODE } from './connect/node_platform.js';
 import { createPriceSigner as createPortableSigner } from './node_index.js';
 import type { ClientOptions } from './prices/client_context.js';
+import { QuorumClient } from './quorum/quorum_client.js';
+import type { QuorumClientOptions } from './quorum/quorum_options.js';
 import type { PriceSigner, PriceToSign, PriceUpdate, SignerOptions } from './sign/sign_price.js';
 
 /**
@@ -26,9 +28,12 @@ export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
 }
 
 /**
- * Makes a client of one or more services.
+ * Makes a client of one or more services, or with `quorum` a client that compares the prices of several operators.
  * @throws TypeError or RangeError for wrong options
  */
-export function createClient(options: ClientOptions): Client {
-  return new Client(options, { ...NODE, curves: nativePriceCurves });
+export function createClient(options: ClientOptions): Client;
+export function createClient(options: QuorumClientOptions): QuorumClient;
+export function createClient(options: ClientOptions | QuorumClientOptions): Client | QuorumClient {
+  const platform = { ...NODE, curves: nativePriceCurves };
+  return 'quorum' in options ? new QuorumClient(options, platform) : new Client(options, platform);
 }

@@ -30,12 +30,14 @@ const ASSETS = [
   { asset_id: 41, name: 'DYDXUSD', signature_type: 'stark' },
 ];
 
-export async function startContractServer(): Promise<ContractServer> {
+const TAXONOMY = { taxonomy_id: 1, assets: ASSETS };
+
+export async function startContractServer(taxonomy = TAXONOMY): Promise<ContractServer> {
   const http = createServer((request, response) => {
     if (request.headers.authorization !== `Basic ${TOKEN}`) {
       response.writeHead(401).end('{"error":"unknown token"}');
     } else if (request.url === '/v1/taxonomy') {
-      response.end(JSON.stringify({ data: { taxonomy_id: 1, assets: ASSETS } }));
+      response.end(JSON.stringify({ data: taxonomy }));
     } else {
       response.writeHead(404).end('{"error":"unknown path"}');
     }
@@ -68,7 +70,7 @@ export async function startContractServer(): Promise<ContractServer> {
       sockets.add(client);
       client.on('close', () => sockets.delete(client));
       const answer = request.url!.startsWith('/ws')
-        ? streamAnswers()
+        ? streamAnswers(new Set(taxonomy.assets.map(({ asset_id }) => asset_id)))
         : publisherAnswers(server.rejects, request.url!);
       client.on('message', (data) => {
         server.received.push(String(data));
@@ -87,9 +89,8 @@ function statusOf({ headers, url = '' }: IncomingMessage): number {
   return /^\/(?:ws|evm\/publish|stark\/publish)(?:\?|$)/.test(url) ? 101 : 404;
 }
 
-function streamAnswers(): (text: string) => object[] {
+function streamAnswers(known: ReadonlySet<number>): (text: string) => object[] {
   const subscribed = new Set<number>();
-  const known = new Set(ASSETS.map(({ asset_id }) => asset_id));
   return (text) => {
     const { type, assets, id, ignore_invalid } = JSON.parse(text);
     if (type === 'ping') return [{ type: 'pong', id }];

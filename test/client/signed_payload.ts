@@ -26,8 +26,8 @@ export function bodyOf({ taxonomyId, timestampNs, assets }: Content, isVersioned
   return Buffer.from(header + entries.join(''), 'hex');
 }
 
-export function signed(body: Uint8Array): string {
-  const { r, s, recovery } = signDigest(keccak_256(body), SECRET_KEY);
+export function signed(body: Uint8Array, secretKey = SECRET_KEY): string {
+  const { r, s, recovery } = signDigest(keccak_256(body), secretKey);
   return `0x${sealed(r, s, recovery)}${Buffer.from(body).toString('hex')}`;
 }
 

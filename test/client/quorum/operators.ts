@@ -1,0 +1,34 @@
+import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
+import { type ContractServer, startContractServer, TOKEN } from '../contract_server.js';
+import { bodyOf, signed } from '../signed_payload.js';
+
+/** An operator of a test: a service over real sockets, with its own key, taxonomy and streaming IDs. */
+export interface TestOperator {
+  readonly options: { name: string; urls: string; signers: string[]; token: string };
+  readonly server: ContractServer;
+  /** Sends a signed frame. @param madeMs the time of the frame, in UNIX milliseconds @returns the text of the frame */
+  send(symbol: string, price: bigint, madeMs?: number): string;
+}
+
+const SYMBOLS = ['BTCUSD', 'ETHUSD'];
+
+/** @param n the number of the operator, which gives it its key and its streaming IDs */
+export async function startOperator(n: number, symbols = SYMBOLS): Promise<TestOperator> {
+  const secretKey = new Uint8Array(32).fill(n + 1);
+  const taxonomyId = 10 + n;
+  const assets = symbols.map((name, i) => ({ asset_id: 100 * (n + 1) - i, name, signature_type: 'evm' }));
+  const server = await startContractServer({ taxonomy_id: taxonomyId, assets });
+  const signers = [checksumAddress(evmAddress(secretKey))];
+  return {
+    options: { name: 'abc'[n]!, urls: server.url, signers, token: TOKEN },
+    server,
+    send(symbol, price, madeMs = Date.now()) {
+      const { asset_id } = assets.find(({ name }) => name === symbol)!;
+      const timestampNs = BigInt(madeMs) * 1_000_000n;
+      const body = bodyOf({ taxonomyId, timestampNs, assets: [[asset_id, price, 1]] }, false);
+      const text = JSON.stringify({ type: 'signed_ecdsa', p: signed(body, secretKey) });
+      server.broadcast(text);
+      return text;
+    },
+  };
+}
