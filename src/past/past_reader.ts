@@ -1,58 +1,27 @@
 import type { AssetName } from '../model/asset_map.js';
 import { DamagedRecord } from '../records/envelope.js';
-import { assetKeyOf, type ChunkBlock } from './chunk.js';
-import { type BlockBytes, type BlockTexts, readBlock } from './entry_block.js';
-import { HourIndex, type OpenTierFile } from './hour_index.js';
+import { assetKeyOf } from './chunk.js';
+import { readBlock } from './entry_block.js';
 import type { KeptEntry } from './kept_entry.js';
-import { TextList } from './packed_bytes.js';
-import { hourOf, listHours, listLogs } from './past_folder.js';
-import { LogReader } from './running_log.js';
-
-/** The time for which a list of the hours is used again. */
-const LIST_MS = 1_000;
-
-/** A part of an hour: a group of a file, or a log. */
-interface PastPart {
-  readonly number: number;
-  readonly firstNs: bigint | undefined;
-  /** Damage that lost entries right before or after those of this part. */
-  readonly damageBefore?: string | undefined;
-  readonly damageAfter?: string | undefined;
-  blocks(assetKey: string): Promise<readonly ChunkBlock[]>;
-  read(
-    assetKey: string,
-    index: number,
-    withInputs: boolean,
-  ): Promise<{ bytes: BlockBytes; texts: BlockTexts }>;
-}
-
-/** The whole past of an hour, while it is open. */
-interface OpenHour {
-  readonly parts: readonly PastPart[];
-  /** Damage that lost entries after all parts. */
-  readonly damageAtEnd: string | undefined;
-  close(): Promise<void>;
-}
+import { HourOpener } from './open_hour.js';
+import { type PastBlock, type PastRange, pastBlocks } from './past_blocks.js';
+import { hourOf } from './past_folder.js';
 
 /**
  * Reads the past from its files, on any thread and while another thread writes. All reads are in the thread pool of Node, except the
  * list of the logs.
  */
 export class PastReader {
-  readonly #folder: string;
-  readonly #index: HourIndex;
-  readonly #logs = new Map<string, Promise<LogReader | undefined>>();
-  #listed: { readonly atMs: number; readonly hours: Set<number> } | undefined;
+  readonly #opener: HourOpener;
 
   constructor(folder: string) {
-    this.#folder = folder;
-    this.#index = new HourIndex(folder);
+    this.#opener = new HourOpener(folder);
   }
 
   /** Returns the time from which the past is complete; `undefined` while nothing is kept. */
   async keptFrom(): Promise<bigint | undefined> {
-    for (const hour of this.#hours()) {
-      const open = await this.#open(hour);
+    for (const hour of this.#opener.hours()) {
+      const open = await this.#opener.open(hour);
       try {
         const times = open.parts.flatMap(({ firstNs }) => (firstNs === undefined ? [] : [firstNs]));
         if (times.length > 0) return times.reduce((least, timeNs) => (timeNs < least ? timeNs : least));
@@ -68,7 +37,7 @@ export class PastReader {
    * @throws DamagedRecord when the entry is in a damaged block, or may be in a damaged group
    */
   async inForce(name: AssetName, atNs: bigint): Promise<KeptEntry | undefined> {
-    const hours = this.#hours();
+    const hours = this.#opener.hours();
     const hour = hours.findLast((one) => one <= hourOf(atNs));
     if (hour === undefined) return undefined;
     // An end that is found at a start belongs to an earlier hour. The file of the next hour begins with it.
@@ -80,8 +49,8 @@ export class PastReader {
   /** Tells whether the past has an entry of the asset with this time, or a later one: then all before are there too. */
   async reaches(name: AssetName, timeNs: bigint): Promise<boolean> {
     const assetKey = assetKeyOf(name);
-    for (const hour of this.#hours().filter((one) => one >= hourOf(timeNs))) {
-      const open = await this.#open(hour);
+    for (const hour of this.#opener.hours().filter((one) => one >= hourOf(timeNs))) {
+      const open = await this.#opener.open(hour);
       try {
         for (const part of open.parts)
           if ((await part.blocks(assetKey)).some(({ maxNs }) => maxNs >= timeNs)) return true;
@@ -93,39 +62,17 @@ export class PastReader {
   }
 
   /**
-   * Returns the entries of a time range in batches, ascending, without carried ones.
-   * @throws DamagedRecord when an entry is in a damaged block
+   * Returns the blocks of an asset with entries of a time range, in order. No file is open between two blocks, so a caller may use them
+   * as slowly as it likes.
+   * @throws DamagedRange when entries of the range are lost
+   * @throws PastRemoved when the time of entries of the range is over meanwhile
    */
-  async *entries(
-    name: AssetName,
-    fromNs: bigint,
-    toNs: bigint,
-    withInputs: boolean,
-  ): AsyncIterable<readonly KeptEntry[]> {
-    const assetKey = assetKeyOf(name);
-    const hours = this.#hours().filter((one) => one >= hourOf(fromNs));
-    const end = hours.findIndex((one) => one > hourOf(toNs - 1n));
-    for (const hour of end < 0 ? hours : hours.slice(0, end + 1)) {
-      const open = await this.#open(hour);
-      try {
-        for (const part of open.parts)
-          for (const [i, block] of (await part.blocks(assetKey)).entries()) {
-            if (block.maxNs < fromNs || block.minNs >= toNs) continue;
-            const { bytes, texts } = await part.read(assetKey, i, withInputs);
-            const entries = [...readBlock(name, bytes, texts)].filter(
-              ({ timeNs, isCarried }) => !isCarried && timeNs >= fromNs && timeNs < toNs,
-            );
-            if (entries.length > 0) yield entries;
-          }
-      } finally {
-        await open.close();
-      }
-    }
+  blocks(name: AssetName, range: PastRange, withInputs: boolean): AsyncIterable<PastBlock> {
+    return pastBlocks(this.#opener, name, range, withInputs);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#logs.values()].map(async (log) => (await log)?.close()));
-    this.#logs.clear();
+  close(): Promise<void> {
+    return this.#opener.close();
   }
 
   /** @param wanted `copies` if the entries of the hour itself are all later: then its damage does not matter */
@@ -136,7 +83,7 @@ export class PastReader {
     wanted: 'all' | 'copies',
   ): Promise<KeptEntry | undefined> {
     const assetKey = assetKeyOf(name);
-    const open = await this.#open(hour);
+    const open = await this.#opener.open(hour);
     // Damage between the entry and the next one of its asset may have cost the entry that was in force.
     let damage = open.damageAtEnd;
     try {
@@ -167,98 +114,4 @@ export class PastReader {
       await open.close();
     }
   }
-
-  /** Returns the hours that have entries, ascending. */
-  #hours(): number[] {
-    const nowMs = performance.now();
-    // The logs are listed first: a log is removed only when its hour has a file.
-    const logged = listLogs(this.#folder).map(({ hour }) => hour);
-    if (this.#listed === undefined || nowMs - this.#listed.atMs > LIST_MS)
-      this.#listed = { atMs: nowMs, hours: new Set(listHours(this.#folder).signatures) };
-    for (const hour of logged) this.#listed.hours.add(hour);
-    return [...this.#listed.hours].sort((a, b) => a - b);
-  }
-
-  async #open(hour: number): Promise<OpenHour> {
-    // The logs are read first: a log is removed only when its chunk is in the file.
-    const logs = await this.#openLogs(hour);
-    const signatures = await this.#index.open(hour, 'signatures');
-    const inputs = signatures && (await this.#index.open(hour, 'inputs'));
-    const parts = groupsOf(signatures, inputs);
-    const written = new Set(parts.map(({ number }) => number));
-    const running = logs.filter((log) => !written.has(log.chunk.number));
-    parts.push(...running.map(logPart));
-    parts.sort((a, b) => a.number - b.number);
-    // A group that is being written has its log.
-    const isDamaged = running.length === 0 && signatures?.hasTail === true;
-    return {
-      parts,
-      damageAtEnd: isDamaged ? `the last group of ${signatures.path} is damaged` : undefined,
-      async close() {
-        await signatures?.close();
-        await inputs?.close();
-      },
-    };
-  }
-
-  async #openLogs(hour: number): Promise<LogReader[]> {
-    const places = listLogs(this.#folder);
-    const keys = new Set(places.map((place) => `${place.hour}-${place.number}`));
-    for (const [key, log] of this.#logs)
-      if (!keys.has(key)) {
-        this.#logs.delete(key);
-        await (await log)?.close();
-      }
-    const logs: LogReader[] = [];
-    for (const place of places) {
-      if (place.hour !== hour) continue;
-      const key = `${place.hour}-${place.number}`;
-      const opening = this.#logs.get(key) ?? LogReader.open(this.#folder, place);
-      this.#logs.set(key, opening);
-      const log = await opening;
-      if (log === undefined) {
-        this.#logs.delete(key);
-        continue;
-      }
-      await log.refresh();
-      logs.push(log);
-    }
-    return logs;
-  }
-}
-
-function groupsOf(signatures: OpenTierFile | undefined, inputs: OpenTierFile | undefined): PastPart[] {
-  if (signatures === undefined) return [];
-  return signatures.groups.map((group, i): PastPart => {
-    const before = signatures.groups[i - 1]?.at ?? -1;
-    const damagedAt = signatures.damagedAt.find((at) => at > before && at < group.at);
-    const { number, firstNs, lastNs } = group.header;
-    return {
-      number,
-      firstNs: lastNs === 0n ? undefined : firstNs,
-      damageBefore:
-        damagedAt === undefined ? undefined : `${signatures.path} is damaged at byte ${damagedAt}`,
-      blocks: async (assetKey) => (await signatures.index(group)).blocksOf.get(assetKey) ?? [],
-      async read(assetKey, index, withInputs) {
-        const { texts } = await signatures.index(group);
-        const same = withInputs ? inputs?.groups.find(({ header }) => header.number === number) : undefined;
-        const sources = same === undefined ? new TextList() : (await inputs!.index(same)).texts;
-        const bytes = {
-          signatures: await signatures.block(group, assetKey, index),
-          inputs: same && (await inputs!.block(same, assetKey, index)),
-        };
-        return { bytes, texts: { facts: texts, sources } };
-      },
-    };
-  });
-}
-
-function logPart({ chunk, damage }: LogReader): PastPart {
-  return {
-    number: chunk.number,
-    firstNs: chunk.firstNs,
-    damageAfter: damage,
-    blocks: async (assetKey) => chunk.blocks(assetKey),
-    read: async (assetKey, index) => ({ bytes: chunk.bytesOf(assetKey, index), texts: chunk.texts }),
-  };
 }

@@ -144,7 +144,7 @@ export async function entriesOf(
   const reader = new PastReader(folder);
   try {
     const all: KeptEntry[] = [];
-    for await (const entries of reader.entries(name, fromNs, toNs, true)) all.push(...entries);
+    for await (const block of reader.blocks(name, { fromNs, toNs }, true)) all.push(...block.entries());
     return all;
   } finally {
     await reader.close();

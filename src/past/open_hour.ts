@@ -1,0 +1,155 @@
+import type { ChunkBlock } from './chunk.js';
+import type { BlockBytes, BlockTexts } from './entry_block.js';
+import { HourIndex, type OpenTierFile } from './hour_index.js';
+import { TextList } from './packed_bytes.js';
+import { listHours, listLogs } from './past_folder.js';
+import { LogReader } from './running_log.js';
+
+/** The time for which a list of the hours is used again. */
+const LIST_MS = 1_000;
+
+/** A part of an hour: a group of a file, or a log. */
+export interface PastPart {
+  readonly number: number;
+  /** The times of the first and the last entry that was not carried; `undefined` if all were. */
+  readonly firstNs: bigint | undefined;
+  readonly lastNs: bigint;
+  /** Damage that lost entries right before or after those of this part. */
+  readonly damageBefore?: string | undefined;
+  readonly damageAfter?: string | undefined;
+  blocks(assetKey: string): Promise<readonly ChunkBlock[]>;
+  read(
+    assetKey: string,
+    index: number,
+    withInputs: boolean,
+  ): Promise<{ bytes: BlockBytes; texts: BlockTexts }>;
+}
+
+/** The whole past of an hour, while it is open. */
+export interface OpenHour {
+  readonly parts: readonly PastPart[];
+  /** False when nothing of the hour is kept any more. */
+  readonly isKept: boolean;
+  /** Damage that lost entries after all parts. */
+  readonly damageAtEnd: string | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the hours of a past, on any thread and while another thread writes. All reads are in the thread pool of Node, except the list
+ * of the logs.
+ */
+export class HourOpener {
+  readonly #folder: string;
+  readonly #index: HourIndex;
+  readonly #logs = new Map<string, Promise<LogReader | undefined>>();
+  #listed: { readonly atMs: number; readonly hours: Set<number> } | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#index = new HourIndex(folder);
+  }
+
+  /** Returns the hours that have entries, ascending. */
+  hours(): number[] {
+    const nowMs = performance.now();
+    // The logs are listed first: a log is removed only when its hour has a file.
+    const logged = listLogs(this.#folder).map(({ hour }) => hour);
+    if (this.#listed === undefined || nowMs - this.#listed.atMs > LIST_MS)
+      this.#listed = { atMs: nowMs, hours: new Set(listHours(this.#folder).signatures) };
+    for (const hour of logged) this.#listed.hours.add(hour);
+    return [...this.#listed.hours].sort((a, b) => a - b);
+  }
+
+  /** @param withInputs false when the publishers' inputs are not needed */
+  async open(hour: number, withInputs = true): Promise<OpenHour> {
+    // The logs are read first: a log is removed only when its chunk is in the file.
+    const logs = await this.#openLogs(hour);
+    const signatures = await this.#index.open(hour, 'signatures');
+    const inputs = signatures && withInputs ? await this.#index.open(hour, 'inputs') : undefined;
+    const parts = groupsOf(signatures, inputs);
+    const written = new Set(parts.map(({ number }) => number));
+    const running = logs.filter((log) => !written.has(log.chunk.number));
+    parts.push(...running.map(logPart));
+    parts.sort((a, b) => a.number - b.number);
+    // A group that is being written has its log.
+    const isDamaged = running.length === 0 && signatures?.hasTail === true;
+    return {
+      parts,
+      isKept: parts.length > 0 || signatures !== undefined,
+      damageAtEnd: isDamaged ? `the last group of ${signatures.path} is damaged` : undefined,
+      async close() {
+        await signatures?.close();
+        await inputs?.close();
+      },
+    };
+  }
+
+  async #openLogs(hour: number): Promise<LogReader[]> {
+    const places = listLogs(this.#folder);
+    const keys = new Set(places.map((place) => `${place.hour}-${place.number}`));
+    for (const [key, log] of this.#logs)
+      if (!keys.has(key)) {
+        this.#logs.delete(key);
+        await (await log)?.close();
+      }
+    const logs: LogReader[] = [];
+    for (const place of places) {
+      if (place.hour !== hour) continue;
+      const key = `${place.hour}-${place.number}`;
+      const opening = this.#logs.get(key) ?? LogReader.open(this.#folder, place);
+      this.#logs.set(key, opening);
+      const log = await opening;
+      if (log === undefined) {
+        this.#logs.delete(key);
+        continue;
+      }
+      await log.refresh();
+      logs.push(log);
+    }
+    return logs;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#logs.values()].map(async (log) => (await log)?.close()));
+    this.#logs.clear();
+  }
+}
+
+function groupsOf(signatures: OpenTierFile | undefined, inputs: OpenTierFile | undefined): PastPart[] {
+  if (signatures === undefined) return [];
+  return signatures.groups.map((group, i): PastPart => {
+    const before = signatures.groups[i - 1]?.at ?? -1;
+    const damagedAt = signatures.damagedAt.find((at) => at > before && at < group.at);
+    const { number, firstNs, lastNs } = group.header;
+    return {
+      number,
+      firstNs: lastNs === 0n ? undefined : firstNs,
+      lastNs,
+      damageBefore:
+        damagedAt === undefined ? undefined : `${signatures.path} is damaged at byte ${damagedAt}`,
+      blocks: async (assetKey) => (await signatures.index(group)).blocksOf.get(assetKey) ?? [],
+      async read(assetKey, index, withInputs) {
+        const { texts } = await signatures.index(group);
+        const same = withInputs ? inputs?.groups.find(({ header }) => header.number === number) : undefined;
+        const sources = same === undefined ? new TextList() : (await inputs!.index(same)).texts;
+        const bytes = {
+          signatures: await signatures.block(group, assetKey, index),
+          inputs: same && (await inputs!.block(same, assetKey, index)),
+        };
+        return { bytes, texts: { facts: texts, sources } };
+      },
+    };
+  });
+}
+
+function logPart({ chunk, damage }: LogReader): PastPart {
+  return {
+    number: chunk.number,
+    firstNs: chunk.firstNs,
+    lastNs: chunk.lastNs,
+    damageAfter: damage,
+    blocks: async (assetKey) => chunk.blocks(assetKey),
+    read: async (assetKey, index) => ({ bytes: chunk.bytesOf(assetKey, index), texts: chunk.texts }),
+  };
+}
