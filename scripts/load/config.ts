@@ -100,6 +100,7 @@ export function writeConfig(
       // The limits are high, because a load run measures the capacity of the service instead of a token's limits.
       signed_frames_per_second: 1_000_000_000,
       subscription_changes_per_second: 1_000_000_000,
+      range_rows_per_second: 1_000_000_000,
       publish_bytes_per_second: '64 GiB',
       bad_messages_per_second: 1_000_000_000,
     },

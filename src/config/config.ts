@@ -107,6 +107,8 @@ export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
 export interface Limits {
   readonly assetsPerRequest: number;
   readonly candlesPerRequest: number;
+  /** The limit of an answer's aggregates of the past. */
+  readonly rangeRows: number;
   readonly subscriptionsPerConnection: number;
   readonly streamConnections: number;
   readonly connectionsPerToken: number;
@@ -124,6 +126,8 @@ export interface Limits {
   readonly signedFramesPerSecond: number;
   /** The limit of each token or key for the assets in `subscribe` and `unsubscribe`. */
   readonly subscriptionChangesPerSecond: number;
+  /** The limit of each token for aggregates of the past. Answers with more are sent more slowly. */
+  readonly rangeRowsPerSecond: number;
   /** The limit of each token or key. */
   readonly publishBytesPerSecond: number;
   /** The limit of each publisher's token or key, in messages of 64 KiB each. The connection that exceeds the limit is closed. */
@@ -197,6 +201,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
     limits: {
       assetsPerRequest: limits.assets_per_request,
       candlesPerRequest: limits.candles_per_request,
+      rangeRows: limits.range_rows,
       subscriptionsPerConnection: limits.subscriptions_per_connection,
       streamConnections: limits.stream_connections,
       connectionsPerToken: limits.connections_per_token,
@@ -209,6 +214,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       drainMs: Number(limits.drain / NS_PER_MS),
       signedFramesPerSecond: limits.signed_frames_per_second,
       subscriptionChangesPerSecond: limits.subscription_changes_per_second,
+      rangeRowsPerSecond: limits.range_rows_per_second,
       publishBytesPerSecond: limits.publish_bytes_per_second,
       badMessagesPerSecond: limits.bad_messages_per_second,
       badSignaturesPerSecond: limits.bad_signatures_per_second,

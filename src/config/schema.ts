@@ -182,6 +182,7 @@ const BYTES_PER_SECOND_MAX = 64 * 1024 ** 3;
 const limits = z.strictObject({
   assets_per_request: count(100),
   candles_per_request: count(50_000),
+  range_rows: count(100_000),
   /** The number of assets is limited by their IDs, which are of type uint16, so a set cannot be larger. */
   subscriptions_per_connection: count(1000, UINT16_MAX + 1),
   stream_connections: count(10_000),
@@ -202,6 +203,7 @@ const limits = z.strictObject({
   drain: durationNs({ minNs: 0n, maxNs: 600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault('3s'),
   signed_frames_per_second: count(10_000),
   subscription_changes_per_second: count(100_000),
+  range_rows_per_second: count(50_000),
   publish_bytes_per_second: sizeBytes('8 MiB', BYTES_PER_SECOND_MAX),
   bad_messages_per_second: count(100),
   bad_signatures_per_second: count(2000),

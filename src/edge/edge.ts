@@ -205,6 +205,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       aggregateJson,
       assetsPerRequestMax: limits.assetsPerRequest,
       candlesPerRequestMax: limits.candlesPerRequest,
+      rangeRowsMax: limits.rangeRows,
       deployments: now.deployments,
       pushedAssets: now.pushedAssets,
       publisherByKey: (type, key) => catalogue.publisherByKey(type, key),

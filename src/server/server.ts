@@ -219,7 +219,11 @@ function endpointsOf(
 }
 
 /** Makes the function that answers requests for the live page and for the REST API. */
-function openRest(options: ServerOptions, { logins, origins, clientOf, limiter }: Access, onFault: OnFault) {
+function openRest(
+  options: ServerOptions,
+  { logins, origins, clientOf, limiter, budgets }: Access,
+  onFault: OnFault,
+) {
   let { routes } = options;
   const answers = new AnswerCache();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
@@ -229,6 +233,8 @@ function openRest(options: ServerOptions, { logins, origins, clientOf, limiter }
     logins,
     clientOf,
     limiter,
+    rangeRowsOf: (caller) => budgets.of(caller).rangeRows,
+    clock: options.clock,
     answers,
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,

@@ -28,6 +28,7 @@ export const REST_PATHS = {
   latest: '/v1/prices/latest',
   recent: '/v1/prices/recent',
   at: '/v1/prices/at',
+  range: '/v1/prices/range',
   history: '/v1/tradingview/history',
   marketStatus: '/v1/market_status',
   deployments: '/v1/deployments/evm',

@@ -205,6 +205,8 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ['calendars.none', { right: [], wrong: [{}] }],
   ['limits.assets_per_request', counts],
   ['limits.candles_per_request', counts],
+  ['limits.range_rows', counts],
+  ['limits.range_rows_per_second', counts],
   ['limits.subscriptions_per_connection', { right: [65_536], wrong: [...counts.wrong, 65_537] }],
   ['limits.stream_connections', counts],
   ['limits.connections_per_token', counts],

@@ -78,6 +78,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
   t.same(config.limits, {
     assetsPerRequest: 100,
     candlesPerRequest: 50_000,
+    rangeRows: 100_000,
     subscriptionsPerConnection: 1000,
     streamConnections: 10_000,
     connectionsPerToken: 100,
@@ -91,6 +92,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     badSignaturesPerSecond: 2000,
     signedFramesPerSecond: 10_000,
     subscriptionChangesPerSecond: 100_000,
+    rangeRowsPerSecond: 50_000,
     publishBytesPerSecond: 8 * 1024 * 1024,
     badMessagesPerSecond: 100,
     failedLoginsPerMinute: 300,

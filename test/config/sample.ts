@@ -74,6 +74,7 @@ export function sampleFile() {
     limits: {
       assets_per_request: 100,
       candles_per_request: 50_000,
+      range_rows: 100_000,
       subscriptions_per_connection: 1000,
       stream_connections: 10_000,
       connections_per_token: 100,

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { pause } from '../../scripts/load/wait.js';
 import { type PriceToSign, publishMessage } from '../../src/client/index.js';
 import { systemClock } from '../../src/clock/clock.js';
+import { UNLIMITED } from '../../src/fair/budget.js';
 import { RateLimiter } from '../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../src/server/access/tokens.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
@@ -336,6 +337,8 @@ test('a fault in a route is answered as documented', async (t) => {
     logins: sampleLogins(new TokenDirectory([])),
     clientOf: ({ address }) => address,
     limiter: new RateLimiter(clock),
+    rangeRowsOf: () => UNLIMITED,
+    clock: systemClock(),
     answers: new AnswerCache(),
     requestsPerSecond: 5,
     onFault: (_path, error) => faults.push(error),

@@ -58,6 +58,20 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
       if (i > 0) t.not(await at(times[i]! - 1n), text, `${symbol}: and not before`);
     }
   }
+  const wholeOf = (text: string) => /^\{"data":\{"[A-Z]+":(.*)\}\}$/s.exec(text)![1]!;
+  for (const [symbol, texts] of Object.entries(shown)) {
+    const firstNs = BigInt(/"timestamp":(\d+),"msg_hash"/.exec(texts[0]!)![1]!);
+    const url = `${service.url}/v1/prices/range?asset=${symbol}&from=${firstNs}&to=${clock.nowNs()}`;
+    const response = await get(url);
+    t.equal(response.headers.get('content-type'), 'application/x-ndjson');
+    const lines = (await response.text()).split('\n').slice(0, -1);
+    t.same(
+      texts.map(wholeOf).filter((text) => !lines.includes(text)),
+      [],
+      `${symbol}: the range has all that was shown`,
+    );
+    t.equal(new Set(lines).size, lines.length, 'each once');
+  }
   const [first] = shown['BTCUSD']!;
   const firstNs = BigInt(/"timestamp":(\d+),"msg_hash"/.exec(first!)![1]!);
   const gone = await get(`${service.url}/v1/prices/at?assets=DYDXUSD&timestamp=${firstNs - 1n}`);

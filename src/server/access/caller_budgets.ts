@@ -14,6 +14,7 @@ export const BUDGET_KEYS = [
   'control_messages_per_second',
   'publish_bytes_per_second',
   'bad_messages_per_second',
+  'range_rows_per_second',
 ] as const;
 export type BudgetKey = (typeof BUDGET_KEYS)[number];
 
@@ -23,6 +24,8 @@ export interface CallerBudgets extends ReaderBudgets {
   readonly publishBytes: Budget;
   /** The budget of publishers' messages that are refused as a whole. */
   readonly badMessages: Budget;
+  /** The budget of aggregates that are read from the past. */
+  readonly rangeRows: Budget;
 }
 
 export type BudgetLimits = Pick<
@@ -33,6 +36,7 @@ export type BudgetLimits = Pick<
   | 'connectionsPerToken'
   | 'publishBytesPerSecond'
   | 'badMessagesPerSecond'
+  | 'rangeRowsPerSecond'
   | 'publishMessageBytes'
   | 'subscriptionsPerConnection'
 >;
@@ -42,6 +46,9 @@ export type BudgetLimits = Pick<
  * burst fills many ticks.
  */
 const SIGNED_FRAMES_BURST_S = 0.1;
+
+/** The greatest number of rows that an answer of the past pays for at once. */
+export const ROWS_AT_ONCE_MAX = 512;
 
 /** The budgets of all callers. */
 export class BudgetDirectory {
@@ -81,6 +88,7 @@ export class BudgetDirectory {
       controlMessages: open('control_messages_per_second'),
       publishBytes: open('publish_bytes_per_second'),
       badMessages: open('bad_messages_per_second'),
+      rangeRows: open('range_rows_per_second'),
     };
   }
 }
@@ -105,5 +113,6 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
     control_messages_per_second: rate(control, closed, control + closed),
     publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
     bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),
+    range_rows_per_second: rate(limits.rangeRowsPerSecond, ROWS_AT_ONCE_MAX),
   };
 }

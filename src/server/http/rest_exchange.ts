@@ -42,6 +42,8 @@ export interface RestResponse {
   readonly body: string | Uint8Array;
   /** The content type. Default: `application/json`. */
   readonly contentType?: string;
+  /** The parts of a long body, in place of `body`. Each is made when it is asked for. */
+  readonly parts?: AsyncIterable<Uint8Array>;
   readonly closeConnection?: boolean;
   /** The caller whose rate of requests this one has used; absent when none has. */
   readonly payer?: string;
@@ -52,7 +54,7 @@ export interface RestResponse {
   readonly later?: Promise<LateAnswer>;
 }
 
-export type LateAnswer = Pick<RestResponse, 'status' | 'headers' | 'body' | 'contentType'>;
+export type LateAnswer = Pick<RestResponse, 'status' | 'headers' | 'body' | 'contentType' | 'parts'>;
 
 export function failure(status: number, error: string, headers: RestResponse['headers'] = []): RestResponse {
   return { status, headers, body: JSON.stringify({ error }) };

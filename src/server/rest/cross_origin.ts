@@ -22,7 +22,8 @@ export function withCrossOrigin(
 }
 
 /** The headers that a page may read. In addition, browsers let a page read the headers on the Fetch standard's own list. */
-const EXPOSED = 'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow';
+const EXPOSED =
+  'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow, Link';
 
 /**
  * The methods and headers that a page may send. The values are equal for every path, so that a page can read the 404 of an unknown

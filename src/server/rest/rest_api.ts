@@ -1,3 +1,5 @@
+import { type Budget, UNLIMITED } from '../../fair/budget.js';
+import type { Clock } from '../../model/time.js';
 import { NotLoaded } from '../../store/follower.js';
 import type { Caller, Logins } from '../access/logins.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
@@ -5,7 +7,8 @@ import { Token } from '../access/tokens.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { AnswerCache } from './answer_cache.js';
-import type { LateRouteResult, Route, RouteError } from './route.js';
+import type { Route, RouteError } from './route.js';
+import type { LateRouteResult, PayRows } from './route_result.js';
 
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
@@ -13,6 +16,9 @@ export interface RestOptions {
   /** Returns the client of a request. Limits per client address count the request for this client. */
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
+  /** Returns a caller's budget of aggregates that are read from the past. */
+  readonly rangeRowsOf: (caller: Caller) => Budget;
+  readonly clock: Clock;
   /** The cache of answers. Its owner must clear it when the routes or tokens change. */
   readonly answers: AnswerCache;
   /**
@@ -26,7 +32,8 @@ export interface RestOptions {
 
 /** Makes the REST API without sockets: a function from a request to a response. */
 export function createRest(options: RestOptions): (request: RestRequest) => RestResponse {
-  const { routes, logins, clientOf, limiter, answers, requestsPerSecond, onFault } = options;
+  const { routes, logins, clientOf, limiter, rangeRowsOf, clock, answers, requestsPerSecond, onFault } =
+    options;
   return (request) => {
     if (request.hasBody && request.body === undefined)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
@@ -69,7 +76,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       const result = route.handle(query, caller, request.body);
       if ('error' in result) return refusal(result, headers);
       if ('later' in result)
-        return { status: 200, headers, body: '', later: answerLater(request.path, result) };
+        return { status: 200, headers, body: '', later: answerLater(request.path, caller, result) };
       const allHeaders = [...headers, ...Object.entries(route.headers)];
       if (route.raw)
         return { status: 200, headers: allHeaders, body: result.data, contentType: contentType(route.raw) };
@@ -81,15 +88,43 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     }
   }
 
-  async function answerLater(path: string, { later }: LateRouteResult): Promise<LateAnswer> {
+  async function answerLater(
+    path: string,
+    caller: Caller | undefined,
+    { later }: LateRouteResult,
+  ): Promise<LateAnswer> {
     try {
       const result = await later;
-      return 'error' in result
-        ? refusal(result, [])
-        : { status: 200, headers: [], body: `{"data":${result.data}}` };
+      if ('error' in result) return refusal(result, []);
+      if ('data' in result) return { status: 200, headers: [], body: `{"data":${result.data}}` };
+      const { contentType, headers } = result;
+      const budget = caller === undefined ? UNLIMITED : rangeRowsOf(caller);
+      const parts = watched(path, result.open(payerFrom(budget)));
+      return { status: 200, headers, body: '', contentType, parts };
     } catch (error) {
       return fault(path, error, []);
     }
+  }
+
+  /** Reports an error while parts are made. */
+  async function* watched(path: string, parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    try {
+      yield* parts;
+    } catch (error) {
+      onFault(path, error);
+      throw error;
+    }
+  }
+
+  /** Returns the function that pays out of a budget. A pause of an answer counts as a refusal. */
+  function payerFrom(budget: Budget): PayRows {
+    let isPaused = false;
+    return (rows) => {
+      const isPaid = budget.take(rows, clock.nowNs());
+      if (!isPaid && !isPaused) budget.countRefusal();
+      isPaused = !isPaid;
+      return isPaid;
+    };
   }
 
   function fault(path: string, error: unknown, headers: RestResponse['headers']): RestResponse {
@@ -111,10 +146,18 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
 }
 
 /** Makes the response of an error. A time is an integer with all its digits. */
-function refusal({ status, error, keptFromNs }: RouteError, headers: RestResponse['headers']): RestResponse {
-  const response = failure(status, error, status === 429 ? [...headers, ['Retry-After', '1']] : headers);
-  if (keptFromNs === undefined) return response;
-  return { ...response, body: `{"error":${JSON.stringify(error)},"kept_from":${keptFromNs}}` };
+function refusal(
+  { status, error, keptFromNs, damaged, headers: own = [] }: RouteError,
+  headers: RestResponse['headers'],
+): RestResponse {
+  const retry = status === 429 ? [['Retry-After', '1'] as const] : [];
+  const response = failure(status, error, [...headers, ...own, ...retry]);
+  const times = [
+    ...(keptFromNs === undefined ? [] : [`"kept_from":${keptFromNs}`]),
+    ...(damaged === undefined ? [] : [`"damaged":{"from":${damaged.firstNs},"to":${damaged.lastNs}}`]),
+  ];
+  if (times.length === 0) return response;
+  return { ...response, body: `{"error":${JSON.stringify(error)},${times.join()}}` };
 }
 
 /**

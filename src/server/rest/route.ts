@@ -6,6 +6,9 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_login_check.js';
 import type { Token } from '../access/tokens.js';
+import type { RouteError, RouteResult } from './route_result.js';
+
+export type { RouteAnswer, RouteError, RouteResult } from './route_result.js';
 
 /** A query parameter, with its documentation and the schema that reads its text. */
 export interface Parameter<T = unknown> {
@@ -28,30 +31,6 @@ type Values<P extends ParameterTable> = {
       : never;
 };
 
-/** The result of a route: the JSON text of `data`, the whole body of a raw route, an error, or a result that comes later. */
-export type RouteResult = RouteAnswer | RouteError | LateRouteResult;
-
-/** The result of a route that reads files. It is not kept for later requests. */
-export interface LateRouteResult {
-  readonly later: Promise<RouteAnswer | RouteError>;
-}
-
-export interface RouteAnswer {
-  readonly data: string;
-  /**
-   * Returns true while the same request would have the same answer. An answer with this function is kept for later requests
-   * together with the function. So the function should hold only the values that the function compares.
-   */
-  readonly isCurrent?: () => boolean;
-}
-
-export interface RouteError {
-  readonly status: 400 | 403 | 404 | 410 | 429 | 500 | 503;
-  readonly error: string;
-  /** With 410: the time from which there are answers; absent while there are none. */
-  readonly keptFromNs?: bigint | undefined;
-}
-
 /** A path of the REST API, with all facts that the documentation shows. */
 export interface Route {
   readonly summary: string;
@@ -63,7 +42,13 @@ export interface Route {
   /** The schema of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
   /** The type of a body that is not wrapped in `data`. */
-  readonly raw: 'application/json' | 'text/plain' | 'text/html' | 'text/event-stream' | undefined;
+  readonly raw:
+    | 'application/json'
+    | 'application/x-ndjson'
+    | 'text/plain'
+    | 'text/html'
+    | 'text/event-stream'
+    | undefined;
   /** The statuses of this route in addition to 200 and the statuses of every route. */
   readonly errors: readonly RouteError['status'][];
   /** Headers of an answer with 200. */

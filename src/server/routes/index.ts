@@ -5,14 +5,17 @@ import { type HistoryRouteOptions, historyRoutes } from './history_route.js';
 import { type InstantRouteOptions, instantRoutes } from './instant_route.js';
 import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status_route.js';
 import { type NodeRouteOptions, nodeRoutes } from './nodes_route.js';
+import { PastAccess } from './past_access.js';
 import { type PriceRouteOptions, priceRoutes } from './price_routes.js';
 import { type PublisherRouteOptions, publisherRoutes } from './publisher_routes.js';
+import { type RangeRouteOptions, rangeRoutes } from './range_route.js';
 import { type ReferenceRouteOptions, referenceRoutes } from './reference_routes.js';
 import { type StreamTicketRouteOptions, streamTicketRoutes } from './stream_ticket_route.js';
 import { type UdfRouteOptions, udfRoutes } from './udf_routes.js';
 
 export type RouteOptions = PriceRouteOptions &
   InstantRouteOptions &
+  RangeRouteOptions &
   HistoryRouteOptions &
   MarketStatusRouteOptions &
   ReferenceRouteOptions &
@@ -24,9 +27,11 @@ export type RouteOptions = PriceRouteOptions &
 /** Makes the routes of the service, by path. */
 export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> {
   const signedPrice = aggregatedSignedPrice(options.serviceName);
+  const past = new PastAccess(options);
   const routes = [
     ...priceRoutes(options, signedPrice),
-    ...instantRoutes(options, signedPrice),
+    ...instantRoutes(options, past, signedPrice),
+    ...rangeRoutes(options, past, signedPrice),
     ...historyRoutes(options),
     ...marketStatusRoutes(options),
     ...referenceRoutes(options),

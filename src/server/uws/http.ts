@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { REST_PATHS, SOCKET_PATHS } from '../../wire/paths.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
+import { writeParts } from './answer_parts.js';
 import { ReceivedRequest, readRequest } from './received_request.js';
 import type { TurnBudget } from './turn_budget.js';
 import { UnreadAnswers } from './unread_answers.js';
@@ -192,6 +193,10 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
   res.writeHeader('Content-Type', lines);
   // An answer to HEAD has no body.
+  if (response.parts !== undefined && method !== 'HEAD') {
+    writeParts(res, response.parts, closeConnection);
+    return;
+  }
   if (method === 'HEAD' || closeConnection || unread === undefined)
     res.end(method === 'HEAD' ? '' : body, closeConnection);
   else unread.end(res, body, response.payer ?? NO_PAYER);

@@ -8,6 +8,7 @@ import { sampleToken } from './sample_tokens.js';
 
 const LIMITS: BudgetLimits = {
   signedFramesPerSecond: 100,
+  rangeRowsPerSecond: 50_000,
   subscriptionChangesPerSecond: 10,
   controlMessagesPerSecond: 10,
   connectionsPerToken: 2,

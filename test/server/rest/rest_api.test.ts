@@ -1,6 +1,7 @@
 import { test } from 'tap';
 import { z } from 'zod';
 import { createHeldBytes } from '../../../scripts/load/held_memory.js';
+import { UNLIMITED } from '../../../src/fair/budget.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
@@ -67,6 +68,8 @@ function newRest() {
     ),
     clientOf: ({ address }) => address,
     limiter: new RateLimiter(clock),
+    rangeRowsOf: () => UNLIMITED,
+    clock,
     answers,
     requestsPerSecond: 5,
     onFault: (path, error) => faults.push([path, (error as Error).message]),

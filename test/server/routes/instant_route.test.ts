@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { PacedTurns } from '../../../src/fair/paced_turns.js';
+import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
 import { PastReader } from '../../../src/past/past_reader.js';
@@ -9,6 +10,7 @@ import type { Holding } from '../../../src/records/second_record.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import type { RouteAnswer, RouteError } from '../../../src/server/rest/route.js';
 import { instantRoutes } from '../../../src/server/routes/instant_route.js';
+import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import {
@@ -35,19 +37,17 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
   const newest = new Map<string, Holding>();
   const damage: string[] = [];
   const reader = new PastReader(folder);
-  const [[, route] = []] = instantRoutes(
-    {
-      findAsset: (symbol) => [BTC, ETH].find((asset) => asset.symbol === symbol),
-      past: reader,
-      newest: ({ symbol }) => newest.get(symbol),
-      pastTurns: new PacedTurns(() => performance.now(), setTimeout),
-      onPastDamage: (reason) => damage.push(reason),
-      clock,
-      aggregateJson: textOf,
-      assetsPerRequestMax: 3,
-    },
-    aggregatedSignedPrice('tickseal'),
-  );
+  const options = {
+    findAsset: (symbol: string) => [BTC, ETH].find((asset) => asset.symbol === symbol),
+    past: reader,
+    newest: ({ symbol }: AssetName) => newest.get(symbol),
+    pastTurns: new PacedTurns(() => performance.now(), setTimeout),
+    onPastDamage: (reason: string) => damage.push(reason),
+    clock,
+    aggregateJson: textOf,
+    assetsPerRequestMax: 3,
+  };
+  const [[, route] = []] = instantRoutes(options, new PastAccess(options), aggregatedSignedPrice('tickseal'));
   return {
     folder,
     clock,
@@ -78,7 +78,9 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
         ['timestamp', String(timestamp)],
       ]);
       const result = route!.handle(query, token);
-      return 'later' in result ? result.later : result;
+      const answer = 'later' in result ? await result.later : result;
+      if ('open' in answer) throw new Error('the answer is whole');
+      return answer;
     },
   };
 }

@@ -1,0 +1,104 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PacedTurns } from '../../fair/paced_turns.js';
+import type { AssetName } from '../../model/asset_map.js';
+import { type Clock, NS_PER_MS } from '../../model/time.js';
+import type { PastReader } from '../../past/past_reader.js';
+import type { Holding } from '../../records/second_record.js';
+import type { RouteError } from '../rest/route.js';
+import type { LateRouteResult } from '../rest/route_result.js';
+
+export interface PastAccessOptions {
+  readonly past: Pick<PastReader, 'reaches' | 'keptFrom'>;
+  /** Returns the newest state of an asset, which may not be on disk yet. */
+  readonly newest: (asset: AssetName) => Holding | undefined;
+  /** The turns in which the requests of this thread read the past. */
+  readonly pastTurns: PacedTurns;
+  /** Called once with each damage of the past that a request meets. */
+  readonly onPastDamage: (reason: string) => void;
+  readonly clock: Clock;
+}
+
+/** The time after which an edge has received all that was signed until an instant. */
+const SETTLING_MS = 200;
+const SETTLING_NS = BigInt(SETTLING_MS) * NS_PER_MS;
+/** The time for which a request waits for the commit of what it asks for. Commits are 50 ms apart, and longer on a slow disk. */
+const COMMIT_MS_MAX = 2_000;
+const COMMIT_POLL_MS = 50;
+/** The number of requests of a token that may wait on a thread. */
+const REQUESTS_MAX = 16;
+/** The number of damages that are told. */
+const TOLD_MAX = 1_000;
+
+/** The conditions under which requests read the past: their number, and that everything they ask for is on disk. */
+export class PastAccess {
+  readonly #options: PastAccessOptions;
+  /** The newest time of each asset that the past is known to have. */
+  readonly #committedNs = new WeakMap<AssetName, bigint>();
+  readonly #requestsOf = new Map<string, number>();
+  readonly #toldDamage = new Set<string>();
+
+  constructor(options: PastAccessOptions) {
+    this.#options = options;
+  }
+
+  /** Answers a request, unless too many of its caller are not answered yet. */
+  request(caller: string, answer: () => LateRouteResult['later']): LateRouteResult | RouteError {
+    const requests = this.#requestsOf.get(caller) ?? 0;
+    if (requests >= REQUESTS_MAX)
+      return { status: 429, error: `${REQUESTS_MAX} requests of this token still read the past` };
+    return { later: this.counted(caller, answer) };
+  }
+
+  /** Counts a piece of work as a request of its caller, until it is done. */
+  async counted<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    this.count(caller, 1);
+    try {
+      return await work();
+    } finally {
+      this.count(caller, -1);
+    }
+  }
+
+  /** Changes the number of requests of a caller that are not answered yet. */
+  count(caller: string, more: number): void {
+    const requests = (this.#requestsOf.get(caller) ?? 0) + more;
+    if (requests === 0) this.#requestsOf.delete(caller);
+    else this.#requestsOf.set(caller, requests);
+  }
+
+  /** Waits until this edge has received all that was signed until an instant. */
+  async settled(atNs: bigint): Promise<void> {
+    const unsettledNs = atNs - this.#options.clock.nowNs() + SETTLING_NS;
+    if (unsettledNs > 0n) await wait(Number(unsettledNs / NS_PER_MS) + 1);
+  }
+
+  /**
+   * Waits until the past has all that was signed of a configured asset until an instant.
+   * @returns false when it was not written in time
+   */
+  async isOnDisk(name: AssetName, atNs: bigint): Promise<boolean> {
+    const newest = this.#options.newest(name);
+    if (newest === undefined || (this.#committedNs.get(name) ?? 0n) > atNs) return true;
+    const endMs = performance.now() + COMMIT_MS_MAX;
+    while (!(await this.#options.past.reaches(name, newest.timeNs))) {
+      if (performance.now() > endMs) return false;
+      await wait(COMMIT_POLL_MS);
+    }
+    this.#committedNs.set(name, newest.timeNs);
+    return true;
+  }
+
+  /** Reports damage once. */
+  tell(damage: string): void {
+    if (this.#toldDamage.has(damage) || this.#toldDamage.size >= TOLD_MAX) return;
+    this.#toldDamage.add(damage);
+    this.#options.onPastDamage(damage);
+  }
+
+  /** Returns the error for a time before all that is kept. @param parameter the name of the parameter with the time */
+  async gone(parameter: string, atNs: bigint): Promise<RouteError | undefined> {
+    const keptFromNs = await this.#options.past.keptFrom();
+    if (keptFromNs !== undefined && keptFromNs <= atNs) return undefined;
+    return { status: 410, error: `${parameter} is before the signed prices that are kept`, keptFromNs };
+  }
+}

@@ -1,0 +1,141 @@
+import type { AssetName } from '../../model/asset_map.js';
+import type { PricedEntry } from '../../past/kept_entry.js';
+import { DamagedRange, type PastRange } from '../../past/past_blocks.js';
+import type { PastReader } from '../../past/past_reader.js';
+
+/** The rows of a range, and the limits of an answer. */
+export interface WantedRows {
+  readonly name: AssetName;
+  readonly range: PastRange;
+  /** The length of the intervals of which only the last aggregate is wanted; `undefined` if all are. */
+  readonly everyNs: bigint | undefined;
+  readonly rowsMax: number;
+}
+
+/** An answer with a part of the rows. */
+export interface RangePage {
+  readonly rows: number;
+  /** The end of this answer's range. */
+  readonly toNs: bigint;
+  /** The beginning of the next answer's range; `undefined` when no row of the wanted range follows. */
+  readonly nextNs: bigint | undefined;
+  /** The damage at which an answer without rows ends. */
+  readonly damage: DamagedRange | undefined;
+}
+
+/** The number of aggregates that an answer looks at, as a multiple of its greatest number of rows. */
+const READ_FACTOR = 10;
+
+/** Does a piece of work in turn with other requests. */
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Decides how much of a range an answer has, because the header with the next address comes before the rows. Also finds damage: an
+ * answer ends before it, so that no answer fails in the middle.
+ */
+export async function rangePage(
+  past: Pick<PastReader, 'blocks'>,
+  { name, range, everyNs, rowsMax }: WantedRows,
+  turn: InTurn,
+): Promise<RangePage> {
+  const counter = new RowCounter(everyNs, rowsMax);
+  const { fromNs, toNs } = range;
+  const blocks = past.blocks(name, range, false)[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const isDone = await turn(async () => {
+        const { value: block } = await blocks.next();
+        if (block === undefined) return true;
+        for (const entry of block.entries()) {
+          if (entry.kind === 'gap') counter.lose(entry.timeNs);
+          else if (entry.kind === 'priced') counter.add(entry.timeNs);
+          if (counter.endNs !== undefined) return true;
+        }
+        return false;
+      });
+      if (isDone) break;
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedRange)) throw error;
+    const { rows } = counter;
+    const { firstNs, lastNs } = error;
+    if (rows > 0) return { rows, toNs: firstNs, nextNs: firstNs, damage: undefined };
+    return { rows, toNs: fromNs, nextNs: lastNs + 1n < toNs ? lastNs + 1n : undefined, damage: error };
+  }
+  const { rows, endNs } = counter;
+  const damage = counter.lost?.(toNs);
+  return { rows, toNs: damage === undefined ? (endNs ?? toNs) : fromNs, nextNs: endNs, damage };
+}
+
+/** Counts the rows of a range until they are enough for an answer. */
+class RowCounter {
+  rows = 0;
+  /** The time at which the answer ends. */
+  endNs: bigint | undefined;
+  /** Makes the damage at which an answer without rows ends, from the end of the range. */
+  lost: ((toNs: bigint) => DamagedRange) | undefined;
+  readonly #everyNs: bigint | undefined;
+  readonly #rowsMax: number;
+  #read = 0;
+  #intervalNs = -1n;
+
+  constructor(everyNs: bigint | undefined, rowsMax: number) {
+    this.#everyNs = everyNs;
+    this.#rowsMax = rowsMax;
+  }
+
+  add(timeNs: bigint): void {
+    if (this.lost !== undefined) {
+      this.endNs = timeNs;
+      return;
+    }
+    this.#read++;
+    const intervalNs = intervalOf(timeNs, this.#everyNs);
+    if (intervalNs === this.#intervalNs) return;
+    this.#intervalNs = intervalNs;
+    if (this.rows >= this.#rowsMax || this.#read > READ_FACTOR * this.#rowsMax) this.endNs = intervalNs;
+    else this.rows++;
+  }
+
+  /** Notes that what follows a time is lost until the next row. */
+  lose(fromNs: bigint): void {
+    if (this.rows > 0) this.endNs = fromNs;
+    else
+      this.lost = (toNs) =>
+        new DamagedRange(
+          'aggregates were not written, because the disk failed',
+          fromNs,
+          (this.endNs ?? toNs) - 1n,
+        );
+  }
+}
+
+/** Chooses the last row of each interval. */
+export class LastOfEach {
+  readonly #everyNs: bigint | undefined;
+  #held: PricedEntry | undefined;
+
+  constructor(everyNs: bigint | undefined) {
+    this.#everyNs = everyNs;
+  }
+
+  /** Takes the next row. @returns the row before it, if that is the last one of its interval */
+  add(row: PricedEntry): PricedEntry | undefined {
+    if (this.#everyNs === undefined) return row;
+    const held = this.#held;
+    this.#held = row;
+    const isLast =
+      held !== undefined && intervalOf(held.timeNs, this.#everyNs) !== intervalOf(row.timeNs, this.#everyNs);
+    return isLast ? held : undefined;
+  }
+
+  /** Returns the last row of the last interval. */
+  end(): PricedEntry | undefined {
+    return this.#held;
+  }
+}
+
+/** Returns the beginning of the interval that contains a time. Without intervals each time is its own. */
+function intervalOf(timeNs: bigint, everyNs: bigint | undefined): bigint {
+  return everyNs === undefined ? timeNs : timeNs - (timeNs % everyNs);
+}

@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import { parseDurationNs } from '../../config/quantity.js';
+import type { SignatureType } from '../../model/asset.js';
+import { NS_PER_MS } from '../../model/time.js';
+import type { PricedEntry } from '../../past/kept_entry.js';
+import type { DamagedRange } from '../../past/past_blocks.js';
+import type { PastReader } from '../../past/past_reader.js';
+import { DamagedRecord } from '../../records/envelope.js';
+import { REST_PATHS } from '../../wire/paths.js';
+import {
+  assetParameter,
+  type FindAsset,
+  type Route,
+  type RouteError,
+  signatureTypeParameter,
+  tokenRoute,
+  unixNanoseconds,
+} from '../rest/route.js';
+import type { StreamedAnswer } from '../rest/route_result.js';
+import { keptSignedPrice } from '../schemas/past_schemas.js';
+import type { aggregatedSignedPrice } from '../schemas/value_schemas.js';
+import { shownAggregateJson } from './aggregate_json.js';
+import type { PastAccess, PastAccessOptions } from './past_access.js';
+import { rangePage } from './range_page.js';
+import { RowLines, type RowWriter, rowParts } from './range_rows.js';
+import { type WantedName, wantedNames } from './wanted_names.js';
+
+export interface RangeRouteOptions extends PastAccessOptions {
+  readonly findAsset: FindAsset;
+  readonly past: Pick<PastReader, 'blocks' | 'reaches' | 'keptFrom'>;
+  /** `limits.range_rows` */
+  readonly rangeRowsMax: number;
+}
+
+/** The forms of a row. */
+export const DETAILS = ['price', 'signature', 'whole'] as const;
+export type Detail = (typeof DETAILS)[number];
+
+/** The formats of an answer, with their content types. */
+const FORMATS = { ndjson: 'application/x-ndjson' } as const;
+type Format = keyof typeof FORMATS;
+
+/** The longest interval of `every`. */
+const EVERY_NS_MAX = 366n * 86_400_000_000_000n;
+
+function oneOf<const Values extends readonly [string, ...string[]]>(values: Values, title: string) {
+  return z
+    .enum(values, { error: `must be ${values.join(', ').replace(/, (?=[^,]*$)/, ' or ')}` })
+    .meta({ title });
+}
+
+const parameters = {
+  asset: assetParameter,
+  from: {
+    description: 'UNIX nanoseconds. The first row was signed at this time or later',
+    required: true,
+    schema: unixNanoseconds,
+  },
+  to: {
+    description:
+      'UNIX nanoseconds. All rows were signed before this time. If it lies in the future, the rows are those that are signed so far',
+    required: true,
+    schema: unixNanoseconds,
+  },
+  every: {
+    description:
+      'A duration such as `500ms`, `1s` or `1h`: only the last aggregate of each interval of this length since 1970. Default: all aggregates',
+    required: false,
+    schema: z
+      .string()
+      .transform((text, context) => {
+        const everyNs = parseDurationNs(text);
+        if (
+          everyNs !== undefined &&
+          everyNs >= NS_PER_MS &&
+          everyNs <= EVERY_NS_MAX &&
+          everyNs % NS_PER_MS === 0n
+        )
+          return everyNs;
+        context.addIssue('is not a duration such as 500ms, 1s or 1h, from 1ms to 366d');
+        return z.NEVER;
+      })
+      .meta({ title: 'Every', type: 'string', pattern: '^[0-9]+(?:ms|s|m|h|d)$' }),
+  },
+  detail: {
+    description:
+      'The form of a row. `price` has no signature, `signature` no `signed_prices`, and `whole` (the default) is the aggregate as `/v1/prices/latest` showed it',
+    required: false,
+    schema: oneOf(DETAILS, 'Detail'),
+  },
+  format: {
+    description: 'The format of the answer. Default: `ndjson`',
+    required: false,
+    schema: oneOf(Object.keys(FORMATS) as [Format], 'RangeFormat'),
+  },
+  signature_type: signatureTypeParameter,
+} as const;
+
+/** A request with its values. */
+interface RangeRequest extends WantedName {
+  readonly fromNs: bigint;
+  readonly toNs: bigint;
+  readonly everyNs: bigint | undefined;
+  readonly detail: Detail;
+  readonly format: Format;
+  readonly signatureType: SignatureType | undefined;
+}
+
+/**
+ * @param access the requests for the past, of this route and others
+ * @param signedPrice the schema of an aggregate, which the documents share with other routes
+ */
+export function rangeRoutes(
+  options: RangeRouteOptions,
+  access: PastAccess,
+  signedPrice: ReturnType<typeof aggregatedSignedPrice>,
+): [string, Route][] {
+  return [
+    [
+      REST_PATHS.range,
+      tokenRoute({
+        summary:
+          'The aggregated signed prices of an asset that were signed in a time range, ascending, one in each line; also of an asset that is no longer configured',
+        parameters,
+        response: keptSignedPrice(signedPrice),
+        raw: FORMATS.ndjson,
+        errors: [410, 500, 503],
+        handle({ asset: symbol, from: fromNs, to: toNs, signature_type: signatureType, ...form }, token) {
+          if (toNs < fromNs) return { status: 400, error: 'to lies before from' };
+          const wanted = wantedNames({ symbols: [symbol], signatureType }, token, options.findAsset, 1);
+          if ('error' in wanted) return wanted;
+          const { every: everyNs, detail = 'whole', format = 'ndjson' } = form;
+          const request = { ...wanted[0]!, fromNs, toNs, everyNs, detail, format, signatureType };
+          return access.request(token.name, () => answer(request, token.name, options, access));
+        },
+      }),
+    ],
+  ];
+}
+
+async function answer(
+  request: RangeRequest,
+  caller: string,
+  options: RangeRouteOptions,
+  access: PastAccess,
+): Promise<StreamedAnswer | RouteError> {
+  const { past, clock, pastTurns } = options;
+  const nowNs = clock.nowNs();
+  const range = { fromNs: request.fromNs, toNs: request.toNs < nowNs ? request.toNs : nowNs };
+  if (range.fromNs < range.toNs) await access.settled(range.toNs);
+  const before = await access.gone('from', range.fromNs);
+  if (before !== undefined) return before;
+  const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
+  const { rangeRowsMax: rowsMax } = options;
+  const { everyNs } = request;
+  try {
+    if (request.isListed && !(await access.isOnDisk(request.names[0]!, range.toNs)))
+      return { status: 503, error: `the past of ${request.symbol} is not on disk yet` };
+    for (const name of request.names) {
+      const page = await rangePage(past, { name, range, everyNs, rowsMax }, turn);
+      const next = page.nextNs === undefined ? [] : [['Link', linkTo(request, page.nextNs)] as const];
+      if (page.damage !== undefined) return damaged(request, page.damage, next, access);
+      // A name that is not configured is the first one that the past has.
+      if (page.rows === 0 && page.nextNs === undefined && !request.isListed) continue;
+      // Files may have been removed since the beginning of this request.
+      const gone = await access.gone('from', range.fromNs);
+      if (gone !== undefined) return gone;
+      const pageRange = { fromNs: range.fromNs, toNs: page.toNs };
+      return {
+        contentType: FORMATS[request.format],
+        headers: next,
+        open: (pay) =>
+          counted(access, caller, () =>
+            rowParts(
+              { blocks: past.blocks(name, pageRange, request.detail === 'whole'), everyNs, turn, pay },
+              writerOf(request),
+            ),
+          ),
+      };
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedRecord)) throw error;
+    access.tell(error.message);
+    return { status: 500, error: `the past of ${request.symbol} is damaged` };
+  }
+  return {
+    status: 400,
+    error: `asset names an asset that is not configured and had no price in the range: ${request.symbol}`,
+  };
+}
+
+/** Counts an answer as a request of its caller while it is read. */
+async function* counted(
+  access: PastAccess,
+  caller: string,
+  parts: () => AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  access.count(caller, 1);
+  try {
+    yield* parts();
+  } catch (error) {
+    if (error instanceof DamagedRecord) access.tell(error.message);
+    throw error;
+  } finally {
+    access.count(caller, -1);
+  }
+}
+
+/** Returns the error for a range that begins with damage. Its header has the address of what comes after the damage. */
+function damaged(
+  { symbol }: RangeRequest,
+  damage: DamagedRange,
+  headers: StreamedAnswer['headers'],
+  access: PastAccess,
+): RouteError {
+  access.tell(damage.message);
+  const { firstNs, lastNs } = damage;
+  return {
+    status: 500,
+    error: `the past of ${symbol} is damaged from ${firstNs} to ${lastNs}`,
+    damaged: { firstNs, lastNs },
+    headers,
+  };
+}
+
+/** Returns the header for the next rows. */
+function linkTo(
+  { symbol, toNs, everyNs, detail, format, signatureType }: RangeRequest,
+  nextNs: bigint,
+): string {
+  const query = new URLSearchParams({ asset: symbol, from: String(nextNs), to: String(toNs) });
+  if (everyNs !== undefined) query.set('every', `${everyNs / NS_PER_MS}ms`);
+  query.set('detail', detail);
+  query.set('format', format);
+  if (signatureType !== undefined) query.set('signature_type', signatureType);
+  return `<${REST_PATHS.range}?${query}>; rel="next"`;
+}
+
+function writerOf({ detail }: RangeRequest): RowWriter {
+  return new RowLines((row) => rowJson(row, detail));
+}
+
+/** Writes a row as JSON. Its first fields are those of `/v1/prices/latest`. */
+export function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: Detail): string {
+  if (detail !== 'price') return shownAggregateJson(aggregate, shown, hasInputs && detail === 'whole');
+  const { symbol, timestampNs, signatureType, trigger, price, signedAtNs } = aggregate;
+  return (
+    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
+    `"trigger":"${trigger}","price":"${price}","signed_at":${signedAtNs}}`
+  );
+}

@@ -1,0 +1,116 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { PricedEntry } from '../../past/kept_entry.js';
+import type { PastBlock } from '../../past/past_blocks.js';
+import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
+import type { PayRows } from '../rest/route_result.js';
+import { LastOfEach } from './range_page.js';
+
+/** The size of the parts of an answer. A reader that stops reading holds about two parts in memory. */
+const PART_BYTES = 64 * 1024;
+/** The interval at which a used up budget is looked at again. */
+const PAY_POLL_MS = 10;
+
+/** Writes rows in a format. */
+export interface RowWriter {
+  /** Adds a row. */
+  add(row: PricedEntry): void;
+  /** The bytes that {@link take} would return, about. */
+  readonly bytes: number;
+  /** Returns what was written since the last call. */
+  take(): Uint8Array;
+  /** Returns the rest. */
+  end(): Uint8Array;
+}
+
+export interface RowSource {
+  readonly blocks: AsyncIterable<PastBlock>;
+  readonly everyNs: bigint | undefined;
+  /** Does a piece of work in turn with other requests. */
+  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly pay: PayRows;
+}
+
+/**
+ * Writes rows in parts. The next part is made when it is asked for, so a reader that stops reading causes no work. Rows are paid for
+ * before their part is sent.
+ */
+export async function* rowParts(
+  { blocks, everyNs, turn, pay }: RowSource,
+  writer: RowWriter,
+): AsyncIterable<Uint8Array> {
+  const last = new LastOfEach(everyNs);
+  const source = blocks[Symbol.asyncIterator]();
+  let rows: Iterator<PricedEntry, undefined> | undefined;
+  let rowsRead = 0;
+
+  /** Writes rows until a part is full. @returns false after the last row */
+  async function fill(): Promise<boolean> {
+    while (rowsRead < ROWS_AT_ONCE_MAX && writer.bytes < PART_BYTES) {
+      rows ??= await nextBlock();
+      if (rows === undefined) return false;
+      const { value: row } = rows.next();
+      if (row === undefined) {
+        rows = undefined;
+        continue;
+      }
+      rowsRead++;
+      const chosen = last.add(row);
+      if (chosen !== undefined) writer.add(chosen);
+    }
+    return true;
+  }
+
+  async function nextBlock(): Promise<Iterator<PricedEntry, undefined> | undefined> {
+    const { value: block } = await source.next();
+    return block && rowsOf(block);
+  }
+
+  for (let hasMore = true; hasMore; ) {
+    hasMore = await turn(fill);
+    while (!pay(rowsRead)) await wait(PAY_POLL_MS);
+    rowsRead = 0;
+    if (hasMore) {
+      const part = writer.take();
+      if (part.length > 0) yield part;
+    }
+  }
+  const end = last.end();
+  if (end !== undefined) writer.add(end);
+  const rest = writer.end();
+  if (rest.length > 0) yield rest;
+}
+
+function* rowsOf(block: PastBlock): Iterator<PricedEntry, undefined> {
+  for (const entry of block.entries()) if (entry.kind === 'priced') yield entry;
+  return undefined;
+}
+
+/** Writes each row as a line of text. */
+export class RowLines implements RowWriter {
+  readonly #lineOf: (row: PricedEntry) => string;
+  #text: string;
+
+  /** @param head the first line */
+  constructor(lineOf: (row: PricedEntry) => string, head = '') {
+    this.#lineOf = lineOf;
+    this.#text = head;
+  }
+
+  get bytes(): number {
+    return this.#text.length;
+  }
+
+  add(row: PricedEntry): void {
+    this.#text += `${this.#lineOf(row)}\n`;
+  }
+
+  take(): Uint8Array {
+    const bytes = Buffer.from(this.#text);
+    this.#text = '';
+    return bytes;
+  }
+
+  end(): Uint8Array {
+    return this.take();
+  }
+}

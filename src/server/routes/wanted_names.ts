@@ -1,0 +1,43 @@
+import type { SignatureType } from '../../model/asset.js';
+import type { AssetName } from '../../model/asset_map.js';
+import { SIGNATURE_TYPES } from '../../wire/signatures.js';
+import type { Token } from '../access/tokens.js';
+import {
+  type AssetSelection,
+  type FindAsset,
+  findAssets,
+  type RouteError,
+  refuseForeign,
+} from '../rest/route.js';
+
+/** An asset of a request. `isListed` is false for one that the configuration no longer has. */
+export interface WantedName {
+  readonly symbol: string;
+  readonly names: readonly AssetName[];
+  readonly isListed: boolean;
+}
+
+/**
+ * Returns the names of the wanted assets. The configuration may no longer have an asset; then its name is that of the first type
+ * that the past has.
+ */
+export function wantedNames(
+  { symbols, signatureType }: AssetSelection,
+  token: Token,
+  findAsset: FindAsset,
+  assetsPerRequestMax: number,
+): readonly WantedName[] | RouteError {
+  const types: readonly SignatureType[] = signatureType === undefined ? SIGNATURE_TYPES : [signatureType];
+  const listed = symbols.filter((symbol) => findAsset(symbol, signatureType) !== undefined);
+  // Assets of the past count for the limit too.
+  const counted = symbols.length > assetsPerRequestMax ? symbols : listed;
+  const assets = findAssets({ symbols: counted, signatureType }, token, assetsPerRequestMax, findAsset);
+  if ('error' in assets) return assets;
+  const refusal = refuseForeign(symbols, token);
+  if (refusal !== undefined) return refusal;
+  return symbols.map((symbol): WantedName => {
+    const asset = findAsset(symbol, signatureType);
+    if (asset !== undefined) return { symbol, names: [asset], isListed: true };
+    return { symbol, names: types.map((type) => ({ symbol, signatureType: type })), isListed: false };
+  });
+}

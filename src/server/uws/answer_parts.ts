@@ -1,0 +1,76 @@
+import type { HttpResponse } from 'uWebSockets.js';
+
+/** The bytes with which a response is asked whether it still has waiting bytes. */
+const PROBE_BYTES = 1;
+
+/**
+ * Writes a body of unknown size as its client reads it. At most a part waits in the response, and the next one in memory.
+ * @param parts made one by one; when making one fails, the connection ends, so that the client sees that the body is not whole
+ */
+export function writeParts(
+  res: HttpResponse,
+  parts: AsyncIterable<Uint8Array>,
+  closeConnection: boolean,
+): void {
+  void new PartWriter(res).write(parts, closeConnection);
+}
+
+class PartWriter {
+  readonly #res: HttpResponse;
+  #isOpen = true;
+  /** True while the response has waiting bytes. */
+  #isFull = false;
+  /** The part that waits until the response has none. */
+  #waiting: Uint8Array | undefined;
+  #onSent: (() => void) | undefined;
+
+  constructor(res: HttpResponse) {
+    this.#res = res;
+    res.onAborted(() => {
+      this.#isOpen = false;
+      this.#onSent?.();
+    });
+    res.onWritable(() => this.#proceed());
+  }
+
+  async write(parts: AsyncIterable<Uint8Array>, closeConnection: boolean): Promise<void> {
+    try {
+      for await (const part of parts) {
+        if (this.#isOpen) await this.#send(part);
+        if (!this.#isOpen) return;
+      }
+      if (this.#isOpen) this.#res.cork(() => this.#res.end(undefined, closeConnection));
+    } catch {
+      if (this.#isOpen) this.#res.close();
+    }
+  }
+
+  #send(part: Uint8Array): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onSent = resolve;
+      this.#waiting = part;
+      this.#proceed();
+    });
+  }
+
+  /**
+   * Writes the waiting part when the response has no waiting bytes. A response tells that only during a write, so the part begins with
+   * a short one. @returns false when bytes still wait
+   */
+  #proceed(): boolean {
+    if (!this.#isOpen || this.#waiting === undefined) return true;
+    this.#res.cork(() => {
+      let part = this.#waiting!;
+      if (this.#isFull && part.length > PROBE_BYTES) {
+        this.#isFull = !this.#res.write(part.subarray(0, PROBE_BYTES));
+        part = part.subarray(PROBE_BYTES);
+        this.#waiting = part;
+        if (this.#isFull) return;
+      }
+      this.#waiting = undefined;
+      this.#isFull = !this.#res.write(part);
+    });
+    if (this.#waiting === undefined) this.#onSent?.();
+    return !this.#isFull;
+  }
+}
