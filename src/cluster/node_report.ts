@@ -5,7 +5,8 @@ import type { Sender } from './subjects.js';
 import { readJson } from './unreadable.js';
 
 const BYTES_MAX = 16 * 1024;
-const SIGNERS_MAX = 16;
+/** Three uses of at most 8 keys each, twice: an EVM key may also sign streams. */
+const SIGNERS_MAX = 32;
 /** The longest text. A host name has at most 255 characters, and a Stark key has 66. */
 const TEXT_LENGTH_MAX = 256;
 
@@ -22,6 +23,8 @@ const signer = z.object({
   signatureType: z.enum(SIGNATURE_TYPES),
   role: z.enum(['aggregate', 'stream']),
   sinceS: z.int().nonnegative(),
+  fromS: z.int().nonnegative().optional(),
+  untilS: z.int().nonnegative().optional(),
 });
 
 /** The text of the report that a node sends about once a second. A later version may add fields. */

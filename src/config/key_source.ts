@@ -1,8 +1,41 @@
+import type { KeySpan } from '../model/key_schedule.js';
+import type { TimeNs } from '../model/time.js';
 import type { ConfigFile } from './schema.js';
 
 /** The source of a private key: a file, or an environment variable. */
 export type KeySource = { readonly file: string } | { readonly env: string };
 
-export function toKeySource({ file, env }: NonNullable<ConfigFile['keys']['evm']>): KeySource {
+/** The source of one of several keys, and the time in which this key signs. */
+export interface TimedSource extends KeySpan {
+  readonly source: KeySource;
+}
+
+/** The source of a key that signs at all times, or the sources of several keys in the order of their times. */
+export type KeySources = KeySource | readonly TimedSource[];
+
+type KeysOfFile = NonNullable<ConfigFile['keys']['evm']>;
+type KeyOfFile = Exclude<KeysOfFile, readonly unknown[]>;
+
+export function toKeySource({ file, env }: KeyOfFile): KeySource {
   return file === undefined ? { env: env! } : { file };
+}
+
+/** Converts the keys of one use. A key without `until` ends when the next one begins, and the reverse. */
+export function toKeySources(keys: KeysOfFile): KeySources {
+  if (!Array.isArray(keys)) return toKeySource(keys as KeyOfFile);
+  return keys.map((key, i) => ({
+    source: toKeySource(key),
+    fromNs: key.from ?? keys[i - 1]?.until ?? (0n as TimeNs),
+    untilNs: key.until ?? keys[i + 1]?.from,
+  }));
+}
+
+/** Applies a function to the source of each key. */
+export function mapSources(keys: KeySources, change: (source: KeySource) => KeySource): KeySources {
+  if (!isTimed(keys)) return change(keys);
+  return keys.map((key) => ({ ...key, source: change(key.source) }));
+}
+
+export function isTimed(keys: KeySources): keys is readonly TimedSource[] {
+  return Array.isArray(keys);
 }

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Problem, readDocument } from './document.js';
+import { notYetInForce } from './key_times.js';
 import { namedFileProblems, namedFileWarnings, withAbsolutePaths } from './named_files.js';
 import { type Environment, loadKeys } from './private_keys.js';
 import type { ReadableFile } from './readable_file.js';
@@ -46,7 +47,11 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
   const baseDir = resolve(dirname(file));
   const config = withAbsolutePaths(result.config, baseDir);
   const keys = loadKeys(config, baseDir, env);
-  const problems = [...(keys.ok ? [] : keys.errors), ...namedFileProblems(config, env)];
+  const problems = [
+    ...(keys.ok ? [] : keys.errors),
+    ...notYetInForce(config, Date.now()),
+    ...namedFileProblems(config, env),
+  ];
   if (problems.length > 0) return { ok: false, errors: document.describe(problems) };
   const ofFiles = document.describe(namedFileWarnings(config, Date.now()));
   return { ...result, config, warnings: [...result.warnings, ...ofFiles] };

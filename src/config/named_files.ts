@@ -9,7 +9,7 @@ import {
 } from './certificates.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
-import type { KeySource } from './key_source.js';
+import { type KeySource, mapSources } from './key_source.js';
 import { type Environment, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
 
@@ -23,7 +23,7 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
   return {
     ...config,
     listen: { ...listen, ...(listen.tls && { tls: files(listen.tls) }) },
-    keys: Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, source(key)])),
+    keys: Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, mapSources(key, source)])),
     storage: { ...storage, dir: absolute(storage.dir) },
     ...(cluster && {
       cluster: {

@@ -1,18 +1,19 @@
 import { resolve } from 'node:path';
 import type { SignatureType } from '../model/asset.js';
+import type { PrivateKey, TimedKey } from '../model/key_schedule.js';
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
-import type { KeySource } from './key_source.js';
+import { isTimed, type KeySource } from './key_source.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 
 /** Private keys. Each key has 32 big-endian bytes and is within 1..n-1 of its curve. */
 export interface PrivateKeys {
   /** The EVM key. Only an edge of a cluster may have none. */
-  readonly evm?: Buffer;
-  readonly stark?: Buffer;
+  readonly evm?: PrivateKey;
+  readonly stark?: PrivateKey;
   /** An EVM key for streaming payloads. If it is absent, `evm` signs them. */
-  readonly stream?: Buffer;
+  readonly stream?: PrivateKey;
 }
 
 export type KeysResult =
@@ -27,14 +28,32 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * folder of the configuration file. A key file is refused if users other than its owner can use it.
  */
 export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
-  const loaded: Partial<Record<keyof PrivateKeys, Buffer>> = {};
+  const loaded: Partial<Record<keyof PrivateKeys, PrivateKey>> = {};
   const errors: Problem[] = [];
+  const load = (name: keyof PrivateKeys, path: Path, source: KeySource): Buffer | undefined => {
+    const read = loadKey(name, path, source, baseDir, env);
+    if (!('message' in read)) return read;
+    errors.push(read);
+    return undefined;
+  };
   for (const name of Object.keys(KEY_TYPES) as (keyof PrivateKeys)[]) {
-    const source = keys[name];
-    if (source === undefined) continue;
-    const read = loadKey(name, source, baseDir, env);
-    if ('message' in read) errors.push(read);
-    else loaded[name] = read;
+    const sources = keys[name];
+    if (sources === undefined) continue;
+    if (!isTimed(sources)) {
+      const key = load(name, ['keys', name], sources);
+      if (key !== undefined) loaded[name] = key;
+      continue;
+    }
+    const timed: TimedKey[] = [];
+    for (const [index, { source, fromNs, untilNs }] of sources.entries()) {
+      const path = ['keys', name, index];
+      const key = load(name, path, source);
+      if (key === undefined) continue;
+      const first = timed.findIndex((earlier) => earlier.key.equals(key));
+      if (first >= 0) errors.push({ path, message: `holds the same key as keys.${name}[${first}]` });
+      timed.push({ key, fromNs, untilNs });
+    }
+    loaded[name] = timed;
   }
   return errors.length > 0 ? { ok: false, errors } : { ok: true, keys: loaded };
 }
@@ -81,11 +100,12 @@ const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType>> = {
 
 function loadKey(
   name: keyof PrivateKeys,
+  path: Path,
   source: KeySource,
   baseDir: string,
   env: Environment,
 ): Buffer | Problem {
-  const read = readSecret(['keys', name], source, baseDir, env);
+  const read = readSecret(path, source, baseDir, env);
   if ('message' in read) return read;
   const type = KEY_TYPES[name];
   return (

@@ -1,3 +1,5 @@
+import type { TimeNs } from '../model/time.js';
+
 const NS_PER_UNIT: Readonly<Record<string, bigint>> = {
   ns: 1n,
   us: 1_000n,
@@ -16,6 +18,7 @@ const BYTES_PER_UNIT: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB:
 const DURATION_NS_MAX = 2n ** 63n - 1n;
 const DURATION_TEXT = /^(0|[1-9][0-9]{0,18})(ns|us|ms|s|m|h|d)$/;
 const SIZE_TEXT = /^(0|[1-9][0-9]{0,15})(?: ?(B|KiB|MiB|GiB))?$/;
+const TIME_TEXT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 const DECIMAL_TEXT = /^([0-9]+)(?:\.([0-9]+))?$/;
 
 /**
@@ -27,6 +30,17 @@ export function parseDurationNs(text: string): bigint | undefined {
   if (digits === undefined || unit === undefined) return undefined;
   const durationNs = BigInt(digits) * NS_PER_UNIT[unit]!;
   return durationNs > DURATION_NS_MAX ? undefined : durationNs;
+}
+
+/**
+ * Reads a time in UTC to the second, such as `2026-12-01T00:00:00Z`.
+ * @returns `undefined` for another form, a day that does not exist, and a time before 1970.
+ */
+export function parseUtcTime(text: string): TimeNs | undefined {
+  const ms = TIME_TEXT.test(text) ? Date.parse(text) : Number.NaN;
+  // Other days, such as February 30, are read as a day of the next month.
+  if (!(ms >= 0) || new Date(ms).toISOString() !== text.replace('Z', '.000Z')) return undefined;
+  return (BigInt(ms) * NS_PER_UNIT['ms']!) as TimeNs;
 }
 
 /**

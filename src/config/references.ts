@@ -5,6 +5,7 @@ import { parseHex } from '../model/hex.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { clusterProblems } from './cluster_references.js';
 import type { Problem } from './document.js';
+import { keyTimeProblems } from './key_times.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ReadableFile } from './readable_file.js';
 import { shownText } from './shown_text.js';
@@ -13,6 +14,7 @@ import { shownText } from './shown_text.js';
 export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* listenerProblems(file);
   yield* keyProblems(file);
+  yield* keyTimeProblems(file);
   yield* clusterProblems(file);
   yield* tokenProblems(file);
   yield* assetProblems(file);

@@ -9,7 +9,7 @@ import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/si
 import { allowedOrigin } from './allowed_origin.js';
 import { clusterSchema } from './cluster_schema.js';
 import { publicUrl } from './public_url.js';
-import { count, durationNs, host, keySource, line, positiveDecimal, sizeBytes } from './schema_values.js';
+import { count, durationNs, host, keySources, line, positiveDecimal, sizeBytes } from './schema_values.js';
 
 // The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the
 // file. A key without `prefault` and without `optional` is required. references.ts makes the checks that involve two keys.
@@ -84,11 +84,11 @@ const listen = z.strictObject({
 const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
 const keys = z.strictObject({
-  /** The EVM key. Only an edge of a cluster may have none. */
-  evm: keySource.optional(),
-  stark: keySource.optional(),
+  /** The EVM key, or several with their times. Only an edge of a cluster may have none. */
+  evm: keySources.optional(),
+  stark: keySources.optional(),
   /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
-  stream: keySource.optional(),
+  stream: keySources.optional(),
 });
 
 const token = z.strictObject({

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
-import { parseDurationNs, parseSizeBytes, scaleDecimal } from './quantity.js';
+import { parseDurationNs, parseSizeBytes, parseUtcTime, scaleDecimal } from './quantity.js';
 
 // The value formats that several keys of the configuration file share.
 
@@ -23,15 +23,48 @@ export const host = z
     'expected a host name or an IP address, without a port',
   );
 
-export const keySource = z
-  .strictObject({
-    file: line.optional(),
-    env: z
-      .string()
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
-      .optional(),
-  })
-  .refine(({ file, env }) => (file === undefined) !== (env === undefined), 'expected either file or env');
+const keyPlaces = {
+  file: line.optional(),
+  env: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
+    .optional(),
+};
+const ONE_PLACE = 'expected either file or env';
+const hasOnePlace = ({ file, env }: { file?: string | undefined; env?: string | undefined }) =>
+  (file === undefined) !== (env === undefined);
+
+export const keySource = z.strictObject(keyPlaces).refine(hasOnePlace, ONE_PLACE);
+
+const TIME_EXPECTED = 'expected a time in UTC to the second, such as 2026-12-01T00:00:00Z';
+const utcTime = z.string({ error: TIME_EXPECTED }).transform((text, context) => {
+  const timeNs = parseUtcTime(text);
+  if (timeNs === undefined) context.addIssue(TIME_EXPECTED);
+  return timeNs ?? z.NEVER;
+});
+
+/** The largest number of keys of one use. */
+const KEYS_MAX = 8;
+const timedKeys = z
+  .array(
+    z
+      .strictObject({ ...keyPlaces, from: utcTime.optional(), until: utcTime.optional() })
+      .refine(hasOnePlace, ONE_PLACE),
+  )
+  .min(1)
+  .max(KEYS_MAX);
+
+/** One key, or a list of keys with the times in which they sign. The value's form decides which errors it gets. */
+export const keySources = z
+  .unknown()
+  .transform((value, context): z.output<typeof keySource> | z.output<typeof timedKeys> | undefined => {
+    if (value === undefined) return undefined;
+    const read = (Array.isArray(value) ? timedKeys : keySource).safeParse(value);
+    if (read.success) return read.data;
+    for (const issue of read.error.issues)
+      context.addIssue({ ...issue } as Parameters<typeof context.addIssue>[0]);
+    return z.NEVER;
+  });
 
 /**
  * The smallest useful size of a message. The next constant is the largest size that one connection may keep in

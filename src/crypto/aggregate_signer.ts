@@ -1,5 +1,6 @@
 import type { SignatureType } from '../model/asset.js';
 import { toHex } from '../model/hex.js';
+import { inForceAt, type KeySpan, type PrivateKey, timedKeysOf } from '../model/key_schedule.js';
 import {
   msgHashOf,
   type PublisherPrice,
@@ -19,20 +20,25 @@ import { starkPublicKey } from './stark/stark_ecdsa.js';
 
 /** The service's private keys, 32 bytes each. */
 export interface ServiceKeys {
-  readonly evm: Buffer;
+  readonly evm: PrivateKey;
   /** The Stark key, which is required for aggregates of Stark assets. */
-  readonly stark?: Buffer;
+  readonly stark?: PrivateKey;
+}
+
+/** The public part of a key, and the time in which the key signs. */
+export interface PublicKey extends KeySpan {
+  /** For `evm` the address in the mixed case of EIP-55; for `stark` the x coordinate of the public key. */
+  readonly text: string;
 }
 
 /** Signs aggregates with the service's keys. */
 export interface AggregateSigner {
+  /** The service's keys of each signature type, in the order of their times. Without Stark keys that list is empty. */
+  readonly publicKeys: Readonly<Record<SignatureType, readonly PublicKey[]>>;
   /**
-   * The service's EVM address in the mixed case of EIP-55. The key of this address signs EVM aggregates and
-   * streaming payloads.
+   * Signs with the key that is in force at the time of the aggregates.
+   * @param aggregates the aggregates to sign, all for assets of the signature type `type` and with the same time
    */
-  readonly evmAddress: string;
-  readonly starkPublicKey: string | undefined;
-  /** @param aggregates the aggregates to sign, all for assets of the signature type `type` */
   sign(
     type: SignatureType,
     aggregates: readonly UnsignedAggregate[],
@@ -44,11 +50,17 @@ export function createAggregateSigner(
   oracleId: string,
   pool: CryptoPool,
 ): AggregateSigner {
-  const address = evmAddress(secp256k1.publicKey(keys.evm));
-  const evmPublicKey = checksumAddress(address);
-  const starkKeyText = keys.stark && toHex(starkPublicKey(fieldNumber(keys.stark)));
+  const evmKeys = timedKeysOf(keys.evm).map((timed) => {
+    const address = evmAddress(secp256k1.publicKey(timed.key));
+    return { ...timed, address, text: checksumAddress(address) };
+  });
+  const starkKeys = timedKeysOf(keys.stark).map((timed) => ({
+    ...timed,
+    text: toHex(starkPublicKey(fieldNumber(timed.key))),
+  }));
 
   function signEvm(aggregates: readonly UnsignedAggregate[]) {
+    const { key, address, text } = inForceAt(evmKeys, aggregates[0]!.signedAtNs);
     const hashes = aggregates.map((aggregate) => {
       const { asset, price, signedAtNs, inputs } = aggregate;
       return evmAggregateHash({
@@ -60,12 +72,12 @@ export function createAggregateSigner(
         checksum: Buffer.from(algorithmChecksum(asset.aggregation), 'hex'),
       });
     });
-    return whenSigned(pool.signEvm(Buffer.concat(hashes.map(eip191)), keys.evm), (signed) =>
+    return whenSigned(pool.signEvm(Buffer.concat(hashes.map(eip191)), key), (signed) =>
       aggregates.map((aggregate, i) => {
         const at = i * EVM_SIGNATURE_BYTES;
         const [r, s] = [signed.subarray(at, at + 32), signed.subarray(at + 32, at + 64)];
         return toRecord(aggregate, {
-          publicKey: evmPublicKey,
+          publicKey: text,
           msgHash: hashes[i]!,
           r,
           s,
@@ -76,24 +88,28 @@ export function createAggregateSigner(
   }
 
   function signStark(aggregates: readonly UnsignedAggregate[]) {
+    const { key, text } = inForceAt(starkKeys, aggregates[0]!.signedAtNs);
     const messages = aggregates.map(({ asset, price, signedAtNs }) => {
       // The message always exists, because every Stark input is a field element of at least 0 and an aggregate lies
       // between its inputs.
       return starkPriceMessage(asset.symbol, oracleId, signedAtNs, price)!;
     });
-    return whenSigned(pool.signStark(messages, keys.stark!), (signed) =>
+    return whenSigned(pool.signStark(messages, key), (signed) =>
       aggregates.map((aggregate, i) => {
         const { msgHash, r, s } = signed[i]!;
-        return toRecord(aggregate, { publicKey: starkKeyText!, msgHash, r, s, v: undefined });
+        return toRecord(aggregate, { publicKey: text, msgHash, r, s, v: undefined });
       }),
     );
   }
 
   return {
-    evmAddress: evmPublicKey,
-    starkPublicKey: starkKeyText,
+    publicKeys: { evm: evmKeys.map(publicPart), stark: starkKeys.map(publicPart) },
     sign: (type, aggregates) => (type === 'evm' ? signEvm(aggregates) : signStark(aggregates)),
   };
+}
+
+function publicPart({ text, fromNs, untilNs }: PublicKey): PublicKey {
+  return { text, fromNs, untilNs };
 }
 
 function whenSigned<S, T>(signed: S | Promise<S>, next: (signed: S) => T): T | Promise<T> {

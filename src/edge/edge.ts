@@ -15,6 +15,7 @@ import { FrameLatency } from '../metrics/frame_latency.js';
 import type { ServingReport } from '../metrics/metrics.js';
 import type { Simulated } from '../model/asset.js';
 import type { Catalogue } from '../model/catalogue.js';
+import { inForceAt } from '../model/key_schedule.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLoginSigned } from '../server/access/login_verifier.js';
 import type { SharedAccess } from '../server/access/shared_access.js';
@@ -162,7 +163,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     times,
     statusesAt: (unixS) => served.markets.statusesAt(unixS),
     digest: keccak256Into,
-    ...createFrameSigner(() => served.identity.streamKey!, pool),
+    ...createFrameSigner(() => inForceAt(served.identity.streamKeys, clock.nowNs()).key, pool),
     publish(topic, frame, sequence, isBinary) {
       fanOut.publish(topic, frame, sequence, isBinary);
       latency.sent(sequence, clock);
@@ -234,7 +235,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       fanOut,
       stream,
       idOf: (symbol) => served.catalogue.findAsset(symbol)?.id,
-      signsPayloads: () => served.identity.streamKey !== undefined,
+      signsPayloads: () => served.identity.streamKeys.length > 0,
       aggregates,
       receiver,
     },

@@ -1,10 +1,11 @@
 import type { Config } from '../config/config.js';
+import type { TimedKey } from '../model/key_schedule.js';
 import type { NodeList } from '../model/node_list.js';
 
 /** The keys with which an edge signs. */
 export interface Identity {
-  /** The key of streaming payloads. Without a key, signed streams cannot be subscribed. */
-  readonly streamKey: Buffer | undefined;
+  /** The keys of streaming payloads, in the order of their times. Without a key, signed streams cannot be subscribed. */
+  readonly streamKeys: readonly TimedKey[];
 }
 
 /** The state of an edge that commands change. */

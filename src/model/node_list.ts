@@ -1,4 +1,5 @@
 import type { SignatureType } from './asset.js';
+import type { KeyState } from './key_schedule.js';
 
 /**
  * The largest number of assets in a cluster. The prices of more assets would not fit in the 1 MiB that message servers accept by
@@ -46,13 +47,37 @@ export interface Signer {
   readonly role: 'aggregate' | 'stream';
   /** The UNIX second since which the node has had the key. */
   readonly sinceS: number;
+  /** The UNIX second from which the key signs; absent for a key without a beginning. */
+  readonly fromS?: number | undefined;
+  /** The UNIX second at which the next key replaces the key; absent for a key without an end. */
+  readonly untilS?: number | undefined;
 }
 
-/** Returns the keys of all nodes without repetitions. Keys of aggregates come first. Within each use, the node's own keys come first. */
-export function distinctSigners({ self, signers }: NodeList): Signer[] {
+/**
+ * The time for which a former key is still named. Its aggregates are served until their inputs are too old, and an hour is enough
+ * for that.
+ */
+export const FORMER_KEY_S = 3600;
+
+/** Returns the state of a key at a UNIX second. */
+export function stateOf({ fromS = 0, untilS = Number.POSITIVE_INFINITY }: Signer, nowS: number): KeyState {
+  if (nowS < fromS) return 'next';
+  return nowS < untilS ? 'present' : 'former';
+}
+
+/**
+ * Returns the keys of all nodes without repetitions: the present keys, and after them those that were replaced in the last hour. Keys of
+ * aggregates come first. Within each use, the node's own keys come first.
+ */
+export function distinctSigners({ self, signers }: NodeList, nowS: number): Signer[] {
+  const inState = (state: KeyState) => signers.filter((signer) => stateOf(signer, nowS) === state);
+  const recent = [
+    ...inState('present'),
+    ...inState('former').filter(({ untilS }) => nowS < untilS! + FORMER_KEY_S),
+  ];
   const ownFirst = [
-    ...signers.filter(({ node }) => node === self),
-    ...signers.filter(({ node }) => node !== self),
+    ...recent.filter(({ node }) => node === self),
+    ...recent.filter(({ node }) => node !== self),
   ];
   const byKey = new Map<string, Signer>();
   for (const signer of ownFirst) {

@@ -22,6 +22,7 @@ import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
 import { applyRecords, UNAUTHENTIC, watchServers } from './node_parts.js';
 import { NodeStatus } from './node_status.js';
+import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
 import type { Settings } from './settings.js';
 
@@ -47,7 +48,7 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 class ClusterNode implements PriceMaker {
   readonly #options: ClusterNodeOptions;
   readonly #candles: NodeCandles;
-  readonly #startedS: number;
+  readonly #signers: OwnSigners;
   #settings: Settings;
   #facts: NodeFacts;
   readonly #rights: CallerRights;
@@ -69,14 +70,14 @@ class ClusterNode implements PriceMaker {
     const { bus, settings, parts, member } = options;
     const { clock, store, source, logger } = parts;
     const { node, name, role, timing } = member;
-    const signers = () => this.#facts.signers;
+    const signers = () => this.#signers.list;
     const configHash = () => this.#facts.configHash;
     const run = randomBytes(8).toString('hex');
     this.#options = options;
     this.#candles = candles;
-    this.#startedS = Number(secondOf(clock.nowNs()));
+    this.#signers = new OwnSigners(settings, Number(secondOf(clock.nowNs())));
     this.#settings = settings;
-    this.#facts = new NodeFacts(settings, this.#startedS);
+    this.#facts = new NodeFacts(settings);
     this.#rights = new CallerRights(settings.config);
     this.#servers = watchServers(options, () => this.#term !== undefined);
     // An edge may not ask the servers.
@@ -184,7 +185,8 @@ class ClusterNode implements PriceMaker {
     const before = this.#settings.catalogue;
     const { catalogue } = next;
     this.#settings = next;
-    this.#facts = new NodeFacts(next, this.#startedS);
+    this.#facts = new NodeFacts(next);
+    this.#signers.reload(next, Number(secondOf(this.#options.parts.clock.nowNs())));
     this.#rights.reload(next.config);
     this.#candles.reload(catalogue.listed);
     if (this.#term !== undefined) this.#term.maker.aggregator.reload(catalogue);

@@ -7,6 +7,8 @@ import { FeedSource } from '../feed/feed_source.js';
 import type { ReadMessage } from '../ingest/message.js';
 import { createCounters } from '../metrics/counters.js';
 import { StallCounter } from '../metrics/stall_counter.js';
+import type { SignatureType } from '../model/asset.js';
+import { inForceAt } from '../model/key_schedule.js';
 import type { Clock } from '../model/time.js';
 import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
@@ -124,6 +126,12 @@ export class MakingSide implements PublishReceiver {
   /** True after another process requested the data folder. From then on, messages of publishers are refused. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
+  }
+
+  /** Returns the public key that signs aggregates now; `undefined` without a key. */
+  publicKeyNow(type: SignatureType): string | undefined {
+    const keys = this.settings.signer?.publicKeys[type] ?? [];
+    return keys.length === 0 ? undefined : inForceAt(keys, this.#clock.nowNs()).text;
   }
 
   /** Requests a tick at this time at the latest. */

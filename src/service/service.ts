@@ -18,9 +18,9 @@ import { SOLO_NODE } from './solo.js';
 export interface Service {
   readonly port: number;
   readonly adminPort: number;
-  /** The EVM address that signs aggregates; absent on an edge of a cluster. */
+  /** The EVM address that signs aggregates now; absent on an edge of a cluster. */
   readonly evmAddress: string | undefined;
-  /** The x coordinate of the key that signs Stark aggregates. */
+  /** The x coordinate of the key that signs Stark aggregates now. */
   readonly starkPublicKey: string | undefined;
   /** Returns the number of configured assets that have no live price now. */
   staleAssets(): number;
@@ -143,11 +143,11 @@ class RunningService implements Service {
   }
 
   get evmAddress(): string | undefined {
-    return this.#making.settings.signer?.evmAddress;
+    return this.#making.publicKeyNow('evm');
   }
 
   get starkPublicKey(): string | undefined {
-    return this.#making.settings.signer?.starkPublicKey;
+    return this.#making.publicKeyNow('stark');
   }
 
   get askedToHandOver(): Promise<void> {

@@ -1,14 +1,15 @@
 import type { Config } from '../config/config.js';
 import type { PrivateKeys } from '../config/private_keys.js';
-import { type AggregateSigner, createAggregateSigner } from '../crypto/aggregate_signer.js';
+import { type AggregateSigner, createAggregateSigner, type PublicKey } from '../crypto/aggregate_signer.js';
 import { checksumAddress } from '../crypto/checksum_address.js';
 import { evmAddress as evmAddressOf } from '../crypto/evm.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1 } from '../crypto/secp256k1/secp256k1.js';
 import type { Identity } from '../edge/edge_command.js';
 import { Catalogue } from '../model/catalogue.js';
+import { timedKeysOf } from '../model/key_schedule.js';
 import type { Signer } from '../model/node_list.js';
-import { NS_PER_MS } from '../model/time.js';
+import { NS_PER_MS, secondOf } from '../model/time.js';
 import type { StoreOptions } from '../store/store.js';
 
 /** The settings that a reload changes. */
@@ -43,24 +44,26 @@ export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Con
 }
 
 export function identityOf({ keys }: Settings): Identity {
-  return { streamKey: keys.stream ?? keys.evm };
+  return { streamKeys: timedKeysOf(keys.stream ?? keys.evm) };
 }
 
 /** Returns the keys with which this process signs. @param sinceS the UNIX second since which the process has these keys */
-export function signersOf({ signer, keys }: Settings, sinceS: number): Signer[] {
-  const signers: Signer[] = [];
-  if (signer !== undefined) {
-    const { evmAddress, starkPublicKey } = signer;
-    signers.push({ address: evmAddress, signatureType: 'evm', role: 'aggregate', sinceS });
-    if (starkPublicKey !== undefined)
-      signers.push({ address: starkPublicKey, signatureType: 'stark', role: 'aggregate', sinceS });
-  }
-  const streamKey = keys.stream ?? keys.evm;
-  if (streamKey !== undefined) {
-    const address = checksumAddress(evmAddressOf(secp256k1.publicKey(streamKey)));
-    signers.push({ address, signatureType: 'evm', role: 'stream', sinceS });
-  }
-  return signers;
+export function signersOf(settings: Settings, sinceS: number): Signer[] {
+  const { evm = [], stark = [] } = settings.signer?.publicKeys ?? {};
+  const streams = identityOf(settings).streamKeys.map(({ key, ...span }) => {
+    return { ...span, text: checksumAddress(evmAddressOf(secp256k1.publicKey(key))) };
+  });
+  const entry = ({ text, fromNs, untilNs }: PublicKey): Omit<Signer, 'signatureType' | 'role'> => ({
+    address: text,
+    sinceS,
+    ...(fromNs > 0n && { fromS: Number(secondOf(fromNs)) }),
+    ...(untilNs !== undefined && { untilS: Number(secondOf(untilNs)) }),
+  });
+  return [
+    ...evm.map((key): Signer => ({ ...entry(key), signatureType: 'evm', role: 'aggregate' })),
+    ...stark.map((key): Signer => ({ ...entry(key), signatureType: 'stark', role: 'aggregate' })),
+    ...streams.map((key): Signer => ({ ...entry(key), signatureType: 'evm', role: 'stream' })),
+  ];
 }
 
 export function storeOptions({

@@ -4,11 +4,12 @@ import { secondsOf } from '../clock/clock_watch.js';
 import { openAggregateTimes } from '../clock/signed_times.js';
 import type { ReadMessage } from '../ingest/message.js';
 import type { NodeList } from '../model/node_list.js';
-import { secondOf, type TimeNs } from '../model/time.js';
+import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { LocalLog } from '../node/local_log.js';
 import { LocalMaker, type MakerHooks, type MakerParts } from './local_maker.js';
+import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
-import { type Settings, signersOf } from './settings.js';
+import type { Settings } from './settings.js';
 
 export interface PriceMakerOptions {
   /** The settings at the start. */
@@ -30,12 +31,14 @@ export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> 
 
 class Solo implements PriceMaker {
   readonly #maker: LocalMaker;
-  readonly #startedS: number;
+  readonly #signers: OwnSigners;
+  readonly #clock: Clock;
   #settings: Settings;
 
   constructor({ settings, parts, hooks }: PriceMakerOptions, times: AggregateTimes) {
     this.#settings = settings;
-    this.#startedS = Number(secondOf(parts.clock.nowNs()));
+    this.#clock = parts.clock;
+    this.#signers = new OwnSigners(settings, Number(secondOf(parts.clock.nowNs())));
     const log = new LocalLog(parts);
     this.#maker = new LocalMaker({ parts, hooks, settings: () => this.#settings, log, times });
   }
@@ -57,11 +60,10 @@ class Solo implements PriceMaker {
   }
 
   nodes(): NodeList {
-    const signers = signersOf(this.#settings, this.#startedS);
     return {
       self: SOLO_NODE,
       nodes: [{ node: SOLO_NODE, name: 'solo', role: 'leader' }],
-      signers: signers.map((signer) => ({ ...signer, node: SOLO_NODE })),
+      signers: this.#signers.list.map((signer) => ({ ...signer, node: SOLO_NODE })),
     };
   }
 
@@ -86,6 +88,7 @@ class Solo implements PriceMaker {
   /** Applies settings. New assets have a price at once if inputs for them exist; removed assets lose their price. */
   reload(next: Settings): void {
     this.#settings = next;
+    this.#signers.reload(next, Number(secondOf(this.#clock.nowNs())));
     this.#maker.aggregator.reload(next.catalogue);
   }
 

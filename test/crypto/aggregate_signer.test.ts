@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { type AggregateReport, verifyAggregate } from '../../src/client/index.js';
-import { createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
+import { createAggregateSigner, type ServiceKeys } from '../../src/crypto/aggregate_signer.js';
 import { algorithmDefinition } from '../../src/crypto/algorithm_definition.js';
 import { encodedAssetId } from '../../src/crypto/evm.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
 import { readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
+import type { TimedKey } from '../../src/model/key_schedule.js';
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice, SignedAggregate, UnsignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
@@ -74,7 +75,7 @@ for (const threads of [0, 1]) {
             signedAtNs: SIGNED_AT_NS,
             timestampNs: START_NS + 2n,
             algorithm: 'median',
-            publicKey: signatureType === 'evm' ? signer.evmAddress : signer.starkPublicKey,
+            publicKey: signer.publicKeys[signatureType][0]!.text,
           });
         });
       }
@@ -121,6 +122,33 @@ test('any price that fits 16 bytes is signed, below zero too for EVM', async () 
 test('without a Stark key there is no Stark public key', async (t) => {
   const pool = await createCryptoPool({ threads: 0 });
   const signer = createAggregateSigner({ evm: SERVICE_KEYS.evm }, SERVICE_ORACLE_ID, pool);
-  t.equal(signer.starkPublicKey, undefined);
-  t.match(signer.evmAddress, /^0x[0-9a-fA-F]{40}$/);
+  t.same(signer.publicKeys.stark, []);
+  t.match(signer.publicKeys.evm, [{ text: /^0x[0-9a-fA-F]{40}$/ }]);
+});
+
+test('the time of an aggregate decides which key signs it', async (t) => {
+  const pool = await createCryptoPool({ threads: 0 });
+  const at = (untilNs: bigint | undefined, fromNs: bigint, key: Buffer) =>
+    ({ key, fromNs, untilNs }) as TimedKey;
+  for (const type of ['evm', 'stark'] as const) {
+    const [former, next] = [Buffer.alloc(32, 0x05), Buffer.alloc(32, 0x06)];
+    const keys = [at(SIGNED_AT_NS, 0n, former), at(undefined, SIGNED_AT_NS, next)];
+    const signer = createAggregateSigner(
+      { evm: SERVICE_KEYS.evm, [type]: keys } as ServiceKeys,
+      SERVICE_ORACLE_ID,
+      pool,
+    );
+    const keyOf = async (signedAtNs: bigint) => {
+      const aggregate = {
+        ...unsigned(sampleAsset({ signatureType: type }), 100n),
+        signedAtNs: signedAtNs as TimeNs,
+      };
+      const [signed] = await signer.sign(type, [aggregate]);
+      t.match(reportOf(signed!), { verdict: 'verified' });
+      return signed!.publicKey;
+    };
+    const [one, other] = signer.publicKeys[type].map(({ text }) => text);
+    t.equal(await keyOf(SIGNED_AT_NS - 1n), one, 'the last nanosecond of the former key');
+    t.equal(await keyOf(SIGNED_AT_NS), other, 'the first one of the next key');
+  }
 });

@@ -23,6 +23,7 @@ import { FeedSource } from '../../src/feed/feed_source.js';
 import type { ReadMessage } from '../../src/ingest/message.js';
 import type { Asset } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
+import { timedKeysOf } from '../../src/model/key_schedule.js';
 import type { Price } from '../../src/model/price.js';
 import { LocalLog } from '../../src/node/local_log.js';
 import { LogSink } from '../../src/node/log_sink.js';
@@ -97,7 +98,7 @@ export async function startEdges(
   const failures: string[] = [];
   const received: (string | undefined)[] = [];
   const identity = {
-    streamKey: SERVICE_KEYS.evm,
+    streamKeys: timedKeysOf(SERVICE_KEYS.evm),
   };
   let edges: EdgeSet | undefined;
   const source = new FeedSource(1);

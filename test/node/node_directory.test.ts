@@ -47,7 +47,7 @@ test('a node knows the others and the keys of all', async (t) => {
     { node: 3, ...AGGREGATE },
   ]);
   t.same(
-    distinctSigners(nodes).map(({ role, address }) => [role, address]),
+    distinctSigners(nodes, 0).map(({ role, address }) => [role, address]),
     [
       ['aggregate', '0x2'],
       ['stream', '0x1'],

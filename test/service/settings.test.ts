@@ -8,7 +8,8 @@ test('a key of its own signs streaming payloads where there is one', async (t) =
   const evm = Buffer.alloc(32, 1);
   const stream = Buffer.alloc(32, 2);
   const addressOf = (key: Buffer) => checksumAddress(evmAddress(secp256k1.publicKey(key)));
-  const signer = { evmAddress: addressOf(evm), starkPublicKey: undefined };
+  const always = { fromNs: 0n, untilNs: undefined };
+  const signer = { publicKeys: { evm: [{ text: addressOf(evm), ...always }], stark: [] } };
   const roles = (keys: { readonly evm: Buffer; readonly stream?: Buffer }) =>
     signersOf({ signer, keys } as unknown as Settings, 7).map(({ address, role }) => [role, address]);
   t.same(roles({ evm }), [
@@ -19,6 +20,8 @@ test('a key of its own signs streaming payloads where there is one', async (t) =
     ['aggregate', addressOf(evm)],
     ['stream', addressOf(stream)],
   ]);
-  t.equal(identityOf({ keys: { evm } } as unknown as Settings).streamKey, evm);
-  t.equal(identityOf({ keys: { evm, stream } } as unknown as Settings).streamKey, stream);
+  const keysOf = (keys: object) =>
+    identityOf({ keys } as unknown as Settings).streamKeys.map(({ key }) => key);
+  t.same(keysOf({ evm }), [evm]);
+  t.same(keysOf({ evm, stream }), [stream]);
 });

@@ -105,10 +105,10 @@ export interface ThreadReport {
 
 /** Restores the buffers in settings or in a command, because structured cloning changes them to plain arrays. */
 export function withBuffers<Sent extends Pick<EdgeSettings, 'config' | 'identity'>>(sent: Sent): Sent {
-  const { streamKey } = sent.identity;
+  const { streamKeys } = sent.identity;
   return {
     ...sent,
     config: fromClone(sent.config),
-    identity: { streamKey: streamKey && Buffer.from(streamKey) },
+    identity: { streamKeys: streamKeys.map((timed) => ({ ...timed, key: Buffer.from(timed.key) })) },
   };
 }

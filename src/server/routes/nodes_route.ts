@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { NodeList } from '../../model/node_list.js';
+import { type NodeList, stateOf } from '../../model/node_list.js';
+import { type Clock, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
 import { nodeSigners, nodesStatus } from '../schemas/node_schemas.js';
@@ -7,17 +8,18 @@ import { nodeSigners, nodesStatus } from '../schemas/node_schemas.js';
 export interface NodeRouteOptions {
   /** Returns the present nodes. */
   readonly nodes: () => NodeList;
+  readonly clock: Clock;
 }
 
 /** Makes the route that lists the processes that serve these prices, and the keys with which they sign. */
-export function nodeRoutes({ nodes }: NodeRouteOptions): [string, Route][] {
+export function nodeRoutes({ nodes, clock }: NodeRouteOptions): [string, Route][] {
   return [
     [
       REST_PATHS.signers,
       openRoute({
         summary: 'The keys that the nodes of this service sign with',
         response: nodeSigners,
-        handle: () => ({ data: JSON.stringify(signerEntries(nodes())) }),
+        handle: () => ({ data: JSON.stringify(signerEntries(nodes(), Number(secondOf(clock.nowNs())))) }),
       }),
     ],
     [
@@ -31,13 +33,16 @@ export function nodeRoutes({ nodes }: NodeRouteOptions): [string, Route][] {
   ];
 }
 
-function signerEntries({ signers }: NodeList): z.infer<typeof nodeSigners> {
-  return signers.map(({ address, signatureType, role, node, sinceS }) => ({
-    address,
-    signature_type: signatureType,
-    role,
-    node,
-    since: sinceS,
+function signerEntries({ signers }: NodeList, nowS: number): z.infer<typeof nodeSigners> {
+  return signers.map((signer) => ({
+    address: signer.address,
+    signature_type: signer.signatureType,
+    role: signer.role,
+    node: signer.node,
+    since: signer.sinceS,
+    state: stateOf(signer, nowS),
+    ...(signer.fromS !== undefined && { from: signer.fromS }),
+    ...(signer.untilS !== undefined && { until: signer.untilS }),
   }));
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../../crypto/algorithm_definition.js';
 import type { Asset, Simulated } from '../../model/asset.js';
 import { distinctSigners, type NodeList, type Signer } from '../../model/node_list.js';
+import { type Clock, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { pushedAssetsPath } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES } from '../../wire/signatures.js';
@@ -27,6 +28,7 @@ export interface ReferenceRouteOptions {
   /** The configuration's `service.oracle_id`. */
   readonly oracleId: string;
   readonly nodes: () => NodeList;
+  readonly clock: Clock;
   /** The simulated prices. Every list of assets shows them. */
   readonly simulation: Simulated;
   /** The configuration's `service.name`, the first word of `service_pushed_assets`. */
@@ -50,7 +52,9 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
             taxonomy_id: taxonomyId,
             oracle_id: oracleId,
             ...(simulation === true && { simulation }),
-            signers: distinctSigners(options.nodes()).map(signerEntry),
+            signers: distinctSigners(options.nodes(), Number(secondOf(options.clock.nowNs()))).map(
+              signerEntry,
+            ),
             assets: listed
               .filter(({ symbol }) => token.maySee(symbol))
               .map((asset) => taxonomyEntry(asset, simulation)),

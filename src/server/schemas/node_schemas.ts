@@ -6,7 +6,18 @@ const nodeNumber = z.int().min(0).max(NODE_MAX).describe('0 for a process that i
 
 export const nodeSigners = z.array(
   serviceSigner
-    .extend({ node: nodeNumber, since: z.int().describe('UNIX seconds: since when the node has the key') })
+    .extend({
+      node: nodeNumber,
+      since: z.int().describe('UNIX seconds: since when the node has the key'),
+      state: z
+        .enum(['present', 'next', 'former'])
+        .meta({ title: 'KeyState', description: 'Whether the key signs now, will sign, or has signed' }),
+      from: z
+        .int()
+        .optional()
+        .describe('UNIX seconds: the first that the key signs; absent without a beginning'),
+      until: z.int().optional().describe('UNIX seconds: when the next key takes over; absent without an end'),
+    })
     .meta({ id: 'NodeSigner' }),
 );
 
