@@ -3,7 +3,7 @@ import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
-import { type KeySources, toKeySources } from './key_source.js';
+import { type KeyPlan, readKeyPlan } from './key_source.js';
 import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
@@ -34,10 +34,10 @@ export interface Config {
   readonly admin: ListenSection;
   readonly keys: {
     /** The EVM key. Only an edge of a cluster may have none. */
-    readonly evm?: KeySources;
-    readonly stark?: KeySources;
+    readonly evm?: KeyPlan;
+    readonly stark?: KeyPlan;
     /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
-    readonly stream?: KeySources;
+    readonly stream?: KeyPlan;
   };
   readonly tokens: readonly TokenConfig[];
   /** The assets by {@link AssetIndex}, in the order of the file. */
@@ -175,9 +175,9 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
     },
     admin: file.admin,
     keys: {
-      ...(keys.evm && { evm: toKeySources(keys.evm) }),
-      ...(keys.stark && { stark: toKeySources(keys.stark) }),
-      ...(keys.stream && { stream: toKeySources(keys.stream) }),
+      ...(keys.evm && { evm: readKeyPlan(keys.evm) }),
+      ...(keys.stark && { stark: readKeyPlan(keys.stark) }),
+      ...(keys.stream && { stream: readKeyPlan(keys.stream) }),
     },
     tokens: file.tokens.map(toToken),
     assets: file.assets.map(toAsset),

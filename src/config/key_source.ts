@@ -11,7 +11,7 @@ export interface TimedSource extends KeySpan {
 }
 
 /** The source of a key that signs at all times, or the sources of several keys in the order of their times. */
-export type KeySources = KeySource | readonly TimedSource[];
+export type KeyPlan = KeySource | readonly TimedSource[];
 
 type KeysOfFile = NonNullable<ConfigFile['keys']['evm']>;
 type KeyOfFile = Exclude<KeysOfFile, readonly unknown[]>;
@@ -21,7 +21,7 @@ export function toKeySource({ file, env }: KeyOfFile): KeySource {
 }
 
 /** Converts the keys of one use. A key without `until` ends when the next one begins, and the reverse. */
-export function toKeySources(keys: KeysOfFile): KeySources {
+export function readKeyPlan(keys: KeysOfFile): KeyPlan {
   if (!Array.isArray(keys)) return toKeySource(keys as KeyOfFile);
   return keys.map((key, i) => ({
     source: toKeySource(key),
@@ -31,11 +31,11 @@ export function toKeySources(keys: KeysOfFile): KeySources {
 }
 
 /** Applies a function to the source of each key. */
-export function mapSources(keys: KeySources, change: (source: KeySource) => KeySource): KeySources {
+export function mapSources(keys: KeyPlan, change: (source: KeySource) => KeySource): KeyPlan {
   if (!isTimed(keys)) return change(keys);
   return keys.map((key) => ({ ...key, source: change(key.source) }));
 }
 
-export function isTimed(keys: KeySources): keys is readonly TimedSource[] {
+export function isTimed(keys: KeyPlan): keys is readonly TimedSource[] {
   return Array.isArray(keys);
 }

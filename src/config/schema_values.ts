@@ -54,7 +54,7 @@ const timedKeys = z
   .min(1)
   .max(KEYS_MAX);
 
-/** One key, or a list of keys with the times in which they sign. The value's form decides which errors it gets. */
+/** A key, or a list of keys with the times in which they sign. The value's form decides which errors it gets. */
 export const keySources = z
   .unknown()
   .transform((value, context): z.output<typeof keySource> | z.output<typeof timedKeys> | undefined => {
