@@ -122,6 +122,7 @@ const ROOMS: Rooms = {
     'markets',
     'witness',
     'metrics/metrics_listener',
+    'crypto/algorithm_definition',
     'store/data_folder',
     'store/lmdb/lock',
     'cluster/nats/nats_accounts',

@@ -52,7 +52,14 @@ export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, {
 
 /** Returns one line for users about a missing connection. */
 export function describeDown(url: string, { reason, httpStatus }: Down): string {
-  return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || reason}`;
+  return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || plainReason(reason)}`;
+}
+
+/** Says in words that a secure address leads to a listener without TLS, which the TLS library calls a wrong version number. */
+export function plainReason(reason: string): string {
+  return /wrong version number|packet length too long/.test(reason)
+    ? 'no TLS answers at this address; a service without TLS has an address that begins with ws:// or http://'
+    : reason;
 }
 
 /** The reasons for which a server refuses an upgrade or a request, by HTTP status. */

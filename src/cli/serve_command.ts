@@ -10,6 +10,7 @@ import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './dem
 import { startLivePublisher } from './demo/live_publisher.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
+import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
 import { readConfigured, readForStart, startProblem } from './start_checks.js';
@@ -185,12 +186,23 @@ async function start(
     version: programVersion(),
     commit: programCommit(),
     onProgress: (...step) => progress.update(...step),
-  }).finally(() => progress.clear());
+  })
+    .catch(async (error) => {
+      const names = simulation ? DEMO_PORTS : CONFIGURED_PORTS;
+      throw new Error(await describeStartError(error, { adminPort: config.admin.port, names }), {
+        cause: error,
+      });
+    })
+    .finally(() => progress.clear());
   compileSooner();
   const { port, adminPort, evmAddress } = service;
   logger.info({ port, adminPort, evmAddress }, 'ready');
   return service;
 }
+
+/** The options of the demo's ports, and the keys of the ports in a configuration file. */
+const DEMO_PORTS = { port: '--port', adminPort: '--admin-port' };
+const CONFIGURED_PORTS = { port: 'listen.port', adminPort: 'admin.port' };
 
 function logWarnings(warnings: readonly string[], logger: Logger): void {
   for (const warning of warnings) logger.warn(`the configuration: ${warning}`);

@@ -2,6 +2,7 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { cannotBeRead } from '../config/unreadable_file.js';
 import { NS_PER_MS } from '../model/time.js';
 import { parseSources, type SourcesResult } from '../sources/parse_sources.js';
 import type { SourcesPlan } from '../sources/plan.js';
@@ -54,7 +55,7 @@ export function readSources(file: string): SourcesResult {
   try {
     return parseSources(readFileSync(file, 'utf8'), file);
   } catch (error) {
-    return { ok: false, errors: [`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`] };
+    return { ok: false, errors: [`${file}: ${cannotBeRead(error)}`] };
   }
 }
 

@@ -6,7 +6,7 @@ import { Subscriber } from '../client/prices/subscriber.js';
 import { idsBySymbol, type Taxonomy } from '../client/prices/taxonomy.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
 import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
-import { UINT16_MAX } from '../wire/asset_id.js';
+import { UINT16_MAX, unknownSymbols } from '../wire/asset_id.js';
 import { REST_PATHS } from '../wire/paths.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import {
@@ -24,6 +24,7 @@ import {
   LineWriter,
   notVerified,
   openSocket,
+  plainReason,
   REFUSALS,
   SIGNER_OPTION,
   withConnectionOptions,
@@ -229,7 +230,8 @@ async function resolveAssets(
   const idBySymbol = idsBySymbol(taxonomy, options.type);
   const unknown = assets.filter((asset) => !isAssetId(asset) && !idBySymbol.has(asset));
   const kind = options.type === undefined ? '' : `${options.type} `;
-  if (unknown.length > 0) return `the service has no ${kind}asset ${unknown.join(', ')}`;
+  if (unknown.length > 0)
+    return `the service has no ${kind}asset ${unknownSymbols(unknown, (symbol) => idBySymbol.has(symbol))}`;
   return assets.map((asset) => idBySymbol.get(asset) ?? Number(asset));
 }
 
@@ -238,7 +240,9 @@ async function readTaxonomy({ url, token }: SubscribeOptions): Promise<Taxonomy 
     return await createStreamClient({ urls: url, token, signers: 'unchecked' }).taxonomy();
   } catch (error) {
     const refusal = error instanceof RefusedError ? REFUSALS[error.status] : undefined;
-    return refusal === undefined ? (error as Error).message : `${url}${REST_PATHS.taxonomy}: ${refusal}`;
+    return refusal === undefined
+      ? plainReason((error as Error).message)
+      : `${url}${REST_PATHS.taxonomy}: ${refusal}`;
   }
 }
 

@@ -7,7 +7,10 @@ import type { Payload } from '../client/verify/decode_payload.js';
 import { parseExactJson } from '../client/verify/exact_json.js';
 import { verifyAggregate } from '../client/verify/verify_aggregate.js';
 import { verifyPayload } from '../client/verify/verify_payload.js';
+import { cannotBeRead } from '../config/unreadable_file.js';
+import { algorithmDefinition } from '../crypto/algorithm_definition.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
+import { AGGREGATION_TYPES } from '../wire/signatures.js';
 import {
   type CommandStreams,
   EXIT_NOT_VERIFIED,
@@ -50,7 +53,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
     .option('--taxonomy-id <id>', 'the taxonomy ID that a payload must carry', parseTaxonomyId)
     .option(
       '--algorithm-text <file>',
-      "the aggregation algorithm's definition, whose checksum an aggregate carries",
+      "the aggregation algorithm's definition, whose checksum an aggregate carries (default: the definitions of this version)",
     )
     .option(
       '--service-name <name>',
@@ -85,6 +88,8 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
 function verifyText(input: string, options: VerifyOptions, out: LineWriter): AnyVerdict[] {
   const whole = input.trim();
   if (whole === '') throw new Error('the input is empty');
+  const refusal = refusalIn(whole);
+  if (refusal !== undefined) throw new Error(`the input is an error that a service answered: ${refusal}`);
   const lines = whole.split('\n').map((line) => line.trim());
   const payloads = lines.map(payloadOf);
   if (payloads.every((payload) => payload !== undefined))
@@ -94,7 +99,8 @@ function verifyText(input: string, options: VerifyOptions, out: LineWriter): Any
     signers: signer ?? 'unchecked',
     serviceName,
     oracleId,
-    algorithmText: algorithmText && readFileSync(algorithmText, 'utf8'),
+    algorithmText: algorithmText && readNamed(algorithmText),
+    knownAlgorithms: AGGREGATION_TYPES.map(algorithmDefinition),
     weights: Object.keys(weight).length > 0 ? weight : undefined,
   });
   for (const { assetId, verdict, signer, checks } of reports) {
@@ -102,6 +108,12 @@ function verifyText(input: string, options: VerifyOptions, out: LineWriter): Any
     out.write(`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
   }
   return reports.map(({ verdict }) => verdict);
+}
+
+/** Returns the error, if the text is the answer of a service that refused a request. */
+function refusalIn(text: string): string | undefined {
+  const value = parseExactJson(text) as { error?: unknown } | null | undefined;
+  return typeof value?.error === 'string' ? value.error : undefined;
 }
 
 /** Verifies the proof, if one is named. @returns false when the proof does not hold */
@@ -160,7 +172,16 @@ async function readInput(input: string, stdin: NodeJS.ReadableStream): Promise<s
   const isText = input.startsWith('{') || input.startsWith('[') || /^(?:0x)?[0-9a-fA-F]{130,}$/.test(input);
   if (isText) return input;
   if (!existsSync(input)) throw new Error(`${input} is neither a file nor a payload or JSON text`);
-  return readFileSync(input, 'utf8');
+  return readNamed(input);
+}
+
+/** @throws Error of one sentence when the file cannot be read */
+function readNamed(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${file} ${cannotBeRead(error)}`);
+  }
 }
 
 function collectWeight(argument: string, weights: Readonly<Record<string, string>>): Record<string, string> {

@@ -11,6 +11,7 @@ import type { ReadableFile } from './readable_file.js';
 import { referenceProblems } from './references.js';
 import { fileSchema } from './schema.js';
 import { schemaProblems, unlessKnown } from './schema_problems.js';
+import { cannotBeRead } from './unreadable_file.js';
 import { configWarnings } from './warnings.js';
 
 export type LoadResult =
@@ -39,7 +40,7 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    return { ok: false, errors: [`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`] };
+    return { ok: false, errors: [`${file}: ${cannotBeRead(error)}`] };
   }
   const document = readDocument(text, file);
   const result = checkDocument(document, text);

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
 import { shownText } from './shown_text.js';
+import { cannotBeRead } from './unreadable_file.js';
 
 /** The text of a file, or the reason why the file is not used. The reason shows no part of the text. */
 export type ReadText = { readonly text: string } | { readonly message: string };
@@ -42,5 +43,5 @@ function readRegularFile(file: string, isSecret: boolean): ReadText {
 function unreadable(file: string, error: unknown): string {
   const steps = file.split(sep);
   const isShown = steps.map((_, at) => steps.slice(at).join(sep)).every((text) => shownText(text) === text);
-  return `${isShown ? file : 'the file'} cannot be read (${(error as NodeJS.ErrnoException).code})`;
+  return `${isShown ? file : 'the file'} ${cannotBeRead(error)}`;
 }

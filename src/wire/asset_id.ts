@@ -10,3 +10,19 @@ export const SYMBOL_LENGTH_MAX = 64;
  * more characters.
  */
 export const SYMBOL_PATTERN = '[^\\x00-\\x20",\\\\\\x7f]+';
+
+/**
+ * Returns the known symbol that a caller probably means: `BTCUSD` for `btcusd`, `BTC/USD` or `btc-usd`.
+ * @param isKnown tells whether a symbol exists and may be shown to the caller
+ */
+export function likelySymbol(symbol: string, isKnown: (symbol: string) => boolean): string | undefined {
+  const upper = symbol.toUpperCase();
+  return [upper, upper.replace(/[^A-Z0-9]/g, '')].find((likely) => likely !== symbol && isKnown(likely));
+}
+
+/** Lists unknown symbols for an error. Ends with a question if the caller probably means known ones. */
+export function unknownSymbols(symbols: readonly string[], isKnown: (symbol: string) => boolean): string {
+  const likely = new Set(symbols.map((symbol) => likelySymbol(symbol, isKnown)));
+  likely.delete(undefined);
+  return `${symbols.join(', ')}${likely.size === 0 ? '' : `; did you mean ${[...likely].join(', ')}?`}`;
+}

@@ -28,7 +28,7 @@ test('every error is printed and the exit status is 2', async (t) => {
     exitCode: 2,
   });
   t.match(await run(registerCheckConfig, 'check-config', `${file}.nope`), {
-    err: /cannot be read \(ENOENT\)/,
+    err: /cannot be read: there is no such file/,
     exitCode: 2,
   });
 });

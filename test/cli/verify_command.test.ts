@@ -58,6 +58,19 @@ test('the failed check is named', async (t) => {
   t.equal((await verify(['{}', '--weight', 'x'])).exitCode, 1);
 });
 
+test('an answer that refuses a request, a folder and an unreadable definition are one sentence', async (t) => {
+  const refused = await verify(['{"error":"the access token is not known"}']);
+  t.match(refused, {
+    stderr: 'verify: the input is an error that a service answered: the access token is not known\n',
+    exitCode: 1,
+  });
+  const folder = t.testdir();
+  t.match(await verify([folder]), {
+    stderr: `verify: ${folder} cannot be read: it is a folder, not a file\n`,
+    exitCode: 1,
+  });
+});
+
 test('without a signer nothing is verified', async (t) => {
   const { stdout, exitCode } = await verify([PAYLOAD]);
   const address = '0xC4A02e7D370402F4afC36032076B05e74FF81786';

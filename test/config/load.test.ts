@@ -176,7 +176,7 @@ test('bad keys and TLS files are errors at their place in the file', async (t) =
   );
   const result = loadConfig(file, {});
   t.same(result.ok ? [] : result.errors, [
-    `${file}:8:5 listen.tls.cert_file: ${folder}/nope.pem cannot be read (ENOENT)`,
+    `${file}:8:5 listen.tls.cert_file: ${folder}/nope.pem cannot be read: there is no such file`,
     `${file}:9:5 listen.tls.key_file: ${folder}/keys is not a file`,
     `${file}:15:5 keys.evm.file: ${folder}/keys/evm.hex is open to its group or to others (mode 0640); chmod 600 it`,
     `${file}:17:5 keys.stark.env: the variable STARK_KEY is not set`,
@@ -187,7 +187,7 @@ test('a file that cannot be read or does not validate is an error, not an except
   const folder = t.testdir({ 'config.yaml': 'keys: 5' });
   t.same(loadConfig(join(folder, 'nope.yaml'), {}), {
     ok: false,
-    errors: [`${folder}/nope.yaml: cannot be read (ENOENT)`],
+    errors: [`${folder}/nope.yaml: cannot be read: there is no such file`],
   });
   t.same(loadConfig(join(folder, 'config.yaml'), {}), {
     ok: false,

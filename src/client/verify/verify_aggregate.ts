@@ -32,6 +32,11 @@ export interface AggregateExpectations<S extends Signers> {
   /** The algorithm's definition. The checksum must be its SHA-256. Default: none, so that the checksum is not checked. */
   readonly algorithmText?: string | undefined;
   /**
+   * Definitions that the reader knows. Without `algorithmText`, the checksum may be the SHA-256 of any of them, and an unknown checksum is
+   * not checked. Default: none.
+   */
+  readonly knownAlgorithms?: readonly string[] | undefined;
+  /**
    * Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. Default: none, so that a price of this algorithm is
    * not checked.
    */
@@ -125,13 +130,13 @@ function checkAlgorithm(
   { service }: AggregateForm,
   expected: AggregateExpectations<Signers>,
 ): void {
-  if (expected.algorithmText === undefined) {
-    list.skip('checksum', "the algorithm's definition was not given");
-    return;
-  }
-  const hash = sha256(utf8ToBytes(expected.algorithmText));
-  const reason = `the SHA-256 of the given definition is ${prefixedHex(hash).slice(2)}`;
-  list.expect('checksum', bytesInteger(hash) === service.checksum, reason);
+  const { algorithmText, knownAlgorithms = [] } = expected;
+  const isDefinedBy = (text: string) => bytesInteger(sha256(utf8ToBytes(text))) === service.checksum;
+  if (algorithmText !== undefined) {
+    const hash = prefixedHex(sha256(utf8ToBytes(algorithmText))).slice(2);
+    list.expect('checksum', isDefinedBy(algorithmText), `the SHA-256 of the given definition is ${hash}`);
+  } else if (knownAlgorithms.some(isDefinedBy)) list.expect('checksum', true, '');
+  else list.skip('checksum', "the algorithm's definition was not given");
 }
 
 function checkService(

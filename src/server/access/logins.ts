@@ -9,7 +9,7 @@ import type { Origins } from './origins.js';
 import { loginName, type PublisherLogin, type PublisherLoginCheck } from './publisher_login_check.js';
 import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js';
 import type { TicketIssuer } from './ticket_issuer.js';
-import { hashOf, readTokenText, Token, type TokenDirectory } from './tokens.js';
+import { hashOf, readTokenText, Token, type TokenDirectory, tokenOfUserPass } from './tokens.js';
 
 /** A caller that may be admitted: the holder of a token, or a publisher that logged in with a signature. */
 export type Caller = Token | PublisherLogin;
@@ -73,7 +73,7 @@ export class Logins {
     const { tokens, clock } = this.#options;
     const header = readTokenText(request.authorization);
     if ('error' in header) return this.#refuse(request, header.reason, header.error);
-    const hash = hashOf(header.text);
+    const hash = this.#hashOf(header.text);
     const nowNs = clock.nowNs();
     if (nowNs < this.#limitedUntilNs) {
       const limited = this.#limitOf(request, hash);
@@ -128,6 +128,14 @@ export class Logins {
   isValid(caller: Caller, scope: Scope): boolean {
     const { tokens, publishers } = this.#options;
     return caller instanceof Token ? tokens.isValid(caller, scope) : publishers.isValid(caller);
+  }
+
+  /** Returns the hash of the token in a header. A token that is known as it was sent is not decoded. */
+  #hashOf(sent: string): string {
+    const hash = hashOf(sent);
+    if (this.#options.tokens.has(hash)) return hash;
+    const token = tokenOfUserPass(sent);
+    return token === undefined ? hash : hashOf(token);
   }
 
   get #limitedUntilNs(): bigint {

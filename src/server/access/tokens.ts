@@ -64,6 +64,11 @@ export class TokenDirectory {
     return this.#tokens.get(token.config.sha256.toString('hex')) === token && token.has(scope);
   }
 
+  /** Tells whether a hash is that of a token. This admits nobody: {@link find} does. */
+  has(hash: string): boolean {
+    return this.#tokens.has(hash);
+  }
+
   /**
    * Finds a token by the hash of the sent text. The sender cannot choose a hash, so the time of the look-up reveals nothing
    * about a token. The final comparison takes constant time.
@@ -98,6 +103,20 @@ export function readTokenText(authorization: readonly string[]): TokenText {
     : { text };
 }
 
+/**
+ * Returns the token of a header in the form of RFC 7617: the base64 of `TOKEN:` or `:TOKEN`, as `curl -u TOKEN:` and browsers send it.
+ * @param text from {@link readTokenText}
+ * @returns `undefined` if the text has another form
+ */
+export function tokenOfUserPass(text: string): string | undefined {
+  if (!BASE64.test(text)) return undefined;
+  const [, user = '', password = ''] = USER_PASS.exec(Buffer.from(text, 'base64').toString('latin1')) ?? [];
+  return user === '' || password === '' ? user || password || undefined : undefined;
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+/** The pattern of decoded credentials with visible characters. */
+const USER_PASS = /^([\x21-\x39\x3b-\x7e]*):([\x21-\x7e]*)$/;
 const SHA256_BYTES = 32;
 
 /**

@@ -1,6 +1,7 @@
 import type { Clock } from '../../model/time.js';
 import { StreamSession } from '../../stream/group.js';
 import { parseStreamOptions } from '../../stream/stream_options.js';
+import { unknownSymbols } from '../../wire/asset_id.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
 import { failure, type RestResponse } from '../http/rest_exchange.js';
@@ -28,9 +29,13 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
       if (fault !== undefined) return fault;
       const ids = readAssets(query.get('assets'), options);
       if ('status' in ids) return ids;
-      const unknown = [...ids].filter(([, id]) => id === undefined || !stream.isVisible(id, caller));
+      const isVisible = (id: number | undefined) => id !== undefined && stream.isVisible(id, caller);
+      const unknown = [...ids].filter(([, id]) => !isVisible(id));
       if (unknown.length > 0) {
-        const names = unknown.map(([name]) => name).join(', ');
+        const names = unknownSymbols(
+          unknown.map(([name]) => name),
+          (symbol) => isVisible(options.idOf(symbol)),
+        );
         return failure(400, `assets names unknown assets, or assets that the token does not cover: ${names}`);
       }
       const assets = [...new Set(ids.values())];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Scope } from '../../config/config.js';
 import type { Asset, SignatureType } from '../../model/asset.js';
-import { SYMBOL_LENGTH_MAX, SYMBOL_PATTERN } from '../../wire/asset_id.js';
+import { SYMBOL_LENGTH_MAX, SYMBOL_PATTERN, unknownSymbols } from '../../wire/asset_id.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import type { Caller } from '../access/logins.js';
 import type { PublisherLogin } from '../access/publisher_login_check.js';
@@ -223,12 +223,9 @@ export function findAssets(
   find: FindAsset,
 ): readonly Asset[] | RouteError {
   if (symbols.length > assetsMax)
-    return {
-      status: 400,
-      error: `assets names ${symbols.length} assets, assets_per_request is ${assetsMax}`,
-    };
+    return badRequest(`assets names ${symbols.length} assets, assets_per_request is ${assetsMax}`);
   const unknown = symbols.filter((symbol) => find(symbol) === undefined);
-  if (unknown.length > 0) return { status: 400, error: `assets names unknown assets: ${unknown.join(', ')}` };
+  if (unknown.length > 0) return badRequest(`assets names unknown assets: ${named(unknown, token, find)}`);
   const refusal = refuseForeign(symbols, token);
   if (refusal !== undefined) return refusal;
   const assets = symbols.map((symbol) => find(symbol, signatureType));
@@ -250,17 +247,22 @@ export function findAsset(
   find: FindAsset,
 ): Asset | RouteError {
   if (find(symbol) === undefined)
-    return { status: 400, error: `${parameter} names an unknown asset: ${symbol}` };
+    return badRequest(`${parameter} names an unknown asset: ${named([symbol], token, find)}`);
   if (!token.maySee(symbol))
     return { status: 403, error: `the access token does not cover this asset: ${symbol}` };
   return find(symbol, signatureType) ?? typeMissing(signatureType!, [symbol]);
 }
 
+function named(unknown: readonly string[], token: Token, find: FindAsset): string {
+  return unknownSymbols(unknown, (symbol) => token.maySee(symbol) && find(symbol) !== undefined);
+}
+
 function typeMissing(signatureType: SignatureType, symbols: readonly string[]): RouteError {
-  return {
-    status: 400,
-    error: `signature_type is ${signatureType}, in which there is no ${symbols.join(', ')}`,
-  };
+  return badRequest(`signature_type is ${signatureType}, in which there is no ${symbols.join(', ')}`);
+}
+
+function badRequest(error: string): RouteError {
+  return { status: 400, error };
 }
 
 /** A parameter that names an asset. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RESOLUTIONS } from '../../wire/rest_values.js';
+import { perhapsMilliseconds } from '../rest/likely_unit.js';
 import {
   assetParameter,
   type FindAsset,
@@ -46,6 +47,8 @@ export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
           const wanted = { parameter: 'symbol', symbol, signatureType };
           const asset = findAsset(wanted, token, options.findAsset);
           if ('error' in asset) return asset;
+          const doubt = perhapsMilliseconds(values.from);
+          if (doubt !== '') return { status: 400, error: `from lies in the far future${doubt}` };
           const data = texts.json(asset, values.resolution, values.from, values.to);
           return data === 'too many'
             ? {

@@ -5,6 +5,7 @@ import { type Clock, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RECENT_WINDOW_S } from '../../wire/rest_values.js';
 import type { Token } from '../access/tokens.js';
+import { perhapsMilliseconds } from '../rest/likely_unit.js';
 import {
   type AssetSelection,
   assetsParameter,
@@ -104,7 +105,8 @@ export function priceRoutes(
         errors: [400, 404, 500],
         handle({ timestamp, assets: symbols, signature_type: signatureType }, token): RouteResult {
           const nowS = Number(secondOf(clock.nowNs()));
-          if (timestamp > nowS) return { status: 400, error: 'timestamp lies in the future' };
+          if (timestamp > nowS)
+            return { status: 400, error: `timestamp lies in the future${perhapsMilliseconds(timestamp)}` };
           if (timestamp < nowS - RECENT_WINDOW_S)
             return { status: 400, error: `timestamp is older than ${RECENT_WINDOW_S} seconds` };
           const assets = find({ symbols, signatureType }, token);

@@ -3,7 +3,7 @@ import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { type ListenAddress, unusableAddress } from './port_claim.js';
+import { type ListenAddress, UnusableAddress } from './port_claim.js';
 
 export interface ListenOptions extends ListenAddress {
   readonly tls?: TlsFiles;
@@ -80,7 +80,7 @@ export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: L
   open(port);
   if (!socket) {
     app.close();
-    throw unusableAddress({ host, port });
+    throw new UnusableAddress({ host, port });
   }
   const opened = ws.us_socket_local_port(socket as unknown as uWS.us_socket);
   const setAccepting = (accepting: boolean) => {

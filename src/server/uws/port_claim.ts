@@ -12,13 +12,13 @@ export interface ListenAddress {
  * port, also with another service, or listens without SO_REUSEADDR. In the latter case a restart would have to wait a minute
  * for the connections of the former service.
  * @returns the port; a free port for 0
- * @throws Error when the address is in use or does not belong to this machine: the reason in one sentence
+ * @throws UnusableAddress when the address is in use or does not belong to this machine
  */
 export async function claimPort(at: ListenAddress): Promise<number> {
   try {
     return await probe(at);
   } catch (error) {
-    throw unusableAddress(at, (error as NodeJS.ErrnoException).code);
+    throw new UnusableAddress(at, (error as NodeJS.ErrnoException).code);
   }
 }
 
@@ -44,9 +44,18 @@ function probe(at: ListenAddress): Promise<number> {
   });
 }
 
-/** @param code the error of the operating system, if it is known */
-export function unusableAddress({ host, port }: ListenAddress, code?: string): Error {
-  return new Error(`cannot listen on ${shownText(host)}:${port}: ${reasonOf(host, code)}`);
+/** The error of an address on which the service cannot listen. Its message is one sentence. */
+export class UnusableAddress extends Error {
+  readonly at: ListenAddress;
+  /** True if the operating system says that another socket listens there. */
+  readonly isInUse: boolean;
+
+  /** @param code the error of the operating system, if it is known */
+  constructor(at: ListenAddress, code?: string) {
+    super(`cannot listen on ${shownText(at.host)}:${at.port}: ${reasonOf(at.host, code)}`);
+    this.at = at;
+    this.isInUse = code === 'EADDRINUSE';
+  }
 }
 
 function reasonOf(host: string, code: string | undefined): string {

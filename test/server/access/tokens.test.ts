@@ -48,6 +48,26 @@ test('missing, repeated, malformed and unknown are 401, each with its reason', a
     t.equal(errorOf([`Basic ${token}`]), '401 the access token is not known');
 });
 
+test('the token may be the user or the password of RFC 7617, as curl and browsers send it', async (t) => {
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+  t.equal(answer([basic('alice-token:')]), 'alice-token', 'curl -u alice-token:');
+  t.equal(answer([basic(':alice-token')]), 'alice-token');
+  for (const text of [
+    'alice-token',
+    'alice:token',
+    ':',
+    '',
+    'alice-token::',
+    'alice-token:x',
+    ' alice-token:',
+  ])
+    t.equal(answer([basic(text)]), 401, text);
+  // A token that has this form by itself means itself.
+  const encoded = Buffer.from('alice-token:').toString('base64');
+  const directory = new TokenDirectory([sampleToken('alice-token'), sampleToken(encoded)]);
+  t.match(authorize(directory, [`Basic ${encoded}`], 'rest'), { name: encoded });
+});
+
 test('a known token without the scope is 403', async (t) => {
   t.match(authorize(tokens, ['Basic rest-only'], 'stream'), {
     status: 403,

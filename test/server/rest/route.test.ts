@@ -53,7 +53,10 @@ test('assets are found all or none, and every unknown one is named', async (t) =
     return 'error' in found ? `${found.status} ${found.error}` : found.map(({ symbol }) => symbol);
   };
   t.same(symbolsOf(['ETHUSD', 'BTCUSD', 'SOLUSD']), ['ETHUSD', 'BTCUSD', 'SOLUSD']);
-  t.equal(symbolsOf(['BTCUSD', 'X', 'btcusd']), '400 assets names unknown assets: X, btcusd');
+  t.equal(
+    symbolsOf(['BTCUSD', 'X', 'btcusd']),
+    '400 assets names unknown assets: X, btcusd; did you mean BTCUSD?',
+  );
   t.equal(symbolsOf(['A', 'B', 'C', 'D']), '400 assets names 4 assets, assets_per_request is 3');
   t.equal(
     symbolsOf(['BTCUSD', 'ETHUSD', 'SOLUSD'], bitcoinOnly),
@@ -66,6 +69,8 @@ test('one asset is found, unknown or not covered', async (t) => {
   const one = (symbol: string, token = all) =>
     findAsset({ parameter: 'symbol', symbol, signatureType: undefined }, token, find);
   t.equal(one('BTCUSD', bitcoinOnly), assets[0]);
+  t.match(one('btc/usd'), { error: 'symbol names an unknown asset: btc/usd; did you mean BTCUSD?' });
+  t.match(one('eth-usd', bitcoinOnly), { error: 'symbol names an unknown asset: eth-usd' });
   t.match(one('X'), { status: 400, error: 'symbol names an unknown asset: X' });
   t.match(one('ETHUSD', bitcoinOnly), { status: 403 });
 });

@@ -1,0 +1,46 @@
+import { UnusableAddress } from '../server/uws/port_claim.js';
+import { ADMIN_PATHS, DOCUMENT_PATHS } from '../wire/paths.js';
+
+/** The ports of a start, and how its user chooses others. */
+export interface PortChoice {
+  readonly adminPort: number;
+  /** The options or keys of the two ports. */
+  readonly names: { readonly port: string; readonly adminPort: string };
+}
+
+/** The time limit for the program that has the port to answer. */
+const ANSWER_MS_MAX = 3_000;
+
+/**
+ * Describes the error of a start in one line. If a port is in use, the sentence says whether a tickseal answers there, and which option
+ * chooses another port.
+ */
+export async function describeStartError(error: unknown, { adminPort, names }: PortChoice): Promise<string> {
+  if (!(error instanceof UnusableAddress)) return error instanceof Error ? error.message : String(error);
+  const { at, isInUse, message } = error;
+  const isAdmin = at.port === adminPort;
+  const name = isAdmin ? names.adminPort : names.port;
+  if (!isInUse) return `${message} (${name})`;
+  const path = isAdmin ? ADMIN_PATHS.metrics : DOCUMENT_PATHS.openApi;
+  const user = (await isTickseal(`http://${hostInUrl(at.host)}:${at.port}${path}`))
+    ? 'a tickseal answers there'
+    : 'another program';
+  return `${message}: ${user}. ${name} chooses another port`;
+}
+
+/** Asks for a page that only a tickseal has. */
+async function isTickseal(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    return answer.ok && /tickseal_build_info|"title":\s*"tickseal/.test(await answer.text());
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the host of a listener as a client on this machine writes it. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
