@@ -10,8 +10,12 @@ export interface CommandStreams {
   readonly stderr: NodeJS.WritableStream;
 }
 
-/** Adds the options of every command that connects to a service. */
-export function withConnectionOptions(command: Command, { stderr }: CommandStreams): Command {
+/** Adds the options of every command that connects to a service. @param needsToken false: the command itself checks for a token */
+export function withConnectionOptions(
+  command: Command,
+  { stderr }: CommandStreams,
+  needsToken = true,
+): Command {
   return command
     .hook('preAction', () => {
       if (command.getOptionValueSource('token') === 'cli')
@@ -19,7 +23,9 @@ export function withConnectionOptions(command: Command, { stderr }: CommandStrea
     })
     .option('--url <url>', 'base address of the service, ws:// or wss://', parseUrl, 'ws://127.0.0.1:8080')
     .addOption(
-      new Option('--token <token>', "the caller's access token").env('TICKSEAL_TOKEN').makeOptionMandatory(),
+      new Option('--token <token>', "the caller's access token")
+        .env('TICKSEAL_TOKEN')
+        .makeOptionMandatory(needsToken),
     );
 }
 

@@ -29,6 +29,7 @@ import {
   SIGNER_OPTION,
   withConnectionOptions,
 } from './client_command.js';
+import { subscribeQuorum } from './quorum_subscription.js';
 
 interface SubscribeOptions {
   readonly url: string;
@@ -40,6 +41,7 @@ interface SubscribeOptions {
   readonly count?: number;
   readonly decode: boolean;
   readonly signer?: readonly string[];
+  readonly quorum?: string;
 }
 
 /**
@@ -50,8 +52,15 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
   withConnectionOptions(
     program.command('subscribe').description('print a stream of prices, one frame a line'),
     streams,
+    false,
   )
     .argument('<assets...>', 'symbols or numeric asset IDs')
+    .addOption(
+      new Option(
+        '--quorum <file>',
+        'print the median prices on which the operators of FILE agree; assets are symbols',
+      ).conflicts(['url', 'messageType', 'attrs', 'decode', 'signer']),
+    )
     .addOption(
       new Option('--channel <channel>', `delivery rate (the service's default: ${DEFAULT_CHANNEL})`).choices(
         CHANNELS,
@@ -77,7 +86,18 @@ export function registerSubscribe(program: Command, streams: CommandStreams = pr
       false,
     )
     .option(...SIGNER_OPTION)
-    .action(async (assets: string[], given: SubscribeOptions) => {
+    .action(async (assets: string[], given: SubscribeOptions, command: Command) => {
+      if (given.quorum !== undefined) {
+        const quorumExit = await subscribeQuorum(
+          assets,
+          { ...given, quorum: given.quorum },
+          streams,
+          process.env,
+        );
+        if (quorumExit !== 0) process.exitCode = quorumExit;
+        return;
+      }
+      if (given.token === undefined) command.error("error: required option '--token <token>' not specified");
       const decode = given.decode || given.signer !== undefined;
       const options = {
         ...given,
