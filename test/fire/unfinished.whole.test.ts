@@ -13,6 +13,9 @@ const KIB = 1024;
 /** The time in which a message must be finished, and the noise of a machine with other work. */
 const UNFINISHED_MS_MAX = 11_000;
 
+/** The interval of pongs that nobody asked for; `control_messages_per_second` is 10. */
+const PONG_MS = 500;
+
 /** Silent publishers: more than a token may have that hold an unfinished message. */
 const QUIET = 10;
 
@@ -42,6 +45,16 @@ class Deaf {
     const deaf = new Deaf(port);
     await new Promise((resolve) => deaf.socket.once('data', resolve));
     return deaf;
+  }
+
+  /** Begins a message with a frame of `bytes` bytes, and answers pings from then on: other frames may come between two fragments. */
+  begin(bytes: number): void {
+    const head = Buffer.alloc(14);
+    head.writeUInt16BE(0x01ff);
+    head.writeBigUInt64BE(BigInt(bytes), 2);
+    this.socket.write(Buffer.concat([head, Buffer.alloc(bytes, ' ')]));
+    const pongs = setInterval(() => this.socket.write(Buffer.from([0x8a, 0x80, 0, 0, 0, 0])), PONG_MS);
+    this.socket.on('close', () => clearInterval(pongs));
   }
 
   /** Sends a frame with a mask of zeros, or only the first `sent` bytes of the frame. */
@@ -97,4 +110,22 @@ test('a message of more than twice the limit ends the connection before it is th
   await eventually(() => over.isClosed);
   t.notOk(within.isClosed);
   within.socket.destroy();
+});
+
+test('unfinished messages of all connections have a bound, also of clients that answer pings', async (t) => {
+  if (openTcpCounters() === undefined) {
+    t.pass('this system has no counts');
+    return;
+  }
+  const service = await startTestService({});
+  t.teardown(() => service.stop());
+  const reader = await Feed.open(service);
+  const attackers = await Promise.all(Array.from({ length: 24 }, () => Deaf.open(service)));
+  for (const attacker of attackers) attacker.begin(1024 * KIB);
+  const open = () => attackers.filter(({ isClosed }) => !isClosed).length;
+  await eventually(() => open() <= 16, { what: 'those above 16 MiB are closed' });
+  await reader.accept({ symbol: 'BTCUSD', price: units(1) });
+  t.ok(open() > 0, 'the others stay');
+  for (const { socket } of attackers) socket.destroy();
+  await reader.socket.close();
 });

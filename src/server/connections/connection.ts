@@ -36,7 +36,7 @@ export interface ConnectionEvents {
   /** Called when a message was not sent because too many bytes wait ({@link ConnectionPath.bufferedBytesMax}). */
   dropped(): void;
   /**
-   * Called when nothing arrived for some time, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}.
+   * Called each second while nothing arrives, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}.
    */
   silent(): void;
   /** Called while the silence lasts, when no message may still be unfinished. Only with {@link ConnectionPath.reportsSilence}. */

@@ -1,5 +1,5 @@
 import type { ConnectionPath } from '../connections/connection.js';
-import { isOn, type Pinged } from './silent_bytes.js';
+import { isOn, type Pinged } from './socket_handles.js';
 import type { TcpCounters } from './tcp_counters.js';
 
 /** A WebSocket as the watch uses it. */

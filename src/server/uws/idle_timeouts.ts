@@ -11,7 +11,7 @@ export interface IdleTimed {
   /** The number of checks since a ping that was sent after {@link seenAtS}; 0 without such a ping. */
   checksSincePing: number;
   ping(): void;
-  /** Called when the ping received no answer. */
+  /** Called with each check while the ping has no answer. */
   silent(): void;
   /** Called with each check after {@link UNFINISHED_S} of silence; only if silence is reported. */
   unfinished(): void;
@@ -22,13 +22,13 @@ export interface IdleTimed {
 
 /** Tells silent connections in the middle of a message from those that have sent nothing. */
 export interface Silence<C> {
+  /** Called by each check with the connections that have not answered a ping so far. */
+  findAll(connections: readonly C[]): void;
   /** @returns `undefined` when that is unknown */
   hasOnlyOpened(connection: C): boolean | undefined;
-  /** Called by each check before it asks about connections. */
-  tick(): void;
 }
 
-const UNKNOWN: Silence<unknown> = { hasOnlyOpened: () => undefined, tick() {} };
+const UNKNOWN: Silence<unknown> = { findAll() {}, hasOnlyOpened: () => undefined };
 
 /** The interval of checks. */
 const CHECK_MS = 1_000;
@@ -93,8 +93,12 @@ export class IdleTimeouts<C extends IdleTimed> {
 
   check(): void {
     const nowS = Math.floor(this.#nowMs() / 1_000);
-    this.#silence.tick();
     const { members } = this.#connections;
+    this.#silence.findAll(
+      members.filter(
+        ({ path, checksSincePing }) => path.reportsSilence && checksSincePing >= UNANSWERED_CHECKS - 1,
+      ),
+    );
     for (let i = members.length - 1; i >= 0; i--) {
       const connection = members[i]!;
       const { idleTimeoutSeconds, reportsSilence } = connection.path;
@@ -111,11 +115,10 @@ export class IdleTimeouts<C extends IdleTimed> {
   }
 
   #report(connection: C, silentS: number): void {
-    const isNew = connection.checksSincePing === UNANSWERED_CHECKS;
-    const isLong = silentS >= UNFINISHED_S;
-    if ((!isNew && !isLong) || this.#silence.hasOnlyOpened(connection) === true) return;
-    if (isNew) connection.silent();
-    if (isLong) connection.unfinished();
+    if (connection.checksSincePing < UNANSWERED_CHECKS) return;
+    if (this.#silence.hasOnlyOpened(connection) === true) return;
+    connection.silent();
+    if (silentS >= UNFINISHED_S) connection.unfinished();
   }
 }
 

@@ -1,39 +1,36 @@
-import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js';
-import { strict as assert } from 'node:assert';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t } from 'uWebSockets.js';
 import { CLOSES } from '../../wire/close_codes.js';
 import { STREAM_PROTOCOL } from '../../wire/stream_ticket.js';
 import type {
-  Connection,
-  ConnectionEvents,
-  ConnectionOwner,
   ConnectionPath,
   DecideUpgrade,
   OpenEndpoint,
   UpgradeDecision,
 } from '../connections/connection.js';
 import type { RestRequest } from '../http/rest_exchange.js';
-import { FloodWatch, type WatchedSocket } from './flood_watch.js';
+import { FloodWatch } from './flood_watch.js';
 import { answerInTurn, upgradeFaultOf, writeResponse } from './http.js';
-import { type IdleTimed, IdleTimeouts } from './idle_timeouts.js';
+import { IdleTimeouts } from './idle_timeouts.js';
 import { readRequest } from './received_request.js';
 import { SilentBytes } from './silent_bytes.js';
+import { SocketHandles } from './socket_handles.js';
 import { openTcpCounters } from './tcp_counters.js';
-import { lookAtAll, lookInTurn, sequenceOf, type TopicMember, TopicMembership } from './topic_membership.js';
-import type { TurnBudget, TurnSender } from './turn_budget.js';
-
-interface Data {
-  readonly socket: UwsSocket;
-  /** The function that opens the endpoint; `undefined` after the socket is open. */
-  open: OpenEndpoint | undefined;
-}
+import { lookAtAll, lookInTurn, sequenceOf, TopicMembership } from './topic_membership.js';
+import type { TurnBudget } from './turn_budget.js';
+import { UnfinishedMessages } from './unfinished_messages.js';
+import { type SocketData, UwsSocket } from './uws_socket.js';
 
 /** The WebSockets of a uWebSockets.js app, which belongs to a single thread. */
 export class WebSockets {
   readonly #app: TemplatedApp;
   readonly #turns: TurnBudget;
   readonly #topics = new TopicMembership<UwsSocket>();
-  readonly #silentBytes = new SilentBytes<UwsSocket>(openTcpCounters);
-  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(() => performance.now(), this.#silentBytes);
+  readonly #handles = new SocketHandles<UwsSocket>(openTcpCounters, () => performance.now());
+  readonly #idleTimeouts = new IdleTimeouts<UwsSocket>(
+    () => performance.now(),
+    new SilentBytes<UwsSocket>(this.#handles),
+  );
+  readonly #unfinished: UnfinishedMessages<UwsSocket>;
   readonly #floods = new FloodWatch<UwsSocket>({
     openCounters: openTcpCounters,
     sockets: this.#idleTimeouts.connections,
@@ -43,6 +40,8 @@ export class WebSockets {
   constructor(app: TemplatedApp, turns: TurnBudget, paths: readonly ConnectionPath[], decide: DecideUpgrade) {
     this.#app = app;
     this.#turns = turns;
+    const longest = Math.max(...paths.map(({ parserBytesMax }) => parserBytesMax));
+    this.#unfinished = new UnfinishedMessages(this.#handles, Math.max(UNFINISHED_BYTES_MAX, longest));
     this.#idleTimeouts.start();
     this.#floods.start();
     for (const path of paths) this.#serve(path, decide);
@@ -56,6 +55,7 @@ export class WebSockets {
   /** Stops the checks when all sockets are being closed. */
   stop(): void {
     this.#idleTimeouts.stop();
+    this.#unfinished.stop();
     this.#floods.stop();
   }
 
@@ -88,6 +88,7 @@ export class WebSockets {
   #received(socket: UwsSocket, bytes: number): void {
     this.#idleTimeouts.received(socket);
     this.#floods.reported(socket, bytes);
+    this.#unfinished.received(socket, bytes);
   }
 
   #pinged(socket: UwsSocket, bytes: number): void {
@@ -96,7 +97,7 @@ export class WebSockets {
   }
 
   #serve(path: ConnectionPath, decide: DecideUpgrade): void {
-    this.#app.ws<Data>(path.path, {
+    this.#app.ws<SocketData>(path.path, {
       idleTimeout: deadAfterS(path.idleTimeoutSeconds),
       maxPayloadLength: path.parserBytesMax,
       maxBackpressure: path.bufferedBytesMax,
@@ -117,6 +118,7 @@ export class WebSockets {
         data.open = undefined;
         socket.opened(ws, open!);
         this.#idleTimeouts.add(socket);
+        if (path.reportsSilence) this.#unfinished.add(socket);
       },
       message: (ws, message, isBinary) => {
         const { socket } = ws.getUserData();
@@ -141,7 +143,8 @@ export class WebSockets {
         const { socket } = ws.getUserData();
         this.#idleTimeouts.delete(socket);
         this.#floods.closed(socket);
-        this.#silentBytes.closed(socket);
+        this.#unfinished.delete(socket);
+        this.#handles.closed(socket);
         socket.closed();
       },
     });
@@ -158,6 +161,9 @@ function loopUtilization(): () => number {
     return utilization;
   };
 }
+
+/** The memory of the unfinished messages of publishers on a thread, if the longest message is not longer. */
+const UNFINISHED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The longest timeout of uWebSockets.js. */
 const UWS_TIMEOUT_S_MAX = 960;
@@ -178,7 +184,7 @@ function upgrade(
   context: us_socket_context_t,
   turns: TurnBudget,
   decide: (request: RestRequest) => UpgradeDecision,
-  dataOf: (open: OpenEndpoint) => Data,
+  dataOf: (open: OpenEndpoint) => SocketData,
 ): void {
   const key = req.getHeader('sec-websocket-key');
   const extensions = req.getHeader('sec-websocket-extensions');
@@ -196,95 +202,7 @@ function upgrade(
 }
 
 /**
- * All data of a connection. The data are in a single object to save memory, because there may be tens of thousands of
- * connections.
- */
-class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender, WatchedSocket {
-  ws: WebSocket<Data> | undefined;
-  events!: ConnectionEvents;
-  owner: ConnectionOwner | undefined;
-  ownerPlace = 0;
-  idlePlace = 0;
-  seenAtS = 0;
-  checksSincePing = 0;
-  /** The pings whose pongs have not come. */
-  pingsUnanswered = 0;
-  turn = 0;
-  messagesInTurn = 0;
-  topicPlace = 0;
-  joinedAtSequence = 0;
-  #topic: number | undefined;
-
-  constructor(
-    readonly path: ConnectionPath,
-    readonly topics: TopicMembership<UwsSocket>,
-  ) {}
-
-  opened(ws: WebSocket<Data>, open: OpenEndpoint): void {
-    this.ws = ws;
-    this.events = open(this);
-  }
-
-  send(frame: Uint8Array | string, isBinary = false): void {
-    if (this.ws?.send(frame, isBinary) === SEND_DROPPED) this.events.dropped();
-  }
-
-  join(topic: number, sequence: number): void {
-    if (this.ws === undefined) return;
-    assert(this.#topic === undefined, 'a socket is in one topic at a time');
-    this.#topic = topic;
-    this.topics.join(topic, this, sequence);
-    this.ws.subscribe(String(topic));
-  }
-
-  leave(topic: number): void {
-    if (this.ws === undefined || this.#topic !== topic) return;
-    this.#topic = undefined;
-    this.topics.leave(topic, this);
-    this.ws.unsubscribe(String(topic));
-  }
-
-  ping(): void {
-    if (this.ws === undefined) return;
-    this.pingsUnanswered += 1;
-    this.ws.ping();
-  }
-
-  silent(): void {
-    this.events.silent();
-  }
-
-  unfinished(): void {
-    this.events.unfinished();
-  }
-
-  heard(): void {
-    this.events.heard();
-  }
-
-  flooded(): void {
-    this.owner?.flooded();
-    this.close(CLOSES.emptyFrames.code, CLOSES.emptyFrames.reason);
-  }
-
-  close(code: number, reason: string): void {
-    this.ws?.end(code, reason);
-  }
-
-  /** Called after uWebSockets.js closed the socket and removed it from its topics. */
-  closed(): void {
-    this.ws = undefined;
-    if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
-    this.owner?.closed(this);
-    this.events.closed();
-  }
-}
-
-/**
  * The number of members up to which a frame is sent by a call for each member. For few members `publish` of uWebSockets.js is
  * slower, because it searches the topic, copies the frame, and writes the frame only at the end of the turn of the event loop.
  */
 const SENT_SINGLY_MAX = 32;
-
-/** The value that `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
-const SEND_DROPPED = 2;

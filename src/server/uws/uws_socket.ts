@@ -1,0 +1,121 @@
+import type { WebSocket } from 'uWebSockets.js';
+import { strict as assert } from 'node:assert';
+import { CLOSES } from '../../wire/close_codes.js';
+import type {
+  Connection,
+  ConnectionEvents,
+  ConnectionOwner,
+  ConnectionPath,
+  OpenEndpoint,
+} from '../connections/connection.js';
+import type { WatchedSocket } from './flood_watch.js';
+import type { IdleTimed } from './idle_timeouts.js';
+import { PING_BYTES_MAX } from './socket_handles.js';
+import type { TopicMember, TopicMembership } from './topic_membership.js';
+import type { TurnSender } from './turn_budget.js';
+import type { Unfinished } from './unfinished_messages.js';
+
+/** The data that uWebSockets.js keeps for a socket. */
+export interface SocketData {
+  readonly socket: UwsSocket;
+  /** The function that opens the endpoint; `undefined` after the socket is open. */
+  open: OpenEndpoint | undefined;
+}
+
+/**
+ * All data of a connection. The data are in a single object to save memory, because there may be tens of thousands of
+ * connections.
+ */
+export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender, Unfinished, WatchedSocket {
+  ws: WebSocket<SocketData> | undefined;
+  events!: ConnectionEvents;
+  owner: ConnectionOwner | undefined;
+  ownerPlace = 0;
+  idlePlace = 0;
+  seenAtS = 0;
+  checksSincePing = 0;
+  /** The pings whose pongs have not come. */
+  pingsUnanswered = 0;
+  turn = 0;
+  messagesInTurn = 0;
+  topicPlace = 0;
+  joinedAtSequence = 0;
+  wholeBytes = 0;
+  readBytes = -1;
+  unfinishedBytes = 0;
+  #topic: number | undefined;
+
+  constructor(
+    readonly path: ConnectionPath,
+    readonly topics: TopicMembership<UwsSocket>,
+  ) {}
+
+  opened(ws: WebSocket<SocketData>, open: OpenEndpoint): void {
+    this.ws = ws;
+    this.events = open(this);
+  }
+
+  send(frame: Uint8Array | string, isBinary = false): void {
+    if (this.ws?.send(frame, isBinary) === SEND_DROPPED) this.events.dropped();
+  }
+
+  join(topic: number, sequence: number): void {
+    if (this.ws === undefined) return;
+    assert(this.#topic === undefined, 'a socket is in one topic at a time');
+    this.#topic = topic;
+    this.topics.join(topic, this, sequence);
+    this.ws.subscribe(String(topic));
+  }
+
+  leave(topic: number): void {
+    if (this.ws === undefined || this.#topic !== topic) return;
+    this.#topic = undefined;
+    this.topics.leave(topic, this);
+    this.ws.unsubscribe(String(topic));
+  }
+
+  ping(bytes = 0): void {
+    if (this.ws === undefined) return;
+    this.pingsUnanswered += 1;
+    this.ws.ping(PING_PAYLOAD.slice(0, bytes));
+  }
+
+  silent(): void {
+    this.events.silent();
+  }
+
+  unfinished(): void {
+    this.events.unfinished();
+  }
+
+  heard(): void {
+    this.events.heard();
+  }
+
+  flooded(): void {
+    this.owner?.flooded();
+    this.close(CLOSES.emptyFrames.code, CLOSES.emptyFrames.reason);
+  }
+
+  tooLarge(): void {
+    // Without a close frame: uWebSockets.js keeps the message until the peer has answered the frame, or for 12 s.
+    this.ws?.close();
+  }
+
+  close(code: number, reason: string): void {
+    this.ws?.end(code, reason);
+  }
+
+  /** Called after uWebSockets.js closed the socket and removed it from its topics. */
+  closed(): void {
+    this.ws = undefined;
+    if (this.#topic !== undefined) this.topics.leave(this.#topic, this);
+    this.owner?.closed(this);
+    this.events.closed();
+  }
+}
+
+const PING_PAYLOAD = ' '.repeat(PING_BYTES_MAX);
+
+/** The value that `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
+const SEND_DROPPED = 2;
