@@ -1,4 +1,5 @@
 import type { Route } from '../rest/route.js';
+import { keptSignedPrice } from '../schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../schemas/value_schemas.js';
 import { documentRoutes } from './document_routes.js';
 import { type HistoryRouteOptions, historyRoutes } from './history_route.js';
@@ -27,11 +28,12 @@ export type RouteOptions = PriceRouteOptions &
 /** Makes the routes of the service, by path. */
 export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> {
   const signedPrice = aggregatedSignedPrice(options.serviceName);
+  const keptPrice = keptSignedPrice(signedPrice);
   const past = new PastAccess(options);
   const routes = [
     ...priceRoutes(options, signedPrice),
-    ...instantRoutes(options, past, signedPrice),
-    ...rangeRoutes(options, past, signedPrice),
+    ...instantRoutes(options, past, keptPrice),
+    ...rangeRoutes(options, past, keptPrice),
     ...historyRoutes(options),
     ...marketStatusRoutes(options),
     ...referenceRoutes(options),

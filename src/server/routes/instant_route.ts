@@ -13,8 +13,8 @@ import {
   tokenRoute,
   unixNanoseconds,
 } from '../rest/route.js';
-import { keptSignedPrice } from '../schemas/past_schemas.js';
-import { type aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
+import type { keptSignedPrice } from '../schemas/past_schemas.js';
+import { assetId } from '../schemas/value_schemas.js';
 import { shownAggregateJson } from './aggregate_json.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
@@ -28,12 +28,12 @@ export interface InstantRouteOptions extends PastAccessOptions {
 
 /**
  * @param access the requests for the past, of this route and others
- * @param signedPrice the schema of an aggregate, which the documents share with other routes
+ * @param keptPrice the schema of an aggregate of the past, which the documents share with other routes
  */
 export function instantRoutes(
   options: InstantRouteOptions,
   access: PastAccess,
-  signedPrice: ReturnType<typeof aggregatedSignedPrice>,
+  keptPrice: ReturnType<typeof keptSignedPrice>,
 ): [string, Route][] {
   const { clock, assetsPerRequestMax } = options;
   const past = new InstantReader(options, access);
@@ -53,7 +53,7 @@ export function instantRoutes(
           assets: assetsParameter(assetsPerRequestMax),
           signature_type: signatureTypeParameter,
         },
-        response: z.record(assetId, keptSignedPrice(signedPrice)),
+        response: z.record(assetId, keptPrice),
         errors: [400, 404, 410, 500, 503],
         handle({ timestamp, assets: symbols, signature_type: signatureType }, token) {
           const aheadNs = timestamp - clock.nowNs();

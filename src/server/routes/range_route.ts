@@ -17,8 +17,7 @@ import {
   unixNanoseconds,
 } from '../rest/route.js';
 import type { StreamedAnswer } from '../rest/route_result.js';
-import { keptSignedPrice } from '../schemas/past_schemas.js';
-import type { aggregatedSignedPrice } from '../schemas/value_schemas.js';
+import type { keptSignedPrice } from '../schemas/past_schemas.js';
 import { shownAggregateJson } from './aggregate_json.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
 import { rangePage } from './range_page.js';
@@ -108,12 +107,12 @@ interface RangeRequest extends WantedName {
 
 /**
  * @param access the requests for the past, of this route and others
- * @param signedPrice the schema of an aggregate, which the documents share with other routes
+ * @param keptPrice the schema of an aggregate of the past, which the documents share with other routes
  */
 export function rangeRoutes(
   options: RangeRouteOptions,
   access: PastAccess,
-  signedPrice: ReturnType<typeof aggregatedSignedPrice>,
+  keptPrice: ReturnType<typeof keptSignedPrice>,
 ): [string, Route][] {
   return [
     [
@@ -122,7 +121,7 @@ export function rangeRoutes(
         summary:
           'The aggregated signed prices of an asset that were signed in a time range, ascending, one in each line; also of an asset that is no longer configured',
         parameters,
-        response: keptSignedPrice(signedPrice),
+        response: keptPrice,
         raw: FORMATS.ndjson,
         errors: [410, 500, 503],
         handle({ asset: symbol, from: fromNs, to: toNs, signature_type: signatureType, ...form }, token) {
