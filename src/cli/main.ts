@@ -13,12 +13,6 @@ if (problem !== undefined) {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
-  // The code of all other commands would take 20 MiB of the memory of a process that runs for months.
-  if (process.argv[2] === 'sources') {
-    const { createSourcesProgram } = await import('./sources_program.js');
-    await createSourcesProgram().parseAsync();
-  } else {
-    const { createProgram } = await import('./program.js');
-    await createProgram().parseAsync();
-  }
+  const { createProgram } = await import('./program.js');
+  await (await createProgram(process.argv[2])).parseAsync();
 }
