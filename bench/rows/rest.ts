@@ -9,6 +9,7 @@ import { Updates } from '../../scripts/load/updates.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { pause } from '../../scripts/load/wait.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
+import { DAY_S, MINUTE_S } from '../../src/wire/resolution.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { type StartedPeer, startCompiled } from '../peers/compiled.js';
 import { startNginx } from '../peers/nginx.js';
@@ -21,19 +22,23 @@ const ASSETS = 100;
 const PUBLISHERS = 3;
 const CONNECTIONS = 32;
 const CANDLES: Readonly<Record<Scale, number>> = { full: 10_080, smoke: 100 };
+/** More candles than a day has, so that as many candles as are requested lie before today. */
+const CANDLES_OF_TODAY_MAX = 1_440;
 /** The time that V8 needs to compile the code of a request. */
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 10 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 700, smoke: 30 };
 const LATEST_CASES = ['latest of 1 asset', 'latest of 10 assets', 'latest of 100 assets'] as const;
-const CASES = [...LATEST_CASES, 'history of 10,080 candles'] as const;
+const HISTORY_CASES = ['history of 10,080 candles', 'history of 7 sealed days'] as const;
+const CASES = [...LATEST_CASES, ...HISTORY_CASES] as const;
 type Case = (typeof CASES)[number];
-type LatestCase = (typeof LATEST_CASES)[number];
-
-/** The smallest allowed ratios to the number of answers of each peer. */
-const RATIOS: Readonly<Record<LatestCase, Readonly<Record<Peer, number>>>> = {
+/** The smallest allowed ratios to the number of answers of each peer. A case without a ratio has no such peer. */
+const RATIOS: Readonly<Record<Case, Readonly<Partial<Record<Peer, number>>>>> = {
   'latest of 1 asset': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
   'latest of 10 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
   'latest of 100 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 0.9, 'net/http': 2 },
+  // Candles of today are written anew for each answer.
+  'history of 10,080 candles': {},
+  'history of 7 sealed days': { 'bare uWS': 0.5 },
 };
 type Peer = 'bare uWS' | 'fastify' | 'nginx' | 'net/http';
 
@@ -72,11 +77,11 @@ export const rest: Row = {
 };
 
 function line(name: Case): Line {
-  const ratios = name === 'history of 10,080 candles' ? undefined : RATIOS[name];
+  const ratios = RATIOS[name];
   const against = (label: string, variant: Peer) => ({
     name: label,
     source: { variant, figure: name },
-    ...(ratios && { ratio: { atLeast: ratios[variant] } }),
+    ...(ratios[variant] !== undefined && { ratio: { atLeast: ratios[variant] } }),
   });
   return {
     name,
@@ -85,7 +90,7 @@ function line(name: Case): Line {
     peers: [
       against('bare uWS route', 'bare uWS'),
       against('fastify', 'fastify'),
-      ...(ratios
+      ...(ratios.nginx !== undefined
         ? [
             against('nginx, static file', 'nginx'),
             tunedNginx(name),
@@ -115,7 +120,7 @@ function limit(name: Case): Line {
     ours: { variant: 'bare uWS', figure: name },
     peers: [
       { name: 'fastify', source: { variant: 'fastify', figure: name } },
-      ...(name === 'history of 10,080 candles'
+      ...(RATIOS[name].nginx === undefined
         ? []
         : [{ name: 'nginx, static file', source: { variant: 'nginx', figure: name } }, tunedNginx(name)]),
     ],
@@ -144,27 +149,27 @@ async function measure(
     publishers: PUBLISHERS,
     clockPeriod: '60s',
   });
-  const range = await storeCandles(config.file, CANDLES[scale]);
+  const range = await storeCandles(config.file, CANDLES[scale] + CANDLES_OF_TODAY_MAX);
+  const path = (name: Case) => pathOf(name, range, CANDLES[scale]);
   const service = await startService(config.file);
   await publishAll(service);
   const dir = dirname(config.file);
   const keepAnswer = async (name: Case): Promise<string> => {
     const file = join(dir, `${name}.json`);
-    writeFileSync(file, await fetchBody(service.port, pathOf(name, range)));
+    writeFileSync(file, await fetchBody(service.port, path(name)));
     return file;
   };
   const all = await keepAnswer('latest of 100 assets');
   const figures: Record<string, number> = {};
   for (const name of cases) {
-    const path = pathOf(name, range);
     const server = (await startAnswering?.({ file: await keepAnswer(name), all, dir })) ?? service;
     if ('missing' in server) {
       await service.stop();
       return { figures: {}, missing: server.missing };
     }
-    await requestFor(server.port, path, CONNECTIONS, WARM_UP_MS[scale]);
-    const alone = await requestFor(server.port, path, 1, WARM_UP_MS[scale]);
-    const { requests, usage } = await measureRequests(server, path, scale);
+    await requestFor(server.port, path(name), CONNECTIONS, WARM_UP_MS[scale]);
+    const alone = await requestFor(server.port, path(name), 1, WARM_UP_MS[scale]);
+    const { requests, usage } = await measureRequests(server, path(name), scale);
     figures[name] = requests / usage.serverCpuSeconds;
     figures[`${name}: p50`] = percentile(alone.delaysMs, 50);
     figures[`${name}: server cores`] = usage.serverShare;
@@ -196,7 +201,7 @@ export async function publishAll(service: ServerProcess): Promise<void> {
     await publisher.settle(clientFrame(updates.message(i, all)));
     publisher.close();
   }
-  const path = pathOf('latest of 100 assets', { fromS: 0, toS: 0 });
+  const path = latestPath(ASSETS);
   for (;;) {
     const { data } = JSON.parse(await fetchBody(service.port, path)) as { data: object };
     if (Object.keys(data).length === ASSETS) return;
@@ -204,7 +209,7 @@ export async function publishAll(service: ServerProcess): Promise<void> {
   }
 }
 
-export function pathOf(name: Case, { fromS, toS }: HistoryRange): string {
+function pathOf(name: Case, stored: HistoryRange, candles: number): string {
   switch (name) {
     case 'latest of 1 asset':
       return latestPath(1);
@@ -213,10 +218,16 @@ export function pathOf(name: Case, { fromS, toS }: HistoryRange): string {
     case 'latest of 100 assets':
       return latestPath(100);
     case 'history of 10,080 candles':
-      return `${REST_PATHS.history}?symbol=${symbolOf(0)}&resolution=1&from=${fromS}&to=${toS}`;
+      return historyPath(stored.toS, candles);
+    case 'history of 7 sealed days':
+      return historyPath(Math.floor(stored.toS / DAY_S) * DAY_S, candles);
   }
 }
 
-function latestPath(assets: number): string {
+export function latestPath(assets: number): string {
   return `${REST_PATHS.latest}?assets=${Array.from({ length: assets }, (_, asset) => symbolOf(asset)).join()}`;
+}
+
+function historyPath(toS: number, candles: number): string {
+  return `${REST_PATHS.history}?symbol=${symbolOf(0)}&resolution=1&from=${toS - candles * MINUTE_S}&to=${toS}`;
 }

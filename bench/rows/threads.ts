@@ -8,7 +8,7 @@ import { requestFromProcesses } from '../workloads/request_processes.js';
 import { measureService as measureSets } from './distinct_sets.js';
 import { ASSETS as FAN_OUT_ASSETS, measureFrames } from './fan_out.js';
 import { measureService as measureLatency } from './latency.js';
-import { pathOf, publishAll } from './rest.js';
+import { latestPath, publishAll } from './rest.js';
 
 const REST_ASSETS = 100;
 const REST_PUBLISHERS = 3;
@@ -17,6 +17,7 @@ const CONNECTIONS = 32;
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 10 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 30 };
 const REST_CASES = ['latest of 1 asset', 'latest of 100 assets'] as const;
+const ASSETS_OF = { 'latest of 1 asset': 1, 'latest of 100 assets': 100 } as const;
 const READERS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 10 };
 const CHANNEL_MS = 100;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 20 };
@@ -143,7 +144,7 @@ async function measureRest(scale: Scale, threads: number, services: number): Pro
   const cpuSeconds = () => running.reduce((sum, service) => sum + service.cpuSeconds(), 0);
   const figures: Record<string, number> = {};
   for (const name of REST_CASES) {
-    const path = pathOf(name, { fromS: 0, toS: 0 });
+    const path = latestPath(ASSETS_OF[name]);
     for (const port of ports) await fetchBody(port, path);
     for (const [figure, processes] of [
       [name, threads * services],

@@ -196,6 +196,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       newest: (asset) => store.newest(asset),
       readCandles: (asset, resolution, fromS, toS) =>
         store.history(asset, resolution, fromS, toS, limits.candlesPerRequest),
+      candleDays: (asset) => store.candleDays(asset),
       sealedDays: (asset) => store.sealedDays(asset),
       calendarOf: (asset) => markets.calendarOf(asset),
       serviceName: config.service.name,

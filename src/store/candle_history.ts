@@ -2,7 +2,7 @@ import type { CandleBlock } from '../records/candle_block.js';
 import { type CandleInterval, DAY_S, intervalAt, isWholeQuarters, MINUTE_S } from '../wire/resolution.js';
 import type { Resolution } from '../wire/rest_values.js';
 import type { OpenTables } from './open_tables.js';
-import { type AssetSeries, dayOfMinute, HOURS_PER_DAY } from './series.js';
+import { type AssetSeries, type Days, dayOfMinute, HOURS_PER_DAY } from './series.js';
 
 const QUARTER_S = 15 * MINUTE_S;
 const HOUR_S = 3_600;
@@ -37,7 +37,7 @@ export function readHistory(
 ): CandleColumns | 'too many' {
   const candles: CandleColumns = { t: [], o: [], h: [], l: [], c: [] };
   const running = series.newest?.minute;
-  const lastDay = running ? dayOfMinute(running.minute) : lastClosedDay(series);
+  const lastDay = lastCandleDay(series);
   if (lastDay === undefined || series.firstDay === undefined || fromS >= toS) return candles;
   const lastS = running ? running.minute * MINUTE_S : (lastDay + 1) * DAY_S - MINUTE_S;
   const firstS = series.firstDay * DAY_S;
@@ -60,6 +60,18 @@ export function readHistory(
   }
   if (running) fold.add(lastS, running.open, running.high, running.low, running.close);
   return candles.t.length > candlesMax ? 'too many' : candles;
+}
+
+/** Returns the days that may have candles. */
+export function candleDays(series: AssetSeries): Days {
+  const lastDay = lastCandleDay(series);
+  if (lastDay === undefined || series.firstDay === undefined) return { first: 0, end: 0 };
+  return { first: series.firstDay, end: lastDay + 1 };
+}
+
+function lastCandleDay(series: AssetSeries): number | undefined {
+  const running = series.newest?.minute;
+  return running ? dayOfMinute(running.minute) : lastClosedDay(series);
 }
 
 /** Returns the last day with closed minutes. Without a running minute, such days may have come from another store. */

@@ -132,6 +132,7 @@ export function openFollower(
     newest: (asset) => read((reader) => reader.newest(asset)),
     recent: (asset, second) => read((reader) => reader.recent(asset, second)),
     history: (...range) => read((reader) => reader.history(...range)),
+    candleDays: (asset) => read((reader) => reader.candleDays(asset)),
     sealedDays: (asset) => read((reader) => reader.sealedDays(asset)),
     close: () => folder.close(),
   };

@@ -2,7 +2,14 @@ import { CandleBlock } from '../records/candle_block.js';
 import { DamagedRecord } from '../records/envelope.js';
 import { minutesOf } from './candle_history.js';
 import type { OpenTables } from './open_tables.js';
-import { type AssetSeries, dayOfMinute, HOURS_PER_DAY, MINUTES_PER_DAY, MINUTES_PER_HOUR } from './series.js';
+import {
+  type AssetSeries,
+  type Days,
+  dayOfMinute,
+  HOURS_PER_DAY,
+  MINUTES_PER_DAY,
+  MINUTES_PER_HOUR,
+} from './series.js';
 
 export const MINUTES_PER_QUARTER = 15;
 
@@ -87,12 +94,6 @@ export function followHousekeeping(
     const end = Math.min(day, series.unsealedDays[0] ?? runningDay(series) ?? 0);
     if (series.firstDay !== undefined && series.firstDay < end) series.firstDay = end;
   }
-}
-
-/** A range of days since 1970. `end` is not included. */
-export interface Days {
-  readonly first: number;
-  readonly end: number;
 }
 
 /** Returns the sealed days of an asset. Each of these days has one record, or no record when it has no candles. */

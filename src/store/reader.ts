@@ -2,10 +2,10 @@ import type { AssetName } from '../model/asset_map.js';
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { Holding } from '../records/second_record.js';
 import type { Resolution } from '../wire/rest_values.js';
-import { type CandleColumns, readHistory } from './candle_history.js';
-import { type Days, sealedDays } from './housekeeping.js';
+import { type CandleColumns, candleDays, readHistory } from './candle_history.js';
+import { sealedDays } from './housekeeping.js';
 import type { OpenTables } from './open_tables.js';
-import { type AssetSeries, secondInForce } from './series.js';
+import { type AssetSeries, type Days, secondInForce } from './series.js';
 
 /** The part of the store that readers use. */
 export interface StoreReader {
@@ -28,6 +28,8 @@ export interface StoreReader {
     toS: number,
     candlesMax: number,
   ): CandleColumns | 'too many';
+  /** Returns the days that may have candles. */
+  candleDays(asset: AssetName): Days;
   /** Returns the days whose candles no longer change. */
   sealedDays(asset: AssetName): Days;
 }
@@ -44,6 +46,7 @@ export function readSeries(seriesOf: (asset: AssetName) => AssetSeries, tables: 
     },
     history: (asset, resolution, fromS, toS, candlesMax) =>
       readHistory(seriesOf(asset), tables, { resolution, fromS, toS, candlesMax }),
+    candleDays: (asset) => candleDays(seriesOf(asset)),
     sealedDays: (asset) => sealedDays(seriesOf(asset)),
   };
 }

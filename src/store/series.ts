@@ -72,6 +72,12 @@ export function secondInForce(series: AssetSeries, second: number): number | und
   return series.seconds[low - 1];
 }
 
+/** A range of days since 1970. `end` is not included. */
+export interface Days {
+  readonly first: number;
+  readonly end: number;
+}
+
 export function dayOfMinute(minute: number): number {
   return Math.floor(minute / MINUTES_PER_DAY);
 }

@@ -213,6 +213,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     durable: () => journal.durable(),
     recent: (asset, second) => noticing(() => reader.recent(asset, second)),
     history: (...range) => noticing(() => reader.history(...range)),
+    candleDays: (asset) => noticing(() => reader.candleDays(asset)),
     sealedDays: (asset) => noticing(() => reader.sealedDays(asset)),
     starkSymbols: recordKeys.starkSymbols,
     watchCommits(watch) {

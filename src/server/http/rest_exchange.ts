@@ -1,4 +1,5 @@
 import type { LoginHeaders } from '../../ingest/publisher_login.js';
+import type { PartedBody } from './parted_body.js';
 
 /** A request in the form for routes. The received bytes are no longer available. */
 export interface RestRequest {
@@ -39,7 +40,7 @@ export interface RestRequest {
 export interface RestResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string | Uint8Array;
+  readonly body: string | Uint8Array | PartedBody;
   /** The content type. Default: `application/json`. */
   readonly contentType?: string;
   /** The parts of a long body, in place of `body`. Each is made when it is asked for. */

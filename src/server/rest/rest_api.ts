@@ -4,11 +4,12 @@ import { NotLoaded } from '../../store/follower.js';
 import type { Caller, Logins } from '../access/logins.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { Token } from '../access/tokens.js';
+import { PartedBody } from '../http/parted_body.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { AnswerCache } from './answer_cache.js';
 import type { Route, RouteError } from './route.js';
-import type { LateRouteResult, PayRows } from './route_result.js';
+import type { LateRouteResult, PayRows, RouteAnswer, RouteParts } from './route_result.js';
 
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
@@ -76,13 +77,15 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
       const result = route.handle(query, caller, request.body);
       if ('error' in result) return refusal(result, headers);
       if ('later' in result)
-        return { status: 200, headers, body: '', later: answerLater(request.path, caller, result) };
-      const allHeaders = [...headers, ...Object.entries(route.headers)];
-      if (route.raw)
-        return { status: 200, headers: allHeaders, body: result.data, contentType: contentType(route.raw) };
-      const text = `{"data":${result.data}}`;
-      const body = result.isCurrent ? answers.keep(key, asked, text, result.isCurrent) : text;
-      return { status: 200, headers: allHeaders, body };
+        return { status: 200, headers, body: '', later: answerLater(request.path, route, caller, result) };
+      const body = bodyOf(route, result);
+      const isCurrent = 'data' in result ? result.isCurrent : undefined;
+      return {
+        status: 200,
+        headers: [...headers, ...Object.entries(route.headers)],
+        body: isCurrent && typeof body === 'string' ? answers.keep(key, asked, body, isCurrent) : body,
+        ...(route.raw && { contentType: contentType(route.raw) }),
+      };
     } catch (error) {
       return fault(request.path, error, headers);
     }
@@ -90,17 +93,21 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
 
   async function answerLater(
     path: string,
+    route: Route,
     caller: Caller | undefined,
     { later }: LateRouteResult,
   ): Promise<LateAnswer> {
     try {
       const result = await later;
       if ('error' in result) return refusal(result, []);
-      if ('data' in result) return { status: 200, headers: [], body: `{"data":${result.data}}` };
-      const { contentType, headers } = result;
+      if ('data' in result || 'parts' in result) {
+        const type = route.raw && { contentType: contentType(route.raw) };
+        return { status: 200, headers: Object.entries(route.headers), body: bodyOf(route, result), ...type };
+      }
+      const { contentType: streamType, headers } = result;
       const budget = caller === undefined ? UNLIMITED : rangeRowsOf(caller);
       const parts = watched(path, result.open(payerFrom(budget)));
-      return { status: 200, headers, body: '', contentType, parts };
+      return { status: 200, headers, body: '', contentType: streamType, parts };
     } catch (error) {
       return fault(path, error, []);
     }
@@ -144,6 +151,15 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
   }
 }
+
+/** Makes the body of an answer, which wraps the text unless the route is raw. */
+function bodyOf({ raw }: Route, answer: RouteAnswer | RouteParts): RestResponse['body'] {
+  if ('data' in answer) return raw ? answer.data : `${PREFIX}${answer.data}${SUFFIX}`;
+  return new PartedBody(raw ? answer.parts : [Buffer.from(PREFIX), ...answer.parts, Buffer.from(SUFFIX)]);
+}
+
+const PREFIX = '{"data":';
+const SUFFIX = '}';
 
 /** Makes the response of an error. A time is an integer with all its digits. */
 function refusal(

@@ -1,5 +1,5 @@
 /** The result of a route: the JSON text of `data`, the whole body of a raw route, an error, or a result that comes later. */
-export type RouteResult = RouteAnswer | RouteError | LateRouteResult;
+export type RouteResult = RouteAnswer | RouteParts | RouteError | LateRouteResult;
 
 export interface RouteAnswer {
   readonly data: string;
@@ -21,9 +21,14 @@ export interface RouteError {
   readonly headers?: StreamedAnswer['headers'];
 }
 
-/** The result of a route that reads files. It is not kept for later requests. */
+/** An answer in the parts of its text. It is not kept for later requests. */
+export interface RouteParts {
+  readonly parts: readonly Uint8Array[];
+}
+
+/** The result of a route that reads files, or works for long. It is not kept for later requests. */
 export interface LateRouteResult {
-  readonly later: Promise<RouteAnswer | RouteError | StreamedAnswer>;
+  readonly later: Promise<RouteAnswer | RouteParts | RouteError | StreamedAnswer>;
 }
 
 /** An answer that is made while its reader reads it. */

@@ -12,19 +12,30 @@ import {
   unixSeconds,
 } from '../rest/route.js';
 import { tradingViewHistory } from '../schemas/value_schemas.js';
-import { CandleTexts, type CandleTextsOptions } from './candle_texts.js';
+import { jsonParts } from './candle_json.js';
+import type { HistoryReader, HistoryResult, InPieces, WantedCandles } from './history_reader.js';
 
-export interface HistoryRouteOptions extends CandleTextsOptions {
+export interface HistoryRouteOptions {
   readonly findAsset: FindAsset;
+  readonly candlesPerRequestMax: number;
 }
 
 export const resolution = z
   .enum(RESOLUTIONS, { error: `must be one of ${RESOLUTIONS.join(', ')}` })
   .meta({ title: 'Resolution' });
 
-export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
+export function historyRoutes(options: HistoryRouteOptions, reader: HistoryReader): [string, Route][] {
   const { candlesPerRequestMax } = options;
-  const texts = new CandleTexts(options);
+
+  function* candles(wanted: WantedCandles, fromS: number): InPieces<HistoryResult> {
+    const runs = yield* reader.range(wanted, fromS);
+    if (runs !== 'too many') return { parts: jsonParts(runs) };
+    return {
+      status: 400,
+      error: `from and to span more than candles_per_request (${candlesPerRequestMax}) candles`,
+    };
+  }
+
   return [
     [
       REST_PATHS.history,
@@ -47,15 +58,10 @@ export function historyRoutes(options: HistoryRouteOptions): [string, Route][] {
           const wanted = { parameter: 'symbol', symbol, signatureType };
           const asset = findAsset(wanted, token, options.findAsset);
           if ('error' in asset) return asset;
-          const doubt = perhapsMilliseconds(values.from);
+          const { resolution, from, to } = values;
+          const doubt = perhapsMilliseconds(from);
           if (doubt !== '') return { status: 400, error: `from lies in the far future${doubt}` };
-          const data = texts.json(asset, values.resolution, values.from, values.to);
-          return data === 'too many'
-            ? {
-                status: 400,
-                error: `from and to span more than candles_per_request (${candlesPerRequestMax}) candles`,
-              }
-            : { data };
+          return reader.answer(token.name, candles({ asset, resolution, toS: to }, from));
         },
       }),
     ],

@@ -2,6 +2,7 @@ import type { Route } from '../rest/route.js';
 import { keptSignedPrice } from '../schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../schemas/value_schemas.js';
 import { documentRoutes } from './document_routes.js';
+import { HistoryReader, type HistoryReaderOptions } from './history_reader.js';
 import { type HistoryRouteOptions, historyRoutes } from './history_route.js';
 import { type InstantRouteOptions, instantRoutes } from './instant_route.js';
 import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_status_route.js';
@@ -18,6 +19,7 @@ export type RouteOptions = PriceRouteOptions &
   InstantRouteOptions &
   RangeRouteOptions &
   HistoryRouteOptions &
+  HistoryReaderOptions &
   MarketStatusRouteOptions &
   ReferenceRouteOptions &
   NodeRouteOptions &
@@ -30,17 +32,18 @@ export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> 
   const signedPrice = aggregatedSignedPrice(options.serviceName);
   const keptPrice = keptSignedPrice(signedPrice);
   const past = new PastAccess(options);
+  const history = new HistoryReader(options);
   const routes = [
     ...priceRoutes(options, signedPrice),
     ...instantRoutes(options, past, keptPrice),
     ...rangeRoutes(options, past, keptPrice),
-    ...historyRoutes(options),
+    ...historyRoutes(options, history),
     ...marketStatusRoutes(options),
     ...referenceRoutes(options),
     ...nodeRoutes(options),
     ...publisherRoutes(options),
     ...streamTicketRoutes(options),
-    ...udfRoutes(options),
+    ...udfRoutes(options, history),
   ];
   return new Map([...routes, ...documentRoutes(routes, options.serviceName)]);
 }

@@ -13,7 +13,7 @@ import {
   tokenRoute,
 } from '../rest/route.js';
 import { type udfQuote, udfQuotes } from '../schemas/udf_quote_schemas.js';
-import type { ReadCandles } from './candle_texts.js';
+import type { ReadCandles } from './history_reader.js';
 
 export interface UdfQuoteRouteOptions {
   readonly clock: Clock;

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import type { Asset } from '../../model/asset.js';
 import { secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
-import { intervalAt } from '../../wire/resolution.js';
-import { RESOLUTIONS, type Resolution } from '../../wire/rest_values.js';
+import { RESOLUTIONS } from '../../wire/rest_values.js';
 import {
   assetParameter,
   count,
@@ -14,7 +13,8 @@ import {
   unixSeconds,
 } from '../rest/route.js';
 import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas/value_schemas.js';
-import type { ReadCandles } from './candle_texts.js';
+import { type CandleRun, jsonParts } from './candle_json.js';
+import type { HistoryReader, HistoryResult, InPieces, WantedCandles } from './history_reader.js';
 import { resolution } from './history_route.js';
 import { type UdfQuoteRouteOptions, udfQuoteRoute } from './udf_quotes_route.js';
 
@@ -35,7 +35,7 @@ const EXCHANGE = 'tickseal';
  * TradingView's "Universal Data Feed" (charting library documentation, "UDF"): the routes below `/udf` that a chart requests.
  * Bodies have no wrapper, and errors of a query are answers with `s: error`.
  */
-export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
+export function udfRoutes(options: UdfRouteOptions, reader: HistoryReader): [string, Route][] {
   const { clock } = options;
   return [
     [
@@ -58,7 +58,7 @@ export function udfRoutes(options: UdfRouteOptions): [string, Route][] {
     ],
     symbolsRoute(options),
     searchRoute(options),
-    historyRoute(options),
+    historyRoute(options, reader),
     udfQuoteRoute(options),
   ];
 }
@@ -108,7 +108,7 @@ function searchRoute(options: UdfRouteOptions): [string, Route] {
   ];
 }
 
-function historyRoute(options: UdfRouteOptions): [string, Route] {
+function historyRoute(options: UdfRouteOptions, reader: HistoryReader): [string, Route] {
   return [
     REST_PATHS.udfHistory,
     tokenRoute({
@@ -147,61 +147,35 @@ function historyRoute(options: UdfRouteOptions): [string, Route] {
         // time in the far future, and any client may name a time in the far past.
         const toS = Math.max(0, Math.min(values.to, Number(secondOf(options.clock.nowNs())) + FUTURE_S_MAX));
         const { from: fromS, countback } = values;
-        const answer = udfCandles(options, { asset, step: step.data, fromS, toS, countback });
-        return { data: JSON.stringify(answer) };
+        const query = { asset, resolution: step.data, fromS, toS, countback };
+        return reader.answer(token.name, udfCandles(reader, options.candlesPerRequestMax, query));
       },
     }),
   ];
 }
 
-interface ChartQuery {
-  readonly asset: Asset;
-  readonly step: Resolution;
+interface ChartQuery extends WantedCandles {
   readonly fromS: number;
-  readonly toS: number;
   /** The number of wanted candles before `toS`. If present, `fromS` is ignored. */
   readonly countback: number | undefined;
 }
 
-function udfCandles({ readCandles, candlesPerRequestMax }: UdfRouteOptions, query: ChartQuery) {
-  const { asset, step, toS } = query;
-  const startS = startOf(readCandles, query);
-  const candles = readCandles(asset, step, startS, toS);
-  if (candles === 'too many') return failed(`more than ${candlesPerRequestMax} candles in the range`);
-  if (candles.t.length > 0) return { s: 'ok', ...candles };
-  const nextTime = lastStartBefore(readCandles, asset, step, Math.min(startS, toS));
-  return { s: 'no_data', ...(nextTime !== undefined && { nextTime }) };
+function* udfCandles(reader: HistoryReader, candlesMax: number, query: ChartQuery): InPieces<HistoryResult> {
+  const { fromS, toS, countback } = query;
+  const runs = yield* countback === undefined
+    ? reader.range(query, fromS)
+    : reader.last(query, Math.max(countback, 1));
+  if (runs === 'too many')
+    return { data: JSON.stringify(failed(`more than ${candlesMax} candles in the range`)) };
+  if (startOf(runs) !== undefined) return { parts: jsonParts(runs, '{"s":"ok",') };
+  const before = yield* reader.last({ ...query, toS: Math.min(fromS, toS) }, 1);
+  const nextTime = before === 'too many' ? undefined : startOf(before);
+  return { data: JSON.stringify({ s: 'no_data', ...(nextTime !== undefined && { nextTime }) }) };
 }
 
-/**
- * Finds the start of the range, or the start of the last `countback` candles before `toS`. Returns an earlier time when there
- * are fewer candles.
- */
-function startOf(readCandles: ReadCandles, { asset, step, fromS, toS, countback }: ChartQuery): number {
-  if (countback === undefined) return fromS;
-  const { startS, endS } = intervalAt(step, toS);
-  const lengthS = endS - startS;
-  // The loop searches further back because markets rest. The loop doubles the range until the range has enough candles or
-  // contains the first candle.
-  for (let intervals = Math.max(countback, 1); ; intervals *= 2) {
-    const backS = toS - intervals * lengthS;
-    const candles = readCandles(asset, step, backS, toS);
-    if (candles === 'too many' || backS <= 0) return Math.max(backS, 0);
-    if (candles.t.length >= countback) return candles.t.at(-countback) ?? toS;
-  }
-}
-
-function lastStartBefore(
-  readCandles: ReadCandles,
-  asset: Asset,
-  step: Resolution,
-  beforeS: number,
-): number | undefined {
-  const days = readCandles(asset, '1D', 0, beforeS);
-  const dayS = days === 'too many' ? undefined : days.t.at(-1);
-  if (dayS === undefined) return undefined;
-  const candles = readCandles(asset, step, intervalAt(step, dayS).startS, beforeS);
-  return candles === 'too many' ? undefined : candles.t.at(-1);
+/** Returns the start of the first candle. */
+function startOf(runs: readonly CandleRun[]): number | undefined {
+  return runs.find(({ length }) => length > 0)?.firstS;
 }
 
 function failed(errmsg: string): z.infer<typeof udfError> {

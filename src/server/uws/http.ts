@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { REST_PATHS, SOCKET_PATHS } from '../../wire/paths.js';
+import { PartedBody } from '../http/parted_body.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { writeParts } from './answer_parts.js';
 import { ReceivedRequest, readRequest } from './received_request.js';
@@ -198,7 +199,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
     return;
   }
   if (method === 'HEAD' || closeConnection || unread === undefined)
-    res.end(method === 'HEAD' ? '' : body, closeConnection);
+    res.end(method === 'HEAD' ? '' : body instanceof PartedBody ? body.toString() : body, closeConnection);
   else unread.end(res, body, response.payer ?? NO_PAYER);
 }
 

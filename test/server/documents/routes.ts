@@ -22,6 +22,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     pastTurns: new PacedTurns(() => performance.now(), setTimeout),
     onPastDamage: () => {},
     readCandles: () => 'too many',
+    candleDays: () => ({ first: 0, end: 0 }),
     sealedDays: () => ({ first: 0, end: 0 }),
     calendarOf: () => undefined,
     serviceName,

@@ -8,7 +8,7 @@ import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js'
 import { PastReader } from '../../../src/past/past_reader.js';
 import type { Holding } from '../../../src/records/second_record.js';
 import { Token } from '../../../src/server/access/tokens.js';
-import type { RouteAnswer, RouteError } from '../../../src/server/rest/route.js';
+import type { RouteAnswer, RouteError } from '../../../src/server/rest/route_result.js';
 import { instantRoutes } from '../../../src/server/routes/instant_route.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
@@ -79,7 +79,7 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
       ]);
       const result = route!.handle(query, token);
       const answer = 'later' in result ? await result.later : result;
-      if ('open' in answer) throw new Error('the answer is whole');
+      if ('open' in answer || 'parts' in answer) throw new Error('the answer is whole');
       return answer;
     },
   };

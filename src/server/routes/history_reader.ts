@@ -1,0 +1,193 @@
+import { PacedTurns } from '../../fair/paced_turns.js';
+import type { Asset } from '../../model/asset.js';
+import type { CandleColumns } from '../../store/candle_history.js';
+import type { Days } from '../../store/series.js';
+import { DAY_S, intervalAt } from '../../wire/resolution.js';
+import type { Resolution } from '../../wire/rest_values.js';
+import type { RouteResult } from '../rest/route_result.js';
+import { CandleJson, type CandleRun } from './candle_json.js';
+
+/** Reads the candles that begin in `fromS` <= t < `toS`. Returns `too many` above the limit. */
+export type ReadCandles = (
+  asset: Asset,
+  resolution: Resolution,
+  fromS: number,
+  toS: number,
+) => CandleColumns | 'too many';
+
+export interface HistoryReaderOptions {
+  readonly readCandles: ReadCandles;
+  /** Returns the days that may have candles. */
+  readonly candleDays: (asset: Asset) => Days;
+  /** Returns the days on which the candles of an asset no longer change. */
+  readonly sealedDays: (asset: Asset) => Days;
+  readonly candlesPerRequestMax: number;
+}
+
+/** Candles that a request wants. */
+export interface WantedCandles {
+  readonly asset: Asset;
+  readonly resolution: Resolution;
+  readonly toS: number;
+}
+
+/** Work in pieces. The owner may do other things at each `yield`. */
+export type InPieces<T> = Generator<undefined, T, undefined>;
+/** The result of a history route. */
+export type HistoryResult = Exclude<RouteResult, { readonly later: unknown }>;
+
+/** The resolutions whose days are kept: a day has many candles in them. */
+const KEPT_MINUTES = [1, 2, 5, 15, 30, 60];
+/** The number of days of other resolutions that are read in a piece. Such a day is read as 96 quarter hours. */
+const DAYS_PER_PIECE = 32;
+/** The largest size of all kept texts. A day of minutes has about 170,000 bytes. */
+const KEPT_BYTES_MAX = 32 * 1024 * 1024;
+const NO_DAYS: Days = { first: 0, end: 0 };
+/** The time after which a turn of the event loop starts no further piece. The longest piece takes as long: a day of minutes. */
+const TURN_MS = 1;
+
+/**
+ * Reads candles as JSON, a day after the other. A sealed day is written once, and its text is kept until days that were requested
+ * later displace it. A request that needs more than {@link TURN_MS} continues in later turns.
+ */
+export class HistoryReader {
+  readonly #options: HistoryReaderOptions;
+  /** Texts by day. The least recently used text comes first. */
+  readonly #kept = new Map<string, CandleJson>();
+  #keptBytes = 0;
+  readonly #turns: PacedTurns;
+  /** The end of the unfinished work of each caller. A caller has one unfinished answer in memory. */
+  readonly #unfinished = new Map<string, Promise<unknown>>();
+  readonly #nowMs: () => number;
+
+  constructor(options: HistoryReaderOptions, nowMs = () => performance.now()) {
+    this.#options = options;
+    this.#nowMs = nowMs;
+    this.#turns = new PacedTurns(nowMs, setTimeout);
+  }
+
+  /** Does the work of a request now if it is short, else in later turns, after the caller's earlier requests. */
+  answer(caller: string, work: InPieces<HistoryResult>): RouteResult {
+    const earlier = this.#unfinished.get(caller);
+    if (earlier === undefined) {
+      const first = this.#advance(work);
+      if (first !== undefined) return first;
+    }
+    const later = this.#finish(caller, work, earlier);
+    const end: Promise<void> = later
+      .catch(() => {})
+      .then(() => {
+        if (this.#unfinished.get(caller) === end) this.#unfinished.delete(caller);
+      });
+    this.#unfinished.set(caller, end);
+    return { later };
+  }
+
+  /** Reads the candles that begin in `fromS` <= t < `toS`. */
+  *range(wanted: WantedCandles, fromS: number): InPieces<readonly CandleRun[] | 'too many'> {
+    const runs: CandleRun[] = [];
+    let length = 0;
+    for (const read of this.#pieces(wanted, fromS)) {
+      const run = read();
+      if (run === 'too many') return run;
+      runs.push(run);
+      length += run.length;
+      if (length > this.#options.candlesPerRequestMax) return 'too many';
+      yield;
+    }
+    return runs;
+  }
+
+  /** Reads the last `count` candles that begin before `toS`, or all if there are fewer. */
+  *last(wanted: WantedCandles, count: number): InPieces<readonly CandleRun[] | 'too many'> {
+    const runs: CandleRun[] = [];
+    let missing = count;
+    for (const read of this.#pieces(wanted, Number.NEGATIVE_INFINITY, 'newest first')) {
+      const run = read();
+      if (run === 'too many') return run;
+      runs.unshift(run.length > missing ? run.last(missing) : run);
+      missing -= run.length;
+      if (missing <= 0) break;
+      if (count - missing > this.#options.candlesPerRequestMax) return 'too many';
+      yield;
+    }
+    return count - Math.max(missing, 0) > this.#options.candlesPerRequestMax ? 'too many' : runs;
+  }
+
+  /** Yields functions that read the pieces of a range, each of which is short. */
+  *#pieces(
+    { asset, resolution, toS }: WantedCandles,
+    fromS: number,
+    order?: 'newest first',
+  ): Iterable<() => CandleRun | 'too many'> {
+    const { readCandles, candleDays, sealedDays } = this.#options;
+    const days = candleDays(asset);
+    if (days.first >= days.end) return;
+    const isKept = KEPT_MINUTES.includes(Number(resolution));
+    const sealed = isKept ? sealedDays(asset) : NO_DAYS;
+    const pieceDays = isKept ? 1 : DAYS_PER_PIECE;
+    const startS = Math.max(fromS, intervalAt(resolution, days.first * DAY_S).startS);
+    const endS = Math.min(toS, days.end * DAY_S);
+    const first = Math.floor(startS / DAY_S / pieceDays);
+    const count = Math.ceil(endS / DAY_S / pieceDays) - first;
+    for (let i = 0; i < count; i++) {
+      const day = (order === undefined ? first + i : first + count - 1 - i) * pieceDays;
+      const beginS = Math.max(startS, day * DAY_S);
+      const stopS = Math.min(endS, (day + pieceDays) * DAY_S);
+      yield () => {
+        if (day >= sealed.first && day < sealed.end) {
+          const text = this.#day(asset, resolution, day);
+          return text === 'too many' ? text : text.between(beginS, stopS);
+        }
+        const candles = readCandles(asset, resolution, beginS, stopS);
+        return candles === 'too many' ? candles : new CandleJson(candles).all;
+      };
+    }
+  }
+
+  #day(asset: Asset, resolution: Resolution, day: number): CandleJson | 'too many' {
+    const key = `${day} ${resolution} ${asset.index}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) {
+      this.#kept.delete(key);
+      this.#kept.set(key, known);
+      return known;
+    }
+    const candles = this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S);
+    if (candles === 'too many') return candles;
+    const text = new CandleJson(candles);
+    // A day without candles is not kept, because it may still receive candles from another node, and because reading it costs
+    // nothing.
+    if (text.length === 0) return text;
+    this.#kept.set(key, text);
+    this.#keptBytes += text.bytes;
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#keptBytes <= KEPT_BYTES_MAX) break;
+      this.#kept.delete(oldest);
+      this.#keptBytes -= bytes;
+    }
+    return text;
+  }
+
+  /** Works until the time of a turn is used. @returns the result if the work is done */
+  #advance(work: InPieces<HistoryResult>): HistoryResult | undefined {
+    const endMs = this.#nowMs() + TURN_MS;
+    for (;;) {
+      const { done, value } = work.next();
+      if (done) return value;
+      if (this.#nowMs() >= endMs) return undefined;
+    }
+  }
+
+  async #finish(
+    caller: string,
+    work: InPieces<HistoryResult>,
+    earlier: Promise<unknown> | undefined,
+  ): Promise<HistoryResult> {
+    await earlier;
+    for (;;) {
+      const result = await this.#turns.run(caller, async () => this.#advance(work));
+      if (result !== undefined) return result;
+    }
+  }
+}
