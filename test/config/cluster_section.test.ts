@@ -138,7 +138,7 @@ test('the files of a cluster are read at the start', async (t) => {
   };
   t.match(found(), [
     /^cluster\.credentials\.file: .* is open to its group/,
-    /^cluster\.tls\.ca_file: .*ENOENT/,
+    /^cluster\.tls\.ca_file: .* there is no such file/,
   ]);
   chmodSync(join(dir, 'nats.creds'), 0o600);
   writeFileSync(join(dir, 'no.pem'), 'nonsense');

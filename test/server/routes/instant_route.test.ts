@@ -11,6 +11,7 @@ import { Token } from '../../../src/server/access/tokens.js';
 import type { RouteAnswer, RouteError } from '../../../src/server/rest/route_result.js';
 import { instantRoutes } from '../../../src/server/routes/instant_route.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
+import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import {
@@ -47,7 +48,11 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
     aggregateJson: textOf,
     assetsPerRequestMax: 3,
   };
-  const [[, route] = []] = instantRoutes(options, new PastAccess(options), aggregatedSignedPrice('tickseal'));
+  const [[, route] = []] = instantRoutes(
+    options,
+    new PastAccess(options),
+    keptSignedPrice(aggregatedSignedPrice('tickseal')),
+  );
   return {
     folder,
     clock,

@@ -13,6 +13,7 @@ import { Token } from '../../../src/server/access/tokens.js';
 import type { RouteError } from '../../../src/server/rest/route.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { rangeRoutes } from '../../../src/server/routes/range_route.js';
+import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import {
@@ -58,7 +59,11 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
     clock,
     rangeRowsMax,
   };
-  const [[, route] = []] = rangeRoutes(options, new PastAccess(options), aggregatedSignedPrice('tickseal'));
+  const [[, route] = []] = rangeRoutes(
+    options,
+    new PastAccess(options),
+    keptSignedPrice(aggregatedSignedPrice('tickseal')),
+  );
   const answerOf = async (query: Record<string, string | bigint>, only?: string[]) => {
     const token = new Token(sampleToken('alice', only && { assets: new Set(only) }));
     const texts = Object.entries(query).map(([name, value]) => [name, String(value)] as const);
