@@ -40,6 +40,8 @@ const ROOMS: Rooms = {
   markets: ['model', 'metrics/text_format', 'client/connect/liveness', 'sources'],
   witness: [
     'tlog',
+    'client/verify/evidence_file',
+    'client/verify/log_evidence',
     'metrics/metrics_listener',
     'metrics/text_format',
     'config/document',

@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   sources: async () => (await import('./sources_command.js')).registerSources,
   subscribe: async () => (await import('./subscribe_command.js')).registerSubscribe,
   verify: async () => (await import('./verify_command.js')).registerVerify,
+  log: async () => (await import('./log_command.js')).registerLog,
   witness: async () => (await import('./witness_command.js')).registerWitness,
 };
 

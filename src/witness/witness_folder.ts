@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NOTE_BYTES_MAX, parseNote } from '../tlog/signed_note.js';
 import { type Checkpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
+import { replaceFile } from './replaced_file.js';
 
 /** A checkpoint that the witness has cosigned. */
 export interface KeptCheckpoint {
@@ -50,15 +51,7 @@ export class WitnessFolder {
 
   /** Replaces the checkpoint of a log. Resolves when it is on disk. */
   async write(origin: string, note: string): Promise<void> {
-    const file = join(this.#dir, fileName(origin));
-    const temporary = `${file}.new`;
-    await withFile(temporary, 'w', async (handle) => {
-      await handle.writeFile(note);
-      await handle.sync();
-    });
-    await rename(temporary, file);
-    // The new name of the file is on disk only when its folder is.
-    await withFile(this.#dir, 'r', (handle) => handle.sync());
+    await replaceFile(join(this.#dir, fileName(origin)), note);
   }
 }
 
@@ -75,18 +68,5 @@ async function readKept(file: string): Promise<KeptCheckpoint> {
     return { note: bytes.toString(), checkpoint: parseCheckpoint(text), timeS: Math.floor(mtimeMs / 1_000) };
   } catch (error) {
     throw new Error(`${file} is damaged: ${(error as Error).message}`, { cause: error });
-  }
-}
-
-async function withFile(
-  path: string,
-  flags: string,
-  use: (handle: FileHandle) => Promise<void>,
-): Promise<void> {
-  const handle = await open(path, flags, 0o600);
-  try {
-    await use(handle);
-  } finally {
-    await handle.close();
   }
 }

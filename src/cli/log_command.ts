@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import { type Evidence, parseEvidence } from '../client/verify/evidence_file.js';
+import { verifyEvidence } from '../client/verify/log_evidence.js';
+import { makeFolder, systemReason } from '../store/data_folder.js';
+import { verifyByNode } from '../tlog/ed25519_key.js';
+import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
+import { TlogError } from '../tlog/tlog_error.js';
+import { AuditFolder } from '../witness/audit_folder.js';
+import { LogAudit } from '../witness/log_audit.js';
+import { logFileReader } from '../witness/log_file_reader.js';
+import { ServedLog } from '../witness/served_log.js';
+import { AggregateListener } from './aggregate_listener.js';
+import {
+  type CommandStreams,
+  EXIT_NOT_VERIFIED,
+  LineWriter,
+  notVerified,
+  SIGNER_OPTION,
+} from './client_command.js';
+
+interface AuditFlags {
+  readonly policy: string;
+  readonly folder: string;
+  readonly stream: boolean;
+  readonly once: boolean;
+  readonly every: number;
+  readonly token?: string;
+}
+
+interface EvidenceFlags {
+  readonly policy: string;
+  readonly signer?: readonly string[];
+  readonly oracleId: string;
+}
+
+/** The faults in a row after which `--once` gives up. */
+const FAULTS_MAX = 5;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Adds `tickseal log`: `audit` watches a public log, and `verify` proves what an audit has found. */
+export function registerLog(program: Command, streams: CommandStreams = process): void {
+  const log = program
+    .command('log')
+    .description('audit a public log of signed prices, and prove what an audit has found');
+  log
+    .command('audit')
+    .description(
+      'follow the log of a service, recompute every batch, and compare it with the prices that the service shows',
+    )
+    .argument('<url>', 'the address of the service, https://…')
+    .requiredOption('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
+    .option('--folder <dir>', 'the folder of the state and of the evidence', './tickseal-audit')
+    .option(
+      '--stream',
+      'listen to the streams of signed prices, with the token, and compare them with the log',
+      false,
+    )
+    .option('--once', 'end when the newest checkpoint is checked', false)
+    .option('--every <seconds>', 'the time between two looks at the log', Number, 5)
+    .addOption(new Option('--token <token>', 'the access token for --stream').env('TICKSEAL_TOKEN'))
+    .action(async (url: string, flags: AuditFlags) => {
+      try {
+        process.exitCode = await new AuditRun(url, flags, streams).run();
+      } catch (error) {
+        streams.stderr.write(`log audit: ${(error as Error).message}\n`);
+        process.exitCode = 2;
+      }
+    });
+  log
+    .command('verify')
+    .description('prove from an evidence file alone what a service or its log has done; offline')
+    .argument('<evidence>', 'the evidence file of an audit')
+    .requiredOption('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
+    .option(...SIGNER_OPTION)
+    .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc')
+    .action(async (file: string, flags: EvidenceFlags) => {
+      try {
+        const evidence = parseEvidence(readFileSync(file, 'utf8'));
+        process.exitCode = await proveEvidence(evidence, flags, new LineWriter(streams.stdout, () => {}));
+      } catch (error) {
+        streams.stderr.write(`log verify: ${(error as Error).message}\n`);
+        process.exitCode = 1;
+      }
+    });
+}
+
+/** Prints what the evidence proves. @returns the exit status */
+async function proveEvidence(
+  evidence: Evidence,
+  { policy, signer, oracleId }: EvidenceFlags,
+  out: LineWriter,
+): Promise<number> {
+  const signers = signer ?? 'unchecked';
+  try {
+    const fault = await verifyEvidence(evidence, {
+      policy: readPolicy(policy),
+      signers,
+      oracleId,
+      verifyEd25519: verifyByNode,
+    });
+    const isProven = fault.verdict === 'verified';
+    out.write(isProven ? `PROVEN: ${fault.statement}` : `${fault.statement}: ${notVerified(fault.signer!)}`);
+    return isProven ? 0 : EXIT_NOT_VERIFIED;
+  } catch (error) {
+    if (!(error instanceof TlogError)) throw error;
+    out.write(`NOT PROVEN: ${error.message}`);
+    return 1;
+  }
+}
+
+/** A run of `log audit`, until a signal, a fault of the log, or the end of `--once`. */
+class AuditRun {
+  readonly #url: string;
+  readonly #flags: AuditFlags;
+  readonly #out: LineWriter;
+  readonly #streams: CommandStreams;
+  readonly #stop = new AbortController();
+  readonly #folder: AuditFolder;
+  #heard: Evidence | undefined;
+
+  constructor(url: string, flags: AuditFlags, streams: CommandStreams) {
+    if (!/^https?:\/\//.test(url)) throw new Error('expected an address such as https://prices.example.com');
+    if (!(flags.every >= 0.1 && flags.every <= 3_600)) throw new Error('--every is 0.1 to 3600 seconds');
+    if (flags.stream && flags.token === undefined)
+      throw new Error('--stream needs a token: set TICKSEAL_TOKEN');
+    this.#url = url.replace(/\/+$/, '');
+    this.#flags = flags;
+    this.#streams = streams;
+    this.#out = new LineWriter(streams.stdout, () => this.#stop.abort());
+    this.#folder = new AuditFolder(flags.folder);
+  }
+
+  async run(): Promise<number> {
+    const { policy, folder, stream, token = '' } = this.#flags;
+    const audit = await this.#open(readPolicy(policy), folder);
+    const onSignal = () => this.#stop.abort();
+    for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
+    const listener = stream
+      ? await AggregateListener.open(this.#url, token, {
+          onAggregate: (text) => this.#hear(audit, text),
+          onDown: (reason) => this.#warn(reason),
+        })
+      : undefined;
+    try {
+      return await this.#follow(audit);
+    } finally {
+      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
+      listener?.close();
+    }
+  }
+
+  async #open(policy: LogPolicy, folder: string): Promise<LogAudit> {
+    try {
+      makeFolder(folder);
+    } catch (error) {
+      throw new Error(`the folder ${folder} cannot be used: ${systemReason(error)}`, { cause: error });
+    }
+    const log = new ServedLog(logFileReader(`${this.#url}/tlog/`, this.#stop.signal));
+    const keep = (state: Parameters<AuditFolder['write']>[0]) => this.#folder.write(state);
+    const nowNs = () => BigInt(Date.now()) * 1_000_000n;
+    return new LogAudit({ log, policy, keep, nowNs }, await this.#folder.read());
+  }
+
+  async #follow(audit: LogAudit): Promise<number> {
+    let faults = 0;
+    let size = -1n;
+    while (!this.#stop.signal.aborted) {
+      try {
+        const step = await audit.step();
+        const evidence = this.#heard ?? step.evidence;
+        if (evidence !== undefined) return await this.#report(evidence);
+        faults = 0;
+        if (step.size !== size) this.#out.write(summary(audit));
+        size = step.size;
+        if (this.#flags.once) return 0;
+      } catch (error) {
+        if (this.#stop.signal.aborted) break;
+        faults += 1;
+        this.#warn((error as Error).message);
+        if (this.#flags.once && faults >= FAULTS_MAX) return 2;
+      }
+      await setTimeout(this.#flags.every * 1_000, undefined, { signal: this.#stop.signal }).catch(() => {});
+    }
+    return 0;
+  }
+
+  #hear(audit: LogAudit, text: string): void {
+    try {
+      this.#heard ??= audit.hear(text);
+    } catch (error) {
+      this.#warn(`a price of the stream cannot be read: ${(error as Error).message}`);
+    }
+  }
+
+  async #report(evidence: Evidence): Promise<number> {
+    const file = await this.#folder.writeEvidence(evidence, Date.now());
+    const found = evidence.kind === 'observed' ? `: ${evidence.found}` : '';
+    this.#out.write(`FAULT: ${evidence.kind}${found}; the evidence is in ${file}`);
+    return 1;
+  }
+
+  #warn(text: string): void {
+    this.#streams.stderr.write(`log audit: ${text}\n`);
+  }
+}
+
+function summary({ size, found, unchecked }: LogAudit): string {
+  const missing = unchecked === 0n ? '' : `, ${unchecked} without records`;
+  return `${size} batches checked${missing}, ${found} heard prices found`;
+}
+
+function readPolicy(file: string): LogPolicy {
+  return parsePolicy(readFileSync(file));
+}

@@ -1,0 +1,125 @@
+import { TlogError } from '../../tlog/tlog_error.js';
+
+/** An entry of the log with the proof that the checkpoint has it. */
+export interface ProvenEntry {
+  /** The index in decimal. */
+  readonly index: string;
+  /** The text of the entry. */
+  readonly entry: string;
+  /** The hashes in Base64. */
+  readonly path: readonly string[];
+}
+
+/** A record of a batch with the proof that the batch has it. */
+export interface ProvenRecord {
+  readonly index: string;
+  /** The bytes in Base64. */
+  readonly record: string;
+  readonly path: readonly string[];
+}
+
+/** A fault of a service or of its log. All kinds but the last can be proven to a third party. Prices are JSON texts as REST serves them. */
+export type Evidence =
+  /** The service signed two values for one asset and time. */
+  | { readonly kind: 'two values'; readonly prices: readonly [string, string] }
+  /** The service signed a price that the log does not have, or has with another value: the records are that one, or the neighbours. */
+  | {
+      readonly kind: 'not in the log';
+      readonly price: string;
+      readonly checkpoint: string;
+      readonly batch: ProvenEntry;
+      readonly records: readonly ProvenRecord[];
+    }
+  /** The log signed two checkpoints that do not fit. The proof leads from the newer one to another root at the older one's size. */
+  | {
+      readonly kind: 'fork';
+      readonly checkpoints: readonly [older: string, newer: string];
+      readonly root: string;
+      readonly proof: readonly string[];
+    }
+  /** The log has an entry that is malformed, or that does not follow the second one, which is before it. */
+  | { readonly kind: 'bad entry'; readonly checkpoint: string; readonly entries: readonly ProvenEntry[] }
+  /** A batch has a record that may not be in it, or two records that may not follow each other. */
+  | {
+      readonly kind: 'bad records';
+      readonly checkpoint: string;
+      readonly batch: ProvenEntry;
+      readonly records: readonly ProvenRecord[];
+    }
+  /** The log serves files that do not fit what it signed. Nobody signs files, so only the auditor knows it. */
+  | { readonly kind: 'observed'; readonly checkpoint: string; readonly found: string };
+
+const FORMAT = 'tickseal-evidence/v1';
+export const EVIDENCE_LENGTH_MAX = 4 * 1024 * 1024;
+const LIST_LENGTH_MAX = 64;
+
+type FieldKind = 'text' | 'texts' | 'two texts' | 'entry' | 'entries' | 'records';
+
+const FIELDS: Readonly<Record<Evidence['kind'], Readonly<Record<string, FieldKind>>>> = {
+  'two values': { prices: 'two texts' },
+  'not in the log': { price: 'text', checkpoint: 'text', batch: 'entry', records: 'records' },
+  fork: { checkpoints: 'two texts', root: 'text', proof: 'texts' },
+  'bad entry': { checkpoint: 'text', entries: 'entries' },
+  'bad records': { checkpoint: 'text', batch: 'entry', records: 'records' },
+  observed: { checkpoint: 'text', found: 'text' },
+};
+
+/** Reads an evidence file. @throws TlogError that names the field with a wrong form */
+export function parseEvidence(text: string): Evidence {
+  if (text.length > EVIDENCE_LENGTH_MAX)
+    throw new TlogError(`the evidence is longer than ${EVIDENCE_LENGTH_MAX}`);
+  const fields = objectOf(parsed(text), 'the evidence');
+  if (fields['format'] !== FORMAT) throw new TlogError(`the format of the evidence is not ${FORMAT}`);
+  const kind = fields['kind'] as Evidence['kind'];
+  if (!Object.hasOwn(FIELDS, String(kind))) throw new TlogError('the kind of the evidence is not known');
+  for (const [name, form] of Object.entries(FIELDS[kind])) requireForm(fields[name], form, name);
+  return fields as unknown as Evidence;
+}
+
+/** Returns the text that {@link parseEvidence} reads. */
+export function formatEvidence(evidence: Evidence): string {
+  return `${JSON.stringify({ format: FORMAT, ...evidence }, undefined, 2)}\n`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new TlogError('the evidence is not JSON');
+  }
+}
+
+function requireForm(value: unknown, form: FieldKind, name: string): void {
+  if (form === 'text') {
+    if (typeof value !== 'string') throw new TlogError(`${name} of the evidence is not text`);
+  } else if (form === 'texts' || form === 'two texts') {
+    const texts = listOf(value, name);
+    if (form === 'two texts' && texts.length !== 2)
+      throw new TlogError(`${name} of the evidence are not two`);
+    for (const [i, one] of texts.entries()) requireForm(one, 'text', `${name}[${i}]`);
+  } else if (form === 'entry') requireProven(value, 'entry', name);
+  else {
+    const field = form === 'entries' ? 'entry' : 'record';
+    for (const [i, one] of listOf(value, name).entries()) requireProven(one, field, `${name}[${i}]`);
+  }
+}
+
+function requireProven(value: unknown, field: string, name: string): void {
+  const fields = objectOf(value, name);
+  requireForm(fields[field], 'text', `${name}.${field}`);
+  requireForm(fields['path'], 'texts', `${name}.path`);
+  const index = fields['index'];
+  if (typeof index !== 'string' || !/^(?:0|[1-9]\d{0,18})$/.test(index))
+    throw new TlogError(`${name}.index of the evidence is not a number in text`);
+}
+
+function listOf(value: unknown, name: string): unknown[] {
+  if (!Array.isArray(value) || value.length > LIST_LENGTH_MAX)
+    throw new TlogError(`${name} of the evidence is not a list of at most ${LIST_LENGTH_MAX}`);
+  return value;
+}
+
+function objectOf(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw new TlogError(`${name} is not an object`);
+  return value as Record<string, unknown>;
+}

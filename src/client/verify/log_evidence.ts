@@ -1,0 +1,225 @@
+import { type BatchEntry, parseBatchEntry } from '../../tlog/batch_entry.js';
+import { type VerifyEd25519, verifyByWebCrypto } from '../../tlog/ed25519.js';
+import type { LogPolicy } from '../../tlog/log_policy.js';
+import { fromBase64, isEqual } from '../../tlog/log_text.js';
+import { openCheckpoint } from '../../tlog/open_checkpoint.js';
+import { comparePlaces, RECORD_BYTES, recordTimeNs } from '../../tlog/price_record.js';
+import { TlogError } from '../../tlog/tlog_error.js';
+import type { Checkpoint } from '../../tlog/tree_checkpoint.js';
+import { leafHash } from '../../tlog/tree_hash.js';
+import { isConsistent, isIncluded } from '../../tlog/tree_proofs.js';
+import { readAggregate } from './aggregate_form.js';
+import type { Signers, Verdict } from './checks.js';
+import type { Evidence, ProvenEntry, ProvenRecord } from './evidence_file.js';
+import { parseExactJson } from './exact_json.js';
+import { recordOfPrice } from './logged_price.js';
+import { verifyAggregate } from './verify_aggregate.js';
+
+/** The facts of a third party. */
+export interface EvidenceExpectations<S extends Signers = Signers> {
+  readonly policy: LogPolicy;
+  /** The service's keys, or `'unchecked'`: then a signer is only recovered. */
+  readonly signers: S;
+  /** The service's oracle ID, which its Stark signatures cover. */
+  readonly oracleId?: string | undefined;
+  readonly verifyEd25519?: VerifyEd25519 | undefined;
+}
+
+/** A fault that was proven. */
+export interface ProvenFault {
+  /** A sentence: what the service or the log has done. */
+  readonly statement: string;
+  /** The signer of the price; absent when the evidence has no price. */
+  readonly signer?: string | undefined;
+  /** `recovered` when the signer was not named. */
+  readonly verdict: Verdict<Signers>;
+}
+
+/**
+ * Proves a fault from an evidence file alone.
+ * @throws TlogError that says which step does not hold: the evidence proves nothing
+ */
+export async function verifyEvidence(
+  evidence: Evidence,
+  expected: EvidenceExpectations,
+): Promise<ProvenFault> {
+  if (evidence.kind === 'two values') return proveTwoValues(evidence.prices, expected);
+  if (evidence.kind === 'fork') return proveFork(evidence, expected);
+  if (evidence.kind === 'observed')
+    throw new TlogError(`only the auditor saw it, and nobody signed it: ${evidence.found}`);
+  const checkpoint = await opened(evidence.checkpoint, expected);
+  if (evidence.kind === 'bad entry') return proveBadEntry(evidence.entries, checkpoint);
+  const batch = provenBatch(evidence.batch, checkpoint);
+  if (evidence.kind === 'bad records') return proveBadRecords(evidence.records, batch, checkpoint);
+  return proveNotInLog(evidence.price, evidence.records, batch, checkpoint, expected);
+}
+
+interface SignedFacts {
+  readonly record: Uint8Array;
+  readonly symbol: string;
+  readonly timeNs: bigint;
+}
+
+/** Returns what determines the place of an aggregate in the log. @throws FormError for another text */
+export function factsOfAggregate(text: string): SignedFacts {
+  const { assetId, signatureType, service } = readAggregate(parseExactJson(text));
+  const { key, timestampNs, msgHash } = service;
+  const timeNs = timestampNs;
+  const record = recordOfPrice({ signatureType, signer: key, symbol: assetId, timeNs, msgHash });
+  return { record, symbol: assetId, timeNs };
+}
+
+function proveTwoValues(
+  [one, other]: readonly [string, string],
+  expected: EvidenceExpectations,
+): ProvenFault {
+  const [first, second] = [signedPrice(one, expected), signedPrice(other, expected)];
+  if (comparePlaces(first.record, second.record) !== 0)
+    throw new TlogError('the prices have different signers, assets or times');
+  if (isEqual(first.record, second.record)) throw new TlogError('the prices are the same');
+  const { symbol, timeNs, signer, verdict } = first;
+  return { statement: `${signer} signed two values of ${symbol} for ${timeNs} ns`, signer, verdict };
+}
+
+function proveNotInLog(
+  price: string,
+  records: readonly ProvenRecord[],
+  batch: BatchEntry,
+  { origin }: Checkpoint,
+  expected: EvidenceExpectations,
+): ProvenFault {
+  const { record, symbol, timeNs, signer, verdict } = signedPrice(price, expected);
+  if (timeNs < batch.fromNs || timeNs >= batch.toNs)
+    throw new TlogError(`the price was signed at ${timeNs} ns, which is not in batch ${batch.batch}`);
+  const proven = records.map((one) => provenRecord(one, batch));
+  const signed = `${signer} signed ${symbol} at ${timeNs} ns`;
+  const [left, right = left] = proven;
+  if (proven.length === 1 && comparePlaces(left!.bytes, record) === 0) {
+    if (isEqual(left!.bytes, record)) throw new TlogError('the log has this price');
+    return {
+      statement: `${signed}, and batch ${batch.batch} of ${origin} has another value there`,
+      signer,
+      verdict,
+    };
+  }
+  const isGap =
+    proven.length === 0
+      ? batch.records === 0n
+      : proven.length === 2
+        ? right!.index === left!.index + 1n && isBefore(left!.bytes, record) && isBefore(record, right!.bytes)
+        : left!.index === 0n && isBefore(record, left!.bytes)
+          ? true
+          : left!.index === batch.records - 1n && isBefore(left!.bytes, record);
+  if (!isGap) throw new TlogError('the records of the evidence are not the neighbours of the price');
+  return { statement: `${signed}, and batch ${batch.batch} of ${origin} does not have it`, signer, verdict };
+}
+
+async function proveFork(
+  { checkpoints, root, proof }: Extract<Evidence, { readonly kind: 'fork' }>,
+  expected: EvidenceExpectations,
+): Promise<ProvenFault> {
+  const [older, newer] = [await opened(checkpoints[0], expected), await opened(checkpoints[1], expected)];
+  if (older.origin !== newer.origin) throw new TlogError('the checkpoints are of two logs');
+  const other = { size: older.size, root: bytesOf(root) };
+  if (!isConsistent(other, newer, proof.map(bytesOf)) || older.size === 0n)
+    throw new TlogError('the proof does not fit the newer checkpoint');
+  if (isEqual(other.root, older.root)) throw new TlogError('the checkpoints fit each other');
+  const statement = `${older.origin} signed two pasts: its tree of ${newer.size} entries does not begin with its tree of ${older.size}`;
+  return { statement, verdict: 'verified' };
+}
+
+function proveBadEntry(entries: readonly ProvenEntry[], checkpoint: Checkpoint): ProvenFault {
+  for (const entry of entries) requireEntry(entry, checkpoint);
+  const [first, second] = entries;
+  const fault = first && entryFault(first, second);
+  if (fault === undefined) throw new TlogError('the entries are as they must be');
+  return { statement: `${checkpoint.origin} has a faulty entry: ${fault}`, verdict: 'verified' };
+}
+
+/** Returns the reason why an entry may not be at its place, or may not follow the entry before it. */
+export function entryFault(
+  { index, entry }: Pick<ProvenEntry, 'index' | 'entry'>,
+  before?: Pick<ProvenEntry, 'index' | 'entry'>,
+): string | undefined {
+  try {
+    const batch = parseBatchEntry(entry);
+    if (batch.batch !== BigInt(index)) return `entry ${index} is batch ${batch.batch}`;
+    if (before === undefined || BigInt(before.index) + 1n !== batch.batch) return undefined;
+    const last = parseBatchEntry(before.entry);
+    if (batch.fromNs !== last.toNs)
+      return `batch ${index} begins at ${batch.fromNs} ns, and the one before ends at ${last.toNs}`;
+    return batch.epoch < last.epoch ? `the epoch goes back from ${last.epoch} to ${batch.epoch}` : undefined;
+  } catch (error) {
+    if (error instanceof TlogError) return `entry ${index} cannot be read: ${error.message}`;
+    throw error;
+  }
+}
+
+function proveBadRecords(
+  records: readonly ProvenRecord[],
+  batch: BatchEntry,
+  { origin }: Checkpoint,
+): ProvenFault {
+  const [first, second] = records.map((one) => provenRecord(one, batch));
+  const fault =
+    first && recordFault(batch, first.bytes, second?.index === first.index + 1n ? second.bytes : undefined);
+  if (fault === undefined) throw new TlogError('the records are as they must be');
+  return { statement: `batch ${batch.batch} of ${origin} is faulty: ${fault}`, verdict: 'verified' };
+}
+
+/** Returns the reason why a record may not be in a batch, or why the next one may not follow it. */
+export function recordFault(batch: BatchEntry, record: Uint8Array, next?: Uint8Array): string | undefined {
+  if (record.length !== RECORD_BYTES || (record[0] !== 1 && record[0] !== 2)) return 'a leaf is not a record';
+  const timeNs = recordTimeNs(record);
+  if (timeNs < batch.fromNs || timeNs >= batch.toNs) return `a record of ${timeNs} ns is not in its period`;
+  if (next === undefined || next.length !== RECORD_BYTES) return undefined;
+  const order = comparePlaces(record, next);
+  if (order === 0) return `two values are signed for one asset at ${timeNs} ns`;
+  return order > 0 ? 'its records are not in order' : undefined;
+}
+
+/** Verifies the service's own signature. The inputs of the price do not matter here. */
+function signedPrice(text: string, { signers, oracleId }: EvidenceExpectations) {
+  const [report] = verifyAggregate(text, { signers, oracleId });
+  const ofService = report?.checks.filter(({ name }) => name.includes('_signed_price ')) ?? [];
+  const failed = ofService.find(({ status }) => status === 'failed');
+  if (report?.signer === undefined || failed !== undefined)
+    throw new TlogError(
+      `the price is not signed by the service: ${failed?.name ?? 'form'}: ${failed?.reason}`,
+    );
+  const verdict: Verdict<Signers> = signers === 'unchecked' ? 'recovered' : 'verified';
+  return { ...factsOfAggregate(text), signer: report.signer, verdict };
+}
+
+async function opened(note: string, { policy, verifyEd25519 }: EvidenceExpectations): Promise<Checkpoint> {
+  return (await openCheckpoint(note, policy, verifyEd25519 ?? verifyByWebCrypto)).checkpoint;
+}
+
+function requireEntry({ index, entry, path }: ProvenEntry, { size, root }: Checkpoint): void {
+  const inclusion = { index: BigInt(index), size, path: path.map(bytesOf) };
+  if (!isIncluded(leafHash(new TextEncoder().encode(entry)), inclusion, root))
+    throw new TlogError(`the log does not have the entry of the evidence at ${index}`);
+}
+
+function provenBatch(entry: ProvenEntry, checkpoint: Checkpoint): BatchEntry {
+  requireEntry(entry, checkpoint);
+  return parseBatchEntry(entry.entry);
+}
+
+function provenRecord({ index, record, path }: ProvenRecord, batch: BatchEntry) {
+  const bytes = bytesOf(record);
+  const inclusion = { index: BigInt(index), size: batch.records, path: path.map(bytesOf) };
+  if (!isIncluded(leafHash(bytes), inclusion, batch.root))
+    throw new TlogError(`batch ${batch.batch} does not have the record of the evidence at ${index}`);
+  return { index: inclusion.index, bytes };
+}
+
+function isBefore(one: Uint8Array, other: Uint8Array): boolean {
+  return comparePlaces(one, other) < 0;
+}
+
+function bytesOf(base64: string): Uint8Array {
+  const bytes = fromBase64(base64);
+  if (bytes === undefined) throw new TlogError('a text of the evidence is not Base64');
+  return bytes;
+}

@@ -1,0 +1,57 @@
+import { HASH_BYTES } from '../tlog/tree_hash.js';
+
+/** A signed price that was heard. */
+export interface HeardPrice {
+  /** The record that the log must have of it. */
+  readonly record: Uint8Array;
+  readonly timeNs: bigint;
+  /** The JSON of the aggregate. */
+  readonly text: string;
+}
+
+/** The prices that are kept to compare them with the log, and with later prices of the same place. */
+const HEARD_MAX = 100_000;
+
+/** The signed prices that an audit has heard, each once. The oldest are forgotten. */
+export class HeardSet {
+  readonly #byPlace = new Map<string, HeardPrice>();
+  readonly #open = new Set<string>();
+  #found = 0;
+
+  /** The number of prices that were found in the log. */
+  get found(): number {
+    return this.#found;
+  }
+
+  /** Notes a price. @returns the text of another price of the same signer, asset and time, if there is one */
+  add(record: Uint8Array, timeNs: bigint, text: string): string | undefined {
+    const place = placeOf(record);
+    const known = this.#byPlace.get(place);
+    if (known !== undefined) return Buffer.compare(known.record, record) === 0 ? undefined : known.text;
+    if (this.#byPlace.size >= HEARD_MAX) this.#forget();
+    this.#byPlace.set(place, { record, timeNs, text });
+    this.#open.add(place);
+    return undefined;
+  }
+
+  /** Returns the prices that were not yet found in the log. */
+  open(): HeardPrice[] {
+    return [...this.#open].map((place) => this.#byPlace.get(place)!);
+  }
+
+  /** Notes that the log has a price. */
+  settle(record: Uint8Array): void {
+    if (this.#open.delete(placeOf(record))) this.#found += 1;
+  }
+
+  #forget(): void {
+    const [oldest = ''] = this.#byPlace.keys();
+    this.#byPlace.delete(oldest);
+    this.#open.delete(oldest);
+  }
+}
+
+/** Returns the part of a record that determines its place: all but the hash of the message. */
+function placeOf(record: Uint8Array): string {
+  return Buffer.from(record.subarray(0, record.length - HASH_BYTES)).toString('latin1');
+}

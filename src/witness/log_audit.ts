@@ -1,0 +1,284 @@
+import type { Evidence, ProvenEntry, ProvenRecord } from '../client/verify/evidence_file.js';
+import { entryFault, factsOfAggregate, recordFault } from '../client/verify/log_evidence.js';
+import { type BatchEntry, batchOf, parseBatchEntry } from '../tlog/batch_entry.js';
+import { CompactTree } from '../tlog/compact_tree.js';
+import { verifyByNode } from '../tlog/ed25519_key.js';
+import type { LogPolicy } from '../tlog/log_policy.js';
+import { isEqual, toBase64 } from '../tlog/log_text.js';
+import { openCheckpoint, requireQuorum } from '../tlog/open_checkpoint.js';
+import { comparePlaces, RECORD_BYTES } from '../tlog/price_record.js';
+import { nodesFromTiles, tilesOfNodes } from '../tlog/tiles.js';
+import { leafHash, rootOf } from '../tlog/tree_hash.js';
+import {
+  consistencyProof,
+  inclusionPath,
+  type NodeReader,
+  nodesOfConsistency,
+  nodesOfInclusion,
+  nodesOfRoot,
+  treeRoot,
+} from '../tlog/tree_nodes.js';
+import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
+import type { AuditState } from './audit_folder.js';
+import { HeardSet } from './heard_set.js';
+import { leavesOf, nodeSha256, type ServedLog } from './served_log.js';
+
+export interface LogAuditOptions {
+  readonly log: ServedLog;
+  readonly policy: LogPolicy;
+  readonly nowNs: () => bigint;
+  /** Keeps the state. Resolves when it is on disk. */
+  readonly keep: (state: AuditState) => Promise<void>;
+}
+
+/** The result of reading a log once. */
+export interface AuditStep {
+  /** The number of entries that the audit has checked. */
+  readonly size: bigint;
+  /** The fault that was found; the audit is over then. */
+  readonly evidence: Evidence | undefined;
+}
+
+/** A batch with its leaves, as they were checked. */
+interface CheckedBatch {
+  readonly entry: string;
+  readonly batch: BatchEntry;
+  /** Absent when the log does not serve the records any more. */
+  readonly records: readonly Uint8Array[] | undefined;
+}
+
+/** The batches that are kept in memory for prices that are heard later than their batch is read. */
+const RECENT_BATCHES_MAX = 256;
+/** The time for which a log keeps the records of a batch at least, and the attempts to read them in this time. */
+const RECORDS_NS_MIN = 3_600_000_000_000n;
+const ATTEMPTS_MAX = 10;
+/** The checkpoints that are kept in memory for nodes that are behind. */
+const NOTES_MAX = 1_024;
+/** The batches whose records are read at once. */
+const READS_MAX = 16;
+
+/** An audit of a log: recomputes every batch and the tree, and compares the log with prices that were heard elsewhere. */
+export class LogAudit {
+  readonly #options: LogAuditOptions;
+  readonly #heard = new HeardSet();
+  readonly #recent: CheckedBatch[] = [];
+  readonly #peaks: CompactTree;
+  /** The newest checkpoints that were checked, by size. */
+  readonly #notes = new Map<bigint, string>();
+  /** The checkpoint of the entries that were checked. */
+  #note: string | undefined;
+  #last: string | undefined;
+  #unchecked = 0n;
+  #attempts = 0;
+
+  constructor(options: LogAuditOptions, state: AuditState | undefined) {
+    this.#options = options;
+    this.#note = state?.note;
+    this.#last = state?.lastEntry;
+    this.#peaks = new CompactTree(state?.peaks, nodeSha256);
+  }
+
+  get size(): bigint {
+    return this.#peaks.size;
+  }
+
+  /** The batches whose records the log does not serve any more. */
+  get unchecked(): bigint {
+    return this.#unchecked;
+  }
+
+  /** The number of prices that were heard and found in the log. */
+  get found(): number {
+    return this.#heard.found;
+  }
+
+  /**
+   * Notes a signed price that the service has shown somewhere.
+   * @param text the JSON of the aggregate
+   * @returns evidence when the service has signed another value for the same place
+   */
+  hear(text: string): Evidence | undefined {
+    const { record, timeNs } = factsOfAggregate(text);
+    const other = this.#heard.add(record, timeNs, text);
+    return other === undefined ? undefined : { kind: 'two values', prices: [other, text] };
+  }
+
+  /**
+   * Reads the log's newest checkpoint and all entries up to it.
+   * @throws Error when the log does not answer, and TlogError when it has no checkpoint that fits the policy
+   */
+  async step(): Promise<AuditStep> {
+    const { log, policy, keep } = this.#options;
+    const note = await log.checkpoint();
+    const signed = await openCheckpoint(note, policy, verifyByNode);
+    const { checkpoint } = signed;
+    requireQuorum(signed, policy);
+    if (checkpoint.size < this.size) return this.#done(await this.#forkFrom(checkpoint, note));
+    while (this.size < checkpoint.size) {
+      const batches = await this.#readBatches(checkpoint.size);
+      const evidence = await this.#check(batches, checkpoint, note);
+      if (evidence !== undefined) return this.#done(evidence);
+    }
+    if (!isEqual(this.#peaks.root(), checkpoint.root)) {
+      const fork = await this.#forkFrom(checkpoint, note);
+      const found = `the entries that the log serves up to ${checkpoint.size} do not have the root of its checkpoint`;
+      return this.#done(fork ?? { kind: 'observed', checkpoint: note, found });
+    }
+    const evidence = await this.#compareHeard(checkpoint, note);
+    if (evidence !== undefined) return this.#done(evidence);
+    this.#note = note;
+    this.#notes.set(checkpoint.size, note);
+    const [oldest] = this.#notes.keys();
+    if (this.#notes.size > NOTES_MAX && oldest !== undefined) this.#notes.delete(oldest);
+    await keep({ note, lastEntry: this.#last, peaks: this.#peaks.peaks });
+    return this.#done(undefined);
+  }
+
+  #done(evidence: Evidence | undefined): AuditStep {
+    return { size: this.size, evidence };
+  }
+
+  async #readBatches(
+    size: bigint,
+  ): Promise<{ readonly entry: string; readonly bytes: Uint8Array | undefined }[]> {
+    const { log } = this.#options;
+    const start = this.size;
+    const entries = (await log.entries(start, size)).slice(0, READS_MAX);
+    return Promise.all(
+      entries.map(async (entry, i) => ({
+        entry: Buffer.from(entry).toString(),
+        bytes: await log.records(start + BigInt(i)),
+      })),
+    );
+  }
+
+  /** Checks entries and their records, and appends the entries to the tree. */
+  async #check(
+    batches: readonly { readonly entry: string; readonly bytes: Uint8Array | undefined }[],
+    checkpoint: TreeHead,
+    note: string,
+  ): Promise<Evidence | undefined> {
+    for (const { entry, bytes } of batches) {
+      const index = String(this.size);
+      const before =
+        this.#last === undefined ? undefined : { index: String(this.size - 1n), entry: this.#last };
+      if (entryFault({ index, entry }, before) !== undefined) {
+        const entries = [await this.#proven(this.size, entry, checkpoint)];
+        if (before !== undefined) entries.push(await this.#proven(this.size - 1n, before.entry, checkpoint));
+        return { kind: 'bad entry', checkpoint: note, entries };
+      }
+      const batch = parseBatchEntry(entry);
+      const withheld = bytes === undefined ? this.#withheld(batch, note) : undefined;
+      if (withheld !== undefined) return withheld;
+      const records = bytes && leavesOf(bytes, RECORD_BYTES);
+      const evidence = records && (await this.#checkRecords(entry, batch, records, checkpoint, note));
+      if (evidence !== undefined) return evidence;
+      if (records === undefined) this.#unchecked += 1n;
+      this.#peaks.append(leafHash(Buffer.from(entry), nodeSha256));
+      this.#last = entry;
+      this.#attempts = 0;
+      this.#recent.push({ entry, batch, records });
+      if (this.#recent.length > RECENT_BATCHES_MAX) this.#recent.shift();
+    }
+    return undefined;
+  }
+
+  /** Returns evidence that the log withholds a new batch. @throws Error before the last attempt, because another node may be behind */
+  #withheld({ batch, toNs }: BatchEntry, note: string): Evidence | undefined {
+    if (this.#options.nowNs() - toNs > RECORDS_NS_MIN) return undefined;
+    const found = `the log does not serve the records of batch ${batch}`;
+    this.#attempts += 1;
+    if (this.#attempts < ATTEMPTS_MAX) throw new Error(found);
+    return { kind: 'observed', checkpoint: note, found };
+  }
+
+  async #checkRecords(
+    entry: string,
+    batch: BatchEntry,
+    records: readonly Uint8Array[],
+    checkpoint: TreeHead,
+    note: string,
+  ): Promise<Evidence | undefined> {
+    const made = batchOf(batch, records, nodeSha256);
+    if (made.records !== batch.records || !isEqual(made.root, batch.root)) {
+      const found = `the log serves records of batch ${batch.batch} that do not have the root of its entry`;
+      return { kind: 'observed', checkpoint: note, found };
+    }
+    const at = records.findIndex((record, i) => recordFault(batch, record, records[i + 1]) !== undefined);
+    if (at < 0) return undefined;
+    const faulty = [at, at + 1].filter((i) => i < records.length).map((i) => provenRecord(records, i));
+    const proven = await this.#proven(batch.batch, entry, checkpoint);
+    return { kind: 'bad records', checkpoint: note, batch: proven, records: faulty };
+  }
+
+  /** Compares the prices that were heard with the batches of their times. */
+  async #compareHeard(checkpoint: TreeHead, note: string): Promise<Evidence | undefined> {
+    for (const { record, timeNs, text } of this.#heard.open()) {
+      const checked = this.#recent.find(({ batch }) => timeNs >= batch.fromNs && timeNs < batch.toNs);
+      // A price of a later time is compared after a later checkpoint; one of an earlier time is passed over.
+      if (checked?.records === undefined) continue;
+      const { entry, batch, records } = checked;
+      const next = records.findIndex((one) => comparePlaces(one, record) >= 0);
+      const found = records[next];
+      if (found !== undefined && isEqual(found, record)) {
+        this.#heard.settle(record);
+        continue;
+      }
+      const isOther = found !== undefined && comparePlaces(found, record) === 0;
+      const right = next < 0 ? records.length : next;
+      const places = isOther ? [next] : [right - 1, right].filter((i) => i >= 0 && i < records.length);
+      return {
+        kind: 'not in the log',
+        price: text,
+        checkpoint: note,
+        batch: await this.#proven(batch.batch, entry, checkpoint),
+        records: places.map((i) => provenRecord(records, i)),
+      };
+    }
+    return undefined;
+  }
+
+  /**
+   * Returns evidence that a checkpoint does not fit the one that was checked last, from the tiles of the larger tree; `undefined` when
+   * they fit, or when the tiles prove nothing.
+   */
+  async #forkFrom(head: TreeHead, note: string): Promise<Evidence | undefined> {
+    // A checkpoint of the same size needs no tiles.
+    const own = this.#notes.get(head.size) ?? this.#note;
+    if (own === undefined) return undefined;
+    const kept = (await openCheckpoint(own, this.#options.policy, verifyByNode)).checkpoint;
+    const isOlder = head.size < kept.size;
+    const [older, newer] = isOlder ? [head, kept] : [kept, head];
+    const checkpoints: [string, string] = isOlder ? [note, own] : [own, note];
+    if (older.size === 0n) return undefined;
+    const isSame = older.size === newer.size;
+    const nodes = isSame ? [] : [...nodesOfRoot(older.size), ...nodesOfConsistency(older.size, newer.size)];
+    const read = await this.#nodes(nodes, newer.size);
+    const root = isSame ? newer.root : treeRoot(older.size, read, nodeSha256);
+    const proof = isSame ? [] : consistencyProof(older.size, newer.size, read, nodeSha256);
+    if (isEqual(root, older.root) || !isConsistent({ size: older.size, root }, newer, proof))
+      return undefined;
+    return { kind: 'fork', checkpoints, root: toBase64(root), proof: proof.map(toBase64) };
+  }
+
+  async #proven(index: bigint, entry: string, { size }: TreeHead): Promise<ProvenEntry> {
+    const read = await this.#nodes(nodesOfInclusion(index, size), size);
+    const path = inclusionPath(index, size, read, nodeSha256).map(toBase64);
+    return { index: String(index), entry, path };
+  }
+
+  async #nodes(nodes: Parameters<typeof tilesOfNodes>[0], size: bigint): Promise<NodeReader> {
+    const bytesOf = await this.#options.log.tiles(tilesOfNodes(nodes, size));
+    return nodesFromTiles(size, bytesOf, nodeSha256);
+  }
+}
+
+function provenRecord(records: readonly Uint8Array[], index: number): ProvenRecord {
+  const leaves = records.map((record) => leafHash(record, nodeSha256));
+  const read: NodeReader = ({ level, index: at }) => {
+    const width = 2 ** level;
+    return rootOf(leaves.slice(Number(at) * width, (Number(at) + 1) * width), nodeSha256);
+  };
+  const path = inclusionPath(BigInt(index), BigInt(records.length), read, nodeSha256);
+  return { index: String(index), record: toBase64(records[index]!), path: path.map(toBase64) };
+}
