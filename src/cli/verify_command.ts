@@ -29,6 +29,7 @@ interface VerifyOptions {
   readonly weight: Readonly<Record<string, string>>;
   readonly proof?: string;
   readonly policy?: string;
+  readonly log?: string;
 }
 
 /** The result of all checks of one input. The checks may run with or without named signers. */
@@ -37,7 +38,7 @@ type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
 const DESCRIPTION = `check signatures offline and say which check failed
 
 The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
-file, the text itself, or - for standard input. With --proof and --policy the command also checks that a public log has the \
+file, the text itself, or - for standard input. With --policy and --proof or --log the command also checks that a public log has the \
 aggregate, and that witnesses have seen the log.`;
 
 /**
@@ -67,6 +68,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
       {},
     )
     .option('--proof <file>', 'the proof (.tlog-proof) that a public log has the aggregate')
+    .option('--log <url>', 'ask this service for the proof, instead of --proof')
     .option('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
     .action(async (input: string, options: VerifyOptions) => {
       const out = new LineWriter(streams.stdout, () => {});
@@ -119,12 +121,13 @@ function refusalIn(text: string): string | undefined {
 /** Verifies the proof, if one is named. @returns false when the proof does not hold */
 async function checkLog(
   text: string,
-  { proof, policy, serviceName }: VerifyOptions,
+  { proof, log, policy, serviceName }: VerifyOptions,
   out: LineWriter,
 ): Promise<boolean> {
-  if (proof === undefined && policy === undefined) return true;
-  if (proof === undefined || policy === undefined) throw new Error('--proof and --policy need each other');
-  return verifyLoggedText(text, { proof, policy }, serviceName, out);
+  if (proof === undefined && log === undefined && policy === undefined) return true;
+  if ((proof === undefined) === (log === undefined) || policy === undefined)
+    throw new Error('--policy and either --proof or --log need each other');
+  return verifyLoggedText(text, { proof, log, policy }, serviceName, out);
 }
 
 function verifyPayloadText(hex: string, { signer, taxonomyId }: VerifyOptions, out: LineWriter): AnyVerdict {

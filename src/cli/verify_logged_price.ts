@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { type AggregateForm, readAggregate } from '../client/verify/aggregate_form.js';
 import { parseExactJson } from '../client/verify/exact_json.js';
-import { verifyLogged } from '../client/verify/logged_price.js';
+import { type PriceToFind, verifyLogged } from '../client/verify/logged_price.js';
 import { aggregatesIn } from '../client/verify/verify_aggregate.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import { parsePolicy } from '../tlog/log_policy.js';
 import type { LoggedPrice } from '../tlog/price_proof.js';
+import { PROOF_LENGTH_MAX } from '../tlog/proof_file.js';
 import { TlogError } from '../tlog/tlog_error.js';
+import { logFileReader } from '../witness/log_file_reader.js';
 import type { LineWriter } from './client_command.js';
 
-/** The files of `verify --proof`. */
+/** The policy file, and either the file of a proof, or the address of a service that proves the price. */
 export interface LogFiles {
-  readonly proof: string;
+  readonly proof?: string | undefined;
+  readonly log?: string | undefined;
   readonly policy: string;
 }
 
@@ -27,7 +30,6 @@ export async function verifyLoggedText(
   out: LineWriter,
 ): Promise<boolean> {
   const policy = parsePolicy(readFileSync(files.policy));
-  const proof = readFileSync(files.proof);
   const { assetId, signatureType, service } = onlyAggregate(text, serviceName);
   const price = {
     signatureType,
@@ -36,6 +38,11 @@ export async function verifyLoggedText(
     timeNs: service.timestampNs,
     msgHash: service.msgHash,
   };
+  const proof = files.proof === undefined ? await askedProof(files.log!, price) : readFileSync(files.proof);
+  if (proof === undefined) {
+    out.write(`${assetId}: NOT LOGGED: the service has no proof of it`);
+    return false;
+  }
   try {
     const logged = await verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
     out.write(`${assetId}: logged, ${placeText(logged)}`);
@@ -45,6 +52,22 @@ export async function verifyLoggedText(
     out.write(`${assetId}: NOT LOGGED: ${error.message}`);
     return false;
   }
+}
+
+/** Asks a service for the proof of a price; `undefined` when it has none. */
+async function askedProof(
+  url: string,
+  { symbol, timeNs, signatureType }: PriceToFind,
+): Promise<Uint8Array | undefined> {
+  if (!/^https?:\/\//.test(url))
+    throw new Error('--log: expected an address such as https://prices.example.com');
+  const query = new URLSearchParams({
+    asset: symbol,
+    timestamp: String(timeNs),
+    signature_type: signatureType,
+  });
+  const read = logFileReader(`${url.replace(/\/+$/, '')}/`, new AbortController().signal);
+  return read(`v1/prices/proof?${query}`, PROOF_LENGTH_MAX);
 }
 
 function onlyAggregate(text: string, serviceName: string | undefined): AggregateForm {

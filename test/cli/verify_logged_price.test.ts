@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
@@ -77,8 +80,12 @@ test('verify checks that a public log has the price', { skip }, async (t) => {
 test('verify says what is wrong with the files of a proof', { skip }, async (t) => {
   const { price, proof, policy, write } = filesOf(t);
   for (const [args, message] of [
-    [['--proof', proof], '--proof and --policy need each other'],
-    [['--policy', policy], '--proof and --policy need each other'],
+    [['--proof', proof], '--policy and either --proof or --log need each other'],
+    [['--policy', policy], '--policy and either --proof or --log need each other'],
+    [['--log', 'http://127.0.0.1:1'], '--policy and either --proof or --log need each other'],
+    [['--proof', proof, '--log', 'http://127.0.0.1:1', '--policy', policy], 'either --proof or --log'],
+    [['--log', '127.0.0.1:1', '--policy', policy], 'expected an address such as https'],
+    [['--log', 'http://127.0.0.1:1', '--policy', policy], 'cannot be read'],
     [['--proof', '/no/such', '--policy', policy], 'ENOENT'],
     [['--proof', proof, '--policy', price], 'line 1 of the policy'],
   ] as const) {
@@ -92,4 +99,29 @@ test('verify says what is wrong with the files of a proof', { skip }, async (t) 
   const { exitCode, stdout } = await verify(price, '--signer', SIGNER, '--proof', cut, '--policy', policy);
   t.equal(exitCode, 1);
   t.equal(stdout.at(-1), 'POSITIVE_ASSET_1: NOT LOGGED: the proof has no checkpoint');
+});
+
+test('verify asks a service for the proof', { skip }, async (t) => {
+  const { price, proof, policy, other } = filesOf(t);
+  const requests: string[] = [];
+  let answer: string | undefined = readFileSync(proof, 'utf8');
+  const server = createServer((request, response) => {
+    requests.push(request.url!);
+    response.writeHead(answer === undefined ? 404 : 200).end(answer);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close().closeAllConnections());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const ask = () => verify(price, '--signer', SIGNER, '--log', url, '--policy', policy);
+  const good = await ask();
+  t.equal(good.exitCode, 0, good.stderr);
+  t.match(good.stdout.at(-1), /^POSITIVE_ASSET_1: logged, record/);
+  t.match(requests, [/^\/v1\/prices\/proof\?asset=POSITIVE_ASSET_1&timestamp=\d+&signature_type=evm$/]);
+  answer = readFileSync(other, 'utf8');
+  t.match((await ask()).stdout.at(-1), /NOT LOGGED: batch 5 does not have this price/);
+  answer = undefined;
+  const missing = await ask();
+  t.equal(missing.exitCode, 1);
+  t.match(missing.stdout.at(-1), /NOT LOGGED: the service has no proof of it/);
 });
