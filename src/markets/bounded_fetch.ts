@@ -15,7 +15,8 @@ export class FetchFault extends Error {
 }
 
 /**
- * Fetches a text of at most `bytesMax` bytes within 10 s.
+ * Fetches a text of at most `bytesMax` bytes within 10 s. With headers no redirect is followed, because they may hold a key that is
+ * only for the server of the address.
  * @throws FetchFault
  */
 export async function fetchText(
@@ -26,11 +27,23 @@ export async function fetchText(
 ): Promise<string> {
   const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
   const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+  const redirect = Object.keys(headers).length > 0 ? 'manual' : 'follow';
   try {
-    const response = await fetch(url, { headers: { 'User-Agent': 'tickseal', ...headers }, signal: either });
-    if (!response.ok) {
-      await response.body?.cancel();
-      throw new FetchFault(`the answer is ${response.status}`, response.status);
+    const response = await fetch(url, {
+      headers: { 'User-Agent': 'tickseal', ...headers },
+      signal: either,
+      redirect,
+    });
+    const { ok, status, body } = response;
+    if (!ok) {
+      await body?.cancel();
+      const isRedirect = redirect === 'manual' && status >= 300 && status < 400;
+      throw new FetchFault(
+        isRedirect
+          ? `the answer is ${status}; a redirect is not followed with headers, so name the address to which it leads`
+          : `the answer is ${status}`,
+        status,
+      );
     }
     return await readAtMost(response, bytesMax);
   } catch (error) {

@@ -6,6 +6,10 @@ export interface HttpFeedOptions {
   /** The address; `{symbol}` stands for the symbol. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Added to the query of the address. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Texts that are removed from answers, because a recording keeps these. */
+  readonly secrets: readonly string[];
   readonly everyMs: number;
   readonly symbols: readonly string[];
   readonly sink: FrameSink;
@@ -37,13 +41,12 @@ export class HttpFeed implements MarketFeed {
   }
 
   async #ask(symbol: string, connection: number): Promise<void> {
-    const { url, headers, everyMs, sink, schedule } = this.#options;
+    const { headers, everyMs, sink, schedule } = this.#options;
     let delayMs = everyMs;
     try {
-      const address = url.replaceAll('{symbol}', encodeURIComponent(symbol));
-      const text = await fetchText(address, ANSWER_BYTES_MAX, headers, this.#closed.signal);
+      const text = await fetchText(this.#addressOf(symbol), ANSWER_BYTES_MAX, headers, this.#closed.signal);
       if (this.#closed.signal.aborted) return;
-      for (const event of sink.read(connection, text))
+      for (const event of sink.read(connection, this.#withoutSecrets(text)))
         if (event.kind === 'malformed') sink.warn(`${symbol}: ${event.reason}`);
     } catch (error) {
       if (this.#closed.signal.aborted) return;
@@ -54,5 +57,18 @@ export class HttpFeed implements MarketFeed {
       symbol,
       schedule(() => void this.#ask(symbol, connection), delayMs),
     );
+  }
+
+  #addressOf(symbol: string): string {
+    const { url, query } = this.#options;
+    const address = new URL(url.replaceAll('{symbol}', encodeURIComponent(symbol)));
+    for (const [name, value] of Object.entries(query))
+      address.searchParams.append(name, value.replaceAll('{symbol}', symbol));
+    return address.href;
+  }
+
+  /** Some servers repeat the request in their answer. */
+  #withoutSecrets(text: string): string {
+    return this.#options.secrets.reduce((left, secret) => left.replaceAll(secret, ''), text);
   }
 }

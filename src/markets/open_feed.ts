@@ -4,7 +4,7 @@ import { MARKETS } from '../sources/adapters/built_in.js';
 import { DAY_MS, type MarketRules } from '../sources/adapters/market.js';
 import { nearPairs } from '../sources/near_pairs.js';
 import type { SourceFault } from '../sources/source_fault.js';
-import type { BuiltInKind, SourceDefinition } from '../sources/sources_schema.js';
+import type { BuiltInKind, RequestFields, SourceDefinition } from '../sources/sources_schema.js';
 import { CcxtConnection } from './ccxt_connection.js';
 import { type CcxtExchange, loadCcxt } from './ccxt_library.js';
 import { CommandFeed } from './command_feed.js';
@@ -47,6 +47,8 @@ type CcxtDefinition = Extract<SourceDefinition, { kind: 'ccxt' }>;
 
 /** The delay before a list of pairs that could not be read is read again. */
 const LIST_AGAIN_MS = 60_000;
+/** The interval at which a list is read for pairs that have halted. The longest one has 3 MB. */
+const LIST_RENEW_MS = 600_000;
 /** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 /** ccxt paces its own requests; its sockets have the limits of the exchanges. */
@@ -65,9 +67,9 @@ export async function openFeed(source: NamedSource, sink: FrameSink, world: Feed
   }
   if (definition.kind === 'http') {
     const { url, every } = definition;
-    const headers = headersOf(definition.headers, env, sink);
     const everyMs = Number(every / NS_PER_MS);
-    return { feed: new HttpFeed({ url, headers, everyMs, symbols, sink, schedule }), faults: [] };
+    const request = requestOf(definition, env, sink);
+    return { feed: new HttpFeed({ url, ...request, everyMs, symbols, sink, schedule }), faults: [] };
   }
   if (definition.kind === 'ccxt') return await openCcxt({ ...source, definition }, sink, world);
   return await openExchange({ ...source, definition }, sink, world);
@@ -143,46 +145,81 @@ async function openChecked(
 ): Promise<FeedOpening> {
   const { clock, schedule, random, signal } = world;
   const report = await checkPairs(list, [...symbols.keys()], signal);
-  if (report.unread !== undefined && !signal.aborted) {
-    sink.warn(report.unread);
-    checkAgain(list, report.usable, sink, world);
-  }
+  const gone = new Set<string>();
+  if (report.unread !== undefined && !signal.aborted) sink.warn(report.unread);
+  checkAgain({ list, pairs: report.usable, gone }, report.unread !== undefined, sink, world);
+  // Over REST a pair that has halted shows its last prices, as a quiet one does.
+  const asker = ways.asker && {
+    ask: (...[pair, onQuote]: Parameters<TopAsker['ask']>) => {
+      if (!gone.has(pair)) ways.asker!.ask(pair, onQuote);
+    },
+    close: () => ways.asker!.close(),
+  };
   const faults = report.faults.map(({ pair, reason }) => ({ source: name, at: { pair }, reason }));
   const pairs = new Map(report.usable.map((pair) => [pair, symbols.get(pair)!]));
   const nowMs = () => Number(clock.nowNs() / NS_PER_MS);
   const feed =
-    pairs.size === 0 ? undefined : new ExchangeFeed({ ...ways, pairs, sink, schedule, nowMs, random });
+    pairs.size === 0 ? undefined : new ExchangeFeed({ ...ways, asker, pairs, sink, schedule, nowMs, random });
   return { feed, faults };
 }
 
-/** Reads a list of pairs until it can be read. The run goes on in the meantime, so a fault is only a warning. */
-function checkAgain(list: PairList, pairs: readonly string[], sink: FrameSink, world: FeedWorld): void {
+/** A list of pairs, and the pairs of it that are used. */
+interface CheckedList {
+  readonly list: PairList;
+  readonly pairs: readonly string[];
+  /** The pairs that did not trade when the list was read last. */
+  readonly gone: Set<string>;
+}
+
+/** Reads a list of pairs again and again. The run goes on meanwhile, so a fault is only a warning. */
+function checkAgain(checked: CheckedList, isUnread: boolean, sink: FrameSink, world: FeedWorld): void {
   const { schedule, signal } = world;
+  const { list, pairs, gone } = checked;
+  if (signal.aborted) return;
   const check = async () => {
     signal.removeEventListener('abort', cancel);
     const { faults, unread } = await checkPairs(list, pairs, signal);
     if (signal.aborted) return;
     for (const { pair, reason } of faults) sink.warn(`${pair}: ${reason}`);
-    if (unread === undefined) return;
-    sink.warn(unread);
-    checkAgain(list, pairs, sink, world);
+    if (unread === undefined) {
+      gone.clear();
+      for (const { pair } of faults) gone.add(pair);
+    } else sink.warn(unread);
+    checkAgain(checked, unread !== undefined, sink, world);
   };
-  const cancel = schedule(() => void check(), LIST_AGAIN_MS);
+  const cancel = schedule(() => void check(), isUnread ? LIST_AGAIN_MS : LIST_RENEW_MS);
   signal.addEventListener('abort', cancel, { once: true });
 }
 
-/** Finds the values of headers. An error names a missing variable. No output shows a value. */
-function headersOf(
-  headers: Readonly<Record<string, string | { readonly env: string }>>,
+/** Looks up the values of headers and queries. A variable that cannot be used is named; its value is shown nowhere. */
+function requestOf(
+  definition: { readonly headers: RequestFields; readonly query: RequestFields },
   env: FeedWorld['env'],
   sink: FrameSink,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]): [string, string][] => {
-      const text = typeof value === 'string' ? value : env[value.env];
-      if (text !== undefined) return [[name, text]];
-      sink.warn(`the environment has no ${(value as { env: string }).env}, so header ${name} is not sent`);
-      return [];
-    }),
-  );
+) {
+  const secrets = new Set<string>();
+  const valuesOf = (fields: RequestFields, isAllowed: (text: string) => boolean) =>
+    Object.fromEntries(
+      Object.entries(fields).flatMap(([name, value]): [string, string][] => {
+        if (typeof value === 'string') return [[name, value]];
+        const text = env[value.env];
+        if (text !== undefined && isAllowed(text)) {
+          const inQuery = new URLSearchParams([['', text]]).toString().slice(1);
+          for (const form of [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text), inQuery])
+            if (form.length >= SECRET_CHARACTERS_MIN) secrets.add(form);
+          return [[name, text]];
+        }
+        const lacking =
+          text === undefined ? 'the environment has no' : 'no header may have the characters of';
+        sink.warn(`${lacking} ${value.env}, so ${name} is not sent`);
+        return [];
+      }),
+    );
+  const headers = valuesOf(definition.headers, (text) => HEADER_VALUE.test(text));
+  const query = valuesOf(definition.query, () => true);
+  return { headers, query, secrets: [...secrets] };
 }
+
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Shorter texts occur in answers by chance, and are no secrets. */
+const SECRET_CHARACTERS_MIN = 8;

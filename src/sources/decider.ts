@@ -45,15 +45,12 @@ export class Decider {
     for (const asset of judged) this.#judge(asset, receivedNs);
   }
 
-  /** Forgets all quotes of a source, or those of `symbols`, because its market has halted. */
-  forget(source: string, nowNs: TimeNs, symbols?: readonly string[]): void {
-    for (const asset of this.#assets) {
-      const gone = asset.plan.inputs.filter(
-        (input) => input.source === source && (symbols === undefined || symbols.includes(input.symbol)),
-      );
-      for (const input of gone) this.#quotes.delete(keyOf(input));
-      if (gone.length > 0) this.#judge(asset, nowNs);
-    }
+  /** Forgets all quotes of a source, because its market has halted. */
+  forget(source: string, nowNs: TimeNs): void {
+    const judged = this.#assets.filter(({ plan }) => plan.inputs.some((input) => input.source === source));
+    for (const { inputs } of judged.map(({ plan }) => plan))
+      for (const input of inputs) if (input.source === source) this.#quotes.delete(keyOf(input));
+    for (const asset of judged) this.#judge(asset, nowNs);
   }
 
   /** Decides and writes the prices of all assets at the end of the interval. */

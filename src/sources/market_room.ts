@@ -41,7 +41,9 @@ export class MarketRoom {
   read(connection: number, text: string, receivedNs: TimeNs): readonly MarketEvent[] {
     const known = this.#sessions.get(connection);
     if (known === undefined) return [];
-    const { source } = known.opened;
+    const { source, rest } = known.opened;
+    // Over REST a market that has halted shows its last prices.
+    if (rest === true && this.#isHalted(source)) return [];
     const events = known.session.read(text);
     for (const event of events) {
       if (event.kind === 'quote') this.#decider.take(source, event.quote, receivedNs);
@@ -63,7 +65,7 @@ export class MarketRoom {
   state(): RoomState {
     const connections = [...this.#sessions.values()].map(({ opened, session }) => ({
       ...opened,
-      resume: session.resume?.(),
+      resume: session.halt?.(),
     }));
     return { connections, ...this.#decider.state() };
   }
@@ -76,6 +78,12 @@ export class MarketRoom {
       if (resume !== undefined) session.read(resume);
     }
     this.#decider.restore(state);
+  }
+
+  #isHalted(source: string): boolean {
+    return [...this.#sessions.values()].some(
+      ({ opened, session }) => opened.source === source && session.halt?.() !== undefined,
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import type { HeldQuote } from './market_quote.js';
 
 // The state of a market room as plain data: a recording begins with it, so that its replay continues in the middle of a run.
 
-/** A connection: the source and symbols that it was opened with, and a frame that brings a new session to its state. */
+/** A connection: the source and symbols that it was opened with, and the frame that halted its market, if it is halted. */
 export interface OpenedConnection {
   readonly begin: number;
   readonly source: string;

@@ -11,7 +11,7 @@ export type BuiltInKind = (typeof BUILT_IN_KINDS)[number];
 export const SOURCES_MAX = 64;
 export const SOURCE_ASSETS_MAX = 1_000;
 const INPUTS_MAX = 32;
-const HEADERS_MAX = 16;
+const REQUEST_FIELDS_MAX = 16;
 const ARGUMENTS_MAX = 64;
 const AGE_NS_MAX = 7n * 86_400n * NS_PER_SECOND;
 
@@ -22,7 +22,10 @@ const name = z
 const webAddress = z
   .string()
   .max(2_048)
-  .regex(/^https?:\/\/[^\s]+$/, 'expected an address such as https://…');
+  .regex(
+    /^https?:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/,
+    'expected an address such as https://…, without a user and password',
+  );
 const socketAddress = z
   .string()
   .max(2_048)
@@ -44,10 +47,21 @@ const ccxt = z.strictObject({
   exchange: z.string().regex(/^[a-z0-9]{1,32}$/, 'expected the name of an exchange of ccxt, such as gate'),
 });
 
-const header = z.union([
+const requestField = z.union([
   line,
   z.strictObject({ env: z.string().regex(/^[A-Za-z_]\w*$/, 'expected the name of an environment variable') }),
 ]);
+
+const requestFields = z
+  .record(line, requestField)
+  .refine(
+    (fields) => Object.keys(fields).length <= REQUEST_FIELDS_MAX,
+    `expected at most ${REQUEST_FIELDS_MAX} of them`,
+  )
+  .prefault({});
+
+/** Headers, or parts of a query: a text, or the environment variable that holds it. */
+export type RequestFields = z.output<typeof requestFields>;
 
 const http = z
   .strictObject({
@@ -58,13 +72,8 @@ const http = z
     bid: jsonPath.optional(),
     ask: jsonPath.optional(),
     at: jsonPath.optional(),
-    headers: z
-      .record(line, header)
-      .refine(
-        (headers) => Object.keys(headers).length <= HEADERS_MAX,
-        `expected at most ${HEADERS_MAX} headers`,
-      )
-      .prefault({}),
+    headers: requestFields,
+    query: requestFields,
   })
   .refine(
     ({ price, bid, ask }) => (price === undefined ? bid !== undefined && ask !== undefined : !bid && !ask),

@@ -142,7 +142,7 @@ test('the sizes of a file are limited, and each limit is named', async (t) => {
   t.match(errorsOf(fileOf(65, 1)), [/s\.yaml:1:1 sources: expected at most 64 sources/]);
   t.match(errorsOf(fileOf(1, 1_001)), [/assets: expected at most 1000 assets/]);
   t.same(errorsOf(headers(16)), []);
-  t.match(errorsOf(headers(17)), [/sources\.s0\.headers: expected at most 16 headers/]);
+  t.match(errorsOf(headers(17)), [/sources\.s0\.headers: expected at most 16 of them/]);
   const inputs = (count: number) =>
     `sources: { ${list(33, desk)} }\nassets: { A: { from: [${list(count, (i) => `s${i} A`)}] } }`;
   t.same(errorsOf(inputs(32)), []);

@@ -46,7 +46,7 @@ export const kraken: Market = {
     };
     return {
       ping: '{"method":"ping"}',
-      resume: () => (isOnline ? undefined : '{"channel":"status","data":[{"system":"offline"}]}'),
+      halt: () => (isOnline ? undefined : '{"channel":"status","data":[{"system":"offline"}]}'),
       subscribe: (pairs) => [request('subscribe', pairs)],
       unsubscribe: (pairs) => [
         JSON.stringify({

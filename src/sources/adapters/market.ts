@@ -47,8 +47,8 @@ export interface MarketSession {
   /** Returns the messages that subscribe to pairs. The first message also subscribes to heartbeats. */
   subscribe(pairs: readonly string[]): string[];
   unsubscribe(pairs: readonly string[]): string[];
-  /** Returns a frame that gives a new session the state of this session; `undefined` if a new session already has that state. */
-  resume?(): string | undefined;
+  /** Returns a frame that halts a new session as this one is halted; `undefined` while the market trades. */
+  halt?(): string | undefined;
   /** Reads a frame. A frame without news, such as a heartbeat, has no events. */
   read(text: string): readonly MarketEvent[];
 }
@@ -123,10 +123,14 @@ export function digitsOf(value: unknown): string | undefined {
   return typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Returns the price of the best level of one side of a book, whose levels are `[price, size, …]`. */
+/** Returns the price of the best level of one side of a book, whose levels are `[price, size, …]`. A level of size 0 is gone. */
 export function bestOf(levels: unknown): string | undefined {
-  return digitsOf(listOf(listOf(levels)[0])[0]);
+  const best = listOf(levels).find((level) => !NOTHING.test(digitsOf(listOf(level)[1]) ?? ''));
+  return digitsOf(listOf(best)[0]);
 }
+
+/** A size without an order. */
+const NOTHING = /^0+(?:\.0*)?$/;
 
 /** Maps the exchange's names of pairs to the pairs. */
 export function namesOf(

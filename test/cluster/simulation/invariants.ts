@@ -252,10 +252,11 @@ export class Invariants {
     this.#acknowledged.add(value);
   }
 
-  /** Records that a publisher's update was refused: it must never count. */
+  /** Records that a publisher's update was refused: it must never count. The servers may have lost it before. */
   refused(value: number): void {
     this.#refused.add(value);
-    if (this.#aggregated.has(value)) this.#violated(`update ${value} is refused, and the log has it`);
+    if (this.#aggregated.has(value) && !this.#isLost(value))
+      this.#violated(`update ${value} is refused, and the log has it`);
   }
 
   /** Checks a record that a node skips. @param isFaulty true if no node wrote the record, or a server's copy is damaged */

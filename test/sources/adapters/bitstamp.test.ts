@@ -39,7 +39,18 @@ test('a crossed book is left out, an empty one takes the quote away', async (t) 
   t.same(quotesIn(session, book([['2616.40', '1']], [['2616.40', '1']])), []);
   t.same(quotesIn(session, book([['2616.41', '1']], [['2616.40', '1']])), []);
   t.match(quotesIn(session, book([['2616.41', '1']], [])), [{ bid: '2616.41', ask: undefined }]);
-  t.match(quotesIn(session, book([['2616.41', '1']], [['0', '0.00000']])), [{ ask: '0' }]);
+  t.match(quotesIn(session, book([['2616.41', '1']], [['0', '1']])), [{ ask: '0' }]);
+});
+
+test('a level of size 0, in either spelling, is gone', async (t) => {
+  const bids = [
+    ['2616.42', '0'],
+    ['2616.41', '0.00000'],
+    ['2616.40', '0.00001'],
+  ];
+  t.match(quotesIn(sessionOf(bitstamp, 'ETH/USD'), book(bids, [['2616.43', '0.00000']])), [
+    { bid: '2616.40', ask: undefined },
+  ]);
 });
 
 test('acknowledgement, heartbeat, refusal without a pair, announced end', async (t) => {

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { MARKETS } from '../../../src/sources/adapters/built_in.js';
+import { holdQuote } from '../../../src/sources/market_quote.js';
+import { MarketRoom } from '../../../src/sources/market_room.js';
+import { planOf, START } from '../plans.js';
 
 const PAIRS = ['BTC/USD', 'ETH/USDT'];
 
@@ -67,4 +70,49 @@ test('text that is no frame is malformed or ignored, and never throws', async (t
       { numRuns: 300 },
     );
   }
+});
+
+test('deep, long and repeated texts end in time', async (t) => {
+  const texts = {
+    arrays: '['.repeat(200_000) + ']'.repeat(200_000),
+    objects: `${'{"data":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+    escapes: `{"channel":"${'\\n'.repeat(300_000)}"}`,
+    quotes: '"'.repeat(600_000),
+    digits: `{"channel":"ticker","data":[{"symbol":"BTC/USD","bid":${'1'.repeat(500_000)},"ask":2}]}`,
+  };
+  for (const market of Object.values(MARKETS))
+    for (const [name, text] of Object.entries(texts))
+      for (const event of market.open(PAIRS).read(text)) {
+        if (event.kind === 'malformed') continue;
+        t.equal(name, 'digits');
+        if (event.kind === 'quote') t.equal(holdQuote(event.quote, START).bid, 0n);
+      }
+});
+
+test('a price that is negative, too large, no number, or of another name is none', async (t) => {
+  const frame = (symbol: string, bid: string) =>
+    `{"channel":"ticker","data":[{"symbol":"${symbol}","bid":${bid},"ask":2}]}`;
+  const held = (bid: string) => {
+    const [event] = MARKETS.kraken.open(PAIRS).read(frame('BTC/USD', bid));
+    return event?.kind === 'quote' ? holdQuote(event.quote, START).bid : undefined;
+  };
+  for (const bid of ['-1', '-1e5', '1e99', '1e400', '"NaN"', '"0x10"', '"1_0"', '" 1"', 'true', '{}', '[1]'])
+    t.equal(held(bid), 0n, bid);
+  t.equal(held('1,"bid":-1'), 0n, 'the last one of a name that is there twice');
+  t.equal(held('1E-7'), 10n ** 11n);
+  const plan = planOf(`
+sources: { kraken: { kind: kraken }, desk: { kind: command, run: [x] } }
+assets: { BTCUSD: { from: [kraken BTC/USD, desk Gold], min_sources: 1 } }
+`);
+  const room = new MarketRoom(plan, () => {});
+  room.open({ begin: 1, source: 'kraken', symbols: ['BTC/USD'] });
+  room.open({ begin: 2, source: 'desk', symbols: ['Gold'] });
+  room.read(1, frame('btc/usd', '1'), START);
+  for (const symbol of ['GOLD', 'gold', 'Gold ', '__proto__', 'BTC/USD'])
+    room.read(2, JSON.stringify({ symbol, bid: 1, ask: 2 }), START);
+  const [decision] = room.decisions(START);
+  t.same(
+    decision!.readings.map(({ verdict }) => verdict),
+    ['no quote', 'no quote'],
+  );
 });
