@@ -139,6 +139,43 @@ library TicksealPayload {
         if (!isFound) revert AssetMissing(assetId);
     }
 
+    /// Checks that all asset IDs ascend, so that no payload can hold two prices of an asset. After this check, and not before it,
+    /// `valueOf` finds the only price of an asset.
+    function requireOrder(bytes calldata payload, Header memory header) internal pure {
+        uint256 place = header.entriesAt;
+        uint256 end = place + header.count * header.entryBytes;
+        if (end != payload.length) revert WrongLength(payload.length);
+        uint256 entryBytes = header.entryBytes;
+        uint256 previous = _wordAt(payload, place) >> 240;
+        for (place += entryBytes; place < end; place += entryBytes) {
+            uint256 id = _wordAt(payload, place) >> 240;
+            if (id <= previous) revert UnorderedAssets(uint16(id));
+            previous = id;
+        }
+    }
+
+    /// The price of one asset in a payload whose order was checked: a binary search, for readers of many assets.
+    function valueOf(bytes calldata payload, Header memory header, uint16 assetId) internal pure returns (int128) {
+        uint256 low = 0;
+        uint256 high = header.count;
+        while (low < high) {
+            uint256 middle = (low + high) / 2;
+            uint256 entry = _wordAt(payload, header.entriesAt + middle * header.entryBytes);
+            uint256 id = entry >> 240;
+            if (id == assetId) return int128(uint128(entry >> 112));
+            if (id < assetId) low = middle + 1;
+            else high = middle;
+        }
+        revert AssetMissing(assetId);
+    }
+
+    /// Reads 32 bytes without a bound: callers keep the entry that begins at `place` inside the payload.
+    function _wordAt(bytes calldata payload, uint256 place) private pure returns (uint256 content) {
+        assembly ("memory-safe") {
+            content := calldataload(add(payload.offset, place))
+        }
+    }
+
     /// `readHeader` has checked that `count` entries of `entryBytes` end with the payload; callers keep `index` below `count`.
     function _read(bytes calldata payload, Header memory header, uint256 index)
         private

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 
+import {TicksealOwned} from "./TicksealOwned.sol";
 import {TicksealPayload} from "./TicksealPayload.sol";
 
 /// Accepts payloads of the signers that its owner named, of one taxonomy, and of a limited age. A protocol inherits from it, or
 /// calls it.
-contract TicksealVerifier {
+contract TicksealVerifier is TicksealOwned {
     using TicksealPayload for bytes;
 
-    /// Only the owner may change signers and transfer ownership.
-    error NotOwner();
-    /// Only the account that the owner named accepts the ownership.
-    error NotPendingOwner();
-    /// Nobody could act as this owner.
-    error InvalidOwner(address owner);
     /// The key that made the signature is not on the list.
     error UnknownSigner(address signer);
     /// The payload belongs to another mapping of asset IDs to assets.
@@ -26,8 +21,6 @@ contract TicksealVerifier {
     error AmbiguousTaxonomy(uint16 taxonomyId);
 
     event SignerChanged(address indexed signer, bool accepted);
-    event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
-    event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
 
     uint64 private constant NS_PER_S = 1e9;
     uint16 private constant TAXONOMY_ID_END = 0xFF00;
@@ -38,9 +31,6 @@ contract TicksealVerifier {
     /// And dated this much later than it: the time of a block may lag behind the clocks of a service.
     uint64 public immutable maxFutureS;
 
-    address public owner;
-    /// The account that may become the owner with `acceptOwnership`; zero while no transfer is under way.
-    address public pendingOwner;
     mapping(address signer => bool accepted) public isSigner;
 
     constructor(uint16 taxonomyId_, uint64 maxAgeS_, uint64 maxFutureS_, address[] memory signers) {
@@ -48,40 +38,16 @@ contract TicksealVerifier {
         taxonomyId = taxonomyId_;
         maxAgeS = maxAgeS_;
         maxFutureS = maxFutureS_;
-        owner = msg.sender;
-        emit OwnershipTransferred(address(0), msg.sender);
         for (uint256 i = 0; i < signers.length; ++i) {
             isSigner[signers[i]] = true;
             emit SignerChanged(signers[i], true);
         }
     }
 
-    modifier onlyOwner() {
-        if (msg.sender != owner) revert NotOwner();
-        _;
-    }
-
     /// Adds a signer, or takes one away whose key was lost or replaced.
     function setSigner(address signer, bool accepted) external onlyOwner {
         isSigner[signer] = accepted;
         emit SignerChanged(signer, accepted);
-    }
-
-    /// Begins a transfer of ownership, and ends one that is under way. Nothing changes until the new owner accepts, so that a
-    /// mistyped address costs nothing.
-    function transferOwnership(address newOwner) external onlyOwner {
-        if (newOwner == address(0)) revert InvalidOwner(newOwner);
-        pendingOwner = newOwner;
-        emit OwnershipTransferStarted(owner, newOwner);
-    }
-
-    /// Ends a transfer: the caller, whom the owner named, becomes the owner.
-    function acceptOwnership() external {
-        if (msg.sender != pendingOwner) revert NotPendingOwner();
-        address previousOwner = owner;
-        owner = msg.sender;
-        pendingOwner = address(0);
-        emit OwnershipTransferred(previousOwner, msg.sender);
     }
 
     /// Verifies a payload of either layout and returns its time and all entries. It reverts with what is wrong.

@@ -6,7 +6,7 @@ import solc from 'solc';
 import { toHex } from '../../../src/model/hex.js';
 
 const SOURCES = new URL('../../../../src/client/solidity/', import.meta.url);
-const FILES = ['TicksealPayload.sol', 'TicksealVerifier.sol'];
+const FILES = ['TicksealOwned.sol', 'TicksealPayload.sol', 'TicksealVerifier.sol', 'TicksealQuorum.sol'];
 /** The version of the EVM. All present chains know the instructions of this version. */
 const EVM_VERSION = 'paris';
 /** The gas limit, which is above the gas of all calls of these tests. */
