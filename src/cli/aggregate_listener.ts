@@ -1,4 +1,4 @@
-import { ReconnectingSocket } from '../client/connect/reconnecting_socket.js';
+import { type Down, ReconnectingSocket } from '../client/connect/reconnecting_socket.js';
 import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
 import { REST_PATHS, SUBSCRIBE_PATHS } from '../wire/paths.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
@@ -17,6 +17,7 @@ const ASSETS_MAX = 10_000;
 /** Listens to the streams of signed aggregates of all assets. */
 export class AggregateListener {
   readonly #sockets: readonly ReconnectingSocket[];
+  #isClosed = false;
 
   private constructor(
     url: string,
@@ -28,8 +29,9 @@ export class AggregateListener {
     const subscribe = JSON.stringify({ type: 'subscribe', data: symbols });
     this.#sockets = SIGNATURE_TYPES.map((type) => {
       const path = SUBSCRIBE_PATHS[type];
-      const onDown = (down: Parameters<typeof describeDown>[1]) =>
-        events.onDown(describeDown(`${address}${path}`, down));
+      const onDown = (down: Down) => {
+        if (!this.#isClosed) events.onDown(describeDown(`${address}${path}`, down));
+      };
       const socket: ReconnectingSocket = new ReconnectingSocket(
         path,
         QUIET_MS,
@@ -55,6 +57,7 @@ export class AggregateListener {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const socket of this.#sockets) socket.close();
   }
 }

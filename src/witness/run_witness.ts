@@ -41,6 +41,11 @@ export class RunningWitness {
   ): Promise<RunningWitness> {
     const { name, key, logs, listen, admin, limits } = config;
     const folder = new WitnessFolder(config.folder);
+    const kept = await folder.read();
+    if (kept.size === 0)
+      logger.warn(
+        'the folder is empty: if this key has cosigned before, make a new key and a new name for it',
+      );
     const witness = new LogWitness(
       {
         name,
@@ -56,7 +61,7 @@ export class RunningWitness {
             logger[level]({ status, origin, reason }, 'the checkpoint was not cosigned');
         },
       },
-      await folder.read(),
+      kept,
     );
     const listener = await listenAsWitness(witness, {
       host: listen.host,
