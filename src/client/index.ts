@@ -41,6 +41,7 @@ export {
   type Candle,
   type CandleQuery,
   type MarketHours,
+  type PriceQuality,
 } from './prices/market_data.js';
 export {
   PricePublisher,

@@ -46,7 +46,9 @@ test('aggregates are verified, with every check', async (t) => {
     return prices['BTCUSD'] !== undefined && prices['DYDXUSD'] !== undefined && prices;
   });
   t.match(BTCUSD, { symbol: 'BTCUSD', decimal: '61000', verdict: 'verified', url: service.url });
-  t.match(DYDXUSD, { decimal: '2', verdict: 'verified' });
+  t.match(BTCUSD, { quality: { publishers: 1, inputSpread: 0n } });
+  t.ok(BTCUSD!.quality!.newestInputAgeNs >= 0n);
+  t.match(DYDXUSD, { decimal: '2', verdict: 'verified', quality: { publishers: 1 } });
   t.equal(AAPL, undefined, 'an asset without a price is left out');
   t.ok(BTCUSD!.checks.some(({ name }) => name === 'publisher_merkle_root'));
   t.match(BTCUSD!.text, new RegExp(`"timestamp":${BTCUSD!.timestampNs}\\b`), 'the text keeps every digit');

@@ -8,7 +8,7 @@ import type { Resolution } from '../../wire/rest_values.js';
 import type { SignatureType } from '../../wire/signatures.js';
 import { ProtocolError, UnverifiedError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
-import { readAggregate } from '../verify/aggregate_form.js';
+import { type PublisherForm, readAggregate } from '../verify/aggregate_form.js';
 import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
 import { verifyAggregate } from '../verify/verify_aggregate.js';
@@ -55,6 +55,19 @@ export interface MarketHours {
   readonly changesAt: number;
 }
 
+/** The inputs of an aggregated price: the prices that publishers signed. The numbers come from the inputs that were verified. */
+export interface PriceQuality {
+  /** The number of publishers whose prices count. */
+  readonly publishers: number;
+  /**
+   * The age of the newest input when the service signed, in nanoseconds; negative when a publisher's clock is ahead. Publishers sign only
+   * the seconds of their times.
+   */
+  readonly newestInputAgeNs: bigint;
+  /** The difference of the highest and the lowest input, times 10^18. */
+  readonly inputSpread: bigint;
+}
+
 /**
  * An aggregated price of an asset. The price passed all checks. The field `timestampNs` is the time at which the service signed the
  * aggregate.
@@ -68,6 +81,8 @@ export class AggregatePrice extends Tick {
     readonly text: string,
     /** The checks of the publishers' signatures, the Merkle root, the price and the service's signature. */
     readonly checks: readonly Check[],
+    /** The number, age and spread of the inputs; `undefined` for an aggregate that is kept without its inputs. */
+    readonly quality: PriceQuality | undefined,
   ) {
     super(fields, nowMs);
   }
@@ -167,14 +182,31 @@ function priceOf(
   const [report] = verifyAggregate({ data: { [symbol]: aggregate } }, expected);
   const { verdict, checks, signer = '' } = report!;
   if (verdict === 'failed') throw new UnverifiedError(service.url, [symbol], checks);
-  const { price, service: signed } = readAggregate(aggregate);
+  const { price, service: signed, publishers } = readAggregate(aggregate);
   const fields = { symbol, price, timestampNs: signed.timestampNs, signer, verdict, status: undefined };
   return new AggregatePrice(
     { ...fields, url: service.url },
     service.nowMs,
     writeExactJson(aggregate),
     checks,
+    qualityOf(publishers, signed.timestampNs),
   );
+}
+
+function qualityOf(inputs: readonly PublisherForm[], signedNs: bigint): PriceQuality | undefined {
+  const [first] = inputs;
+  if (first === undefined) return undefined;
+  let { price: lowest, price: highest, timestampNs: newestNs } = first;
+  for (const { price, timestampNs } of inputs) {
+    if (price < lowest) lowest = price;
+    if (price > highest) highest = price;
+    if (timestampNs > newestNs) newestNs = timestampNs;
+  }
+  return {
+    publishers: inputs.length,
+    newestInputAgeNs: signedNs - newestNs,
+    inputSpread: highest - lowest,
+  };
 }
 
 function assetParameters(symbols: readonly string[], { signatureType }: AssetQuery) {
