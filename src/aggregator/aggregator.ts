@@ -117,6 +117,11 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.updatesWaiting;
   }
 
+  /** The earliest time of the aggregates that are being signed; `undefined` when none is. */
+  get signingSinceNs(): bigint | undefined {
+    return this.#signing.signingSinceNs;
+  }
+
   /** Returns the last activity of each configured asset and publisher. */
   activity(): Activity {
     const { listed, currentPublishers } = this.#catalogue;

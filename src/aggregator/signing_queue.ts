@@ -2,7 +2,7 @@ import type { AggregateTimes } from '../clock/aggregate_times.js';
 import type { AggregateSigner } from '../crypto/aggregate_signer.js';
 import type { Asset, AssetIndex, SignatureType } from '../model/asset.js';
 import type { SignedAggregate, Trigger, UnsignedAggregate } from '../model/signed_price.js';
-import type { TimeNs } from '../model/time.js';
+import { earlierOf, type TimeNs } from '../model/time.js';
 import type { AssetBook } from './books/book.js';
 
 export interface SigningOptions {
@@ -29,7 +29,8 @@ export interface SigningOptions {
 export class SigningQueue {
   readonly #options: SigningOptions;
   readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = { evm: new Map(), stark: new Map() };
-  readonly #signing: Record<SignatureType, boolean> = { evm: false, stark: false };
+  /** The time of the batch that is being signed. */
+  readonly #signing: Record<SignatureType, TimeNs | undefined> = { evm: undefined, stark: undefined };
   #deferred = false;
 
   constructor(options: SigningOptions) {
@@ -51,6 +52,11 @@ export class SigningQueue {
     });
   }
 
+  /** The earliest time of the aggregates that are being signed; `undefined` when none is. */
+  get signingSinceNs(): bigint | undefined {
+    return earlierOf(this.#signing.evm, this.#signing.stark);
+  }
+
   /** Signs the aggregates that had to wait for a time. */
   tick(nowNs: TimeNs): void {
     const { times } = this.#options;
@@ -65,7 +71,7 @@ export class SigningQueue {
 
   #sign(type: SignatureType): void {
     const due = this.#due[type];
-    if (this.#signing[type] || due.size === 0) return;
+    if (this.#signing[type] !== undefined || due.size === 0) return;
     const { times, signer, bookOf, onTaken, onSigned, onFailed, onWaiting } = this.#options;
     const signedAtNs = times.next();
     if (signedAtNs === undefined) {
@@ -88,11 +94,11 @@ export class SigningQueue {
       onSigned(signed);
       return;
     }
-    this.#signing[type] = true;
+    this.#signing[type] = signedAtNs;
     signed
       .then(onSigned, (error) => onFailed(batch.length, error))
       .finally(() => {
-        this.#signing[type] = false;
+        this.#signing[type] = undefined;
         this.#sign(type);
       });
   }

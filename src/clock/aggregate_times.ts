@@ -57,6 +57,21 @@ export class AggregateTimes {
     return timeNs as TimeNs;
   }
 
+  /**
+   * Ends the period that the clock has left: from now on no time before its end is used. Periods begin at multiples of their length.
+   * @returns the end; it is later than the period's while the last time is ahead of the clock
+   */
+  endPeriod(periodNs: bigint): bigint {
+    const latestNs = earlierOf(this.#clock.nowNs(), this.#latestNs())!;
+    return this.notBefore(latestNs - (latestNs % periodNs));
+  }
+
+  /** Uses no time before this one from now on. @returns the first time that may be used */
+  notBefore(timeNs: bigint): bigint {
+    if (timeNs > this.#lastNs + 1n) this.#lastNs = timeNs - 1n;
+    return this.#lastNs + 1n;
+  }
+
   /** Keeps the mark ahead of the clock. Must be called a few times a second, so that signatures normally do not wait for the disk. */
   tick(nowNs: TimeNs): void {
     this.#mark.keep(nowNs);

@@ -6,10 +6,10 @@ import type { NodeReader, TreeNode } from './tree_nodes.js';
 // The files of a log: C2SP tlog-tiles.
 
 /** The number of levels of the tree in a tile, and the number of hashes in a full tile. */
-const TILE_HEIGHT = 8;
+export const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 256;
 /** The level of tiles above which no tree of at most 2^63 - 1 entries has a tile. */
-const TILE_LEVEL_MAX = 7;
+export const TILE_LEVEL_MAX = 7;
 export const ENTRY_BYTES_MAX = 65_535;
 
 /** A file of the log: hashes of one level, or (`'entries'`) the entries of a tile of level 0. */
@@ -138,7 +138,7 @@ export function readBundle(bytes: Uint8Array, width: number): Uint8Array[] {
 }
 
 /** Returns the number of hashes in the tiles of this level. */
-function hashesAt(level: number, size: bigint): bigint {
+export function hashesAt(level: number, size: bigint): bigint {
   return size >> BigInt(TILE_HEIGHT * level);
 }
 
