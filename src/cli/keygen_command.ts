@@ -8,21 +8,30 @@ import { parsePrivateKey } from '../config/private_keys.js';
 import type { SignatureType } from '../model/asset.js';
 import { toHex } from '../model/hex.js';
 import { makeFolder, systemReason } from '../store/data_folder.js';
+import { Ed25519Key } from '../tlog/ed25519_key.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 
-/** Adds `keygen [evm|stark] --out FILE`, which makes a private key and prints its address or public key. */
+/** The kinds of keys: those of prices, and the one of the public log. */
+const KEY_KINDS = [...SIGNATURE_TYPES, 'log'] as const;
+type KeyKind = (typeof KEY_KINDS)[number];
+
+/** Adds `keygen [evm|stark|log] --out FILE`, which makes a private key and prints its address or public key. */
 export function registerKeygen(program: Command): void {
   const command = program
     .command('keygen')
     .description('make a private key')
-    .addArgument(new Argument('[type]', 'whose signatures it makes').choices(SIGNATURE_TYPES).default('evm'))
+    .addArgument(
+      new Argument('[type]', 'whose signatures it makes; log for the public log')
+        .choices(KEY_KINDS)
+        .default('evm'),
+    )
     .option(
       '--out <file>',
       'write the key to a new file that only its owner can read, instead of printing it',
     );
-  command.action((type: SignatureType, { out }: { out?: string }) => {
+  command.action((type: KeyKind, { out }: { out?: string }) => {
     const { writeOut, writeErr } = command.configureOutput();
-    const key = createPrivateKey(type);
+    const key = type === 'log' ? randomBytes(32) : createPrivateKey(type);
     if (out !== undefined) {
       try {
         writeNewFile(out, `${toHex(key)}\n`);
@@ -33,10 +42,13 @@ export function registerKeygen(program: Command): void {
       }
     }
     const written = out === undefined ? `private key: ${toHex(key)}` : `private key: in ${out}`;
-    writeOut?.(
-      `${written}\n${type === 'evm' ? `address: ${addressOf(key)}` : `public key: ${starkKeyOf(key)}`}\n`,
-    );
+    writeOut?.(`${written}\n${publicText(type, key)}\n`);
   });
+}
+
+function publicText(type: KeyKind, key: Buffer): string {
+  if (type === 'evm') return `address: ${addressOf(key)}`;
+  return `public key: ${type === 'stark' ? starkKeyOf(key) : toHex(Buffer.from(new Ed25519Key(key).publicKey))}`;
 }
 
 /** Returns a random private key within 1..n-1 of the curve: 32 bytes. */

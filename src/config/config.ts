@@ -3,7 +3,8 @@ import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
-import { type KeyPlan, readKeyPlan } from './key_source.js';
+import { type KeyPlan, type KeySource, readKeyPlan, toKeySource } from './key_source.js';
+import { type LogConfig, toLog } from './log_section.js';
 import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
@@ -38,6 +39,8 @@ export interface Config {
     readonly stark?: KeyPlan;
     /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
     readonly stream?: KeyPlan;
+    /** The Ed25519 key of the public log. */
+    readonly log?: KeySource;
   };
   readonly tokens: readonly TokenConfig[];
   /** The assets by {@link AssetIndex}, in the order of the file. */
@@ -73,6 +76,8 @@ export interface Config {
   readonly pushedAssets: PushedAssets;
   readonly calendars: Readonly<Record<string, CalendarDefinition>>;
   readonly limits: Limits;
+  /** The section of the public log. Absent when the log is off. */
+  readonly log?: LogConfig;
   /** The section of the cluster. Absent when the process has no cluster. */
   readonly cluster?: ClusterConfig;
 }
@@ -140,7 +145,16 @@ export interface Limits {
 }
 
 /** The sections that take effect only at the next start. */
-const FIXED_SECTIONS = ['service', 'listen', 'admin', 'ingest', 'storage', 'limits', 'cluster'] as const;
+const FIXED_SECTIONS = [
+  'service',
+  'listen',
+  'admin',
+  'ingest',
+  'storage',
+  'limits',
+  'log',
+  'cluster',
+] as const;
 
 /** Returns the sections that differ and take effect only at the next start. */
 export function changedFixedSections(before: Config, next: Config): readonly string[] {
@@ -156,6 +170,7 @@ export function withFixedSections(before: Config, next: Config): Config {
 /** Converts a file without errors to a configuration. */
 export function toConfig(file: ConfigFile, fileSha256: string): Config {
   const { service, listen, keys, limits } = file;
+  const log = toLog(file);
   return {
     fileSha256,
     service: {
@@ -178,6 +193,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       ...(keys.evm && { evm: readKeyPlan(keys.evm) }),
       ...(keys.stark && { stark: readKeyPlan(keys.stark) }),
       ...(keys.stream && { stream: readKeyPlan(keys.stream) }),
+      ...(keys.log && { log: toKeySource(keys.log) }),
     },
     tokens: file.tokens.map(toToken),
     assets: file.assets.map(toAsset),
@@ -221,6 +237,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       failedLoginsPerMinute: limits.failed_logins_per_minute,
       refusedRequestsPerMinute: limits.refused_requests_per_minute,
     },
+    ...(log && { log }),
     ...(file.cluster && { cluster: toCluster(file.cluster) }),
   };
 }

@@ -77,6 +77,7 @@ function readableParts(value: unknown): ReadableFile {
   const { shape } = fileSchema;
   const file = asRecord(value);
   return {
+    service: readableKeys(shape.service.unwrap(), file['service']),
     listen: readableKeys(shape.listen.unwrap(), file['listen']),
     admin: readableKeys(shape.admin.unwrap(), file['admin']),
     keys: readableKeys(shape.keys.unwrap(), file['keys']),
@@ -89,6 +90,7 @@ function readableParts(value: unknown): ReadableFile {
       readableKeys(shape.deployments.unwrap().element, item),
     ),
     ingest: readableKeys(shape.ingest.unwrap(), file['ingest']),
+    log: readableKeys(shape.log.unwrap(), file['log']),
     cluster:
       file['cluster'] === undefined ? undefined : readableKeys(shape.cluster.unwrap(), file['cluster']),
     pushed_assets: z.safeParse(shape.pushed_assets, file['pushed_assets']).data ?? {},

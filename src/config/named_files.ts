@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
+import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
 import {
   authorityWarnings,
   type CertificateFile,
@@ -15,7 +16,8 @@ import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js'
 
 /** Makes all paths absolute. Relative paths start at the folder of the file. */
 export function withAbsolutePaths(config: Config, baseDir: string): Config {
-  const { listen, keys, storage, cluster } = config;
+  const { listen, storage, log, cluster } = config;
+  const { log: logKey, ...keys } = config.keys;
   const absolute = (path: string) => resolve(baseDir, path);
   const source = (key: KeySource) => ('file' in key ? { file: absolute(key.file) } : key);
   const files = <T extends object>(paths: T) =>
@@ -23,8 +25,14 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
   return {
     ...config,
     listen: { ...listen, ...(listen.tls && { tls: files(listen.tls) }) },
-    keys: Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, mapSources(key, source)])),
+    keys: {
+      ...Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, mapSources(key, source)])),
+      ...(logKey && { log: source(logKey) }),
+    },
     storage: { ...storage, dir: absolute(storage.dir) },
+    ...(log && {
+      log: { ...log, ...(log.policyFile !== undefined && { policyFile: absolute(log.policyFile) }) },
+    }),
     ...(cluster && {
       cluster: {
         ...cluster,
@@ -35,13 +43,17 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
   };
 }
 
-/** Checks the TLS and credentials files that a configuration with absolute paths names. */
-export function namedFileProblems({ listen, cluster }: Config, env: Environment): Problem[] {
+/** Checks the TLS, credentials and policy files that a configuration with absolute paths names. */
+export function namedFileProblems({ listen, log, cluster }: Config, env: Environment): Problem[] {
   const problems = listen.tls === undefined ? [] : tlsProblems(['listen', 'tls'], listen.tls);
   if (cluster?.tls) problems.push(...tlsProblems(['cluster', 'tls'], cluster.tls));
   if (cluster?.credentials) {
     const read = readSecret(['cluster', 'credentials'], cluster.credentials, '/', env);
     if ('message' in read) problems.push(read);
+  }
+  if (log?.policyFile !== undefined) {
+    const read = readPolicyFile(log.policyFile);
+    if ('message' in read) problems.push({ path: ['log', 'policy', 'file'], message: read.message });
   }
   return problems;
 }
@@ -69,6 +81,17 @@ function certificateFile(path: Path, file = ''): CertificateFile {
     return { path, file, certificates: 'text' in read ? readCertificates(read.text) : [] };
   } catch {
     return { path, file, certificates: [] };
+  }
+}
+
+/** Reads the policy of the public log. */
+export function readPolicyFile(file: string): ReadText & { readonly policy?: LogPolicy } {
+  const read = readPublicFile(file);
+  if ('message' in read) return read;
+  try {
+    return { ...read, policy: parsePolicy(read.text) };
+  } catch (error) {
+    return { message: `${file} is not a policy: ${(error as Error).message}` };
   }
 }
 

@@ -7,13 +7,15 @@ import { isTimed, type KeySource } from './key_source.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 
-/** Private keys. Each key has 32 big-endian bytes and is within 1..n-1 of its curve. */
+/** Private keys. Each key has 32 bytes; those of curves are big-endian and within 1..n-1. */
 export interface PrivateKeys {
   /** The EVM key. Only an edge of a cluster may have none. */
   readonly evm?: PrivateKey;
   readonly stark?: PrivateKey;
   /** An EVM key for streaming payloads. If it is absent, `evm` signs them. */
   readonly stream?: PrivateKey;
+  /** The Ed25519 key of the public log. */
+  readonly log?: Buffer;
 }
 
 export type KeysResult =
@@ -28,7 +30,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * folder of the configuration file. A key file is refused if users other than its owner can use it.
  */
 export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
-  const loaded: Partial<Record<keyof PrivateKeys, PrivateKey>> = {};
+  const loaded: { -readonly [Name in keyof PrivateKeys]: PrivateKeys[Name] } = {};
   const errors: Problem[] = [];
   const load = (name: keyof PrivateKeys, path: Path, source: KeySource): Buffer | undefined => {
     const read = loadKey(name, path, source, baseDir, env);
@@ -36,7 +38,9 @@ export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: E
     errors.push(read);
     return undefined;
   };
-  for (const name of Object.keys(KEY_TYPES) as (keyof PrivateKeys)[]) {
+  const logKey = keys.log && load('log', ['keys', 'log'], keys.log);
+  if (logKey !== undefined) loaded.log = logKey;
+  for (const name of ['evm', 'stark', 'stream'] as const) {
     const sources = keys[name];
     if (sources === undefined) continue;
     if (!isTimed(sources)) {
@@ -92,11 +96,19 @@ const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
   stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
 };
 
-const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType>> = {
+/** The types of keys: the curves of prices, and Ed25519 for the public log. */
+const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType | 'log'>> = {
   evm: 'evm',
   stark: 'stark',
   stream: 'evm',
+  log: 'log',
 };
+
+/** Reads an Ed25519 private key from 64 hex digits with or without `0x`. Every 32 bytes are a key: RFC 8032, section 5.1.5. */
+export function parseLogKey(text: string): Buffer | undefined {
+  const [, digits] = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text.trim()) ?? [];
+  return digits === undefined ? undefined : Buffer.from(digits, 'hex');
+}
 
 function loadKey(
   name: keyof PrivateKeys,
@@ -108,6 +120,10 @@ function loadKey(
   const read = readSecret(path, source, baseDir, env);
   if ('message' in read) return read;
   const type = KEY_TYPES[name];
+  if (type === 'log')
+    return (
+      parseLogKey(read.text) ?? { path: read.path, message: 'holds no log key: expected 32 bytes of hex' }
+    );
   return (
     parsePrivateKey(read.text, type) ?? {
       path: read.path,

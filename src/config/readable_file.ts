@@ -3,6 +3,7 @@ import type { ConfigFile } from './schema.js';
 
 /** The parts of a file that fit the schema. A complete {@link ConfigFile} also has this type. */
 export interface ReadableFile {
+  readonly service: Partial<ConfigFile['service']>;
   readonly listen: Partial<ConfigFile['listen']>;
   readonly admin: Partial<ConfigFile['admin']>;
   readonly keys: Partial<ConfigFile['keys']>;
@@ -11,6 +12,7 @@ export interface ReadableFile {
   readonly publishers: readonly Partial<ConfigFile['publishers'][number]>[];
   readonly deployments: readonly Partial<ConfigFile['deployments'][number]>[];
   readonly ingest: Partial<ConfigFile['ingest']>;
+  readonly log: Partial<ConfigFile['log']>;
   readonly cluster?: Partial<NonNullable<ConfigFile['cluster']>> | undefined;
   readonly pushed_assets: ConfigFile['pushed_assets'];
   /**

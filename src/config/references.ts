@@ -6,6 +6,7 @@ import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { clusterProblems } from './cluster_references.js';
 import type { Problem } from './document.js';
 import { keyTimeProblems } from './key_times.js';
+import { logOriginOf } from './log_section.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ReadableFile } from './readable_file.js';
 import { shownText } from './shown_text.js';
@@ -15,6 +16,7 @@ export function* referenceProblems(file: ReadableFile): Generator<Problem> {
   yield* listenerProblems(file);
   yield* keyProblems(file);
   yield* keyTimeProblems(file);
+  yield* logProblems(file);
   yield* clusterProblems(file);
   yield* tokenProblems(file);
   yield* assetProblems(file);
@@ -53,6 +55,18 @@ function* keyProblems({ keys, assets, cluster }: ReadableFile): Generator<Proble
       message: `missing, but ${starkAsset.symbol ?? 'an asset'} is a stark asset, which this key signs`,
     };
   }
+}
+
+function* logProblems({ keys, log, service }: ReadableFile): Generator<Problem> {
+  if (keys.log === undefined) return;
+  if (logOriginOf({ log, service }) === undefined)
+    yield {
+      path: ['log', 'origin'],
+      message:
+        'missing, and service.public_url too: the name of the public log is its address, and stays for ever',
+    };
+  if (log.batch !== undefined && log.checkpoint !== undefined && log.checkpoint < log.batch)
+    yield { path: ['log', 'checkpoint'], message: 'is shorter than batch: a checkpoint needs a new batch' };
 }
 
 function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {

@@ -8,8 +8,18 @@ import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { allowedOrigin } from './allowed_origin.js';
 import { clusterSchema } from './cluster_schema.js';
+import { logSchema } from './log_section.js';
 import { publicUrl } from './public_url.js';
-import { count, durationNs, host, keySources, line, positiveDecimal, sizeBytes } from './schema_values.js';
+import {
+  count,
+  durationNs,
+  host,
+  keySource,
+  keySources,
+  line,
+  positiveDecimal,
+  sizeBytes,
+} from './schema_values.js';
 
 // The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the
 // file. A key without `prefault` and without `optional` is required. references.ts makes the checks that involve two keys.
@@ -89,6 +99,8 @@ const keys = z.strictObject({
   stark: keySources.optional(),
   /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
   stream: keySources.optional(),
+  /** The Ed25519 key of the public log of signed prices. It switches the log on. */
+  log: keySource.optional(),
 });
 
 const token = z.strictObject({
@@ -225,6 +237,7 @@ export const fileSchema = z.strictObject({
   pushed_assets: z.record(line, z.record(line, z.record(line, pushedAsset))).prefault({}),
   calendars: z.record(calendarName, calendarDefinition).prefault({}),
   limits: limits.prefault({}),
+  log: logSchema.prefault({}),
   cluster: clusterSchema.optional(),
 });
 

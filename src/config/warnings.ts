@@ -26,6 +26,7 @@ export function configWarnings(file: ConfigFile): Problem[] {
     ...firstOf(deviationWarnings(file), 'more assets have a max_deviation_percent of 100 or more'),
     ...otherTypeWarnings(file),
     ...clusterWarnings(file),
+    ...logWarnings(file),
   ];
 }
 
@@ -141,3 +142,11 @@ function isLoopback(host: string): boolean {
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
+
+function* logWarnings({ keys, cluster }: ConfigFile): Generator<Problem> {
+  if (keys.log === undefined || cluster === undefined) return;
+  yield {
+    path: ['keys', 'log'],
+    message: 'no effect: a cluster writes no public log yet, only a process that is alone does',
+  };
+}

@@ -221,6 +221,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     config,
     at,
     routes: routes(),
+    logFiles: past.logFiles,
     clock,
     counters,
     logger,

@@ -23,6 +23,20 @@ export interface NodeList {
   readonly nodes: readonly NodeState[];
   /** The keys of these nodes. The list also has the keys of former nodes, as long as aggregates that they signed may be served. */
   readonly signers: readonly NodeSigner[];
+  /** The public log of signed prices; absent when there is none. */
+  readonly log?: PublicLogFacts | undefined;
+}
+
+/** The facts about the public log that readers need to verify it. */
+export interface PublicLogFacts {
+  /** The name of the log: its address without scheme. */
+  readonly origin: string;
+  /** The key of the log, as a verifier key of C2SP signed-note. */
+  readonly vkey: string;
+  /** The text of the policy: the log, its witnesses and their quorum. */
+  readonly policy: string;
+  /** The longest time between a signature and the checkpoint that covers it, in seconds. */
+  readonly maxDelayS: number;
 }
 
 /** The role of a node. The leader makes prices, a standby can make prices, and an edge only serves prices. */

@@ -19,6 +19,7 @@ import { loadPage } from './live_page/page_files.js';
 import { createPage } from './live_page/serve_page.js';
 import { AnswerCache } from './rest/answer_cache.js';
 import { withCrossOrigin } from './rest/cross_origin.js';
+import { type LogFilesOptions, serveLogFiles } from './rest/log_files.js';
 import { measureRequests } from './rest/measured.js';
 import { createRest } from './rest/rest_api.js';
 import type { Route } from './rest/route.js';
@@ -32,6 +33,8 @@ export interface ServerOptions extends AccessOptions {
   /** The address to listen on. A port other than 0 must have been claimed, and other threads may also listen on it. */
   readonly at: ListenOptions;
   readonly routes: ReadonlyMap<string, Route>;
+  /** The public files of the log of signed prices. */
+  readonly logFiles: LogFilesOptions['files'];
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Called for each message and request. */
   readonly onWork?: (() => void) | undefined;
@@ -228,6 +231,7 @@ function openRest(
   const answers = new AnswerCache();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
   const page = createPage({ files: loadPage(), clientOf, limiter });
+  const logFiles = serveLogFiles({ files: options.logFiles, clientOf, limiter, onFault });
   const api = createRest({
     routes: () => routes,
     logins,
@@ -241,7 +245,7 @@ function openRest(
   });
   const openApi = withCrossOrigin(origins, api);
   return {
-    answer: (request: Parameters<AnswerRest>[0]) => page(request) ?? openApi(request),
+    answer: (request: Parameters<AnswerRest>[0]) => page(request) ?? logFiles(request) ?? openApi(request),
     has: (path: string) => routes.has(path),
     reload(next: ServerOptions['routes']) {
       routes = next;

@@ -10,6 +10,7 @@ import type { Asset } from '../model/asset.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { LogSink } from '../node/log_sink.js';
 import type { PriceLog } from '../node/price_log.js';
+import type { BatchSource, PublicLog } from '../node/public_log.js';
 import type { PastWriter } from '../past/past_writer.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
@@ -18,6 +19,8 @@ import type { Settings } from './settings.js';
 export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool'> {
   readonly store: Store;
   readonly past: Pick<PastWriter, 'append'>;
+  /** The public log; absent when it is off. */
+  readonly publicLog?: PublicLog | undefined;
   readonly source: FeedSource;
   readonly logger: Logger;
 }
@@ -105,6 +108,24 @@ export class LocalMaker {
   putAgain(asset: Asset, beforeNs: TimeNs): void {
     this.aggregator.putAgain(asset, beforeNs);
     this.#sink.putAgain(asset, beforeNs);
+  }
+
+  /** Begins to close the batches of the public log. */
+  leadLog(publicLog: PublicLog | undefined, { epoch, append }: Pick<BatchSource, 'epoch' | 'append'>): void {
+    const { times, aggregator } = this;
+    const log = this.#log;
+    publicLog?.lead({
+      epoch,
+      append,
+      get isOver() {
+        return log.isOver;
+      },
+      endPeriod: (periodNs) => times.endPeriod(periodNs),
+      get signingSinceNs() {
+        return aggregator.signingSinceNs;
+      },
+      durable: this.written,
+    });
   }
 
   tick(nowNs: TimeNs): void {

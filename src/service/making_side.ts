@@ -10,10 +10,13 @@ import { StallCounter } from '../metrics/stall_counter.js';
 import type { SignatureType } from '../model/asset.js';
 import { inForceAt } from '../model/key_schedule.js';
 import type { Clock } from '../model/time.js';
+import type { PublicLog } from '../node/public_log.js';
 import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
+import type { CommitCompanion } from '../store/journal.js';
 import { openStore, type Store } from '../store/store.js';
 import { openPriceMaker } from './open_price_maker.js';
+import { openPublicLog } from './open_public_log.js';
 import { holdingsOf, pastOptions } from './past_options.js';
 import type { PriceMaker } from './price_maker.js';
 import { logSecp256k1 } from './secp256k1_log.js';
@@ -24,6 +27,7 @@ const HANDED_OVER = 'another process takes over: connect again when this connect
 
 interface MakingSideParts {
   readonly past: PastWriter;
+  readonly publicLog: PublicLog | undefined;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly pool: CryptoPool;
@@ -40,6 +44,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
   const past = new PastWriter(pastOptions(config, clock, logger));
+  let publicLog: PublicLog | undefined;
   let store: Store | undefined;
   try {
     await Promise.all(loaded.map((thread) => thread.loaded));
@@ -53,12 +58,13 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       takeOver,
       onProgress,
       logger,
-      companion: past,
+      companion: companions(past, () => publicLog),
     });
+    publicLog = await openPublicLog({ config, seed: options.keys.log, clock, logger });
     await past.open(holdingsOf(settings.catalogue.listed, store));
     port.check(store.isHandedOver);
     const source = new FeedSource(await store.marks.countStart());
-    const making = new MakingSide({ settings, clock, pool, store, past, source });
+    const making = new MakingSide({ settings, clock, pool, store, past, publicLog, source });
     await making.open(options);
     return making;
   } catch (error) {
@@ -66,6 +72,31 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
     await Promise.allSettled([pool.close(), store?.close()]);
     throw error;
   }
+}
+
+/** Joins the files that are written before each commit of the store. */
+function companions(past: PastWriter, publicLog: () => PublicLog | undefined): CommitCompanion {
+  return {
+    async write() {
+      await past.write();
+      await publicLog()?.write();
+    },
+    committed: () => past.committed(),
+    async close() {
+      await past.close();
+      await publicLog()?.close();
+    },
+  };
+}
+
+/** Joins what keeps each signed aggregate beside the store. */
+function recordedBy(past: PastWriter, publicLog: PublicLog | undefined): Pick<PastWriter, 'append'> {
+  return {
+    append(asset, holding) {
+      past.append(asset, holding);
+      publicLog?.record(holding);
+    },
+  };
 }
 
 /**
@@ -77,6 +108,7 @@ export class MakingSide implements PublishReceiver {
   readonly pool: CryptoPool;
   readonly store: Store;
   readonly past: PastWriter;
+  readonly publicLog: PublicLog | undefined;
   readonly source: FeedSource;
   readonly ticker: Ticker;
   readonly counters = createCounters();
@@ -88,12 +120,13 @@ export class MakingSide implements PublishReceiver {
   #isHandedOver = false;
   #ended: Promise<void> | undefined;
 
-  constructor({ settings, clock, pool, store, past, source }: MakingSideParts) {
+  constructor({ settings, clock, pool, store, past, publicLog, source }: MakingSideParts) {
     this.settings = settings;
     this.#clock = clock;
     this.pool = pool;
     this.store = store;
     this.past = past;
+    this.publicLog = publicLog;
     this.source = source;
     this.ticker = new Ticker(clock);
     this.askedToHandOver = new Promise((resolve) => store.onTakeOver(resolve));
@@ -104,11 +137,20 @@ export class MakingSide implements PublishReceiver {
 
   /** Opens the maker of prices, which reports to the feed from then on. */
   async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
-    const { settings, counters, pool, store, past, source, onDue } = this;
+    const { settings, counters, pool, store, past, publicLog, source, onDue } = this;
     this.#maker = await openPriceMaker({
       natsCredentials,
       settings,
-      parts: { clock: this.#clock, counters, pool, store, past, source, logger },
+      parts: {
+        clock: this.#clock,
+        counters,
+        pool,
+        store,
+        past: recordedBy(past, publicLog),
+        publicLog,
+        source,
+        logger,
+      },
       hooks: {
         onDue,
         onApplied: (receivedNs) => this.#edges?.applied(receivedNs),

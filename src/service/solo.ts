@@ -6,6 +6,7 @@ import type { ReadMessage } from '../ingest/message.js';
 import type { NodeList } from '../model/node_list.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { LocalLog } from '../node/local_log.js';
+import type { PublicLog } from '../node/public_log.js';
 import { LocalMaker, type MakerHooks, type MakerParts } from './local_maker.js';
 import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
@@ -25,22 +26,28 @@ export const SOLO_NODE = 0;
  * Opens a node that always leads and has its log in this process. Resolves when times may be signed, or when the disk fails.
  */
 export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> {
-  const { clock, store } = options.parts;
-  return new Solo(options, await openAggregateTimes(clock, store.marks, store.newestSecond));
+  const { clock, store, publicLog } = options.parts;
+  const times = await openAggregateTimes(clock, store.marks, store.newestSecond);
+  times.notBefore(publicLog?.endNs ?? 0n);
+  return new Solo(options, times);
 }
 
 class Solo implements PriceMaker {
   readonly #maker: LocalMaker;
   readonly #signers: OwnSigners;
   readonly #clock: Clock;
+  readonly #publicLog: PublicLog | undefined;
   #settings: Settings;
 
   constructor({ settings, parts, hooks }: PriceMakerOptions, times: AggregateTimes) {
     this.#settings = settings;
     this.#clock = parts.clock;
     this.#signers = new OwnSigners(settings, Number(secondOf(parts.clock.nowNs())));
+    this.#publicLog = parts.publicLog;
     const log = new LocalLog(parts);
     this.#maker = new LocalMaker({ parts, hooks, settings: () => this.#settings, log, times });
+    const append = (entry: Uint8Array) => this.#publicLog!.apply(entry);
+    this.#maker.leadLog(parts.publicLog, { epoch: SOLO_NODE, append });
   }
 
   receive(session: PublisherSession, message: ReadMessage) {
@@ -64,11 +71,12 @@ class Solo implements PriceMaker {
       self: SOLO_NODE,
       nodes: [{ node: SOLO_NODE, name: 'solo', role: 'leader' }],
       signers: this.#signers.list.map((signer) => ({ ...signer, node: SOLO_NODE })),
+      log: this.#publicLog?.facts,
     };
   }
 
   troubles(): readonly string[] {
-    return [];
+    return this.#publicLog?.troubles() ?? [];
   }
 
   clockTroubles(): readonly string[] {
@@ -81,6 +89,7 @@ class Solo implements PriceMaker {
 
   tick(nowNs: TimeNs): void {
     this.#maker.tick(nowNs);
+    this.#publicLog?.tick();
   }
 
   start(): void {}

@@ -29,6 +29,7 @@ export const REST_PATHS = {
   recent: '/v1/prices/recent',
   at: '/v1/prices/at',
   range: '/v1/prices/range',
+  proof: '/v1/prices/proof',
   history: '/v1/tradingview/history',
   marketStatus: '/v1/market_status',
   deployments: '/v1/deployments/evm',
@@ -54,6 +55,9 @@ export const DOCUMENT_PATHS = {
   openApi: '/openapi.json',
   asyncApi: '/asyncapi.json',
 } as const;
+
+/** The folder of the files of the public log of signed prices. */
+export const LOG_FILES_PATH = '/tlog/';
 
 /** The path of the live page, and the folder of the files that the page loads. */
 export const PAGE_PATHS = { home: '/', files: '/page/' } as const;

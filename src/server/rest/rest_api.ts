@@ -99,7 +99,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
   ): Promise<LateAnswer> {
     try {
       const result = await later;
-      if ('error' in result) return refusal(result, []);
+      if ('error' in result) return refusal(result, Object.entries(route.headers));
       if ('data' in result || 'parts' in result) {
         const type = route.raw && { contentType: contentType(route.raw) };
         return { status: 200, headers: Object.entries(route.headers), body: bodyOf(route, result), ...type };
@@ -166,7 +166,7 @@ function refusal(
   { status, error, keptFromNs, damaged, headers: own = [] }: RouteError,
   headers: RestResponse['headers'],
 ): RestResponse {
-  const retry = status === 429 ? [['Retry-After', '1'] as const] : [];
+  const retry = [429, 503].includes(status) ? [['Retry-After', '1'] as const] : [];
   const response = failure(status, error, [...headers, ...own, ...retry]);
   const times = [
     ...(keptFromNs === undefined ? [] : [`"kept_from":${keptFromNs}`]),

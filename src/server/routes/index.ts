@@ -9,6 +9,7 @@ import { type MarketStatusRouteOptions, marketStatusRoutes } from './market_stat
 import { type NodeRouteOptions, nodeRoutes } from './nodes_route.js';
 import { PastAccess } from './past_access.js';
 import { type PriceRouteOptions, priceRoutes } from './price_routes.js';
+import { type ProofRouteOptions, proofRoutes } from './proof_route.js';
 import { type PublisherRouteOptions, publisherRoutes } from './publisher_routes.js';
 import { type RangeRouteOptions, rangeRoutes } from './range_route.js';
 import { type ReferenceRouteOptions, referenceRoutes } from './reference_routes.js';
@@ -18,6 +19,7 @@ import { type UdfRouteOptions, udfRoutes } from './udf_routes.js';
 export type RouteOptions = PriceRouteOptions &
   InstantRouteOptions &
   RangeRouteOptions &
+  ProofRouteOptions &
   HistoryRouteOptions &
   HistoryReaderOptions &
   MarketStatusRouteOptions &
@@ -37,6 +39,7 @@ export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> 
     ...priceRoutes(options, signedPrice),
     ...instantRoutes(options, past, keptPrice),
     ...rangeRoutes(options, past, keptPrice),
+    ...proofRoutes(options),
     ...historyRoutes(options, history),
     ...marketStatusRoutes(options),
     ...referenceRoutes(options),

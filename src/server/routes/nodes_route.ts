@@ -3,7 +3,7 @@ import { type NodeList, stateOf } from '../../model/node_list.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
-import { nodeSigners, nodesStatus } from '../schemas/node_schemas.js';
+import { type nodeSigners, nodesStatus, signersAnswer } from '../schemas/node_schemas.js';
 
 export interface NodeRouteOptions {
   /** Returns the present nodes. */
@@ -17,9 +17,10 @@ export function nodeRoutes({ nodes, clock }: NodeRouteOptions): [string, Route][
     [
       REST_PATHS.signers,
       openRoute({
-        summary: 'The keys that the nodes of this service sign with',
-        response: nodeSigners,
-        handle: () => ({ data: JSON.stringify(signerEntries(nodes(), Number(secondOf(clock.nowNs())))) }),
+        summary: 'The keys that the nodes of this service sign with, and the key of its public log',
+        response: signersAnswer,
+        raw: 'application/json',
+        handle: () => ({ data: JSON.stringify(signersOf(nodes(), Number(secondOf(clock.nowNs())))) }),
       }),
     ],
     [
@@ -31,6 +32,12 @@ export function nodeRoutes({ nodes, clock }: NodeRouteOptions): [string, Route][
       }),
     ],
   ];
+}
+
+function signersOf(list: NodeList, nowS: number): z.infer<typeof signersAnswer> {
+  const { log } = list;
+  const facts = log && { origin: log.origin, vkey: log.vkey, policy: log.policy, max_delay: log.maxDelayS };
+  return { data: signerEntries(list, nowS), ...(facts && { log: facts }) };
 }
 
 function signerEntries({ signers }: NodeList, nowS: number): z.infer<typeof nodeSigners> {

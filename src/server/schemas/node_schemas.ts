@@ -21,6 +21,20 @@ export const nodeSigners = z.array(
     .meta({ id: 'NodeSigner' }),
 );
 
+/** The whole answer: the list stays under `data`, where earlier versions had it alone. */
+export const signersAnswer = z.strictObject({
+  data: nodeSigners,
+  log: z
+    .strictObject({
+      origin: z.string().describe('The name of the log: its address without scheme'),
+      vkey: z.string().describe('The verifier key of C2SP signed-note'),
+      policy: z.string().describe('The log, its witnesses and their quorum: a file of C2SP tlog-policy'),
+      max_delay: z.int().describe('Seconds: the longest time until a checkpoint covers a signed price'),
+    })
+    .meta({ id: 'PublicLog', description: 'The public log of signed prices; absent when there is none' })
+    .optional(),
+});
+
 export const nodesStatus = z
   .strictObject({
     self: nodeNumber.describe('The node that answers'),

@@ -21,6 +21,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     newest: () => undefined,
     pastTurns: new PacedTurns(() => performance.now(), setTimeout),
     onPastDamage: () => {},
+    logFiles: { proofOf: async () => ({ lacks: 'log', reason: 'there is no public log here' }) },
     readCandles: () => 'too many',
     candleDays: () => ({ first: 0, end: 0 }),
     sealedDays: () => ({ first: 0, end: 0 }),

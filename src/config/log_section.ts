@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { isKeyName } from '../tlog/signed_note.js';
+import { durationNs, line } from './schema_values.js';
+
+/** The section of the public log. */
+export interface LogConfig {
+  /** The name of the log: its address without scheme. */
+  readonly origin: string;
+  /** The period of a batch. */
+  readonly batchNs: bigint;
+  readonly checkpointMs: number;
+  /** The file with the witnesses and their quorum: C2SP tlog-policy. */
+  readonly policyFile?: string;
+  /** The time after which a checkpoint is published that lacks the quorum. */
+  readonly witnessGraceMs: number;
+  /** True: a checkpoint without the quorum is never published. */
+  readonly requireQuorum: boolean;
+  /** The time for which the records of batches are kept. */
+  readonly recordsRetentionNs: bigint;
+}
+
+const HOUR_NS = 3_600n * NS_PER_SECOND;
+
+const origin = line.refine(
+  (text) => isKeyName(text) && !text.includes('://') && !text.endsWith('/'),
+  'expected the address of the log without scheme and without a slash at its end, such as prices.example.com/tlog',
+);
+
+/** @see LogConfig */
+export const logSchema = z.strictObject({
+  origin: origin.optional(),
+  batch: durationNs({ minNs: 100n * NS_PER_MS, maxNs: 60n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
+    '1s',
+  ),
+  checkpoint: durationNs({ minNs: 100n * NS_PER_MS, maxNs: HOUR_NS, stepNs: NS_PER_MS }).prefault('10s'),
+  policy: z.strictObject({ file: line }).optional(),
+  witness_grace: durationNs({ minNs: NS_PER_SECOND, maxNs: HOUR_NS, stepNs: NS_PER_MS }).prefault('60s'),
+  require_quorum: z.boolean().prefault(false),
+  records_retention: durationNs({ minNs: 60n * NS_PER_SECOND }).prefault('7d'),
+});
+
+/** Returns the name of the log: the configured one, or the public address without scheme and with `/tlog`. */
+export function logOriginOf({
+  log,
+  service,
+}: {
+  readonly log?: { readonly origin?: string | undefined } | undefined;
+  readonly service?: { readonly public_url?: string | undefined } | undefined;
+}): string | undefined {
+  const address = service?.public_url?.replace(/^wss?:\/\//, '');
+  return log?.origin ?? (address && `${address}/tlog`);
+}
+
+/** Returns the section with the name of the log, when the file switches the log on. A cluster has none. */
+export function toLog(file: {
+  readonly keys: { readonly log?: unknown };
+  readonly log: z.output<typeof logSchema>;
+  readonly service: { readonly public_url?: string | undefined };
+  readonly cluster?: unknown;
+}): LogConfig | undefined {
+  const { log } = file;
+  const name = logOriginOf(file);
+  // The leader of a cluster writes no batches into the shared log yet.
+  if (file.keys.log === undefined || name === undefined || file.cluster !== undefined) return undefined;
+  return {
+    origin: name,
+    batchNs: log.batch,
+    checkpointMs: Number(log.checkpoint / NS_PER_MS),
+    ...(log.policy && { policyFile: log.policy.file }),
+    witnessGraceMs: Number(log.witness_grace / NS_PER_MS),
+    requireQuorum: log.require_quorum,
+    recordsRetentionNs: log.records_retention,
+  };
+}

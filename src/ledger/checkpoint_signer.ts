@@ -1,0 +1,56 @@
+import type { Ed25519Key } from '../tlog/ed25519_key.js';
+import { formatNote } from '../tlog/signed_note.js';
+import { type Checkpoint, formatCheckpoint } from '../tlog/tree_checkpoint.js';
+import type { TreeHead } from '../tlog/tree_proofs.js';
+import { LedgerStopped } from './ledger.js';
+import { beginsWith, readHead, writeHead } from './sealed_head.js';
+
+export interface CheckpointSignerOptions {
+  readonly publicFolder: string;
+  readonly stateFolder: string;
+  readonly origin: string;
+  readonly key: Ed25519Key;
+}
+
+/**
+ * Signs checkpoints of one log. A tree that does not begin with the last signed one is never signed. The last one is kept apart from the
+ * log's own files, and is on disk before its checkpoint exists.
+ */
+export class CheckpointSigner {
+  readonly #options: CheckpointSignerOptions;
+  #last: Checkpoint | undefined;
+
+  constructor(options: CheckpointSignerOptions) {
+    this.#options = options;
+    this.#last = readHead(options.stateFolder, 'signed');
+    if (this.#last !== undefined && this.#last.origin !== options.origin)
+      throw new LedgerStopped(`this node signed checkpoints of ${this.#last.origin}, not ${options.origin}`);
+  }
+
+  /** Returns the checkpoint of a tree in the public files, signed by the log. @throws LedgerStopped instead of signing a fork */
+  async sign(head: TreeHead): Promise<string> {
+    const { origin, key } = this.#options;
+    await this.commit(head);
+    const text = formatCheckpoint({ origin, ...head });
+    return formatNote({ text, signatures: [key.sign(origin, text)] });
+  }
+
+  /** Promises that no other tree than this one and its continuations is signed. @throws LedgerStopped when it is another one */
+  async commit(head: TreeHead): Promise<void> {
+    const { stateFolder, origin } = this.#options;
+    this.requireContinued(head);
+    if (this.#last?.size === head.size) return;
+    const next = { origin, ...head, extensions: [] };
+    await writeHead(stateFolder, 'signed', next);
+    this.#last = next;
+  }
+
+  /** @throws LedgerStopped when the tree is not the last signed one or its continuation */
+  requireContinued(head: TreeHead): void {
+    const last = this.#last;
+    if (last === undefined || beginsWith(this.#options.publicFolder, head, last)) return;
+    throw new LedgerStopped(
+      `the log has ${head.size} batches that do not continue the ${last.size} batches of a signed checkpoint`,
+    );
+  }
+}

@@ -1,0 +1,253 @@
+import { type BatchEntry, formatBatchEntry, parseBatchEntry } from '../tlog/batch_entry.js';
+import { GrowingTree } from '../tlog/growing_tree.js';
+import { isEqual } from '../tlog/log_text.js';
+import { recordTimeNs } from '../tlog/price_record.js';
+import { bundleOf, readBundle, TILE_WIDTH, tilePath, tilesBetween, writeBundle } from '../tlog/tiles.js';
+import type { TreeHead } from '../tlog/tree_proofs.js';
+import {
+  batchPath,
+  type FileToWrite,
+  makeLedgerFolders,
+  readTileSync,
+  removePartials,
+  writeDurably,
+} from './ledger_folder.js';
+import { fastSha256, rootInTurns } from './ledger_hash.js';
+import { type JournalFrame, LedgerJournal, readJournal } from './ledger_journal.js';
+import { readHead, writeHead } from './sealed_head.js';
+import { type HashedRecord, WaitingRecords } from './waiting_records.js';
+
+export interface LedgerOptions {
+  readonly publicFolder: string;
+  readonly stateFolder: string;
+  readonly origin: string;
+  /** Called when something does not fit: the entry of another node, or two prices of one place. */
+  readonly onMismatch: (reason: string) => void;
+}
+
+/** A batch that the public files do not have yet. Its records are missing when they do not give the root of the entry. */
+interface UnsealedBatch {
+  readonly entry: Uint8Array;
+  readonly records: readonly HashedRecord[] | undefined;
+}
+
+/** Thrown when the folder's log cannot be continued. */
+export class LedgerStopped extends Error {
+  override readonly name = 'LedgerStopped';
+}
+
+/**
+ * The public log on the disk of this node. Records of signed prices wait in memory and in the journal until the entry of their
+ * batch is applied. {@link seal} writes what was applied into the public files.
+ */
+export class Ledger {
+  readonly #options: LedgerOptions;
+  readonly #journal: LedgerJournal;
+  readonly #waiting = new WaitingRecords(fastSha256);
+  readonly #tree: GrowingTree;
+  /** The entries of the bundle that the sealed tree ends in, and all later ones. */
+  #entries: Uint8Array[];
+  #sealed: TreeHead;
+  #last: BatchEntry | undefined;
+  #unsealed: UnsealedBatch[] = [];
+  #toJournal: JournalFrame[] = [];
+  #prepared: { readonly entry: Uint8Array; readonly records: readonly HashedRecord[] } | undefined;
+  #work: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: LedgerOptions, sealed: TreeHead) {
+    const { publicFolder, stateFolder } = options;
+    this.#options = options;
+    this.#sealed = sealed;
+    this.#tree = new GrowingTree(sealed.size, (tile) => readTileSync(publicFolder, tile), fastSha256);
+    if (!isEqual(this.#tree.root(), sealed.root))
+      throw new LedgerStopped(`the tiles in ${publicFolder} do not give the root in ${stateFolder}`);
+    const { width } = sealed.size === 0n ? { width: 0 } : bundleOf(sealed.size - 1n, sealed.size);
+    this.#entries = sealed.size === 0n ? [] : readLastBundle(publicFolder, sealed.size, width);
+    const last = this.#entries.at(-1);
+    this.#last = last && parseBatchEntry(last);
+    if (width === TILE_WIDTH) this.#entries = [];
+    this.#journal = new LedgerJournal(stateFolder);
+  }
+
+  /**
+   * Opens the log of a data folder, and reads what its journal has.
+   * @throws LedgerStopped when the folder has the log of another origin, or its files do not fit each other
+   */
+  static async open(options: LedgerOptions): Promise<Ledger> {
+    const { publicFolder, stateFolder, origin } = options;
+    makeLedgerFolders(publicFolder, stateFolder);
+    const sealed = readHead(stateFolder, 'sealed');
+    if (sealed !== undefined && sealed.origin !== origin)
+      throw new LedgerStopped(`${publicFolder} has the log ${sealed.origin}, not ${origin}`);
+    const frames = readJournal(stateFolder);
+    const ledger = new Ledger(options, sealed ?? { size: 0n, root: new GrowingTree().root() });
+    await ledger.#recover(frames);
+    return ledger;
+  }
+
+  /** The tree of all applied batches. */
+  get head(): TreeHead {
+    return { size: this.#tree.size, root: this.#tree.root() };
+  }
+
+  /** The tree that the public files have. */
+  get sealed(): TreeHead {
+    return this.#sealed;
+  }
+
+  /** The last applied batch. */
+  get last(): BatchEntry | undefined {
+    return this.#last;
+  }
+
+  get recordsWaiting(): number {
+    return this.#waiting.count;
+  }
+
+  /** Adds the record of a price that was signed. A record of an applied batch changes nothing. */
+  add(record: Uint8Array): void {
+    if (recordTimeNs(record) < (this.#last?.toNs ?? 0n)) return;
+    const outcome = this.#waiting.add(record);
+    if (outcome === 'other')
+      this.#options.onMismatch(`two signed prices have one place, at ${recordTimeNs(record)} ns`);
+    if (outcome === 'full') this.#options.onMismatch('too many signed prices wait for their batch');
+    if (outcome === 'added') this.#write({ kind: 'record', bytes: record });
+  }
+
+  /** Makes the entry of the next batch. All prices before `toNs` must have been added. */
+  nextEntry(epoch: bigint, fromNs: bigint, toNs: bigint): Promise<Uint8Array> {
+    return this.#inOrder(async () => {
+      const records = this.#waiting.between(fromNs, toNs);
+      const root = await rootInTurns(records.map(({ leaf }) => leaf));
+      const { size: batch } = this.#tree;
+      const entry = formatBatchEntry({ epoch, batch, fromNs, toNs, records: BigInt(records.length), root });
+      this.#prepared = { entry, records };
+      return entry;
+    });
+  }
+
+  /**
+   * Applies the entry of a batch, in the order of the batches. An entry that was applied before changes nothing.
+   * @returns false when the entry does not follow the last one
+   */
+  apply(entry: Uint8Array): Promise<boolean> {
+    return this.#inOrder(() => this.#apply(entry));
+  }
+
+  /** Resolves when all records and entries so far are on disk. */
+  async flush(): Promise<void> {
+    this.#writeNow();
+    await this.#journal.flush();
+  }
+
+  /** Writes what was applied into the public files. Resolves with the tree that they have then. */
+  seal(): Promise<TreeHead> {
+    return this.#inOrder(() => this.#seal());
+  }
+
+  async close(): Promise<void> {
+    await this.#inOrder(() => this.flush());
+    this.#journal.close();
+  }
+
+  /** Does one thing after the other, because each of them waits for the disk or for other work. */
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work, work);
+    this.#work = done.catch(() => {});
+    return done;
+  }
+
+  async #recover(frames: readonly JournalFrame[]): Promise<void> {
+    for (const { kind, bytes } of frames) {
+      if (kind === 'record') this.add(bytes);
+      else await this.#apply(bytes);
+    }
+    this.#writeNow();
+    await this.#journal.removeOlder();
+  }
+
+  async #apply(bytes: Uint8Array): Promise<boolean> {
+    const entry = parseBatchEntry(bytes);
+    if (entry.batch < this.#tree.size) return true;
+    const fromNs = this.#last?.toNs ?? entry.fromNs;
+    if (entry.batch !== this.#tree.size || entry.fromNs !== fromNs) return false;
+    const records = await this.#recordsOf(bytes, entry);
+    this.#prepared = undefined;
+    this.#waiting.removeBefore(entry.toNs);
+    this.#tree.append(bytes);
+    this.#entries.push(bytes);
+    this.#last = entry;
+    this.#unsealed.push({ entry: bytes, records });
+    this.#write({ kind: 'entry', bytes });
+    return true;
+  }
+
+  /** Returns the records of a batch of any node, when they give its root. */
+  async #recordsOf(bytes: Uint8Array, entry: BatchEntry): Promise<readonly HashedRecord[] | undefined> {
+    if (this.#prepared !== undefined && isEqual(this.#prepared.entry, bytes)) return this.#prepared.records;
+    const records = this.#waiting.between(entry.fromNs, entry.toNs);
+    const root = await rootInTurns(records.map(({ leaf }) => leaf));
+    if (isEqual(root, entry.root)) return records;
+    const counts = `${entry.records} records, here ${records.length}`;
+    this.#options.onMismatch(`batch ${entry.batch} has other prices than this node recorded: ${counts}`);
+    return undefined;
+  }
+
+  async #seal(): Promise<TreeHead> {
+    const { publicFolder, stateFolder, origin } = this.#options;
+    const older = this.#sealed.size;
+    const head = this.head;
+    if (head.size === older) return this.#sealed;
+    const batches = this.#unsealed;
+    const tiles = tilesBetween(older, head.size);
+    const files = [...batchFiles(batches, older), ...tiles.map((tile) => this.#fileOf(tile, older))];
+    await writeDurably(publicFolder, files);
+    await writeHead(stateFolder, 'sealed', { origin, ...head });
+    this.#sealed = head;
+    this.#unsealed = [];
+    this.#tree.forget();
+    this.#entries = this.#entries.slice(this.#entries.length - Number(head.size % BigInt(TILE_WIDTH)));
+    await this.#journal.restart(this.#waiting.all().map((bytes) => ({ kind: 'record', bytes })));
+    for (const tile of tiles) if (tile.width === TILE_WIDTH) await removePartials(publicFolder, tile);
+    return head;
+  }
+
+  #fileOf(tile: ReturnType<typeof tilesBetween>[number], older: bigint): FileToWrite {
+    const { level, index, width } = tile;
+    const path = tilePath(tile);
+    if (level !== 'entries') return { path, bytes: this.#tree.tileBytes({ level, index, width }) };
+    const start = Number(index - older / BigInt(TILE_WIDTH)) * TILE_WIDTH;
+    return { path, bytes: writeBundle(this.#entries.slice(start, start + width)) };
+  }
+
+  /** Collects the frames of this turn of the event loop, so that they are one write. */
+  #write(frame: JournalFrame): void {
+    this.#toJournal.push(frame);
+    if (this.#toJournal.length === 1)
+      queueMicrotask(() => {
+        try {
+          this.#writeNow();
+        } catch {
+          // The next flush reports that the disk fails, before anything counts as durable.
+        }
+      });
+  }
+
+  #writeNow(): void {
+    const frames = this.#toJournal;
+    this.#toJournal = [];
+    if (frames.length > 0) this.#journal.append(frames);
+  }
+}
+
+function readLastBundle(publicFolder: string, size: bigint, width: number): Uint8Array[] {
+  return readBundle(readTileSync(publicFolder, bundleOf(size - 1n, size)), width);
+}
+
+function batchFiles(batches: readonly UnsealedBatch[], older: bigint): FileToWrite[] {
+  return batches.flatMap(({ records }, i) =>
+    records === undefined
+      ? []
+      : [{ path: batchPath(older + BigInt(i)), bytes: Buffer.concat(records.map(({ record }) => record)) }],
+  );
+}

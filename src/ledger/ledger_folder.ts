@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { indexPath, readBundle, TILE_WIDTH, type Tile, tilePath, writeBundle } from '../tlog/tiles.js';
+import { HASH_BYTES } from '../tlog/tree_hash.js';
+
+/** The name of the published checkpoint below the folder of the public files. */
+export const CHECKPOINT_FILE = 'checkpoint';
+
+/** Returns the folder of the public files, which any web server may serve as they lie. */
+export function publicFolderOf(dataFolder: string): string {
+  return join(dataFolder, 'tlog');
+}
+
+/** Returns the folder of the files that only this program reads: they lie beside the public ones, and no reader needs them. */
+export function stateFolderOf(dataFolder: string): string {
+  return join(dataFolder, 'tlog-state');
+}
+
+/** Returns the path of a batch's records below the public folder. */
+export function batchPath(batch: bigint): string {
+  return `batch/${indexPath(batch)}`;
+}
+
+/** A file to write: its path below a folder, and its bytes. */
+export interface FileToWrite {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Writes files one by one, so that each is whole or missing whatever happens. Resolves when all are on disk. */
+export async function writeDurably(folder: string, files: readonly FileToWrite[]): Promise<void> {
+  const folders = new Set<string>();
+  for (const { path, bytes } of files) {
+    const target = join(folder, path);
+    const made = await mkdir(dirname(target), { recursive: true });
+    const unfinished = `${target}.unfinished`;
+    const file = await open(unfinished, 'w', 0o644);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, target);
+    // A new folder is a name in the folder above it.
+    for (let at = dirname(target); at.length >= folder.length; at = dirname(at)) {
+      folders.add(at);
+      if (made === undefined) break;
+    }
+  }
+  for (const path of folders) await syncFolder(path);
+}
+
+/** Flushes the names in a folder. */
+async function syncFolder(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns the bytes of a tile; of a partial tile also when only the full one is left. */
+export function readTileSync(folder: string, tile: Tile): Uint8Array {
+  const path = join(folder, tilePath(tile));
+  if (existsSync(path) || tile.width === TILE_WIDTH) return readFileSync(path);
+  return cutTile(tile, readFileSync(join(folder, tilePath({ ...tile, width: TILE_WIDTH }))));
+}
+
+/** Returns the bytes of a partial tile from those of the full one. */
+export function cutTile({ level, width }: Tile, full: Uint8Array): Uint8Array {
+  return level === 'entries'
+    ? writeBundle(readBundle(full, TILE_WIDTH).slice(0, width))
+    : full.subarray(0, width * HASH_BYTES);
+}
+
+/** Removes the partial tiles of a tile that is full now: readers take the full one. */
+export async function removePartials(folder: string, tile: Tile): Promise<void> {
+  await rm(join(folder, `${tilePath({ ...tile, width: TILE_WIDTH })}.p`), { recursive: true, force: true });
+}
+
+/** Makes both folders. */
+export function makeLedgerFolders(publicFolder: string, stateFolder: string): void {
+  mkdirSync(publicFolder, { recursive: true, mode: 0o755 });
+  mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
+}

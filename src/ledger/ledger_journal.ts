@@ -1,0 +1,127 @@
+import { closeSync, fdatasync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { crc32 } from 'node:zlib';
+
+/** A frame of the journal: a record of a price, or the entry of a batch. */
+export interface JournalFrame {
+  readonly kind: 'record' | 'entry';
+  readonly bytes: Uint8Array;
+}
+
+const KIND_CODES = { record: 1, entry: 2 } as const;
+/** The layout: kind, length of the bytes, the bytes, CRC-32 of all before. */
+const HEAD_BYTES = 3;
+const CRC_BYTES = 4;
+const NAME = /^running-(\d{1,15})$/;
+
+const sync = promisify(fdatasync);
+
+/**
+ * The journal of what the public files do not have yet. {@link append} hands the frames to the operating system at once, so a
+ * killed process loses none; {@link flush} puts them on the disk.
+ */
+export class LedgerJournal {
+  readonly #folder: string;
+  #number: number;
+  #file: number;
+  #older: number[];
+  /** Bytes that the file did not take, because the disk failed. */
+  #unwritten: Buffer[] = [];
+  #isDirty = false;
+
+  /** Opens a new file, after all files of earlier processes. */
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#older = numbersIn(folder);
+    this.#number = (this.#older.at(-1) ?? 0) + 1;
+    this.#file = openSync(this.#path(this.#number), 'wx', 0o600);
+  }
+
+  /** Writes frames. @throws Error when the disk fails; the frames are written with the next ones */
+  append(frames: readonly JournalFrame[]): void {
+    this.#unwritten.push(...frames.map(encodeFrame));
+    const bytes = this.#unwritten.length === 1 ? this.#unwritten[0]! : Buffer.concat(this.#unwritten);
+    this.#unwritten = [bytes];
+    this.#isDirty = true;
+    for (let at = 0; at < bytes.length; ) {
+      at += writeSync(this.#file, bytes, at);
+      this.#unwritten = [bytes.subarray(at)];
+    }
+    this.#unwritten = [];
+  }
+
+  /** Resolves when all frames are on disk. */
+  async flush(): Promise<void> {
+    if (this.#unwritten.length > 0) this.append([]);
+    if (!this.#isDirty) return;
+    this.#isDirty = false;
+    try {
+      await sync(this.#file);
+    } catch (error) {
+      this.#isDirty = true;
+      throw error;
+    }
+  }
+
+  /** Begins a new file with these frames, and removes the older files when the new one is on disk. */
+  async restart(frames: readonly JournalFrame[]): Promise<void> {
+    const file = openSync(this.#path(this.#number + 1), 'wx', 0o600);
+    const old = this.#file;
+    this.#older.push(this.#number);
+    this.#number += 1;
+    this.#file = file;
+    this.#unwritten = [];
+    this.append(frames);
+    closeSync(old);
+    await this.removeOlder();
+  }
+
+  /** Removes the files of earlier processes, whose frames the new file has, when that is on disk. */
+  async removeOlder(): Promise<void> {
+    await this.flush();
+    for (const number of this.#older.splice(0)) await rm(this.#path(number), { force: true });
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #path(number: number): string {
+    return join(this.#folder, `running-${number}`);
+  }
+}
+
+/** Returns the frames of all files of a folder, in order. The rest of a file after a cut or damaged frame is left out. */
+export function readJournal(folder: string): JournalFrame[] {
+  return numbersIn(folder).flatMap((number) => decodeFrames(readFileSync(join(folder, `running-${number}`))));
+}
+
+function numbersIn(folder: string): number[] {
+  return readdirSync(folder)
+    .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+function encodeFrame({ kind, bytes }: JournalFrame): Buffer {
+  const frame = Buffer.allocUnsafe(HEAD_BYTES + bytes.length + CRC_BYTES);
+  frame[0] = KIND_CODES[kind];
+  frame.writeUInt16BE(bytes.length, 1);
+  frame.set(bytes, HEAD_BYTES);
+  frame.writeUInt32BE(crc32(frame.subarray(0, HEAD_BYTES + bytes.length)), HEAD_BYTES + bytes.length);
+  return frame;
+}
+
+function decodeFrames(bytes: Buffer): JournalFrame[] {
+  const frames: JournalFrame[] = [];
+  for (let at = 0; at + HEAD_BYTES + CRC_BYTES <= bytes.length; ) {
+    const end = at + HEAD_BYTES + bytes.readUInt16BE(at + 1);
+    const kind = bytes[at] === KIND_CODES.record ? 'record' : 'entry';
+    if (end + CRC_BYTES > bytes.length || crc32(bytes.subarray(at, end)) !== bytes.readUInt32BE(end)) break;
+    frames.push({ kind, bytes: new Uint8Array(bytes.subarray(at + HEAD_BYTES, end)) });
+    at = end + CRC_BYTES;
+  }
+  return frames;
+}

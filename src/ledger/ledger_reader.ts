@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BatchEntry, parseBatchEntry } from '../tlog/batch_entry.js';
+import { isEqual } from '../tlog/log_text.js';
+import { formatPlace } from '../tlog/price_proof.js';
+import { decodeRecord, splitRecords } from '../tlog/price_record.js';
+import { formatProofFile } from '../tlog/proof_file.js';
+import { parseNote } from '../tlog/signed_note.js';
+import {
+  bundleOf,
+  nodesFromTiles,
+  readBundle,
+  TILE_WIDTH,
+  type Tile,
+  tilePath,
+  tilesOfNodes,
+} from '../tlog/tiles.js';
+import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
+import { leafHash, rootOf } from '../tlog/tree_hash.js';
+import { inclusionPath, nodesOfInclusion } from '../tlog/tree_nodes.js';
+import { batchPath, CHECKPOINT_FILE, cutTile } from './ledger_folder.js';
+import { fastSha256 } from './ledger_hash.js';
+
+/** A price to find in the log: its symbol, type and time. */
+export interface PlaceToFind {
+  readonly signatureType: 'evm' | 'stark';
+  readonly symbolHash: Uint8Array;
+  readonly timeNs: bigint;
+}
+
+/** The proof of a price, or the reason why there is none. */
+export type ProofAnswer =
+  | { readonly proof: string }
+  | { readonly lacks: 'log' | 'checkpoint' | 'price' | 'records'; readonly reason: string };
+
+/** The number of bundles of entries that are kept in memory: 43 kB each. */
+const BUNDLES_MAX = 32;
+
+/** Reads the public files of the log, on any thread and while another one writes them. */
+export class LedgerReader {
+  readonly #folder: string;
+  readonly #bundles = new Map<string, Promise<Uint8Array[]>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Returns the bytes of a public file; `undefined` when there is none. */
+  async file(path: string): Promise<Uint8Array | undefined> {
+    try {
+      return await readFile(join(this.#folder, path));
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns the bytes of a tile; of a partial tile also when only the full one is left. */
+  async tile(tile: Tile): Promise<Uint8Array | undefined> {
+    const bytes = await this.file(tilePath(tile));
+    if (bytes !== undefined || tile.width === TILE_WIDTH) return bytes;
+    const full = await this.file(tilePath({ ...tile, width: TILE_WIDTH }));
+    return full && cutTile(tile, full);
+  }
+
+  /** Returns the proof of a price under the published checkpoint. */
+  async proofOf(place: PlaceToFind): Promise<ProofAnswer> {
+    const bytes = await this.file(CHECKPOINT_FILE);
+    if (bytes === undefined) return { lacks: 'log', reason: 'there is no public log here' };
+    const checkpoint = Buffer.from(bytes).toString();
+    const { size } = parseCheckpoint(parseNote(checkpoint).text);
+    const found = await this.#batchAt(place.timeNs, size);
+    if (found === 'later')
+      return { lacks: 'checkpoint', reason: 'no checkpoint covers this time yet: ask again later' };
+    if (found === 'earlier') return { lacks: 'price', reason: 'the public log begins after this time' };
+    const { entry, batch } = found;
+    const stored = await this.file(batchPath(batch.batch));
+    if (stored === undefined)
+      return { lacks: 'records', reason: `the records of batch ${batch.batch} are no longer kept` };
+    const records = splitRecords(stored);
+    const record = records.findIndex((one) => isAt(one, place));
+    if (record < 0)
+      return { lacks: 'price', reason: `batch ${batch.batch} has no price of this asset with this time` };
+    const leaves = records.map((one) => leafHash(one, fastSha256));
+    const path = inclusionPath(BigInt(record), BigInt(records.length), (node) => subtree(leaves, node));
+    const extra = formatPlace({ entry, record: BigInt(record), path });
+    const treePath = await this.#inclusion(batch.batch, size);
+    return { proof: formatProofFile({ extra, index: batch.batch, path: treePath, checkpoint }) };
+  }
+
+  async #inclusion(index: bigint, size: bigint): Promise<Uint8Array[]> {
+    const tiles = tilesOfNodes(nodesOfInclusion(index, size), size);
+    const read = await Promise.all(
+      tiles.map(async (tile) => [tilePath(tile), await this.tile(tile)] as const),
+    );
+    const byPath = new Map(read);
+    const nodes = nodesFromTiles(
+      size,
+      (tile) => this.#required(tile, byPath.get(tilePath(tile))),
+      fastSha256,
+    );
+    return inclusionPath(index, size, nodes, fastSha256);
+  }
+
+  /** Finds the batch of a time: batches follow each other without gaps. */
+  async #batchAt(
+    timeNs: bigint,
+    size: bigint,
+  ): Promise<{ readonly entry: Uint8Array; readonly batch: BatchEntry } | 'earlier' | 'later'> {
+    let [low, high] = [0n, size];
+    while (low < high) {
+      const middle = (low + high) / 2n;
+      const entry = await this.#entry(middle, size);
+      const batch = parseBatchEntry(entry);
+      if (timeNs < batch.fromNs) high = middle;
+      else if (timeNs >= batch.toNs) low = middle + 1n;
+      else return { entry, batch };
+    }
+    return low === 0n ? 'earlier' : 'later';
+  }
+
+  async #entry(index: bigint, size: bigint): Promise<Uint8Array> {
+    const bundle = bundleOf(index, size);
+    const path = tilePath(bundle);
+    let reading = this.#bundles.get(path);
+    if (reading === undefined) {
+      reading = this.tile(bundle).then((bytes) => readBundle(this.#required(bundle, bytes), bundle.width));
+      reading.catch(() => this.#bundles.delete(path));
+      this.#bundles.set(path, reading);
+      const [oldest] = this.#bundles.keys();
+      if (this.#bundles.size > BUNDLES_MAX) this.#bundles.delete(oldest!);
+    }
+    return (await reading)[Number(index % BigInt(TILE_WIDTH))]!;
+  }
+
+  #required(tile: Tile, bytes: Uint8Array | undefined): Uint8Array {
+    if (bytes === undefined) throw new Error(`${join(this.#folder, tilePath(tile))} is missing`);
+    return bytes;
+  }
+}
+
+function isAt(record: Uint8Array, { signatureType, symbolHash, timeNs }: PlaceToFind): boolean {
+  const found = decodeRecord(record);
+  return (
+    found.timeNs === timeNs && found.signatureType === signatureType && isEqual(found.symbolHash, symbolHash)
+  );
+}
+
+/** Returns the root of a full subtree of leaves. */
+function subtree(
+  leaves: readonly Uint8Array[],
+  { level, index }: Parameters<ReturnType<typeof nodesFromTiles>>[0],
+): Uint8Array {
+  const width = 2 ** level;
+  const start = Number(index) * width;
+  return rootOf(leaves.slice(start, start + width), fastSha256);
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isEqual } from '../tlog/log_text.js';
+import { nodesFromTiles } from '../tlog/tiles.js';
+import { type Checkpoint, formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
+import { treeRoot } from '../tlog/tree_nodes.js';
+import type { TreeHead } from '../tlog/tree_proofs.js';
+import { readTileSync, writeDurably } from './ledger_folder.js';
+import { fastSha256 } from './ledger_hash.js';
+
+/**
+ * A tree on disk, with the origin of its log. `sealed` is the tree that the public files have. `signed` is the largest tree that a
+ * checkpoint was signed for: it is on disk before anybody sees the checkpoint.
+ */
+export type HeadName = 'sealed' | 'signed';
+
+/** Reads a head. Returns `undefined` when there is none. @throws TlogError when the file is damaged */
+export function readHead(stateFolder: string, name: HeadName): Checkpoint | undefined {
+  let text: string;
+  try {
+    text = readFileSync(join(stateFolder, name), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return parseCheckpoint(text);
+}
+
+/** Resolves when the head is on disk. */
+export async function writeHead(
+  stateFolder: string,
+  name: HeadName,
+  head: Omit<Checkpoint, 'extensions'>,
+): Promise<void> {
+  await writeDurably(stateFolder, [{ path: name, bytes: Buffer.from(formatCheckpoint(head)) }]);
+}
+
+/** Tells whether the tree in the public files begins with an older tree. The root is computed from the files. */
+export function beginsWith(publicFolder: string, tree: TreeHead, older: TreeHead): boolean {
+  if (older.size > tree.size) return false;
+  const read = nodesFromTiles(older.size, (tile) => readTileSync(publicFolder, tile), fastSha256);
+  try {
+    return isEqual(treeRoot(older.size, read, fastSha256), older.root);
+  } catch {
+    // A tile is missing or cut.
+    return false;
+  }
+}

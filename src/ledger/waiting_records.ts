@@ -1,0 +1,81 @@
+import { isEqual } from '../tlog/log_text.js';
+import { comparePlaces, recordTimeNs } from '../tlog/price_record.js';
+import { leafHash, type Sha256 } from '../tlog/tree_hash.js';
+
+/** A record with the hash of its leaf. */
+export interface HashedRecord {
+  readonly record: Uint8Array;
+  readonly leaf: Uint8Array;
+}
+
+/** The bytes before the time: type, signer and symbol. */
+const SERIES_BYTES = 65;
+/** The largest number of records that wait for their batch: half a minute of 10,000 prices a second. */
+export const WAITING_RECORDS_MAX = 300_000;
+
+/**
+ * The records that are in no batch yet, in the order of their batch. They are grouped by type, signer and symbol, because a group
+ * grows in the order of time: so a batch needs only its groups sorted.
+ */
+export class WaitingRecords {
+  readonly #series = new Map<string, HashedRecord[]>();
+  readonly #sha256: Sha256;
+  #count = 0;
+
+  constructor(sha256: Sha256) {
+    this.#sha256 = sha256;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Adds a record.
+   * @returns `known` for a record that waits already, `other` when another record has its place, `full` when too many wait
+   */
+  add(record: Uint8Array): 'added' | 'known' | 'other' | 'full' {
+    const key = Buffer.from(record.buffer, record.byteOffset, SERIES_BYTES).toString('latin1');
+    const series = this.#series.get(key) ?? [];
+    let at = series.length;
+    while (at > 0 && comparePlaces(series[at - 1]!.record, record) > 0) at -= 1;
+    const before = series[at - 1]?.record;
+    if (before !== undefined && comparePlaces(before, record) === 0)
+      return isEqual(before, record) ? 'known' : 'other';
+    if (this.#count >= WAITING_RECORDS_MAX) return 'full';
+    series.splice(at, 0, { record, leaf: leafHash(record, this.#sha256) });
+    this.#series.set(key, series);
+    this.#count += 1;
+    return 'added';
+  }
+
+  /** Returns the records of a period, in the order of a batch. */
+  between(fromNs: bigint, toNs: bigint): HashedRecord[] {
+    const records: HashedRecord[] = [];
+    for (const key of [...this.#series.keys()].sort(compareKeys))
+      for (const one of this.#series.get(key)!) {
+        const timeNs = recordTimeNs(one.record);
+        if (timeNs >= fromNs && timeNs < toNs) records.push(one);
+      }
+    return records;
+  }
+
+  /** Removes all records before a time. */
+  removeBefore(toNs: bigint): void {
+    for (const [key, series] of this.#series) {
+      const left = series.filter(({ record }) => recordTimeNs(record) >= toNs);
+      this.#count -= series.length - left.length;
+      if (left.length === 0) this.#series.delete(key);
+      else this.#series.set(key, left);
+    }
+  }
+
+  /** Returns all records, in any order. */
+  all(): Uint8Array[] {
+    return [...this.#series.values()].flat().map(({ record }) => record);
+  }
+}
+
+function compareKeys(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,185 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
+import { type Ledger, LedgerStopped } from '../ledger/ledger.js';
+import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
+import { recordMaker } from '../ledger/record_of_aggregate.js';
+import type { PublicLogFacts } from '../model/node_list.js';
+import type { Holding } from '../records/second_record.js';
+
+/** The maker of prices, while this node makes them. */
+export interface BatchSource {
+  /** The epoch of the leader; 0 without a cluster. */
+  readonly epoch: number;
+  /** True when another node may make prices. */
+  readonly isOver: boolean;
+  /** Ends the period that the clock has left, and returns its end: no later aggregate has a time before it. */
+  endPeriod(periodNs: bigint): bigint;
+  /** The earliest time of the aggregates that are being signed. */
+  readonly signingSinceNs: bigint | undefined;
+  /** Resolves when everything that was signed so far is in the log of prices, and applied. */
+  durable(): Promise<void>;
+  /** Writes the entry of a batch to the log of prices. Resolves when this node has applied it. */
+  append(entry: Uint8Array): Promise<void>;
+}
+
+export interface PublicLogOptions {
+  readonly ledger: Ledger;
+  readonly publicFolder: string;
+  readonly signer: CheckpointSigner;
+  readonly facts: PublicLogFacts;
+  readonly batchNs: bigint;
+  readonly checkpointMs: number;
+  /** The time of a clock that does not go back. */
+  readonly nowMs: () => number;
+  /** The time of day in UNIX milliseconds. */
+  readonly timeMs: () => number;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+export interface PublicLogFigures {
+  /** The number of batches. */
+  readonly size: bigint;
+  /** The time at which the newest checkpoint was published, in UNIX milliseconds. */
+  readonly publishedAtMs: number | undefined;
+}
+
+/** The interval at which aggregates that are being signed are waited for. */
+const SIGNING_POLL_MS = 5;
+/** The delay after a batch or checkpoint that failed. */
+const RETRY_MS = 1_000;
+
+/** Writes the public log of this node: closes batches while the node makes prices, and publishes checkpoints over them. */
+export class PublicLog {
+  readonly #options: PublicLogOptions;
+  readonly #recordOf = recordMaker();
+  #source: BatchSource | undefined;
+  #fromNs = 0n;
+  #nextBatchMs = 0;
+  #nextCheckpointMs = 0;
+  #closing: Promise<void> | undefined;
+  #publishing: Promise<void> | undefined;
+  #publishedAtMs: number | undefined;
+  #publishedSize = -1n;
+  #stopped: string | undefined;
+  #failure: string | undefined;
+
+  constructor(options: PublicLogOptions) {
+    this.#options = options;
+  }
+
+  get facts(): PublicLogFacts {
+    return this.#options.facts;
+  }
+
+  /** The end of the last batch: aggregates are signed with later times only. */
+  get endNs(): bigint {
+    return this.#options.ledger.last?.toNs ?? 0n;
+  }
+
+  /** Notes a record of the log of prices. */
+  record(holding: Holding): void {
+    if (holding.state === 'priced') this.#options.ledger.add(this.#recordOf(holding.aggregate));
+  }
+
+  /** Applies the entry of a batch from the log of prices. */
+  async apply(entry: Uint8Array): Promise<void> {
+    if (await this.#options.ledger.apply(entry)) return;
+    throw new LedgerStopped('the entry of a batch does not follow the batches of this node');
+  }
+
+  /** Begins to close batches of this maker of prices. */
+  lead(source: BatchSource): void {
+    this.#source = source;
+    this.#fromNs = source.endPeriod(this.#options.batchNs);
+    this.#nextBatchMs = this.#options.nowMs();
+  }
+
+  tick(): void {
+    const source = this.#source;
+    const { nowMs } = this.#options;
+    if (source === undefined || this.#stopped !== undefined) return;
+    if (source.isOver) {
+      this.#source = undefined;
+      return;
+    }
+    if (nowMs() >= this.#nextBatchMs)
+      this.#closing ??= this.#attempt(this.#closeBatch(source)).finally(() => {
+        this.#closing = undefined;
+      });
+    if (nowMs() >= this.#nextCheckpointMs)
+      this.#publishing ??= this.#attempt(this.#publish()).finally(() => {
+        this.#publishing = undefined;
+      });
+  }
+
+  /** Returns the reasons why the log does not go on. */
+  troubles(): readonly string[] {
+    return [this.#stopped, this.#failure].flatMap((reason) => (reason === undefined ? [] : [reason]));
+  }
+
+  figures(): PublicLogFigures {
+    return { size: this.#options.ledger.sealed.size, publishedAtMs: this.#publishedAtMs };
+  }
+
+  /** Resolves when all records so far are on disk. The journal of the store waits for it: what a commit has, the public log has too. */
+  write(): Promise<void> {
+    return this.#options.ledger.flush();
+  }
+
+  async close(): Promise<void> {
+    this.#source = undefined;
+    await this.#closing;
+    await this.#publishing;
+    await this.#options.ledger.close();
+  }
+
+  async #closeBatch(source: BatchSource): Promise<void> {
+    const { ledger, batchNs, nowMs } = this.#options;
+    const startMs = nowMs();
+    const toNs = source.endPeriod(batchNs);
+    const fromNs = ledger.last?.toNs ?? this.#fromNs;
+    // A clock that stands still or was stepped back ends no period.
+    this.#nextBatchMs = startMs + Number(batchNs / 1_000_000n);
+    if (toNs <= fromNs) return;
+    while ((source.signingSinceNs ?? toNs) < toNs) await wait(SIGNING_POLL_MS);
+    await source.durable();
+    const entry = await ledger.nextEntry(BigInt(source.epoch), fromNs, toNs);
+    if (!source.isOver) await source.append(entry);
+  }
+
+  /** Signs a checkpoint over all batches, and publishes it. */
+  async #publish(): Promise<void> {
+    const { ledger, signer, publicFolder, checkpointMs, nowMs, timeMs } = this.#options;
+    if (ledger.last === undefined) return;
+    this.#nextCheckpointMs = nowMs() + checkpointMs;
+    const head = await ledger.seal();
+    if (head.size === this.#publishedSize) return;
+    const note = await signer.sign(head);
+    await writeDurably(publicFolder, [{ path: CHECKPOINT_FILE, bytes: Buffer.from(note) }]);
+    this.#publishedSize = head.size;
+    this.#publishedAtMs = timeMs();
+  }
+
+  /** Waits for work on the log. A fork stops the log for good; anything else is tried again. */
+  async #attempt(work: Promise<void>): Promise<void> {
+    const { logger, nowMs } = this.#options;
+    try {
+      await work;
+      if (this.#failure !== undefined) logger.info('the public log goes on');
+      this.#failure = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      if (error instanceof LedgerStopped) {
+        this.#stopped = `the public log has stopped: ${message}`;
+        logger.error(this.#stopped);
+        return;
+      }
+      if (this.#source?.isOver !== false) return;
+      if (this.#failure === undefined) logger.error(`the public log waits: ${message}`);
+      this.#failure = `the public log waits: ${message}`;
+      this.#nextBatchMs = nowMs() + RETRY_MS;
+      this.#nextCheckpointMs = nowMs() + RETRY_MS;
+    }
+  }
+}

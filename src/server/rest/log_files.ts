@@ -1,0 +1,68 @@
+import { batchPath, CHECKPOINT_FILE } from '../../ledger/ledger_folder.js';
+import type { LedgerReader } from '../../ledger/ledger_reader.js';
+import { parseTilePath } from '../../tlog/tiles.js';
+import { LOG_FILES_PATH } from '../../wire/paths.js';
+import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
+import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
+
+export interface LogFilesOptions {
+  readonly files: Pick<LedgerReader, 'file' | 'tile'>;
+  readonly clientOf: (request: RestRequest) => string;
+  readonly limiter: RateLimiter;
+  readonly onFault: (path: string, error: unknown) => void;
+}
+
+/** The requests per second for each client address: an audit of a day's batches takes three minutes. */
+const REQUESTS_PER_SECOND = 500;
+const METHODS = ['GET', 'HEAD'];
+/** A page of any origin may read the log: it is for everybody. */
+export const EVERY_ORIGIN = ['Access-Control-Allow-Origin', '*'] as const;
+/** Files whose bytes never change. */
+const FOREVER = 'public, max-age=31536000, immutable';
+const NEWEST = 'public, max-age=1';
+
+/** Returns a function that answers requests for the public files of the log. It returns `undefined` for every other path. */
+export function serveLogFiles(options: LogFilesOptions): (request: RestRequest) => RestResponse | undefined {
+  const { clientOf, limiter } = options;
+  return (request) => {
+    const { path, hasBody, fault } = request;
+    if (!path.startsWith(LOG_FILES_PATH) || hasBody || fault !== undefined) return undefined;
+    if (!METHODS.includes(request.method)) {
+      const allowed = METHODS.join(', ');
+      return failure(405, `only ${allowed} are served here`, [['Allow', allowed], EVERY_ORIGIN]);
+    }
+    const allowance = limiter.take(`log ${clientOf(request)}`, REQUESTS_PER_SECOND);
+    if (!allowance.allowed)
+      return failure(429, 'too many requests', [...limitHeaders(allowance), EVERY_ORIGIN]);
+    const later = answer(path.slice(LOG_FILES_PATH.length), options).catch((error: unknown) => {
+      options.onFault(path, error);
+      return failure(500, 'internal error');
+    });
+    return { status: 200, headers: [EVERY_ORIGIN], body: '', payer: 'log', later };
+  };
+}
+
+async function answer(path: string, { files }: LogFilesOptions): Promise<LateAnswer> {
+  const tile = parseTilePath(path);
+  const isCheckpoint = path === CHECKPOINT_FILE;
+  const isFile = isCheckpoint || isBatchPath(path);
+  const body = tile !== undefined ? await files.tile(tile) : isFile ? await files.file(path) : undefined;
+  if (body === undefined)
+    return failure(404, 'the public log has no such file', [['Cache-Control', 'no-store']]);
+  const contentType = isCheckpoint ? 'text/plain; charset=utf-8' : 'application/octet-stream';
+  return {
+    status: 200,
+    headers: [
+      ['Cache-Control', isCheckpoint ? NEWEST : FOREVER],
+      ['X-Content-Type-Options', 'nosniff'],
+    ],
+    body,
+    contentType,
+  };
+}
+
+/** Tells whether a path is the one of a batch, and no other path of the file system. */
+function isBatchPath(path: string): boolean {
+  const match = /^batch\/((?:x\d{3}\/){0,6}\d{3})$/.exec(path);
+  return match !== null && batchPath(BigInt(match[1]!.replace(/[x/]/g, ''))) === path;
+}
