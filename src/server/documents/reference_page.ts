@@ -6,6 +6,7 @@ import { renderInline, renderMarkdown, tableOf } from './markdown.js';
 import { type OpenApiDocument, type OpenApiOperation, operationsOf } from './openapi.js';
 import { framePage } from './page_frame.js';
 import { renderFields, renderNotes, renderType } from './schema_html.js';
+import { renderTrust } from './trust_table.js';
 
 /** Renders both documents as a single page that needs no script and loads no other file. */
 export function renderPage(rest: OpenApiDocument, sockets: AsyncApiDocument): string {
@@ -24,6 +25,7 @@ ${operations.map(renderOperation)}
 <h2>WebSockets</h2>
 ${renderMarkdown(sockets.info.description)}
 ${channels.map(([name, channel]) => renderChannel(name, channel, sockets))}
+${renderTrust()}
 <h2>Schemas</h2>
 ${names.map((name) => renderComponent(name, schemas[name]!))}`;
   const contents = html`<b>REST</b>
