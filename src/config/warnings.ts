@@ -143,7 +143,12 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-function* logWarnings({ keys, cluster }: ConfigFile): Generator<Problem> {
+function* logWarnings({ keys, log, cluster }: ConfigFile): Generator<Problem> {
+  if (keys.log !== undefined && log.require_quorum)
+    yield {
+      path: ['log', 'require_quorum'],
+      message: 'no effect yet: checkpoints are published with the signature of the log alone',
+    };
   if (keys.log === undefined || cluster === undefined) return;
   yield {
     path: ['keys', 'log'],
