@@ -104,6 +104,18 @@ export class AggregateTimes {
   }
 }
 
+/** The longest skip of {@link startOfTerm}. */
+const SKIP_NS_MAX = 1_000_000;
+
+/**
+ * Returns the time after which a new leader of a cluster signs. The NATS servers may have lost records whose times come directly
+ * after the newest known time. A leader whose clock is behind would use these times again, so it skips a random part of a millisecond.
+ * @param random a number from 0 to below 1
+ */
+export function startOfTerm(newestNs: bigint, random: number): bigint {
+  return newestNs + BigInt(Math.floor(random * SKIP_NS_MAX));
+}
+
 /**
  * Tells whether more than a second has passed since `sinceNs`. Also returns true if `sinceNs` is after the clock's time, because the
  * clock was then stepped back.

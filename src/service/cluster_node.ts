@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PublisherSession, PublishOutcome } from '../aggregator/publisher_session.js';
+import { startOfTerm } from '../clock/aggregate_times.js';
 import { ClockWatch, clockTrouble, secondsOf } from '../clock/clock_watch.js';
 import type { LogPosition } from '../cluster/bus.js';
 import type { Term } from '../cluster/leading/term.js';
@@ -247,7 +248,7 @@ class ClusterNode implements PriceMaker {
       bus,
       term,
       settings: () => this.#settings,
-      startAfterNs: this.#records.newestNs,
+      startAfterNs: startOfTerm(this.#records.newestNs, Math.random()),
       latestNs: () => this.#servers.latestNs(),
       durable: this.#options.durable,
       forgetful: () => this.#servers.forgetful,

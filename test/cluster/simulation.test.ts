@@ -23,6 +23,11 @@ test('a schedule follows from its seed', async (t) => {
   t.not((await simulate(7)).records, (await simulate(8)).records);
 });
 
+test('no time gets a second value after a loss, and a refused update may be lost', async (t) => {
+  for (const seed of [2_632_944_012, 2_632_849_184])
+    t.match(await simulate(seed), { repeatedTimes: 0, violations: [] }, `seed ${seed}`);
+});
+
 test('two writes in flight without the ID: a record of the old leader behind the claim of the new one', async (t) => {
   await failsSome(t, TWO_AUTHORS, 'TWO_IN_FLIGHT_NO_ID');
 });

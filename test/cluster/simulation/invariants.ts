@@ -60,8 +60,8 @@ export class Invariants {
   readonly #heardOf = new Map<string, number>();
   #last: Committed | undefined;
   /**
-   * The number of times that got a second value after the servers had lost the first one with its record. The code does not
-   * prevent it yet; the long tests allow none.
+   * The number of times that got a second value after the servers had lost the first one with its record. A new
+   * leader skips a random part of a millisecond against it; the long tests allow none.
    */
   repeatedTimes = 0;
   /** True when the servers have lost records, so that a node may stop. */

@@ -1,5 +1,6 @@
 import type { PublisherSession, PublishOutcome } from '../../../src/aggregator/publisher_session.js';
 import { whenDurable } from '../../../src/aggregator/publisher_session.js';
+import { startOfTerm } from '../../../src/clock/aggregate_times.js';
 import type { Bus, LogPosition } from '../../../src/cluster/bus.js';
 import type { Term } from '../../../src/cluster/leading/term.js';
 import type { LogBatch } from '../../../src/cluster/log/log_batch.js';
@@ -10,6 +11,7 @@ import { TICK_TOPIC } from '../../../src/cluster/subjects.js';
 import type { ReadMessage } from '../../../src/ingest/message.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { Checkpoints } from '../../../src/node/checkpoints.js';
+import { Random } from './random.js';
 import {
   ASSETS,
   aggregateEntry,
@@ -347,6 +349,9 @@ export class Process {
       );
       this.#term = term;
       this.#ledMs = agenda.nowMs;
+      // Random numbers of its own leave the rest of the schedule as it is.
+      const skip = new Random(Math.floor(agenda.nowMs * 1_000)).next();
+      this.#signedAtUs = Number(startOfTerm(BigInt(this.#signedAtUs), skip));
       this.#taken = new Map(this.#seen);
       for (const [asset, value] of this.prices) this.#price(term, asset, value);
       this.#checkpoints = new Checkpoints<number>(
