@@ -1,6 +1,7 @@
 import {
   type AggregatePrice,
   type AssetQuery,
+  at,
   type Candle,
   type CandleQuery,
   candles,
@@ -10,6 +11,7 @@ import {
   recent,
 } from './prices/market_data.js';
 import { PricePublisher, type PublishOptions } from './prices/price_publisher.js';
+import { priceRange, type RangeQuery } from './prices/price_range.js';
 import { StreamClient } from './prices/stream_client.js';
 
 /**
@@ -45,6 +47,35 @@ export class Client extends StreamClient {
     return this.context.requests.ask((service) =>
       recent(service, symbols, second, query, this.context.options),
     );
+  }
+
+  /**
+   * Reads the aggregates that were in force at an instant, as they were signed then, and checks every signature in them. The prices of old
+   * aggregates may lack the publishers' prices; then only the service's signature is checked.
+   * @param timestampNs UNIX nanoseconds, at most now; the service keeps aggregates for 90 days by default
+   * @returns symbol to aggregate; assets that had no price at that instant are left out
+   * @throws RefusedError when no asset had a price then, with `keptFromNs` when nothing so old is kept, and the errors of `latest`
+   */
+  at(
+    symbols: readonly string[],
+    timestampNs: bigint,
+    query: AssetQuery = {},
+  ): Promise<Record<string, AggregatePrice>> {
+    return this.context.requests.ask((service) =>
+      at(service, symbols, timestampNs, query, this.context.options),
+    );
+  }
+
+  /**
+   * Reads every aggregate of an asset that was signed in a time range, as it was signed, oldest first, and checks its signatures. Reads no
+   * more than is taken from the iterator, asks for the next part of a long range, and continues where it was after a lost connection.
+   * @returns an async iterator, for `for await`; each price's `timestampNs` is the time of its signature
+   * @throws LostRangeError when the service has lost prices of the range
+   * @throws RefusedError with `keptFromNs` when `from` is before what is kept, and the errors of `latest`
+   * @throws UnreachableError when no service answers after several attempts
+   */
+  range(symbol: string, query: RangeQuery): AsyncGenerator<AggregatePrice, void, undefined> {
+    return priceRange(this.context, symbol, query);
   }
 
   /**

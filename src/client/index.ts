@@ -10,6 +10,7 @@ import type { QuorumClientOptions } from './quorum/quorum_options.js';
 export type { Channel, MessageType } from '../wire/stream.js';
 export { Client } from './client.js';
 export {
+  LostRangeError,
   ProtocolError,
   RefusedError,
   TicksealError,
@@ -49,6 +50,7 @@ export {
   type PublishOptions,
   type PublishVerdict,
 } from './prices/price_publisher.js';
+export type { RangeQuery } from './prices/price_range.js';
 export { PriceStream, type StreamOptions } from './prices/price_stream.js';
 export { Publisher, type PublisherOptions, type PublishResult, type Rejection } from './prices/publisher.js';
 export { StreamClient } from './prices/stream_client.js';

@@ -44,6 +44,8 @@ export class RefusedError extends TicksealError {
   override readonly name = 'RefusedError';
   /** The milliseconds until the service allows another request; `undefined` for a status other than 429. */
   readonly retryAfterMs: number | undefined;
+  /** The time in UNIX nanoseconds from which the service has signed prices; `undefined` for a status other than 410. */
+  readonly keptFromNs: bigint | undefined;
 
   /** @internal */
   constructor(
@@ -55,9 +57,11 @@ export class RefusedError extends TicksealError {
     /** The path of the request. */
     path = '',
     retryAfterMs?: number,
+    keptFromNs?: bigint,
   ) {
     super(`${url}${path}: ${reason}`);
     this.retryAfterMs = retryAfterMs;
+    this.keptFromNs = keptFromNs;
   }
 }
 
@@ -82,6 +86,25 @@ export class UnreachableError extends TicksealError {
     path = '',
   ) {
     super(`${url}${path}: ${reason}`);
+  }
+}
+
+/** An error for prices of the past that the service has lost. Prices after them can be read with `from: lastNs + 1n`. */
+export class LostRangeError extends TicksealError {
+  /** The name of the class. The name stays the same when a bundler renames the class. */
+  override readonly name = 'LostRangeError';
+
+  /** @internal */
+  constructor(
+    /** The base address of the service. */
+    readonly url: string,
+    reason: string,
+    /** The first UNIX nanosecond of the lost time. */
+    readonly firstNs: bigint,
+    /** The last UNIX nanosecond of the lost time. */
+    readonly lastNs: bigint,
+  ) {
+    super(`${url}: ${reason}`);
   }
 }
 

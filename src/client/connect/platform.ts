@@ -46,6 +46,11 @@ export interface FetchResponse {
   readonly headers: { get(name: string): string | null };
   /** Reads the whole body as text. */
   text(): Promise<string>;
+  /** The body, to be read while it arrives. If it is absent, `range` reads each answer as a whole. */
+  readonly body?:
+    | { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } }
+    | null
+    | undefined;
 }
 
 /** The part of an `AbortSignal` that is used. */

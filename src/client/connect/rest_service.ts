@@ -1,9 +1,16 @@
 import { STREAM_TICKET_PATH } from '../../wire/stream_paths.js';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 import { authorization, type Login } from './credentials.js';
-import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
-import type { AbortSignalLike, Platform } from './platform.js';
+import {
+  LostRangeError,
+  ProtocolError,
+  RefusedError,
+  type TicksealError,
+  UnreachableError,
+} from './errors.js';
+import type { AbortSignalLike, FetchResponse, Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
+import { responseLines } from './response_lines.js';
 import type { TokenSource } from './token_source.js';
 
 /** The time after which an answer counts as missing. */
@@ -48,13 +55,51 @@ export class RestService {
    */
   async get(path: string, mayRenew = true): Promise<string> {
     const token = await this.#tokens.token();
-    const { status, text, retryAfterMs } = await this.#fetch(path, token);
-    if (status === 200) return text;
-    if (status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token)) return this.get(path, false);
-    const reason = errorOf(text) ?? `HTTP ${status}`;
-    if (status >= 400 && status < 500)
-      throw new RefusedError(this.url, status, reason, bare(path), retryAfterMs);
-    throw new UnreachableError(this.url, reason, bare(path));
+    const answer = await this.#fetch(path, token, (response) => response.text());
+    if (answer.status === 200) return answer.body;
+    if (answer.status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token))
+      return this.get(path, false);
+    throw this.#refusal(path, answer);
+  }
+
+  /**
+   * Gets the lines of a long answer while they arrive.
+   * @throws the errors of {@link get}, and LostRangeError
+   */
+  async getLines(path: string, mayRenew = true): Promise<LineAnswer> {
+    const token = await this.#tokens.token();
+    const answer = await this.#fetch(path, token, async (response, waiting) =>
+      response.status === 200 ? this.#lines(path, response, waiting) : response.text(),
+    );
+    const { status, body, link } = answer;
+    if (typeof body !== 'string') return { lines: body, link };
+    if (status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token)) return this.getLines(path, false);
+    throw this.#refusal(path, { ...answer, body });
+  }
+
+  async *#lines(path: string, response: FetchResponse, waiting: () => () => void): AsyncIterable<string> {
+    try {
+      yield* responseLines(response, waiting);
+    } catch (error) {
+      throw new UnreachableError(this.url, `the answer ended early: ${(error as Error).message}`, bare(path));
+    }
+  }
+
+  #refusal(path: string, { status, body, retryAfterMs }: RestAnswer<string>): TicksealError {
+    const reason = errorOf(body) ?? `HTTP ${status}`;
+    const numberOf = (pattern: RegExp) => {
+      const digits = pattern.exec(body)?.[1];
+      return digits === undefined ? undefined : BigInt(digits);
+    };
+    if (status >= 400 && status < 500) {
+      const keptFromNs = numberOf(/"kept_from":(\d{1,19})\}$/);
+      return new RefusedError(this.url, status, reason, bare(path), retryAfterMs, keptFromNs);
+    }
+    const firstNs = numberOf(/"damaged":\{"from":(\d{1,19}),/);
+    const lastNs = numberOf(/"damaged":\{"from":\d{1,19},"to":(\d{1,19})\}/);
+    if (firstNs !== undefined && lastNs !== undefined)
+      return new LostRangeError(this.url, reason, firstNs, lastNs);
+    return new UnreachableError(this.url, reason, bare(path));
   }
 
   /** Gets a path like {@link get}, and returns the `data` of the answer. The numbers of this answer fit a double. */
@@ -97,11 +142,18 @@ export class RestService {
     return [STREAM_PROTOCOL, TICKET_PREFIX + (data as { ticket: string }).ticket];
   }
 
-  async #fetch(path: string, token: string | undefined): Promise<RestAnswer> {
+  /** @param read reads the body, now or later. `waiting` bounds a wait for more of it */
+  async #fetch<Body>(
+    path: string,
+    token: string | undefined,
+    read: (response: FetchResponse, waiting: () => () => void) => Promise<Body>,
+  ): Promise<RestAnswer<Body>> {
     const abort = new AbortController();
-    if (this.#end?.aborted) abort.abort();
-    this.#end?.addEventListener('abort', () => abort.abort());
-    const cancel = this.#platform.schedule(() => abort.abort(), ANSWER_DELAY_MS_MAX);
+    const stop = () => abort.abort();
+    if (this.#end?.aborted) stop();
+    this.#end?.addEventListener('abort', stop);
+    const waiting = () => this.#platform.schedule(stop, ANSWER_DELAY_MS_MAX);
+    const cancel = waiting();
     try {
       const response = await this.#platform.fetch(this.url + path, {
         headers: authorization(token),
@@ -111,7 +163,8 @@ export class RestService {
       const seconds = response.headers.get('retry-after');
       return {
         status: response.status,
-        text: await response.text(),
+        body: await read(response, waiting),
+        link: response.headers.get('link') ?? undefined,
         retryAfterMs: seconds === null ? undefined : Number(seconds) * 1_000,
       };
     } catch (error) {
@@ -121,13 +174,22 @@ export class RestService {
       throw new UnreachableError(this.url, reason, bare(path));
     } finally {
       cancel();
+      // The first answer ends other requests, and not its own body.
+      this.#end?.removeEventListener('abort', stop);
     }
   }
 }
 
-interface RestAnswer {
+/** The lines of an answer, and its header `Link`. */
+export interface LineAnswer {
+  readonly lines: AsyncIterable<string>;
+  readonly link: string | undefined;
+}
+
+interface RestAnswer<Body> {
   readonly status: number;
-  readonly text: string;
+  readonly body: Body;
+  readonly link: string | undefined;
   readonly retryAfterMs: number | undefined;
 }
 

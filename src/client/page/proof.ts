@@ -77,7 +77,7 @@ function contentOf(
     merkleRoot: `0x${service.merkleRoot.toString(16).padStart(64, '0')}`,
     algorithm: service.algorithm,
     algorithmText,
-    publishers: publishers.map(({ key, signatureType: type, price: theirs, timestampNs }) => ({
+    publishers: (publishers ?? []).map(({ key, signatureType: type, price: theirs, timestampNs }) => ({
       key: keyText(key, type === 'evm'),
       signatureType: type,
       price: theirs,

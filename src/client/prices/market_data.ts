@@ -116,6 +116,28 @@ export function recent(
   return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust);
 }
 
+/** Reads aggregates of the past: see `Client.at`. */
+export function at(
+  service: RestService,
+  symbols: readonly string[],
+  timestampNs: bigint,
+  query: AssetQuery,
+  trust: AggregateTrust,
+): Promise<Record<string, AggregatePrice>> {
+  const parameters = { timestamp: String(timestampNs), ...assetParameters(symbols, query) };
+  return aggregates(service, pathOf(REST_PATHS.at, parameters), trust, 'optional');
+}
+
+/** Checks an aggregate of the past. Its inputs may be absent. @throws UnverifiedError when a check fails */
+export function keptPriceOf(
+  service: RestService,
+  symbol: string,
+  aggregate: unknown,
+  trust: AggregateTrust,
+): AggregatePrice {
+  return priceOf(service, symbol, aggregate, trust, 'optional');
+}
+
 /** Reads candles: see `Client.candles`. */
 export async function candles(service: RestService, symbol: string, query: CandleQuery): Promise<Candle[]> {
   const { resolution, from, to, signatureType } = query;
@@ -161,13 +183,14 @@ async function aggregates(
   service: RestService,
   path: string,
   trust: AggregateTrust,
+  inputs: 'required' | 'optional' = 'required',
 ): Promise<Record<string, AggregatePrice>> {
   const text = await service.get(path);
   const body = parseExactJson(text) as { readonly data?: Readonly<Record<string, object>> } | undefined;
   if (typeof body?.data !== 'object' || body.data === null)
     throw new ProtocolError(service.url, 'the answer has no data');
   const prices = Object.entries(body.data).map(([symbol, aggregate]) => {
-    return [symbol, priceOf(service, symbol, aggregate, trust)] as const;
+    return [symbol, priceOf(service, symbol, aggregate, trust, inputs)] as const;
   });
   return Object.fromEntries(prices);
 }
@@ -175,10 +198,11 @@ async function aggregates(
 function priceOf(
   service: RestService,
   symbol: string,
-  aggregate: object,
+  aggregate: unknown,
   { signers, oracleId }: AggregateTrust,
+  inputs: 'required' | 'optional',
 ): AggregatePrice {
-  const expected = { signers: signersOf(signers), oracleId };
+  const expected = { signers: signersOf(signers), oracleId, inputs };
   const [report] = verifyAggregate({ data: { [symbol]: aggregate } }, expected);
   const { verdict, checks, signer = '' } = report!;
   if (verdict === 'failed') throw new UnverifiedError(service.url, [symbol], checks);
@@ -187,9 +211,9 @@ function priceOf(
   return new AggregatePrice(
     { ...fields, url: service.url },
     service.nowMs,
-    writeExactJson(aggregate),
+    writeExactJson(aggregate as object),
     checks,
-    qualityOf(publishers, signed.timestampNs),
+    qualityOf(publishers ?? [], signed.timestampNs),
   );
 }
 
@@ -214,7 +238,7 @@ function assetParameters(symbols: readonly string[], { signatureType }: AssetQue
   return { assets: symbols.join(','), signature_type: signatureType };
 }
 
-function pathOf(path: string, parameters: Readonly<Record<string, string | undefined>>): string {
+export function pathOf(path: string, parameters: Readonly<Record<string, string | undefined>>): string {
   const query = Object.entries(parameters)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${encodeURIComponent(value!)}`);

@@ -44,7 +44,8 @@ export interface AggregateForm {
   readonly price: Price;
   readonly timestampNs: TimeNs;
   readonly service: ServiceForm;
-  readonly publishers: readonly PublisherForm[];
+  /** The inputs; `undefined` when the service no longer keeps them. */
+  readonly publishers: readonly PublisherForm[] | undefined;
 }
 
 /** The recovery bits by their text. Ethereum writes 27 or 28, and plain ECDSA writes 0 or 1. */
@@ -71,7 +72,7 @@ export function readAggregate(value: unknown, serviceName?: string): AggregateFo
     price: root.price('price'),
     timestampNs: root.timestamp('timestamp'),
     service: readService(root.child(serviceField), signatureType),
-    publishers: root.children('signed_prices').map(publisherOf),
+    publishers: root.has('signed_prices') ? root.children('signed_prices').map(publisherOf) : undefined,
   };
 }
 
@@ -140,6 +141,10 @@ class FormReader {
       );
     }
     return name;
+  }
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#values, name);
   }
 
   text(name: string): string {

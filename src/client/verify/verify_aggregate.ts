@@ -1,5 +1,5 @@
 import { sha256 } from '../../tlog/short_sha256.js';
-import { type AggregateForm, readAggregate } from './aggregate_form.js';
+import { type AggregateForm, type PublisherForm, readAggregate } from './aggregate_form.js';
 import { aggregatePrice } from './aggregate_price.js';
 import { bytesInteger, concatBytes, integerBytes, prefixedHex, utf8ToBytes } from './bytes.js';
 import { CheckList, requireSigners, type Signers } from './checks.js';
@@ -41,6 +41,11 @@ export interface AggregateExpectations<S extends Signers> {
    * not checked.
    */
   readonly weights?: Readonly<Record<string, string>> | undefined;
+  /**
+   * `optional` accepts an aggregate of the past without `signed_prices`, for which only the service's signature can be checked. Default:
+   * `required`.
+   */
+  readonly inputs?: 'required' | 'optional' | undefined;
 }
 
 /**
@@ -82,10 +87,10 @@ function verifyOne<S extends Signers>(
   const list = new CheckList(expected.signers);
   list.expect('form', true, '');
   if (symbol !== undefined) list.expect('asset', symbol === assetId, `${assetId} is served as ${symbol}`);
-  aggregate.publishers.forEach((publisher, i) => {
-    checkPublisher(list, assetId, publisher, `signed_prices[${i}]`);
-  });
-  checkInputs(list, aggregate, expected);
+  const { publishers } = aggregate;
+  if (publishers !== undefined) checkInputs(list, { ...aggregate, publishers }, expected);
+  else if (expected.inputs === 'optional') list.skip('signed_prices', 'the inputs are no longer kept');
+  else return formFault('signed_prices is not an array');
   checkAlgorithm(list, aggregate, expected);
   checkService(list, aggregate, expected);
   const signer = keyText(service.key, aggregate.signatureType === 'evm');
@@ -95,10 +100,13 @@ function verifyOne<S extends Signers>(
 /** Checks that the aggregate's statements about its inputs agree with the inputs. */
 function checkInputs(
   list: CheckList<Signers>,
-  aggregate: AggregateForm,
+  aggregate: AggregateForm & { readonly publishers: readonly PublisherForm[] },
   expected: AggregateExpectations<Signers>,
 ): void {
-  const { publishers, service } = aggregate;
+  const { publishers, service, assetId } = aggregate;
+  publishers.forEach((publisher, i) => {
+    checkPublisher(list, assetId, publisher, `signed_prices[${i}]`);
+  });
   const keys = new Set(publishers.map(({ key, signatureType }) => `${signatureType} ${key}`));
   list.expect(
     'distinct publishers',

@@ -1,0 +1,91 @@
+import { REST_PATHS } from '../../wire/paths.js';
+import { isRateLimited, ProtocolError, UnreachableError } from '../connect/errors.js';
+import type { RestService } from '../connect/rest_service.js';
+import { parseExactJson } from '../verify/exact_json.js';
+import type { ClientContext } from './client_context.js';
+import { type AggregatePrice, type AssetQuery, keptPriceOf, pathOf } from './market_data.js';
+
+/** The wanted part of an asset's past. */
+export interface RangeQuery extends AssetQuery {
+  /** The first UNIX nanosecond of the signatures. */
+  readonly from: bigint;
+  /** The UNIX nanosecond before which all signatures were made. Default: all until now, by the service's clock. */
+  readonly to?: bigint | undefined;
+  /** The length of the intervals, in milliseconds, of which only the last aggregate is wanted. Default: all aggregates. */
+  readonly everyMs?: number | undefined;
+  /**
+   * `signature` leaves out the publishers' prices: less to read and to check, and only the service's signature is verified. Default:
+   * `whole`.
+   */
+  readonly detail?: 'signature' | 'whole' | undefined;
+}
+
+/** The number of attempts without a new row, and the waits between them. */
+const ATTEMPTS_MAX = 5;
+const FIRST_DELAY_MS = 250;
+/** The time after which other work of the program has a turn. */
+const TURN_MS = 10;
+const NS_PER_MS = 1_000_000n;
+/** The latest time that a service accepts. The service ends a range with such an end at its own time. */
+const LATEST_NS = 9n * 10n ** 18n;
+
+/** Reads a range: see `Client.range`. */
+export async function* priceRange(
+  context: ClientContext,
+  symbol: string,
+  query: RangeQuery,
+): AsyncGenerator<AggregatePrice, void, undefined> {
+  const { platform, requests } = context;
+  const { detail, everyMs, signatureType } = query;
+  const { to = LATEST_NS } = query;
+  const everyNs = everyMs === undefined ? 1n : BigInt(everyMs) * NS_PER_MS;
+  const pause = (ms: number) => new Promise<void>((resolve) => void platform.schedule(resolve, ms));
+  let { from } = query;
+  let attempts = 0;
+  let turnEndMs = platform.steadyMs() + TURN_MS;
+  while (from < to) {
+    const path = pathOf(REST_PATHS.range, {
+      asset: symbol,
+      from: String(from),
+      to: String(to),
+      every: everyMs === undefined ? undefined : `${everyMs}ms`,
+      detail,
+      signature_type: signatureType,
+    });
+    try {
+      const { service, lines, link } = await requests.ask(async (one: RestService) => ({
+        service: one,
+        ...(await one.getLines(path)),
+      }));
+      for await (const line of lines) {
+        const price = keptPriceOf(service, symbol, parseExactJson(line), context.options);
+        const { timestampNs } = price;
+        if (timestampNs < from || timestampNs >= to)
+          throw new ProtocolError(service.url, `a price of ${timestampNs} is not in its place in the range`);
+        // An interval has one row, also when a later answer repeats it.
+        from = timestampNs - (timestampNs % everyNs) + everyNs;
+        attempts = 0;
+        yield price;
+        if (platform.steadyMs() < turnEndMs) continue;
+        await pause(0);
+        turnEndMs = platform.steadyMs() + TURN_MS;
+      }
+      const next = nextOf(service, link);
+      if (next === undefined) return;
+      if (next > from) from = next;
+    } catch (error) {
+      if (!(error instanceof UnreachableError || isRateLimited(error)) || ++attempts >= ATTEMPTS_MAX)
+        throw error;
+      const retryAfterMs = isRateLimited(error) ? error.retryAfterMs : undefined;
+      await pause(retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempts - 1));
+    }
+  }
+}
+
+/** Returns the beginning of the next answer's range. */
+function nextOf(service: RestService, link: string | undefined): bigint | undefined {
+  if (link === undefined) return undefined;
+  const from = /^<[^>]*[?&]from=(\d{1,19})(?:&[^>]*)?>; rel="next"$/.exec(link)?.[1];
+  if (from === undefined) throw new ProtocolError(service.url, 'the header Link has no next range');
+  return BigInt(from);
+}
