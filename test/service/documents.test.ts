@@ -203,6 +203,13 @@ test('a running service says what its documents say', async (t) => {
     await expect(200, `/v1/prices/at?timestamp=${ns}&assets=BTCUSD,DYDXUSD`);
     await expect(410, `/v1/prices/at?timestamp=${ns - 500_000_000_000n}&assets=BTCUSD`);
     await expect(400, `/v1/prices/at?timestamp=${ns + 500_000_000_000n}&assets=BTCUSD`);
+    await expect(410, `/v1/prices/range?asset=BTCUSD&from=${ns - 500_000_000_000n}&to=${ns}`);
+    await expect(400, '/v1/prices/range?asset=BTCUSD&from=2&to=1');
+    const kept = JSON.parse(await expect(410, '/v1/prices/range?asset=BTCUSD&from=1&to=2'));
+    await expect(
+      200,
+      `/v1/prices/range?asset=BTCUSD&from=${BigInt(Math.ceil(kept.kept_from / 1e6 + 1)) * 1_000_000n}&to=${ns}`,
+    );
     await expect(200, '/v1/prices/assets');
     await expect(400, '/v1/prices/latest?assets=NOUSD');
     await expect(400, '/v1/prices/latest');

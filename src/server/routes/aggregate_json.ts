@@ -49,7 +49,7 @@ export function aggregateJson(
  * @param hasInputs false when the inputs are no longer kept: then the text has no `signed_prices`
  */
 export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts, hasInputs = true): string {
-  const { symbol, timestampNs, signatureType, trigger, price, inputs } = aggregate;
+  const { symbol, timestampNs, signatureType, trigger, price } = aggregate;
   return (
     `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
     `"trigger":"${trigger}","price":"${price}","${signedPriceField(shown.serviceName)}":{` +
@@ -58,8 +58,13 @@ export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts
     `"publisher_merkle_root":"${toHex(aggregate.merkleRoot)}",` +
     `"calculation_alg":{"type":"${aggregate.algorithm}","version":"${shown.version}",` +
     `"checksum":"${shown.checksum}"}}` +
-    `${hasInputs ? `,"signed_prices":[${inputs.map((input) => inputJson(input, signatureType)).join()}]` : ''}}`
+    `${hasInputs ? `,"signed_prices":${signedPricesJson(aggregate)}` : ''}}`
   );
+}
+
+/** Writes the publishers' prices of an aggregate. */
+export function signedPricesJson({ inputs, signatureType }: SignedAggregate): string {
+  return `[${inputs.map((input) => inputJson(input, signatureType)).join()}]`;
 }
 
 function serviceSignatureJson({ r, s, v, signedAtNs, msgHash }: SignedAggregate): string {

@@ -38,7 +38,7 @@ export function createRoutes(options: RouteOptions): ReadonlyMap<string, Route> 
   const routes = [
     ...priceRoutes(options, signedPrice),
     ...instantRoutes(options, past, keptPrice),
-    ...rangeRoutes(options, past, keptPrice),
+    ...rangeRoutes(options, past),
     ...proofRoutes(options),
     ...historyRoutes(options, history),
     ...marketStatusRoutes(options),

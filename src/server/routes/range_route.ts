@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { parseDurationNs } from '../../config/quantity.js';
 import type { SignatureType } from '../../model/asset.js';
 import { NS_PER_MS } from '../../model/time.js';
-import type { PricedEntry } from '../../past/kept_entry.js';
 import type { DamagedRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { DamagedRecord } from '../../records/envelope.js';
+import { ROW_DETAILS, type RowDetail } from '../../records/row_columns.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import {
   assetParameter,
@@ -17,11 +17,10 @@ import {
   unixNanoseconds,
 } from '../rest/route.js';
 import type { StreamedAnswer } from '../rest/route_result.js';
-import type { keptSignedPrice } from '../schemas/past_schemas.js';
-import { shownAggregateJson } from './aggregate_json.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
 import { rangePage } from './range_page.js';
-import { RowLines, type RowWriter, rowParts } from './range_rows.js';
+import { rowParts } from './range_rows.js';
+import { FORMATS, type RangeFormat, rangeWriter } from './range_writer.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
 export interface RangeRouteOptions extends PastAccessOptions {
@@ -30,14 +29,6 @@ export interface RangeRouteOptions extends PastAccessOptions {
   /** `limits.range_rows` */
   readonly rangeRowsMax: number;
 }
-
-/** The forms of a row. */
-export const DETAILS = ['price', 'signature', 'whole'] as const;
-export type Detail = (typeof DETAILS)[number];
-
-/** The formats of an answer, with their content types. */
-const FORMATS = { ndjson: 'application/x-ndjson' } as const;
-type Format = keyof typeof FORMATS;
 
 /** The longest interval of `every`. */
 const EVERY_NS_MAX = 366n * 86_400_000_000_000n;
@@ -85,12 +76,12 @@ const parameters = {
     description:
       'The form of a row. `price` has no signature, `signature` no `signed_prices`, and `whole` (the default) is the aggregate as `/v1/prices/latest` showed it',
     required: false,
-    schema: oneOf(DETAILS, 'Detail'),
+    schema: oneOf(ROW_DETAILS, 'Detail'),
   },
   format: {
     description: 'The format of the answer. Default: `ndjson`',
     required: false,
-    schema: oneOf(Object.keys(FORMATS) as [Format], 'RangeFormat'),
+    schema: oneOf(Object.keys(FORMATS) as [RangeFormat, ...RangeFormat[]], 'RangeFormat'),
   },
   signature_type: signatureTypeParameter,
 } as const;
@@ -100,20 +91,13 @@ interface RangeRequest extends WantedName {
   readonly fromNs: bigint;
   readonly toNs: bigint;
   readonly everyNs: bigint | undefined;
-  readonly detail: Detail;
-  readonly format: Format;
+  readonly detail: RowDetail;
+  readonly format: RangeFormat;
   readonly signatureType: SignatureType | undefined;
 }
 
-/**
- * @param access the requests for the past, of this route and others
- * @param keptPrice the schema of an aggregate of the past, which the documents share with other routes
- */
-export function rangeRoutes(
-  options: RangeRouteOptions,
-  access: PastAccess,
-  keptPrice: ReturnType<typeof keptSignedPrice>,
-): [string, Route][] {
+/** @param access the requests for the past, of this route and others */
+export function rangeRoutes(options: RangeRouteOptions, access: PastAccess): [string, Route][] {
   return [
     [
       REST_PATHS.range,
@@ -121,7 +105,11 @@ export function rangeRoutes(
         summary:
           'The aggregated signed prices of an asset that were signed in a time range, ascending, one in each line; also of an asset that is no longer configured',
         parameters,
-        response: keptPrice,
+        response: z
+          .string()
+          .describe(
+            'Rows as `detail` and `format` say. By default each line is a `KeptSignedPrice`. The header `Link` with `rel="next"` has the address of the next rows',
+          ),
         raw: FORMATS.ndjson,
         errors: [410, 500, 503],
         handle({ asset: symbol, from: fromNs, to: toNs, signature_type: signatureType, ...form }, token) {
@@ -172,7 +160,7 @@ async function answer(
           counted(access, caller, () =>
             rowParts(
               { blocks: past.blocks(name, pageRange, request.detail === 'whole'), everyNs, turn, pay },
-              writerOf(request),
+              rangeWriter(request.format, request.detail),
             ),
           ),
       };
@@ -233,18 +221,4 @@ function linkTo(
   query.set('format', format);
   if (signatureType !== undefined) query.set('signature_type', signatureType);
   return `<${REST_PATHS.range}?${query}>; rel="next"`;
-}
-
-function writerOf({ detail }: RangeRequest): RowWriter {
-  return new RowLines((row) => rowJson(row, detail));
-}
-
-/** Writes a row as JSON. Its first fields are those of `/v1/prices/latest`. */
-export function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: Detail): string {
-  if (detail !== 'price') return shownAggregateJson(aggregate, shown, hasInputs && detail === 'whole');
-  const { symbol, timestampNs, signatureType, trigger, price, signedAtNs } = aggregate;
-  return (
-    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
-    `"trigger":"${trigger}","price":"${price}","signed_at":${signedAtNs}}`
-  );
 }

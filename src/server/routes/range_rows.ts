@@ -84,33 +84,3 @@ function* rowsOf(block: PastBlock): Iterator<PricedEntry, undefined> {
   for (const entry of block.entries()) if (entry.kind === 'priced') yield entry;
   return undefined;
 }
-
-/** Writes each row as a line of text. */
-export class RowLines implements RowWriter {
-  readonly #lineOf: (row: PricedEntry) => string;
-  #text: string;
-
-  /** @param head the first line */
-  constructor(lineOf: (row: PricedEntry) => string, head = '') {
-    this.#lineOf = lineOf;
-    this.#text = head;
-  }
-
-  get bytes(): number {
-    return this.#text.length;
-  }
-
-  add(row: PricedEntry): void {
-    this.#text += `${this.#lineOf(row)}\n`;
-  }
-
-  take(): Uint8Array {
-    const bytes = Buffer.from(this.#text);
-    this.#text = '';
-    return bytes;
-  }
-
-  end(): Uint8Array {
-    return this.take();
-  }
-}

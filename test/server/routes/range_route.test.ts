@@ -13,8 +13,6 @@ import { Token } from '../../../src/server/access/tokens.js';
 import type { RouteError } from '../../../src/server/rest/route.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
 import { rangeRoutes } from '../../../src/server/routes/range_route.js';
-import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
-import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import {
   aggregateOf,
@@ -59,11 +57,7 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
     clock,
     rangeRowsMax,
   };
-  const [[, route] = []] = rangeRoutes(
-    options,
-    new PastAccess(options),
-    keptSignedPrice(aggregatedSignedPrice('tickseal')),
-  );
+  const [[, route] = []] = rangeRoutes(options, new PastAccess(options));
   const answerOf = async (query: Record<string, string | bigint>, only?: string[]) => {
     const token = new Token(sampleToken('alice', only && { assets: new Set(only) }));
     const texts = Object.entries(query).map(([name, value]) => [name, String(value)] as const);
@@ -121,7 +115,7 @@ function nextOf(headers: RouteError['headers']): URLSearchParams | undefined {
 const bare = (text: string) => text.replace(/,"signed_prices":.*$/, '}');
 
 test('a range has each aggregate to the last character, in parts', async (t) => {
-  const { add, commit, ask, paid, close } = await openRoute(t);
+  const { add, commit, ask, answerOf, paid, close } = await openRoute(t);
   const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 600, { stepNs: 9n * SECOND_NS })];
   add(all);
   await commit();
@@ -151,6 +145,14 @@ test('a range has each aggregate to the last character, in parts', async (t) => 
       `{"timestamp":${first!.timestampNs},"asset_id":"BTCUSD","signature_type":"evm","trigger":"${first!.trigger}","price":"${first!.price}","signed_at":${first!.signedAtNs}}`,
     ],
   });
+  t.match(await ask({ ...whole, detail: 'price', format: 'csv', to: times[1]! }), {
+    rows: [
+      'signed_at,timestamp,price,asset_id,signature_type,trigger',
+      new RegExp(`^${first!.signedAtNs},${first!.timestampNs},\\d+\\.\\d{18},BTCUSD,evm,`),
+    ],
+  });
+  const parquet = await answerOf({ ...whole, format: 'parquet' });
+  t.match(parquet, { contentType: 'application/vnd.apache.parquet' });
   await close();
 });
 

@@ -1,0 +1,91 @@
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { PRICE_DECIMALS } from '../wire/quantized_price.js';
+import type { RowColumn, RowValues } from './row_columns.js';
+
+/** The digits of `decimal128`, the largest decimal that readers have. A price has at most one more. */
+const DECIMAL_DIGITS = 38;
+const DECIMAL_BYTES = 16;
+
+type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
+
+/**
+ * Writes a Parquet file while its rows come: times as `INT64`, prices as `DECIMAL(38, 18)` and texts as `STRING`. Memory holds the rows of
+ * one row group.
+ */
+export class ParquetRows {
+  readonly #columns: readonly RowColumn[];
+  readonly #groupRows: number;
+  readonly #bytes = new ByteWriter();
+  readonly #writer: ParquetWriter;
+  #values: RowValues[number][][];
+
+  /** @param groupRows the number of rows of a row group */
+  constructor(columns: readonly RowColumn[], groupRows: number) {
+    this.#columns = columns;
+    this.#groupRows = groupRows;
+    this.#writer = new ParquetWriter({
+      writer: this.#bytes,
+      schema: schemaOf(columns),
+      createdBy: 'tickseal',
+    });
+    this.#values = columns.map(() => []);
+  }
+
+  /** The number of bytes that {@link take} would return. */
+  get bytes(): number {
+    return this.#bytes.index;
+  }
+
+  add(values: RowValues): void {
+    for (let i = 0; i < this.#columns.length; i++) this.#values[i]!.push(values[i]);
+    if (this.#values[0]!.length >= this.#groupRows) this.#writeGroup();
+  }
+
+  /** Returns the bytes since the last call. */
+  take(): Uint8Array {
+    const bytes = Uint8Array.from(this.#bytes.getBytes());
+    this.#bytes.index = 0;
+    return bytes;
+  }
+
+  /** Returns the rest of the file. */
+  end(): Uint8Array {
+    if (this.#values[0]!.length > 0) this.#writeGroup();
+    void this.#writer.finish();
+    return this.take();
+  }
+
+  #writeGroup(): void {
+    const rowGroupSize = this.#values[0]!.length;
+    const columnData = this.#columns.map(({ name }, i) => ({ name, data: this.#values[i]! }));
+    void this.#writer.write({ columnData, rowGroupSize });
+    this.#values = this.#columns.map(() => []);
+  }
+}
+
+function schemaOf(columns: readonly RowColumn[]): Schema {
+  return [
+    { name: 'root', num_children: columns.length },
+    ...columns.map(({ name, kind }): Schema[number] => {
+      if (kind === 'time') return { name, type: 'INT64', repetition_type: 'REQUIRED' };
+      if (kind === 'text')
+        return {
+          name,
+          type: 'BYTE_ARRAY',
+          converted_type: 'UTF8',
+          logical_type: { type: 'STRING' },
+          repetition_type: 'OPTIONAL',
+        };
+      return {
+        name,
+        type: 'FIXED_LEN_BYTE_ARRAY',
+        type_length: DECIMAL_BYTES,
+        converted_type: 'DECIMAL',
+        logical_type: { type: 'DECIMAL', precision: DECIMAL_DIGITS, scale: PRICE_DECIMALS },
+        precision: DECIMAL_DIGITS,
+        scale: PRICE_DECIMALS,
+        repetition_type: 'REQUIRED',
+      };
+    }),
+  ];
+}

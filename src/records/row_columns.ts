@@ -1,0 +1,41 @@
+/** The values of an aggregate of the past in the order of its columns. A text is `undefined` when it is not kept. */
+export type RowValues = readonly (bigint | string | undefined)[];
+
+/** A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. */
+export interface RowColumn {
+  readonly name: string;
+  readonly kind: 'time' | 'price' | 'text';
+}
+
+/** The forms of an aggregate of the past. Each has the columns of those before it. */
+export const ROW_DETAILS = ['price', 'signature', 'whole'] as const;
+export type RowDetail = (typeof ROW_DETAILS)[number];
+
+const PRICE_COLUMNS: readonly RowColumn[] = [
+  { name: 'signed_at', kind: 'time' },
+  { name: 'timestamp', kind: 'time' },
+  { name: 'price', kind: 'price' },
+  { name: 'asset_id', kind: 'text' },
+  { name: 'signature_type', kind: 'text' },
+  { name: 'trigger', kind: 'text' },
+];
+
+const SIGNATURE_COLUMNS = [
+  'public_key',
+  'encoded_asset_id',
+  'r',
+  's',
+  'v',
+  'msg_hash',
+  'publisher_merkle_root',
+  'algorithm',
+  'algorithm_version',
+  'algorithm_checksum',
+].map((name): RowColumn => ({ name, kind: 'text' }));
+
+/** The columns of each form. The values of `signed_prices` are JSON. */
+export const ROW_COLUMNS: Readonly<Record<RowDetail, readonly RowColumn[]>> = {
+  price: PRICE_COLUMNS,
+  signature: [...PRICE_COLUMNS, ...SIGNATURE_COLUMNS],
+  whole: [...PRICE_COLUMNS, ...SIGNATURE_COLUMNS, { name: 'signed_prices', kind: 'text' }],
+};

@@ -1,0 +1,97 @@
+import { toHex } from '../../model/hex.js';
+import type { PricedEntry } from '../../past/kept_entry.js';
+import { csvHead, csvLine } from '../../records/csv_rows.js';
+import { ParquetRows } from '../../records/parquet_rows.js';
+import { ROW_COLUMNS, type RowDetail, type RowValues } from '../../records/row_columns.js';
+import { shownAggregateJson, signedPricesJson } from './aggregate_json.js';
+import type { RowWriter } from './range_rows.js';
+
+/** The formats of an answer, with their content types. */
+export const FORMATS = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+  parquet: 'application/vnd.apache.parquet',
+} as const;
+export type RangeFormat = keyof typeof FORMATS;
+
+/** The rows of a row group: encoding them takes a few milliseconds, during which a thread does nothing else. */
+const GROUP_ROWS = 512;
+
+export function rangeWriter(format: RangeFormat, detail: RowDetail): RowWriter {
+  const columns = ROW_COLUMNS[detail];
+  if (format === 'ndjson') return new RowLines((row) => rowJson(row, detail));
+  if (format === 'csv')
+    return new RowLines((row) => csvLine(columns, rowValues(row, detail)), csvHead(columns));
+  const rows = new ParquetRows(columns, GROUP_ROWS);
+  return {
+    get bytes() {
+      return rows.bytes;
+    },
+    add: (row) => rows.add(rowValues(row, detail)),
+    take: () => rows.take(),
+    end: () => rows.end(),
+  };
+}
+
+/** Writes each row as a line of text. */
+class RowLines implements RowWriter {
+  readonly #lineOf: (row: PricedEntry) => string;
+  #text: string;
+
+  /** @param head the first line */
+  constructor(lineOf: (row: PricedEntry) => string, head?: string) {
+    this.#lineOf = lineOf;
+    this.#text = head === undefined ? '' : `${head}\n`;
+  }
+
+  get bytes(): number {
+    return this.#text.length;
+  }
+
+  add(row: PricedEntry): void {
+    this.#text += `${this.#lineOf(row)}\n`;
+  }
+
+  take(): Uint8Array {
+    const bytes = Buffer.from(this.#text);
+    this.#text = '';
+    return bytes;
+  }
+
+  end(): Uint8Array {
+    return this.take();
+  }
+}
+
+/** Writes a row as JSON. Its first fields are those of `/v1/prices/latest`. */
+function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): string {
+  if (detail !== 'price') return shownAggregateJson(aggregate, shown, hasInputs && detail === 'whole');
+  const { symbol, timestampNs, signatureType, trigger, price, signedAtNs } = aggregate;
+  return (
+    `{"timestamp":${timestampNs},"asset_id":${JSON.stringify(symbol)},"signature_type":"${signatureType}",` +
+    `"trigger":"${trigger}","price":"${price}","signed_at":${signedAtNs}}`
+  );
+}
+
+/** Returns the values of a row's columns. */
+function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): RowValues {
+  const { signedAtNs, timestampNs, price, symbol, signatureType, trigger } = aggregate;
+  const ofPrice = [signedAtNs, timestampNs, price, symbol, signatureType, trigger];
+  if (detail === 'price') return ofPrice;
+  const { publicKey, r, s, v, msgHash, merkleRoot, algorithm } = aggregate;
+  const ofSignature = [
+    ...ofPrice,
+    publicKey,
+    shown.encodedAssetId,
+    toHex(r),
+    toHex(s),
+    v === undefined ? undefined : `0x${v.toString(16)}`,
+    toHex(msgHash),
+    toHex(merkleRoot),
+    algorithm,
+    shown.version,
+    shown.checksum,
+  ];
+  if (detail === 'signature') return ofSignature;
+  return [...ofSignature, hasInputs ? signedPricesJson(aggregate) : undefined];
+}
