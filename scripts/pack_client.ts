@@ -9,7 +9,7 @@ import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The entries for browsers, including the worker that verifies payloads. */
-const BROWSER_ENTRIES = ['index', 'verify/verify_worker', 'tlog_index'];
+const BROWSER_ENTRIES = ['index', 'verify/verify_worker', 'tlog_index', 'signers_index'];
 const NODE_ENTRIES = ['node_index'];
 const NAME = 'tickseal-client';
 
@@ -50,6 +50,10 @@ function packClient(dir: string): string {
       './worker': {
         types: './client/verify/verify_worker.d.ts',
         default: './client/verify/verify_worker.js',
+      },
+      './signers': {
+        types: './client/signers_index.d.ts',
+        default: './client/signers_index.js',
       },
       './tlog': {
         types: './client/tlog_index.d.ts',

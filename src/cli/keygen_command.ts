@@ -62,7 +62,7 @@ export function createPrivateKey(type: SignatureType): Buffer {
 }
 
 /** Writes a new file. Never replaces a file, because the key in it may be the only copy. */
-function writeNewFile(file: string, text: string): void {
+export function writeNewFile(file: string, text: string): void {
   makeFolder(dirname(file));
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
 }

@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   store: async () => (await import('./store_command.js')).registerStore,
   backup: async () => (await import('./backup_command.js')).registerBackup,
   keygen: async () => (await import('./keygen_command.js')).registerKeygen,
+  keys: async () => (await import('./keys_command.js')).registerKeys,
   token: async () => (await import('./token_command.js')).registerToken,
   publish: async () => (await import('./publish_command.js')).registerPublish,
   sources: async () => (await import('./sources_command.js')).registerSources,

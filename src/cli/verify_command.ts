@@ -11,6 +11,7 @@ import { cannotBeRead } from '../config/unreadable_file.js';
 import { algorithmDefinition } from '../crypto/algorithm_definition.js';
 import { UINT16_MAX } from '../wire/asset_id.js';
 import { AGGREGATION_TYPES } from '../wire/signatures.js';
+import { aggregatesIn, chainSigners } from './chain_signers.js';
 import {
   type CommandStreams,
   EXIT_NOT_VERIFIED,
@@ -30,6 +31,17 @@ interface VerifyOptions {
   readonly proof?: string;
   readonly policy?: string;
   readonly log?: string;
+  readonly chain?: string;
+  readonly root?: string;
+}
+
+/** The options, with the keys of a chain of announcements. */
+interface TrustOptions extends VerifyOptions {
+  readonly chainSigners: ((input: string) => readonly string[]) | undefined;
+}
+
+function signersFor({ signer, chainSigners }: TrustOptions, input: string): readonly string[] | 'unchecked' {
+  return chainSigners?.(input) ?? signer ?? 'unchecked';
 }
 
 /** The result of all checks of one input. The checks may run with or without named signers. */
@@ -67,6 +79,8 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
       collectWeight,
       {},
     )
+    .option('--chain <file>', 'announcements of keys, followed from --root or from the keys of --signer')
+    .option('--root <address>', 'the root key that signs the announcements of --chain')
     .option('--proof <file>', 'the proof (.tlog-proof) that a public log has the aggregate')
     .option('--log <url>', 'ask this service for the proof, instead of --proof')
     .option('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
@@ -74,7 +88,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
       const out = new LineWriter(streams.stdout, () => {});
       try {
         const text = await readInput(input, streams.stdin);
-        const verdicts = verifyText(text, options, out);
+        const verdicts = verifyText(text, { ...options, chainSigners: chainSigners(options) }, out);
         const isLogged = await checkLog(text, options, out);
         if (verdicts.includes('failed') || !isLogged) process.exitCode = 1;
         else if (verdicts.includes('recovered')) process.exitCode = EXIT_NOT_VERIFIED;
@@ -87,7 +101,7 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
 }
 
 /** Verifies each line separately if every line is a payload or a frame. Otherwise verifies the whole text. */
-function verifyText(input: string, options: VerifyOptions, out: LineWriter): AnyVerdict[] {
+function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyVerdict[] {
   const whole = input.trim();
   if (whole === '') throw new Error('the input is empty');
   const refusal = refusalIn(whole);
@@ -96,15 +110,19 @@ function verifyText(input: string, options: VerifyOptions, out: LineWriter): Any
   const payloads = lines.map(payloadOf);
   if (payloads.every((payload) => payload !== undefined))
     return payloads.map((payload) => verifyPayloadText(payload, options, out));
-  const { signer, serviceName, oracleId, algorithmText, weight } = options;
-  const reports = verifyAggregate(whole, {
-    signers: signer ?? 'unchecked',
-    serviceName,
-    oracleId,
-    algorithmText: algorithmText && readNamed(algorithmText),
-    knownAlgorithms: AGGREGATION_TYPES.map(algorithmDefinition),
-    weights: Object.keys(weight).length > 0 ? weight : undefined,
-  });
+  const { serviceName, oracleId, algorithmText, weight } = options;
+  // The time of each aggregate decides which announced keys may have signed it.
+  const parts = options.chainSigners === undefined ? [whole] : aggregatesIn(whole);
+  const reports = parts.flatMap((part) =>
+    verifyAggregate(part, {
+      signers: signersFor(options, part),
+      serviceName,
+      oracleId,
+      algorithmText: algorithmText && readNamed(algorithmText),
+      knownAlgorithms: AGGREGATION_TYPES.map(algorithmDefinition),
+      weights: Object.keys(weight).length > 0 ? weight : undefined,
+    }),
+  );
   for (const { assetId, verdict, signer, checks } of reports) {
     printChecks(checks, out);
     out.write(`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
@@ -130,8 +148,9 @@ async function checkLog(
   return verifyLoggedText(text, { proof, log, policy }, serviceName, out);
 }
 
-function verifyPayloadText(hex: string, { signer, taxonomyId }: VerifyOptions, out: LineWriter): AnyVerdict {
-  const report = verifyPayload(hex, { signers: signer ?? 'unchecked', taxonomyId });
+function verifyPayloadText(hex: string, options: TrustOptions, out: LineWriter): AnyVerdict {
+  const { taxonomyId } = options;
+  const report = verifyPayload(hex, { signers: signersFor(options, hex), taxonomyId });
   const { payload, verdict, checks } = report;
   if (payload !== undefined) printContent(payload, verdict, report.signer ?? 'nobody', out);
   printChecks(checks, out);

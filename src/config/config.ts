@@ -42,6 +42,10 @@ export interface Config {
     /** The Ed25519 key of the public log. */
     readonly log?: KeySource;
   };
+  /** The file of the announcements of keys. */
+  readonly announcementsFile?: string;
+  /** The announcements in that file, each as `0x` hex; empty without a file. */
+  readonly announcements: readonly string[];
   readonly tokens: readonly TokenConfig[];
   /** The assets by {@link AssetIndex}, in the order of the file. */
   readonly assets: readonly Asset[];
@@ -195,6 +199,8 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       ...(keys.stream && { stream: readKeyPlan(keys.stream) }),
       ...(keys.log && { log: toKeySource(keys.log) }),
     },
+    ...(keys.announcements && { announcementsFile: keys.announcements }),
+    announcements: [],
     tokens: file.tokens.map(toToken),
     assets: file.assets.map(toAsset),
     publishers: file.publishers.map(toPublisher),

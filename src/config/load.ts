@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { withAnnouncements } from './announced_chain.js';
 import { type Config, toConfig } from './config.js';
 import { type ConfigDocument, type Problem, readDocument } from './document.js';
 import { notYetInForce } from './key_times.js';
@@ -46,11 +47,13 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
   const result = checkDocument(document, text);
   if (!result.ok) return result;
   const baseDir = resolve(dirname(file));
-  const config = withAbsolutePaths(result.config, baseDir);
+  const announced = withAnnouncements(withAbsolutePaths(result.config, baseDir));
+  const { config } = announced;
   const keys = loadKeys(config, baseDir, env);
   const problems = [
     ...(keys.ok ? [] : keys.errors),
     ...notYetInForce(config, Date.now()),
+    ...announced.problems,
     ...namedFileProblems(config, env),
   ];
   if (problems.length > 0) return { ok: false, errors: document.describe(problems) };

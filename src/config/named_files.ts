@@ -29,6 +29,7 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
       ...Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, mapSources(key, source)])),
       ...(logKey && { log: source(logKey) }),
     },
+    ...(config.announcementsFile && { announcementsFile: absolute(config.announcementsFile) }),
     storage: { ...storage, dir: absolute(storage.dir) },
     ...(log && {
       log: { ...log, ...(log.policyFile !== undefined && { policyFile: absolute(log.policyFile) }) },

@@ -101,6 +101,8 @@ const keys = z.strictObject({
   stream: keySources.optional(),
   /** The Ed25519 key of the public log of signed prices. It switches the log on. */
   log: keySource.optional(),
+  /** The file with the announcements of these keys, which readers follow. */
+  announcements: line.optional(),
 });
 
 const token = z.strictObject({

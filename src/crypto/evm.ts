@@ -142,6 +142,21 @@ export function isHashSignedBy(
 
 const RECOVERED = Buffer.alloc(65);
 
+/**
+ * Returns the address whose key signed a digest.
+ * @param rsv65 r, s, and v of 0 or 1
+ * @returns 20 bytes; `undefined` for a signature of nobody, and for the second form of a signature (high s)
+ */
+export function recoverAddress(digest32: Uint8Array, rsv65: Uint8Array): Buffer | undefined {
+  const recovery = rsv65[64];
+  if (recovery !== 0 && recovery !== 1) return undefined;
+  const rs = Buffer.from(rsv65.subarray(0, 64));
+  const s = BigInt(`0x${rs.toString('hex', 32)}`);
+  if (s === 0n || s > GROUP_ORDER / 2n) return undefined;
+  const publicKey = secp256k1.recover(digest32, rs, recovery);
+  return publicKey && Buffer.from(evmAddress(publicKey));
+}
+
 function isAddressOf(address20: Uint8Array, publicKey65: Uint8Array): boolean {
   const signer = evmSigner(address20);
   if (signer !== undefined && isSame(signer.publicKey, publicKey65)) return true;

@@ -183,6 +183,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const { catalogue, markets, config: now } = served;
     return createRoutes({
       clock,
+      announcements: now.announcements,
       simulation,
       listed: catalogue.listed,
       symbols: [...new Set(catalogue.listed.map(({ symbol }) => symbol))],

@@ -14,8 +14,17 @@ export interface ServiceState extends ReloadState {
   /** True when the clock and the signed times can be trusted. */
   readonly isClockOk: boolean;
   readonly activity: Activity;
+  /** The announcements of keys; `undefined` if the service announces none. */
+  readonly announced: AnnouncedState | undefined;
   /** The state of the node; absent if the process has no cluster. */
   readonly cluster: ClusterState | undefined;
+}
+
+export interface AnnouncedState {
+  /** The number of keys with which this process signs now and that the newest announcement does not allow now. */
+  readonly unannouncedKeys: number;
+  /** The UNIX second at which the newest announcement expires. */
+  readonly expiresAtSeconds: number;
 }
 
 export interface StoreState {

@@ -10,12 +10,13 @@ import { type Counters, sumOf } from '../metrics/counters.js';
 import { createMetrics } from '../metrics/metrics.js';
 import type { Reloads } from '../metrics/reloads.js';
 import type { ServiceState } from '../metrics/state.js';
-import type { Clock } from '../model/time.js';
+import { type Clock, secondOf } from '../model/time.js';
 import type { PastWriter } from '../past/past_writer.js';
 import { openAdmin } from '../server/admin.js';
 import { guardFileHandles } from '../server/uws/file_handles.js';
 import type { WebSocketLibrary } from '../server/uws/native.js';
 import type { Store } from '../store/store.js';
+import { announcedState } from './announced_state.js';
 import type { PriceMaker } from './price_maker.js';
 import type { Settings } from './settings.js';
 
@@ -122,6 +123,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       isReady: notReady().length === 0,
       isClockOk: clockTroubles().length === 0,
       activity: maker.activity(),
+      announced: announcedState(settings().config, maker.nodes(), Number(secondOf(clock.nowNs()))),
       cluster: maker.cluster?.(),
     }),
   });

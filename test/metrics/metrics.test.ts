@@ -73,6 +73,8 @@ test('every metric shows its value', async (t) => {
     stream_groups: 17,
     store_records_waiting: 18,
     store_healthy: 0,
+    keys_not_announced: 1,
+    announcement_expiry_timestamp_seconds: 48,
     assets_live: 19,
     assets_stale: 20,
     connections: 21,

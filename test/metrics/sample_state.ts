@@ -11,6 +11,7 @@ export const SAMPLE_STATE: ServiceState = {
   certificateEndSeconds: 41,
   isReady: true,
   isClockOk: false,
+  announced: { unannouncedKeys: 1, expiresAtSeconds: 48 },
   activity: {
     assets: [
       { symbol: 'BTCUSD', signatureType: 'evm', inputs: 3, updatedAtSeconds: 45.5 },

@@ -17,6 +17,8 @@ test('the state is told, and what has no value has no line', async (t) => {
     'tickseal_config_last_reload_successful 0',
     'tickseal_config_last_reload_timestamp_seconds 40',
     'tickseal_certificate_expiry_timestamp_seconds 41',
+    'tickseal_keys_not_announced 1',
+    'tickseal_announcement_expiry_timestamp_seconds 48',
     'tickseal_ready 1',
     'tickseal_clock_healthy 0',
     'tickseal_store_bytes 42',
@@ -37,9 +39,12 @@ test('the state is told, and what has no value has no line', async (t) => {
     oldestDay: undefined,
     past: { bytes: 0, files: 0, oldestS: undefined },
   };
-  const without = await samplesOf({ ...SAMPLE_STATE, certificateEndSeconds: undefined }, figures);
+  const without = await samplesOf(
+    { ...SAMPLE_STATE, certificateEndSeconds: undefined, announced: undefined },
+    figures,
+  );
   t.equal(without.length, 14);
-  t.notMatch(without.join(), /certificate|last_commit|oldest/);
+  t.notMatch(without.join(), /certificate|announce|last_commit|oldest/);
 });
 
 test('a node of a cluster tells more', async (t) => {

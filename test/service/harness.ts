@@ -104,6 +104,8 @@ export async function startTestService(
     readonly clock?: Clock;
     readonly keys?: PrivateKeys;
     readonly cryptoThreads?: number;
+    /** The announcements of the file that `keys.announcements` would name. */
+    readonly announcements?: readonly string[];
   } = {},
 ): Promise<TestService> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'tickseal-test-'));
@@ -111,7 +113,7 @@ export async function startTestService(
     if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
   };
   const service = await startService({
-    config: configOf(dir, sections),
+    config: { ...configOf(dir, sections), announcements: options.announcements ?? [] },
     keys: options.keys ?? SERVICE_KEYS,
     clock: options.clock ?? systemClock(),
     logger: pino({ level: 'silent' }),

@@ -179,9 +179,11 @@ test('the nodes of a service that is alone, and their keys', async (t) => {
   t.teardown(() => service.stop());
   const evm = { address: service.evmAddress, signature_type: 'evm', node: 0 };
   const stark = { address: service.starkPublicKey, signature_type: 'stark', node: 0 };
-  const signers = (await (await fetch(`${service.url}/v1/signers`)).json()) as { data: { since: number }[] };
+  const signers = (await (await fetch(`${service.url}/v1/signers`)).json()) as {
+    data: { since: number; state: string }[];
+  };
   t.same(
-    signers.data.map(({ since: _, ...signer }) => signer),
+    signers.data.map(({ since: _since, state: _state, ...signer }) => signer),
     [
       { ...evm, role: 'aggregate' },
       { ...stark, role: 'aggregate' },

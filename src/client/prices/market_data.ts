@@ -202,7 +202,7 @@ function priceOf(
   { signers, oracleId }: AggregateTrust,
   inputs: 'required' | 'optional',
 ): AggregatePrice {
-  const expected = { signers: signersOf(signers), oracleId, inputs };
+  const expected = { signers: signersOf(signers, signedTimeOf(aggregate)), oracleId, inputs };
   const [report] = verifyAggregate({ data: { [symbol]: aggregate } }, expected);
   const { verdict, checks, signer = '' } = report!;
   if (verdict === 'failed') throw new UnverifiedError(service.url, [symbol], checks);
@@ -231,6 +231,15 @@ function qualityOf(inputs: readonly PublisherForm[], signedNs: bigint): PriceQua
     newestInputAgeNs: signedNs - newestNs,
     inputSpread: highest - lowest,
   };
+}
+
+/** Returns the time at which an aggregate says it was signed; `undefined` for another form, which no check passes. */
+function signedTimeOf(aggregate: object): bigint | undefined {
+  try {
+    return readAggregate(aggregate).service.timestampNs;
+  } catch {
+    return undefined;
+  }
 }
 
 function assetParameters(symbols: readonly string[], { signatureType }: AssetQuery) {

@@ -16,11 +16,15 @@ export interface Check {
  */
 export type Signers = readonly string[] | 'unchecked';
 
-/** Signers that never change, or a function that returns the present signers. */
-export type SignerSource = Signers | (() => Signers);
+/**
+ * Signers that never change, or a function that returns the present signers. For an aggregate the function receives the time at
+ * which the service signed it, in UNIX nanoseconds; for a payload of a stream it receives nothing.
+ */
+export type SignerSource = Signers | ((signedNs?: bigint) => Signers);
 
-export function signersOf(source: SignerSource): Signers {
-  return typeof source === 'function' ? source() : source;
+/** @param signedNs the signed time of an aggregate */
+export function signersOf(source: SignerSource, signedNs?: bigint): Signers {
+  return typeof source === 'function' ? source(signedNs) : source;
 }
 
 /**

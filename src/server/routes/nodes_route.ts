@@ -9,10 +9,12 @@ export interface NodeRouteOptions {
   /** Returns the present nodes. */
   readonly nodes: () => NodeList;
   readonly clock: Clock;
+  /** The announcements of the service's keys, each as `0x` hex. */
+  readonly announcements: readonly string[];
 }
 
 /** Makes the route that lists the processes that serve these prices, and the keys with which they sign. */
-export function nodeRoutes({ nodes, clock }: NodeRouteOptions): [string, Route][] {
+export function nodeRoutes({ nodes, clock, announcements }: NodeRouteOptions): [string, Route][] {
   return [
     [
       REST_PATHS.signers,
@@ -20,7 +22,9 @@ export function nodeRoutes({ nodes, clock }: NodeRouteOptions): [string, Route][
         summary: 'The keys that the nodes of this service sign with, and the key of its public log',
         response: signersAnswer,
         raw: 'application/json',
-        handle: () => ({ data: JSON.stringify(signersOf(nodes(), Number(secondOf(clock.nowNs())))) }),
+        handle: () => ({
+          data: JSON.stringify(signersOf(nodes(), announcements, Number(secondOf(clock.nowNs())))),
+        }),
       }),
     ],
     [
@@ -34,10 +38,14 @@ export function nodeRoutes({ nodes, clock }: NodeRouteOptions): [string, Route][
   ];
 }
 
-function signersOf(list: NodeList, nowS: number): z.infer<typeof signersAnswer> {
+function signersOf(
+  list: NodeList,
+  announcements: readonly string[],
+  nowS: number,
+): z.infer<typeof signersAnswer> {
   const { log } = list;
   const facts = log && { origin: log.origin, vkey: log.vkey, policy: log.policy, max_delay: log.maxDelayS };
-  return { data: signerEntries(list, nowS), ...(facts && { log: facts }) };
+  return { data: signerEntries(list, nowS), announcements: [...announcements], ...(facts && { log: facts }) };
 }
 
 function signerEntries({ signers }: NodeList, nowS: number): z.infer<typeof nodeSigners> {

@@ -1,29 +1,32 @@
 import { z } from 'zod';
 import { NODE_MAX } from '../../model/node_list.js';
-import { serviceSigner } from './value_schemas.js';
+import { hex, serviceSigner } from './value_schemas.js';
 
 const nodeNumber = z.int().min(0).max(NODE_MAX).describe('0 for a process that is alone');
 
-export const nodeSigners = z.array(
-  serviceSigner
-    .extend({
-      node: nodeNumber,
-      since: z.int().describe('UNIX seconds: since when the node has the key'),
-      state: z
-        .enum(['present', 'next', 'former'])
-        .meta({ title: 'KeyState', description: 'Whether the key signs now, will sign, or has signed' }),
-      from: z
-        .int()
-        .optional()
-        .describe('UNIX seconds: the first that the key signs; absent without a beginning'),
-      until: z.int().optional().describe('UNIX seconds: when the next key takes over; absent without an end'),
-    })
-    .meta({ id: 'NodeSigner' }),
-);
+const nodeSigner = serviceSigner
+  .extend({
+    node: nodeNumber,
+    since: z.int().describe('UNIX seconds: since when the node has the key'),
+    state: z
+      .enum(['present', 'next', 'former'])
+      .meta({ title: 'KeyState', description: 'Whether the key signs now, will sign, or has signed' }),
+    from: z
+      .int()
+      .optional()
+      .describe('UNIX seconds: the first that the key signs; absent without a beginning'),
+    until: z.int().optional().describe('UNIX seconds: when the next key takes over; absent without an end'),
+  })
+  .meta({ id: 'NodeSigner' });
+
+export const nodeSigners = z.array(nodeSigner);
 
 /** The whole answer: the list stays under `data`, where earlier versions had it alone. */
 export const signersAnswer = z.strictObject({
   data: nodeSigners,
+  announcements: z
+    .array(hex)
+    .describe('The chain of announcements of these keys, oldest first, for readers that pin a root key'),
   log: z
     .strictObject({
       origin: z.string().describe('The name of the log: its address without scheme'),

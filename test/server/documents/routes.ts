@@ -7,6 +7,7 @@ import { createRoutes } from '../../../src/server/routes/index.js';
 export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
   return createRoutes({
     clock: systemClock(),
+    announcements: [],
     simulation: false,
     listed: [],
     symbols: [],

@@ -1,0 +1,72 @@
+import type { AnnouncedSigner, SignerKind } from '../wire/announcement.js';
+
+/** An entry of `/v1/signers`, as far as announcements need it. */
+interface ListedSigner {
+  readonly address?: unknown;
+  readonly signature_type?: unknown;
+  readonly role?: unknown;
+  readonly from?: unknown;
+  readonly until?: unknown;
+}
+
+/** Reads the keys in an answer of `/v1/signers`. @throws Error when the text is no such answer */
+export function listedSigners(text: string): AnnouncedSigner[] {
+  const data = dataOf(text);
+  if (!Array.isArray(data)) throw new Error('--signers: the file is no answer of GET /v1/signers');
+  const byName = new Map<string, AnnouncedSigner>();
+  for (const entry of data as ListedSigner[]) {
+    const kind = kindOf(entry);
+    if (kind === undefined) continue;
+    const { address, from = 0, until } = entry;
+    if (typeof address !== 'string' || !/^0x[0-9a-fA-F]{40,64}$/.test(address))
+      throw new Error(`--signers: ${JSON.stringify(address)} is no key`);
+    if (!isSecond(from) || (until !== undefined && !isSecond(until)))
+      throw new Error(`--signers: the times of ${address} are no UNIX seconds`);
+    const digits = kind === 'stark aggregate' ? address.slice(2).padStart(64, '0') : address.slice(2);
+    const signer = { kind, key: `0x${digits.toLowerCase()}`, fromS: from, untilS: until, isRevoked: false };
+    byName.set(nameOf(signer), signer);
+  }
+  if (byName.size === 0) throw new Error('--signers: the answer names no key');
+  return [...byName.values()];
+}
+
+/**
+ * Returns the next list: the keys of a service, and the keys of the list before it that the service has no more. Those end now, so
+ * that what they signed can still be verified. Revoked keys stay revoked.
+ * @throws Error when the service has a revoked key
+ */
+export function mergeSigners(
+  before: readonly AnnouncedSigner[],
+  now: readonly AnnouncedSigner[],
+  nowS: number,
+): AnnouncedSigner[] {
+  const names = new Set(now.map(nameOf));
+  const revoked = before.find((signer) => signer.isRevoked && names.has(nameOf(signer)));
+  if (revoked !== undefined) throw new Error(`${revoked.key} is revoked, and the service still has it`);
+  const former = before
+    .filter((signer) => !names.has(nameOf(signer)))
+    .map((signer) => ({ ...signer, untilS: Math.min(signer.untilS ?? nowS, Math.max(nowS, signer.fromS)) }));
+  return [...now, ...former];
+}
+
+function dataOf(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { data?: unknown } | null)?.data;
+  } catch {
+    return undefined;
+  }
+}
+
+function kindOf({ role, signature_type }: ListedSigner): SignerKind | undefined {
+  if (role === 'stream') return 'stream';
+  if (role !== 'aggregate') return undefined;
+  return signature_type === 'stark' ? 'stark aggregate' : 'evm aggregate';
+}
+
+function isSecond(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function nameOf({ kind, key }: AnnouncedSigner): string {
+  return `${kind} ${key}`;
+}

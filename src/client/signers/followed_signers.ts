@@ -1,0 +1,207 @@
+import {
+  type ChainList,
+  type ChainPlace,
+  type ChainTrust,
+  followChain,
+  keysAt,
+} from '../../model/announcement_chain.js';
+import { BROWSER, type Fetch, scheduleTimeout } from '../connect/platform.js';
+import { CHAIN_CRYPTO } from '../verify/chain_crypto.js';
+
+/** The options of {@link followSigners}: the services, and the pin from which the chain is followed. */
+export interface FollowOptions {
+  /** Base addresses, `https://`, of services that sign with the same keys; at most 8. The newest chain of them counts. */
+  readonly urls: string | readonly string[];
+  /** The address of the operator's root key. Default: none, so that `pinned` is needed. */
+  readonly root?: string | undefined;
+  /**
+   * Where the operator has no root: the keys that signed when the reader pinned them. Keys that they announce count after a
+   * waiting time of 7 days. Default: none, so that `root` is needed.
+   */
+  readonly pinned?: readonly string[] | undefined;
+  /** The newest announcement that this reader has accepted, for example of the program's last run. Default: none. */
+  readonly known?: ChainPlace | undefined;
+  /** Milliseconds, at least 1000, between two readings of the chain. Default: 30000; a revocation takes so long to count. */
+  readonly refreshMs?: number | undefined;
+  /** A function that sends the requests. Default: the global `fetch`. */
+  readonly fetch?: Fetch | undefined;
+  /** The clock, in UNIX milliseconds. Default: the clock of this machine. */
+  readonly nowMs?: (() => number) | undefined;
+  /** Called with each list that comes into force. */
+  readonly onList?: ((list: ChainList) => void) | undefined;
+  /** Called with the reason for which a chain was refused, or could not be read. The last list stays in force until it expires. */
+  readonly onRefused?: ((reason: string) => void) | undefined;
+}
+
+const URLS_MAX = 8;
+const REFRESH_MS_DEFAULT = 30_000;
+const REFRESH_MS_MIN = 1_000;
+const ANSWER_MS_MAX = 10_000;
+/** The longest answer that is read: 64 announcements of 64 keys each, and the list of all nodes. */
+const ANSWER_CHARACTERS_MAX = 2_000_000;
+/** The announcements whose first sight is remembered. */
+const SEEN_MAX = 256;
+const NS_PER_S = 1_000_000_000n;
+
+/**
+ * The keys that a service announces, followed from a pinned root or key. Pass {@link source} as `signers` to a client or to a
+ * verification.
+ */
+export class AnnouncedSigners {
+  readonly #options: FollowOptions;
+  readonly #nowMs: () => number;
+  /** The seconds at which announcements were first seen; 0 for those of the first reading, whose own times count. */
+  readonly #firstSeenS = new Map<string, number>();
+  #list: ChainList | undefined;
+  #known: ChainPlace | undefined;
+  #hasRead = false;
+  #cancel: (() => void) | undefined;
+  #isClosed = false;
+
+  /** @internal */
+  constructor(options: FollowOptions) {
+    const { root, pinned, refreshMs = REFRESH_MS_DEFAULT } = options;
+    const urls = typeof options.urls === 'string' ? [options.urls] : options.urls;
+    if (urls.length === 0 || urls.length > URLS_MAX)
+      throw new RangeError(`urls must name 1 to ${URLS_MAX} services`);
+    if ((root === undefined) === (pinned === undefined))
+      throw new TypeError('either root or pinned is needed');
+    for (const key of root === undefined ? pinned! : [root])
+      if (!/^0x[0-9a-fA-F]{40,64}$/.test(key)) throw new RangeError(`"${key}" is no key`);
+    if (!(refreshMs >= REFRESH_MS_MIN)) throw new RangeError(`refreshMs must be at least ${REFRESH_MS_MIN}`);
+    this.#options = { ...options, urls };
+    this.#nowMs = options.nowMs ?? BROWSER.nowMs;
+    this.#known = options.known;
+  }
+
+  /** The list in force. */
+  get list(): ChainList {
+    return this.#list!;
+  }
+
+  /** The newest accepted announcement. Keep it as `known` of the next run, so that nobody can show an older list then. */
+  get place(): ChainPlace {
+    return this.#known!;
+  }
+
+  /**
+   * Returns the keys that count: those of streams now, or those of aggregates at the time of an aggregate.
+   * @throws Error when the list has expired
+   */
+  readonly source = (signedNs?: bigint): readonly string[] => {
+    const list = this.list;
+    const nowS = this.#nowMs() / 1000;
+    if (list.expiresS <= nowS) throw new Error(`announcement ${list.version} of keys has expired`);
+    const keys =
+      signedNs === undefined
+        ? keysAt(list, ['stream'], nowS)
+        : keysAt(list, ['evm aggregate', 'stark aggregate'], Number(signedNs / NS_PER_S));
+    if (keys.length === 0) throw new Error(`announcement ${list.version} names no key for this time`);
+    return keys;
+  };
+
+  /**
+   * Reads the chain again now.
+   * @throws Error when no service has a chain that holds, with the announcement at which it is refused
+   */
+  async refresh(): Promise<void> {
+    const answers = await Promise.allSettled(
+      (this.#options.urls as readonly string[]).map((url) => this.#read(url)),
+    );
+    const reasons: string[] = [];
+    let hasList = false;
+    for (const answer of answers) {
+      if (answer.status === 'rejected') reasons.push((answer.reason as Error).message);
+      else {
+        const reason = this.#take(answer.value);
+        if (reason === undefined) hasList = true;
+        else reasons.push(reason);
+      }
+    }
+    this.#hasRead = true;
+    for (const reason of reasons) this.#options.onRefused?.(reason);
+    if (!hasList) throw new Error(reasons.join('; '));
+  }
+
+  /** Ends the readings of the chain. The list stays in force until it expires. */
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel?.();
+  }
+
+  /** @internal */
+  repeat(): void {
+    if (this.#isClosed) return;
+    this.#cancel = scheduleTimeout(() => {
+      this.refresh()
+        .catch(() => undefined)
+        .finally(() => this.repeat());
+    }, this.#options.refreshMs ?? REFRESH_MS_DEFAULT);
+  }
+
+  /** Follows a chain. @returns the reason for which it is refused */
+  #take(texts: readonly string[]): string | undefined {
+    const { root, pinned } = this.#options;
+    const nowS = Math.floor(this.#nowMs() / 1000);
+    const trust: ChainTrust = {
+      root,
+      keys: pinned,
+      nowS,
+      known: this.#known,
+      firstSeenS: (digest) => this.#seen(digest, nowS),
+    };
+    const chain = followChain(texts, trust, CHAIN_CRYPTO);
+    if (!chain.ok) return chain.reason;
+    const { list } = chain;
+    if (list.version === this.#list?.version) return undefined;
+    this.#list = list;
+    if (list.version > 0 && chain.waitingUntilS === undefined)
+      this.#known = { version: list.version, digest: list.digest };
+    this.#options.onList?.(list);
+    return undefined;
+  }
+
+  #seen(digest: string, nowS: number): number {
+    const isFirst = !this.#hasRead || this.#list === undefined;
+    const seenS = this.#firstSeenS.get(digest) ?? (isFirst ? 0 : nowS);
+    if (this.#firstSeenS.size < SEEN_MAX) this.#firstSeenS.set(digest, seenS);
+    return seenS;
+  }
+
+  async #read(url: string): Promise<readonly string[]> {
+    const base = url.replace(/^ws/, 'http').replace(/\/+$/, '');
+    const send = this.#options.fetch ?? BROWSER.fetch;
+    const abort = new AbortController();
+    const cancel = scheduleTimeout(() => abort.abort(), ANSWER_MS_MAX);
+    try {
+      const answer = await send(`${base}/v1/signers`, {
+        headers: {},
+        credentials: 'omit',
+        signal: abort.signal as never,
+      });
+      const text = await answer.text();
+      if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
+      if (text.length > ANSWER_CHARACTERS_MAX) throw new Error('the answer is too long');
+      const { announcements } = JSON.parse(text) as { announcements?: unknown };
+      if (!Array.isArray(announcements) || announcements.some((one) => typeof one !== 'string'))
+        throw new Error('the answer has no announcements');
+      return announcements as string[];
+    } catch (error) {
+      throw new Error(`${base}: ${(error as Error).message}`);
+    } finally {
+      cancel();
+    }
+  }
+}
+
+/**
+ * Reads the announcements of a service, and follows them from a pinned root or key until `close`.
+ * @throws Error when no service has a chain that holds, with the announcement at which it is refused
+ * @throws TypeError or RangeError for wrong options
+ */
+export async function followSigners(options: FollowOptions): Promise<AnnouncedSigners> {
+  const signers = new AnnouncedSigners(options);
+  await signers.refresh();
+  signers.repeat();
+  return signers;
+}
