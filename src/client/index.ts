@@ -25,6 +25,7 @@ export type { OpenConnection, SocketLike } from './connect/socket_like.js';
 export type {
   ClientEvents,
   ClientOptions,
+  GapEvent,
   ReportEvent,
   StateEvent,
   TaxonomyEvent,

@@ -44,6 +44,16 @@ export interface TaxonomyEvent {
   readonly taxonomy: Taxonomy;
 }
 
+/** A time for which a stream may lack ticks, because none of its connections was up. */
+export interface GapEvent {
+  /** The symbols of the stream. */
+  readonly symbols: readonly string[];
+  /** The time of the last payload before the gap, in UNIX nanoseconds. */
+  readonly fromNs: bigint;
+  /** The time of the first payload after the gap, in UNIX nanoseconds. */
+  readonly toNs: bigint;
+}
+
 /** The options of {@link createClient}: the services, the login, and the keys that may sign. */
 export interface ClientOptions {
   /**
@@ -92,6 +102,11 @@ export type ClientEvents = {
   readonly state: StateEvent;
   /** A payload of a stream was verified, or failed. The ticks of the payload follow. */
   readonly report: ReportEvent;
+  /**
+   * A stream was without a connection and may have missed ticks; its first tick after the gap follows. On a fixed channel no event
+   * comes when no tick lies between both times. On `real_time` each time without a connection is a gap.
+   */
+  readonly gap: GapEvent;
   /** A stream has read the taxonomy. Later ticks belong to its assets. */
   readonly taxonomy: TaxonomyEvent;
   /** An error that no caller waits for: a price that failed its check, an unreadable message, an asset that was removed. */

@@ -234,7 +234,7 @@ function qualityOf(inputs: readonly PublisherForm[], signedNs: bigint): PriceQua
 }
 
 /** Returns the time at which an aggregate says it was signed; `undefined` for another form, which no check passes. */
-function signedTimeOf(aggregate: object): bigint | undefined {
+function signedTimeOf(aggregate: unknown): bigint | undefined {
   try {
     return readAggregate(aggregate).service.timestampNs;
   } catch {

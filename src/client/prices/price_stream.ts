@@ -1,10 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import { NS_PER_MS } from '../../model/time.js';
 import { MARKET_STATUS_NAMES, type MarketStatus } from '../../wire/market_status_codes.js';
 import { CHANNEL_INTERVALS_MS, type Channel, DEFAULT_CHANNEL } from '../../wire/stream.js';
 import { type TicksealError, UnknownAssetError } from '../connect/errors.js';
 import type { AbortSignalLike } from '../connect/platform.js';
 import type { ClientContext } from './client_context.js';
+import { Coverage } from './coverage.js';
 import { Merger, type SourcedPrice } from './merger.js';
 import type { PassedReport } from './source_events.js';
 import { StreamSource } from './stream_source.js';
@@ -84,13 +86,23 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
       merger: this.#merger,
       wanted: this.#wanted,
     };
+    const coverage = new Coverage(BigInt(intervalMs ?? 0) * NS_PER_MS, (fromNs, toNs) =>
+      context.listeners.emit('gap', { symbols: this.symbols, fromNs, toNs }),
+    );
     this.#sources = context.services.map(
       (service, i) =>
         new StreamSource(i, service, shared, context, {
           onPrice: (price, report, serviceMs) => this.#deliver(price, report, serviceMs, service.url),
           onMissing: (missing) => this.#miss(i, new Set(missing)),
+          // A payload after the first one of this connection shows that another service has been up since then.
+          onPayload: (timestampNs) => {
+            if (coverage.seen(i, timestampNs)) this.#refreshAllBut(i);
+          },
           // The last prices of a lost service may have arrived late, so the other services must send their present prices.
-          onDown: () => this.#refreshAllBut(i),
+          onDown: () => {
+            coverage.lost(i);
+            this.#refreshAllBut(i);
+          },
           onEnded: (error) => this.#ended(i, error),
         }),
     );

@@ -20,6 +20,8 @@ export interface SourceEvents {
    * symbols.
    */
   readonly onMissing: (symbols: readonly string[]) => void;
+  /** Called with the time of each payload, before its prices. */
+  readonly onPayload: (timestampNs: bigint) => void;
   /** Called when the connection was lost. */
   readonly onDown: () => void;
   /** Called when this service will send no further price. */

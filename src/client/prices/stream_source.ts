@@ -202,7 +202,10 @@ export class StreamSource {
     while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
       const next = this.#queue.shift();
       if (next === undefined) return;
-      if (this.#repeats(next.payload)) continue;
+      if (this.#repeats(next.payload)) {
+        this.#events.onPayload(next.payload.timestampNs);
+        continue;
+      }
       this.#verify(next);
       return;
     }
@@ -239,6 +242,7 @@ export class StreamSource {
       return;
     }
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
+    this.#events.onPayload(report.payload.timestampNs);
     for (const price of this.#wantedIn(report.payload))
       if (this.#options.merger.admit(price)) this.#events.onPrice(price, report, this.#clock.nowMs);
   }

@@ -1,0 +1,53 @@
+/**
+ * The time for which the connections of a stream have brought its prices, by the times of the payloads. A connection covers the time
+ * from its first payload to its last one, so a gap between the connections of all services may have cost prices.
+ */
+export class Coverage {
+  readonly #intervalNs: bigint;
+  readonly #onGap: (fromNs: bigint, toNs: bigint) => void;
+  /** The first and the last payload of each connection that is up, by service. */
+  readonly #up = new Map<number, { readonly sinceNs: bigint; lastNs: bigint }>();
+  /** The last payload of lost connections, or the end of the last gap. */
+  #endNs: bigint | undefined;
+
+  /**
+   * @param intervalNs the interval of the channel; 0 on `real_time`
+   * @param onGap called with the last time before a gap and the first time after it
+   */
+  constructor(intervalNs: bigint, onGap: (fromNs: bigint, toNs: bigint) => void) {
+    this.#intervalNs = intervalNs;
+    this.#onGap = onGap;
+  }
+
+  /** Notes a payload of a service. @returns true for the first one of a connection */
+  seen(service: number, lastNs: bigint): boolean {
+    const known = this.#up.get(service);
+    if (known !== undefined) {
+      known.lastNs = lastNs;
+      return false;
+    }
+    this.#up.set(service, { sinceNs: lastNs, lastNs });
+    if (this.#up.size === 1) this.#judge(lastNs);
+    return true;
+  }
+
+  /** Notes that the connection of a service was lost. */
+  lost(service: number): void {
+    const lost = this.#up.get(service);
+    if (lost === undefined) return;
+    this.#up.delete(service);
+    if (this.#endNs === undefined || lost.lastNs > this.#endNs) this.#endNs = lost.lastNs;
+    const [first] = [...this.#up.values()].sort((a, b) => (a.sinceNs < b.sinceNs ? -1 : 1));
+    if (first !== undefined) this.#judge(first.sinceNs);
+  }
+
+  #judge(toNs: bigint): void {
+    const fromNs = this.#endNs;
+    if (fromNs === undefined || toNs <= fromNs) return;
+    // On a fixed channel each payload belongs to a tick, and nothing is missing between two ticks in a row.
+    const interval = this.#intervalNs;
+    if (interval > 0n && toNs / interval - fromNs / interval <= 1n) return;
+    this.#endNs = toNs;
+    this.#onGap(fromNs, toNs);
+  }
+}
