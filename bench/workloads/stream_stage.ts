@@ -68,6 +68,7 @@ export function frameByFrame(
       subscriptionsPerConnection: assets,
       controlMessagesPerSecond: 10,
       subscriptionChangesPerSecond: 1,
+      traceIdCharacters: 256,
       slowConsumerNs: NS_PER_MS,
     },
     counters: createCounters(),

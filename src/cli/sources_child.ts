@@ -17,7 +17,7 @@ export interface SourcesChildOptions {
   /** Options of `tickseal sources`. */
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Takes the lines of standard error, which otherwise go to that of this process. */
+  /** Receives the lines of standard error. Without it the lines go to the standard error of this process. */
   readonly onWarning?: (line: string) => void;
 }
 

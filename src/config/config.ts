@@ -124,6 +124,7 @@ export interface Limits {
   readonly clientMessageBytes: number;
   readonly publishMessageBytes: number;
   readonly updatesPerMessage: number;
+  readonly traceIdCharacters: number;
   readonly controlMessagesPerSecond: number;
   /** The time without progress after which a reader's connection is closed. */
   readonly slowConsumerMs: number;
@@ -230,6 +231,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       clientMessageBytes: limits.client_message_bytes,
       publishMessageBytes: limits.publish_message_bytes,
       updatesPerMessage: limits.updates_per_message,
+      traceIdCharacters: limits.trace_id_characters,
       controlMessagesPerSecond: limits.control_messages_per_second,
       slowConsumerMs: Number(limits.slow_consumer / NS_PER_MS),
       idleTimeoutSeconds: Number(limits.idle_timeout / NS_PER_SECOND),

@@ -4,6 +4,7 @@ import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { SYMBOL_LENGTH_MAX, UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
+import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { allowedOrigin } from './allowed_origin.js';
@@ -204,6 +205,7 @@ const limits = z.strictObject({
   client_message_bytes: sizeBytes('64 KiB'),
   publish_message_bytes: sizeBytes('1 MiB'),
   updates_per_message: count(1000, 65_536),
+  trace_id_characters: count(TRACE_ID_LENGTH_MAX, TRACE_ID_LENGTH_MAX),
   control_messages_per_second: count(10),
   slow_consumer: durationNs({ minNs: NS_PER_MS, maxNs: 3600n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
     '10s',

@@ -70,7 +70,12 @@ export const METADATA_LENGTH_MAX = 4_096;
  * `JSON.parse`. That slow parser reads only three kinds of messages: messages that quotation marks cannot make exact (numbers in
  * `metadata`), messages with a key that is written with escapes, and messages that may contain a key twice.
  */
-export function readPublishMessage(text: string, updatesMax: number): PublishMessage {
+export function readPublishMessage(
+  text: string,
+  updatesMax: number,
+  traceIdLengthMax = TRACE_ID_LENGTH_MAX,
+): PublishMessage {
+  const limits = { updatesMax, traceIdLengthMax };
   const excess = excessOf(text, updatesMax);
   if (excess !== undefined) return refuse(undefined, excess);
   let message: unknown;
@@ -82,13 +87,18 @@ export function readPublishMessage(text: string, updatesMax: number): PublishMes
   const keys = countKeys(message);
   if (keys === undefined) return refuse(undefined, `the message nests deeper than ${DEPTH_MAX}`);
   if (!hasEscapedKey(text) && !mayRepeatKeys(text, keys)) {
-    const read = readEnvelope(message, text.length, updatesMax, false);
+    const read = readEnvelope(message, text.length, limits, false);
     if (read !== INEXACT) return read;
   }
-  return readExactly(text, updatesMax);
+  return readExactly(text, limits);
 }
 
-function readExactly(text: string, updatesMax: number): PublishMessage {
+interface MessageLimits {
+  readonly updatesMax: number;
+  readonly traceIdLengthMax: number;
+}
+
+function readExactly(text: string, limits: MessageLimits): PublishMessage {
   const excess = exactExcessOf(text);
   if (excess !== undefined) return refuse(undefined, excess);
   let message: unknown;
@@ -98,7 +108,7 @@ function readExactly(text: string, updatesMax: number): PublishMessage {
     const reason = error instanceof SyntaxError ? error.message.slice(0, 200) : 'it nests too deep';
     return refuse(undefined, `the message is not JSON: ${reason}`);
   }
-  return readEnvelope(message, text.length, updatesMax, true) as PublishMessage;
+  return readEnvelope(message, text.length, limits, true) as PublishMessage;
 }
 
 /**
@@ -124,11 +134,11 @@ const INEXACT = Symbol('inexact');
 function readEnvelope(
   message: unknown,
   length: number,
-  updatesMax: number,
+  { updatesMax, traceIdLengthMax }: MessageLimits,
   exact: boolean,
 ): PublishMessage | typeof INEXACT {
   if (!isObject(message)) return refuse(undefined, 'the message is not a JSON object');
-  const { trace, fault } = readTraceId(message['trace_id']);
+  const { trace, fault } = readTraceId(message['trace_id'], traceIdLengthMax);
   if (message['type'] !== SIGNED_PRICES_TYPE) return refuse(trace, `type is not "${SIGNED_PRICES_TYPE}"`);
   const data = message['data'];
   if (!isObject(data)) return refuse(trace, 'data is not an object of asset ID to update');
@@ -148,11 +158,14 @@ function readEnvelope(
   return fault === undefined ? read : { ...read, fault };
 }
 
-function readTraceId(value: unknown): { readonly trace: string | undefined; readonly fault?: string } {
+function readTraceId(
+  value: unknown,
+  lengthMax: number,
+): { readonly trace: string | undefined; readonly fault?: string } {
   if (value === undefined || value === null) return { trace: undefined };
   if (typeof value !== 'string') return { trace: undefined, fault: 'trace_id is not a string' };
-  if (hasAtMost(TRACE_ID_LENGTH_MAX, value)) return { trace: value };
-  return { trace: undefined, fault: `trace_id is longer than ${TRACE_ID_LENGTH_MAX} characters` };
+  if (hasAtMost(lengthMax, value)) return { trace: value };
+  return { trace: undefined, fault: `trace_id is longer than ${lengthMax} characters` };
 }
 
 function refuse(traceId: string | undefined, error: string): PublishMessage {
@@ -234,7 +247,7 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
 /**
  * Reads the JSON text of `metadata` that {@link readPublishMessage} wrote on another machine, with the same limits. Metadata goes
  * into answers as its text.
- * @returns the text, written anew from the parsed value; `undefined` when the text is not of valid metadata
+ * @returns the text, written again from the parsed value; `undefined` when the text is not of valid metadata
  */
 export function readMetadataText(text: string): string | undefined {
   if (text.length > METADATA_LENGTH_MAX) return undefined;

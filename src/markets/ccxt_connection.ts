@@ -68,7 +68,7 @@ export class CcxtConnection implements LiveConnection {
     this.#isClosed = true;
     this.#loops.clear();
     for (const cancel of this.#cancels) cancel();
-    // // A method of a library may throw an error or return a rejected promise.
+    // A method of a library may throw an error or return a rejected promise.
     void (async () => this.#options.exchange.close?.())().catch(() => {});
   }
 
@@ -89,7 +89,7 @@ export class CcxtConnection implements LiveConnection {
       }
       if (isOver()) return;
       onText(line);
-      // // A watch that always resolves at once must leave time for other work.
+      // A watch that always resolves at once must leave time for other work.
       await (delayMs === 0 ? new Promise(setImmediate) : this.#pause(delayMs));
     }
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../sources/adapters/market.js';
 
-// // The part of ccxt that sources of kind `ccxt` use. The package is not a dependency: users who want it install it.
+// The part of ccxt that sources of kind `ccxt` use. The package is not a dependency: users who want it install it.
 
 /** A side of a book: levels of price and size, the best one first. */
 type Levels = readonly (readonly (number | undefined)[])[];
@@ -84,7 +84,7 @@ function installedAt(folder: string): string | undefined {
     try {
       return createRequire(from).resolve('ccxt');
     } catch {
-      // // The next folder may have the package.
+      // The next folder may have the package.
     }
   return undefined;
 }

@@ -187,7 +187,7 @@ export class ExchangeLine {
       if (this.#leaving !== undefined) this.#finishHandover();
     } else if (event.kind === 'ending') {
       if (life !== this.#current) return;
-      // // If an exchange announces the end of each new connection, there is a pause before the next connection.
+      // If an exchange announces the end of each new connection, there is a pause before the next connection.
       if (nowMs() - life.startedMs < GOOD_AFTER_MS) this.#lose(life, event.reason);
       else {
         sink.warn(`${event.reason}; connecting again`);

@@ -84,7 +84,7 @@ async function openExchange(
   const market = MARKETS[kind];
   const { schedule } = world;
   const { rules, top } = market;
-  // // The address may be a replacement for the real exchange, whose prices would then be wrong here.
+  // The address may be a replacement for the real exchange, whose prices would then be wrong here.
   const topUrl = ticker_url ?? (url === undefined ? top.url : undefined);
   const asker = topUrl === undefined ? undefined : new TopAsker({ top, url: topUrl, sink, schedule });
   const connect: Connect = (events) =>
@@ -128,7 +128,7 @@ async function openCcxt(
   };
   const connect: Connect = (events) => {
     const instance = create();
-    // // The list is read only once, because it may have megabytes.
+    // The list is read only once, because it may have megabytes.
     if (first.markets !== undefined) instance.setMarkets(first.markets, first.currencies);
     return new CcxtConnection({ exchange: instance, schedule, random, ...events });
   };

@@ -35,7 +35,7 @@ export interface Asset {
 }
 
 /**
- * The assets whose prices are simulated: all of them, none of a service that is no demo, or those with these streaming IDs beside
+ * The assets whose prices are simulated: all of them in a demo, none in another service, or those with these streaming IDs beside
  * real ones.
  */
 export type Simulated = boolean | ReadonlySet<number>;

@@ -3,7 +3,7 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 export interface CheckpointsOptions<Asset> {
   readonly assets: () => readonly Asset[];
-  /** Appends to the log again the inputs and the newest aggregate of an asset whose time is before `beforeNs`. */
+  /** Appends an asset's inputs and newest aggregate to the log again, if they are older than `beforeNs`. */
   readonly putAgain: (asset: Asset, beforeNs: TimeNs) => void;
 }
 

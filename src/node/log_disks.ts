@@ -9,7 +9,7 @@ export interface LogDisksOptions {
 const ASK_MS = 10_000;
 /** The intervals of requests while servers do not answer: they grow from the first to the second. */
 const [RETRY_MS_MIN, RETRY_MS_MAX] = [1_000, 60_000];
-/** The longest time for which the last answer of a server counts that takes part in writes and does not answer. */
+/** The longest time for which the last answer of a server counts, if the server does not answer but takes part in writes. */
 const ANSWER_MS_MAX = 30_000;
 
 interface KnownDisk extends ServerDisk {

@@ -209,6 +209,7 @@ function endpointsOf(
       badMessagesPerSecondMax: limits.badMessagesPerSecond,
       messageBytesMax: limits.publishMessageBytes,
       updatesPerMessageMax: limits.updatesPerMessage,
+      traceIdLengthMax: limits.traceIdCharacters,
       onMessage: () => {
         counters.publishMessages++;
       },

@@ -111,9 +111,9 @@ function priceOf(
   const [lower, upper] = middlesOf(prices);
   const direct = directPrice(candidates, maxDeviation);
   if (
-    // // Half of the prices are on each side of a gap. Nothing shows which half is wrong, and the mean is near none of the prices.
+    // Half of the prices are on each side of a gap. Nothing shows which half is wrong, and the mean is near none of the prices.
     exceedsPercent(upper - lower, median, maxDeviation) ||
-    // // Converted prices are in the majority and all wrong, because the asset that converts them has jumped.
+    // Converted prices are in the majority and all wrong, because the asset that converts them has jumped.
     (direct !== undefined && exceedsPercent(distanceOf(median, direct), direct, maxDeviation))
   )
     return { price: undefined, withheld: 'sources disagree' };

@@ -1,7 +1,7 @@
 import type { MarketSession } from './adapters/market.js';
 import { lineSession } from './json_sessions.js';
 
-// // The lines of a connection that a library makes. The library speaks the exchange's protocol: requests name symbols, frames have best prices.
+// The lines of a connection that a library makes. The library speaks the exchange's protocol: requests name symbols, frames have best prices.
 
 /** Begins a connection that watches symbols. */
 export function watchSession(symbols: readonly string[]): MarketSession {

@@ -20,13 +20,16 @@ export interface AggregateRequestError {
 }
 
 /** Reads a client's message. The error names the wrong field. */
-export function readAggregateRequest(text: string): AggregateRequest | AggregateRequestError {
+export function readAggregateRequest(
+  text: string,
+  traceIdLengthMax = TRACE_ID_LENGTH_MAX,
+): AggregateRequest | AggregateRequestError {
   const message = readMessage(text);
   if (typeof message === 'string') return { error: message, traceId: undefined };
   const { type, data, trace_id: sent } = message;
-  if (!isTraceId(sent))
+  if (!isTraceId(sent, traceIdLengthMax))
     return {
-      error: `trace_id is not a string of at most ${TRACE_ID_LENGTH_MAX} characters`,
+      error: `trace_id is not a string of at most ${traceIdLengthMax} characters`,
       traceId: undefined,
     };
   const traceId = sent ?? undefined;
@@ -51,10 +54,6 @@ export function aggregateErrorText(
   return JSON.stringify({ type: ERROR_TYPE, trace_id: about?.traceId, error });
 }
 
-function isTraceId(value: unknown): value is string | null | undefined {
-  return (
-    value === undefined ||
-    value === null ||
-    (typeof value === 'string' && value.length <= TRACE_ID_LENGTH_MAX)
-  );
+function isTraceId(value: unknown, lengthMax: number): value is string | null | undefined {
+  return value === undefined || value === null || (typeof value === 'string' && value.length <= lengthMax);
 }

@@ -68,7 +68,8 @@ export class AggregateStreams extends Subscriptions<
 
   constructor(options: AggregateStreamsOptions) {
     const groups = new AggregateGroupIndex(options.newTopic);
-    super(options, groups, { read: readAggregateRequest, errorText: aggregateErrorText });
+    const read = (text: string) => readAggregateRequest(text, options.limits.traceIdCharacters);
+    super(options, groups, { read, errorText: aggregateErrorText });
     this.#groups = groups;
     this.#options = options;
   }

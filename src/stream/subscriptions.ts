@@ -15,6 +15,7 @@ export interface SubscriptionsOptions {
 export interface StreamLimits {
   readonly clientMessageBytes: number;
   readonly subscriptionsPerConnection: number;
+  readonly traceIdCharacters: number;
   readonly controlMessagesPerSecond: number;
   readonly subscriptionChangesPerSecond: number;
   readonly slowConsumerNs: bigint;

@@ -30,7 +30,7 @@ export function readDecimal(text: string): bigint | undefined {
 }
 
 /**
- * Returns the text of UTF-8 bytes. A text is returned as it is.
+ * Returns the text of UTF-8 bytes. Returns a text unchanged.
  * @param subject the name of the file in errors
  * @throws TlogError for invalid UTF-8, lone surrogates, and more than `lengthMax` bytes or characters
  */

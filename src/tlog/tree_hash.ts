@@ -41,7 +41,7 @@ export function rootOf(hashes: readonly Uint8Array[], sha256: Sha256 = shortSha2
     const parents = Array.from({ length: pairs }, (_, i) =>
       nodeHash(children[2 * i]!, children[2 * i + 1]!, sha256),
     );
-    // The last node of an odd level goes up as it is.
+    // The last node of an odd level goes up unchanged.
     level = children.length % 2 === 1 ? [...parents, children.at(-1)!] : parents;
   }
   return level[0] ?? emptyRoot();

@@ -120,7 +120,7 @@ export class WitnessSubmitter {
       if (signal.aborted) break;
       const result = await one.ask(note, signal, (shareMs) => nowMs() + shareMs * (0.5 + random() / 2));
       if (result.kind === 'cosigned') return result.signature;
-      // A request that the log itself has ended is no fault of the witness.
+      // A request that the log itself has ended is not a fault of the witness.
       if (signal.aborted) break;
       onFault?.(one.line.witness, result);
       if (result.kind !== 'unavailable') break;

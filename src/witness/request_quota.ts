@@ -14,7 +14,7 @@ export class RequestQuota {
     this.#atMs = nowMs;
   }
 
-  /** True when all requests are there again, so that the quota tells nothing. */
+  /** True when no request counts any more: the quota then needs no memory. */
   isFull(nowMs: number): boolean {
     return this.#leftAt(nowMs) === this.#max * this.#periodMs;
   }

@@ -23,7 +23,7 @@ export interface WitnessListener {
   readonly port: number;
   /** The requests that were refused before a checkpoint was read, by status. */
   readonly refusals: ReadonlyMap<number, number>;
-  /** Ends when the requests that are being answered have their answers, or after {@link CLOSE_MS_MAX}. */
+  /** Ends when all open requests have their answers, or after {@link CLOSE_MS_MAX}. */
   close(): Promise<void>;
 }
 

@@ -137,6 +137,7 @@ export class AggregatorHarness {
         subscriptionsPerConnection: 1000,
         controlMessagesPerSecond: 10,
         subscriptionChangesPerSecond: 1,
+        traceIdCharacters: 256,
         slowConsumerNs: 10n * NS_PER_SECOND,
       },
       counters,

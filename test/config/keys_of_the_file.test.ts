@@ -216,6 +216,7 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
   ],
   ['limits.publish_message_bytes', { right: [undefined, '64'], wrong: ['', 0, null] }],
   ['limits.updates_per_message', counts],
+  ['limits.trace_id_characters', { right: [undefined, 1, 256], wrong: [...counts.wrong, 257] }],
   ['limits.control_messages_per_second', counts],
   ['limits.slow_consumer', { right: [undefined, '1ms', '1h'], wrong: ['0s', '61m', '1500us', 10] }],
   ['limits.idle_timeout', { right: [undefined, '8s', '960s'], wrong: ['7s', '961s', '8500ms', 60] }],

@@ -81,6 +81,7 @@ export function sampleFile() {
       client_message_bytes: '64 KiB',
       publish_message_bytes: '1 MiB',
       updates_per_message: 1000,
+      trace_id_characters: 256,
       control_messages_per_second: 10,
       slow_consumer: '10s',
       idle_timeout: '60s',

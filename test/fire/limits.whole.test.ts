@@ -44,9 +44,16 @@ const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', '
 
 /**
  * Keys that are tested elsewhere, or limit nothing that can be counted. `trickle.test.ts` tests `idle_timeout` in real time.
- * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it.
+ * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it. `test/server/routes/range_route.test.ts`
+ * tests the limits of ranges: a longer range is answered in parts, and more slowly.
  */
-const OTHER_KEYS = ['drain', 'idle_timeout', 'signed_frames_per_second'];
+const OTHER_KEYS = [
+  'drain',
+  'idle_timeout',
+  'signed_frames_per_second',
+  'range_rows',
+  'range_rows_per_second',
+];
 
 const LIMITS: readonly Limit[] = [
   {
@@ -136,6 +143,21 @@ const LIMITS: readonly Limit[] = [
       const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
       const updates = symbols(count).map((symbol) => feed.sign({ symbol, price: units(1) }));
       return answerTo(feed.socket, publishMessage('many', updates));
+    },
+  },
+  {
+    name: 'trace_id_characters',
+    at: 20,
+    sections: { limits: { trace_id_characters: 20 } },
+    refusal: /^trace_id is longer than 20 characters$/,
+    async attempt(stage, count) {
+      const feed = await Feed.open(stage, { nowNs: () => stage.clock.nowNs() });
+      const update = feed.sign({ symbol: 'BTCUSD', price: units(1) });
+      feed.socket.send(publishMessage('t'.repeat(count), [update]));
+      const { accepted, error } = await feed.socket.nextJson();
+      return (accepted as readonly string[]).length === 1
+        ? ((error as string | undefined) ?? WORKS)
+        : 'nothing counted';
     },
   },
   {

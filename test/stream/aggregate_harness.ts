@@ -51,6 +51,7 @@ export class AggregateHarness {
       defer: (callback) => this.#deferred.push(callback),
       limits: {
         clientMessageBytes: 65_536,
+        traceIdCharacters: 256,
         subscriptionsPerConnection: 1_000,
         controlMessagesPerSecond: 1_000_000,
         subscriptionChangesPerSecond: 20,

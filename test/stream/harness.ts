@@ -78,6 +78,7 @@ export class Harness {
       },
       limits: {
         clientMessageBytes: 65_536,
+        traceIdCharacters: 256,
         subscriptionsPerConnection: 1000,
         controlMessagesPerSecond: 1_000_000,
         subscriptionChangesPerSecond: 20,

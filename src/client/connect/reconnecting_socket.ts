@@ -25,7 +25,7 @@ export interface ConnectionOptions {
   readonly staleAfterMs?: number | undefined;
   /** Called when nothing arrived for the expected time, not even the answer to a ping. `onDown` and a new connection follow. */
   readonly onStale?: ((silentMs: number) => void) | undefined;
-  /** Called after each connection was made. */
+  /** Called when a connection is open, also after each reconnection. */
   readonly onUp?: (() => void) | undefined;
   /** Called after a connection ended, and after an attempt to connect failed. */
   readonly onDown?: ((down: Down) => void) | undefined;

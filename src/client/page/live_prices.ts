@@ -39,7 +39,7 @@ export interface LivePricesOptions {
   readonly states: StateBar;
   /** Called when the service's assets changed. */
   readonly onAssets: () => void;
-  /** Called when a connection was made. */
+  /** Called when a connection is open. */
   readonly onUp: (isFirst: boolean) => void;
   /** Called after the values of a frame were stored, so that the page can draw them. */
   readonly onChange: () => void;

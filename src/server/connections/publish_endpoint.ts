@@ -26,6 +26,7 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
   readonly receiver: PublishReceiver;
   readonly counts: CallerCounts;
   readonly updatesPerMessageMax: number;
+  readonly traceIdLengthMax: number;
   /** Called when a message arrived that may contain prices. */
   readonly onMessage: () => void;
   /** Called for each message that is refused as a whole. The reason is one of a few fixed texts. */
@@ -117,7 +118,8 @@ function openPublisher(
   options: PublishEndpointOptions,
   silent: SilentOfCaller,
 ): OpenEndpoint {
-  const { receiver, messageBytesMax, updatesPerMessageMax, onRefused, onReplyDropped, onFault } = options;
+  const { receiver, messageBytesMax, updatesPerMessageMax, traceIdLengthMax } = options;
+  const { onRefused, onReplyDropped, onFault } = options;
   const owner: WorkOwner = { caller: session.rights.identity, connection: session };
   return (socket) => {
     let hasPublished = false;
@@ -140,7 +142,7 @@ function openPublisher(
       return true;
     };
     const read = (text: string) => {
-      const message = readPublishMessage(text, updatesPerMessageMax);
+      const message = readPublishMessage(text, updatesPerMessageMax, traceIdLengthMax);
       if (!message.ok) {
         if (text.length > SHORT_PING_LENGTH_MAX && answerPing(text)) return;
         onRefused('unreadable message');

@@ -176,7 +176,7 @@ async function answer(
   };
 }
 
-/** Counts an answer as a request of its caller while it is read. */
+/** Counts an answer as a request of its caller until the client has read it. */
 async function* counted(
   access: PastAccess,
   caller: string,
@@ -193,7 +193,7 @@ async function* counted(
   }
 }
 
-/** Returns the error for a range that begins with damage. Its header has the address of what comes after the damage. */
+/** Returns the error for a range that begins with damage. Its header has the address of the rows after the damage. */
 function damaged(
   { symbol }: RangeRequest,
   damage: DamagedRange,

@@ -31,8 +31,8 @@ export interface RowSource {
 }
 
 /**
- * Writes rows in parts. The next part is made when it is asked for, so a reader that stops reading causes no work. Rows are paid for
- * before their part is sent.
+ * Writes rows in parts. The reader requests each part, so a reader that stops reading causes no work. Rows are paid for before
+ * their part is sent.
  */
 export async function* rowParts(
   { blocks, everyNs, turn, pay }: RowSource,

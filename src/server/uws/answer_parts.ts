@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 
-/** The bytes with which a response is asked whether it still has waiting bytes. */
+/** The size of a part with which a response shows whether bytes still wait in it. */
 const PROBE_BYTES = 1;
 
 /**

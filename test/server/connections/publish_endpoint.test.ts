@@ -32,6 +32,7 @@ test('what a connection sent before it closed is read, and only then it is told 
     badMessagesPerSecondMax: 10,
     messageBytesMax: 1_000_000,
     updatesPerMessageMax: 10,
+    traceIdLengthMax: 256,
     onMessage() {},
     onRefused: (reason) => t.fail(reason),
     onReplyDropped() {},
