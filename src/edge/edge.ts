@@ -36,7 +36,7 @@ import { readPast } from './read_past.js';
 import { ServedPrices } from './served_prices.js';
 
 export interface EdgeOptions {
-  /** The settings at the start. Commands change the settings later. */
+  /** The settings at the start. Commands change them later. */
   readonly settings: EdgeSettings;
   /**
    * Returns the catalogue of a configuration that takes effect. The feed identifies assets by the indexes of that
@@ -133,8 +133,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const catalogue = options.catalogueOf(next);
     const { calendars } = createCalendars(next.calendars);
     const markets = new MarketStatuses(catalogue.assets, calendars);
-    // The status is computed here, because the first use of a time zone takes milliseconds and a tick should not wait so
-    // long.
+    // The status is computed here, because the first use of a time zone takes milliseconds, too long for a tick.
     markets.statusesAt(Number(clock.nowNs() / NS_PER_SECOND));
     return { config: next, identity, catalogue, markets };
   }

@@ -71,7 +71,7 @@ test('a report with a value out of bounds is not read', async (t) => {
     { applied: 2 ** 53 },
     { configHash: 'abc' },
     { configHash: 'ab'.repeat(33) },
-    { signers: Array.from({ length: 17 }, () => key) },
+    { signers: Array.from({ length: 33 }, () => key) },
     { signers: [{ ...key, signatureType: 'rsa' }] },
     { signers: [{ ...key, sinceS: 0.5 }] },
     { isFit: 1 },

@@ -83,6 +83,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     streamConnections: 10_000,
     connectionsPerToken: 100,
     clientMessageBytes: 65_536,
+    traceIdCharacters: 256,
     publishMessageBytes: 1_048_576,
     updatesPerMessage: 1000,
     controlMessagesPerSecond: 10,

@@ -40,6 +40,7 @@ const OPEN_PATHS = [
   '/docs/client',
   '/openapi.json',
   '/v1/deployments/evm',
+  '/v1/prices/proof',
   '/v1/signers',
 ];
 

@@ -45,7 +45,7 @@ const FOR_ALLOWED = {
   vary: 'Origin',
   'access-control-allow-origin': ALLOWED,
   'access-control-expose-headers':
-    'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow',
+    'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow, Link',
 };
 
 for (const threads of THREAD_COUNTS) {
