@@ -7,7 +7,8 @@ import { readEntry } from './sample.js';
 interface Epoch {
   readonly epoch: number;
   readonly run: string | undefined;
-  readonly atMs: number;
+  /** The time at which the claim came into the log, or came back. */
+  atMs: number;
   isOver: boolean;
 }
 
@@ -45,7 +46,7 @@ export class Invariants {
   readonly stops: string[] = [];
   readonly #nowMs: () => number;
   readonly #tickLeaseMs: number;
-  readonly #epochs: Epoch[] = [];
+  #epochs: readonly Epoch[] = [];
   readonly #values = new Map<string, number>();
   /** The records of each update. */
   readonly #logged = new Map<number, Committed[]>();
@@ -111,6 +112,11 @@ export class Invariants {
       this.#tell?.(`record ${sequence} is in the log again`);
       // A node has brought a lost record back.
       known.isLost = false;
+      const { current } = known;
+      if (current?.epoch === sequence && !this.#epochs.includes(current)) {
+        current.atMs = this.#nowMs();
+        this.#epochs = [...this.#epochs, current];
+      }
       this.#last = known;
       return;
     }
@@ -126,7 +132,7 @@ export class Invariants {
       if (current !== undefined && epoch <= current.epoch)
         this.#violated(`record ${sequence} claims epoch ${epoch} after epoch ${current.epoch}`);
       current = { epoch, run, atMs: this.#nowMs(), isOver: false };
-      this.#epochs.push(current);
+      this.#epochs = [...this.#epochs, current];
     } else if (current === undefined || epoch !== current.epoch || run !== current.run || current.isOver)
       this.#violated(
         `record ${sequence} of ${run} in epoch ${epoch} follows epoch ${current?.epoch} of ${current?.run}`,
@@ -170,7 +176,12 @@ export class Invariants {
     this.hasLostData = true;
     for (const { id } of records) {
       const committed = this.#committed.get(id);
-      if (committed !== undefined) committed.isLost = true;
+      if (committed === undefined) continue;
+      committed.isLost = true;
+      // An epoch whose claim is lost ends no other: for the log, the leader before it still leads.
+      const { current } = committed;
+      if (current?.epoch === committed.sequence)
+        this.#epochs = this.#epochs.filter((epoch) => epoch !== current);
     }
     this.#last = undefined;
     for (let place = log.length - 1; place >= 0 && this.#last === undefined; place--)
