@@ -10,8 +10,10 @@ import {
   marketStatus,
   recent,
 } from './prices/market_data.js';
+import { missedTicks } from './prices/missed_ticks.js';
 import { PricePublisher, type PublishOptions } from './prices/price_publisher.js';
 import { priceRange, type RangeQuery } from './prices/price_range.js';
+import type { PriceStream, StreamOptions } from './prices/price_stream.js';
 import { StreamClient } from './prices/stream_client.js';
 
 /**
@@ -19,6 +21,15 @@ import { StreamClient } from './prices/stream_client.js';
  * makes a client.
  */
 export class Client extends StreamClient {
+  /**
+   * Streams the prices of the assets with these symbols. Each price is delivered after its signature was checked.
+   * @throws TypeError when `symbols` is not a list of texts
+   */
+  override stream(symbols: readonly string[], options: StreamOptions = {}): PriceStream {
+    this.context.readMissed ??= (gap, stream) => missedTicks(this.context, gap, stream);
+    return super.stream(symbols, options);
+  }
+
   /**
    * Reads the newest aggregate of each asset, and checks every signature in it.
    * @param symbols the symbols; at most the number that the service allows in a request, by default 100

@@ -20,10 +20,11 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = 'tickseal-client';
 
 /**
- * The largest sizes in bytes, minified and gzipped. A stream watches for gaps from its first payload, so that part cannot be loaded
+ * The largest sizes in bytes, minified and gzipped. A stream watches for gaps from its first payload, and keeps live ticks in order behind
+ * missed ones, so these parts cannot be loaded
  * later.
  */
-const STREAM_BYTES_MAX = 16_400;
+const STREAM_BYTES_MAX = 17_400;
 const ALL_BYTES_MAX = 36_000;
 const LOG_BYTES_MAX = 6_000;
 

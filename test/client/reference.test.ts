@@ -52,7 +52,7 @@ test('the reference has signatures, values, defaults, errors and what is inherit
     signature: "'evm' | 'stark' | 'both'",
     docstring: { fallback: '`evm` for a symbol that has both' },
   });
-  t.match(memberOf('Client', 'stream'), { inheritedFrom: 'StreamClient' });
+  t.match(memberOf('Client', 'assets'), { inheritedFrom: 'StreamClient' });
   t.match(memberOf('Client', 'latest'), {
     signature:
       'latest(symbols: readonly string[], query: AssetQuery = {}): Promise<Record<string, AggregatePrice>>',

@@ -9,6 +9,7 @@ import { requireSigners, type SignerSource } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import { PayloadVerifier } from './payload_verifier.js';
 import type { Taxonomy } from './taxonomy.js';
+import type { GappedStream, MissedTicks } from './unread_ticks.js';
 
 /** The state of a connection. `down`: another attempt follows. `ended`: no attempt follows. */
 export type ConnectionState = 'open' | 'stale' | 'down' | 'ended';
@@ -124,6 +125,8 @@ export class ClientContext {
   readonly requests: FirstAnswer;
   readonly verifier: PayloadVerifier;
   readonly listeners = new EventListeners<ClientEvents>();
+  /** Reads the ticks that a stream missed; absent in a client that only streams, because it cannot verify aggregates. */
+  readMissed: ((gap: GapEvent, stream: GappedStream) => MissedTicks) | undefined;
   /** Streams and publishers that are not closed. */
   readonly open = new Set<{ close(): Promise<void> }>();
 

@@ -75,7 +75,7 @@ export interface PriceQuality {
 export class AggregatePrice extends Tick {
   /** @internal */
   constructor(
-    fields: Omit<Tick, 'decimal' | 'ageMs'>,
+    fields: Omit<Tick, 'decimal' | 'ageMs' | 'backfilled'>,
     nowMs: () => number,
     /** The aggregate as JSON with every digit, for `tickseal verify` and for contracts. */
     readonly text: string,

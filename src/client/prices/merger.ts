@@ -72,6 +72,11 @@ export class Merger {
     return true;
   }
 
+  /** Returns the last admitted price of an asset. */
+  lastPriceOf(symbol: string): bigint | undefined {
+    return this.#assets.get(symbol)?.changes.at(-1)?.price;
+  }
+
   /** Forgets an asset that the stream no longer wants. */
   forget(symbol: string): void {
     this.#assets.delete(symbol);

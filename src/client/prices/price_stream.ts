@@ -13,6 +13,7 @@ import { StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
 import type { StreamedType } from './taxonomy.js';
 import { Tick } from './tick.js';
+import { UnreadTicks } from './unread_ticks.js';
 
 /** The options of a stream of verified prices. */
 export interface StreamOptions {
@@ -32,6 +33,13 @@ export interface StreamOptions {
    * {@link Tick.ageMs}); the greater age counts. Default: 10 s plus five intervals of the channel.
    */
   readonly maxAgeMs?: number | undefined;
+  /**
+   * `true` to read what the stream missed, after each `gap` event: the aggregates that were signed in the gap, with `backfilled` set, asset by
+   * asset, each in the order of time and none twice. On a fixed channel one aggregate of each interval is read. Live ticks wait until then.
+   * The client's signers must contain the keys of aggregates. A part that cannot be read is an `error` event. Only for streams of
+   * {@link createClient}. Default: `false`.
+   */
+  readonly backfill?: boolean | undefined;
   /** A signal that ends the stream, like `close`. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
@@ -50,29 +58,36 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   readonly #merger: Merger;
   readonly #signal: AbortSignalLike | undefined;
   readonly #wanted: Set<string>;
-  /** The newest unread tick of each asset, in reading order. */
-  readonly #waiting = new Map<string, Tick>();
+  readonly #unread = new UnreadTicks();
+  /** The end of the newest gap whose ticks are read; older live ticks are among them. */
+  #backfilledNs = 0n;
   /** The symbols with which the stream was opened. If no service has one of these symbols, the stream ends. */
   readonly #first: ReadonlySet<string>;
   /** The wanted symbols that a service's taxonomy does not list, by service. */
   readonly #missing = new Map<number, Pick<ReadonlySet<string>, 'has'>>();
   /** Symbols that were reported as unknown. */
   #unknown: ReadonlySet<string> = new Set();
-  #conflated = 0;
   #hasPrices = false;
   #open: number;
   #failure: { readonly error: unknown } | undefined;
   #closing: Promise<void> | undefined;
+  #tellClosed: (result: { readonly value: undefined }) => void = () => {};
+  readonly #closed = new Promise<{ readonly value: undefined }>((resolve) => {
+    this.#tellClosed = resolve;
+  });
   #wake: () => void = () => {};
   #news: Promise<void> | undefined;
 
   /** @internal */
   constructor(symbols: readonly string[], options: StreamOptions, context: ClientContext) {
     requireSymbols(symbols);
-    const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, signal } = options;
+    const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, backfill, signal } = options;
     const intervalMs = CHANNEL_INTERVALS_MS[channel];
     const { maxAgeMs = MAX_AGE_MS + MAX_AGE_INTERVALS * (intervalMs ?? 0) } = options;
     if (!(maxAgeMs > 0)) throw new RangeError('maxAgeMs must be above 0');
+    const readMissed = backfill === true ? context.readMissed : undefined;
+    if (backfill === true && readMissed === undefined)
+      throw new TypeError('backfill needs a client of createClient');
     this.#context = context;
     this.#wanted = new Set(symbols);
     this.#first = new Set(symbols);
@@ -86,9 +101,21 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
       merger: this.#merger,
       wanted: this.#wanted,
     };
-    const coverage = new Coverage(BigInt(intervalMs ?? 0) * NS_PER_MS, (fromNs, toNs) =>
-      context.listeners.emit('gap', { symbols: this.symbols, fromNs, toNs }),
-    );
+    const coverage = new Coverage(BigInt(intervalMs ?? 0) * NS_PER_MS, (fromNs, toNs) => {
+      const gap = { symbols: this.symbols, fromNs, toNs };
+      if (readMissed !== undefined) {
+        const lastPrices = new Map<string, bigint>();
+        for (const symbol of this.#wanted) {
+          const last = this.#merger.lastPriceOf(symbol);
+          if (last !== undefined) lastPrices.set(symbol, last);
+        }
+        const stream = { intervalMs, signatureType, wanted: this.#wanted, lastPrices };
+        this.#unread.addMissed(readMissed(gap, stream));
+        this.#backfilledNs = toNs;
+        this.#tell();
+      }
+      context.listeners.emit('gap', gap);
+    });
     this.#sources = context.services.map(
       (service, i) =>
         new StreamSource(i, service, shared, context, {
@@ -125,7 +152,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
 
   /** The number of ticks that newer ticks replaced before the reader read them. */
   get conflated(): number {
-    return this.#conflated;
+    return this.#unread.conflated;
   }
 
   /**
@@ -142,7 +169,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   remove(symbols: readonly string[]): void {
     for (const symbol of symbols) {
       this.#wanted.delete(symbol);
-      this.#waiting.delete(symbol);
+      this.#unread.remove(symbol);
       this.#merger.forget(symbol);
     }
     for (const source of this.#sources) source.sync();
@@ -155,10 +182,13 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
    */
   async next(): Promise<IteratorResult<Tick, undefined>> {
     for (;;) {
-      const [tick] = this.#waiting.values();
-      if (tick !== undefined) {
-        this.#waiting.delete(tick.symbol);
-        return { done: false, value: tick };
+      const next = this.#unread.take();
+      if (next instanceof Tick) return { done: false, value: next };
+      if (next !== undefined) {
+        const { value } = await Promise.race([next.next(), this.#closed]);
+        if (value !== undefined) return { done: false, value };
+        this.#unread.end(next);
+        continue;
       }
       if (this.#failure !== undefined) throw this.#failure.error;
       if (this.#closing !== undefined) return { done: true, value: undefined };
@@ -193,7 +223,8 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
 
   async #close(): Promise<void> {
     this.#signal?.removeEventListener('abort', this.#abort);
-    this.#waiting.clear();
+    this.#unread.clear();
+    this.#tellClosed({ value: undefined });
     this.#context.open.delete(this);
     const closed = this.#sources.map((source) => source.close());
     this.#tell();
@@ -244,14 +275,14 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
 
   #deliver(price: SourcedPrice, report: PassedReport, serviceMs: () => number, url: string): void {
     const { symbol, timestampNs, marketStatus } = price;
+    if (timestampNs < this.#backfilledNs) return;
     const { signer, verdict } = report;
     const status = marketStatus == null ? undefined : MARKET_STATUS_NAMES[marketStatus as MarketStatus];
     const tick = new Tick(
       { symbol, price: price.price, timestampNs, signer, verdict, status, url },
       serviceMs,
     );
-    if (this.#waiting.has(symbol)) this.#conflated += 1;
-    this.#waiting.set(symbol, tick);
+    this.#unread.add(tick);
     this.#hasPrices = true;
     this.#tell();
   }

@@ -23,9 +23,15 @@ export class Tick {
   readonly status: MarketStatusName | undefined;
   /** The base address of the service that sent the price first. */
   readonly url: string;
+  /** `true` for a tick of the option `backfill`: an aggregate that was signed in a gap of the stream, read after the gap. */
+  readonly backfilled: boolean;
 
   /** @internal */
-  constructor(fields: Omit<Tick, 'decimal' | 'ageMs'>, nowMs: () => number) {
+  constructor(
+    fields: Omit<Tick, 'decimal' | 'ageMs' | 'backfilled'>,
+    nowMs: () => number,
+    backfilled = false,
+  ) {
     this.symbol = fields.symbol;
     this.price = fields.price;
     this.timestampNs = fields.timestampNs;
@@ -33,6 +39,7 @@ export class Tick {
     this.verdict = fields.verdict;
     this.status = fields.status;
     this.url = fields.url;
+    this.backfilled = backfilled;
     this.#nowMs = nowMs;
   }
 
