@@ -15,6 +15,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   publish: async () => (await import('./publish_command.js')).registerPublish,
   sources: async () => (await import('./sources_command.js')).registerSources,
   subscribe: async () => (await import('./subscribe_command.js')).registerSubscribe,
+  price: async () => (await import('./price_command.js')).registerPrice,
+  export: async () => (await import('./export_command.js')).registerExport,
   verify: async () => (await import('./verify_command.js')).registerVerify,
   log: async () => (await import('./log_command.js')).registerLog,
   witness: async () => (await import('./witness_command.js')).registerWitness,

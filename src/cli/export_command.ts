@@ -1,0 +1,134 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDurationNs } from '../config/quantity.js';
+import { NS_PER_MS } from '../model/time.js';
+import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
+import { EXPORT_FORMATS, type ExportedRows, type ExportFormat, exportedRows } from './exported_rows.js';
+import { parseInstant } from './instant_option.js';
+import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
+import { Progress } from './progress_line.js';
+
+interface ExportOptions extends PastCommandOptions {
+  readonly from: bigint;
+  readonly to?: bigint;
+  readonly every?: number;
+  readonly detail: 'signature' | 'whole';
+  readonly format?: ExportFormat;
+  readonly output: string;
+}
+
+/** The rows between two writes. */
+const ROWS_AT_ONCE = 1_000;
+const FORMAT_OF: Readonly<Record<string, ExportFormat>> = { '.csv': 'csv', '.parquet': 'parquet' };
+
+/**
+ * Adds `tickseal export`. The exit status is 1 if a check failed or the range could not be read; then there is no file. It is 3 if no check
+ * failed but no signer was named.
+ */
+export function registerExport(program: Command, streams: CommandStreams = process): void {
+  withPastOptions(
+    program
+      .command('export')
+      .description(
+        'write the aggregates of an asset that were signed in a time range to a file, each verified',
+      ),
+    streams,
+  )
+    .argument('<symbol>', 'symbol of the asset')
+    .requiredOption(
+      '--from <time>',
+      'the first time, such as 2026-11-20T12:00:00Z, or UNIX nanoseconds',
+      parseInstant,
+    )
+    .option('--to <time>', 'the time before which all were signed (default: now)', parseInstant)
+    .option('--every <duration>', 'only the last aggregate of each interval, such as 1s or 1h', parseEveryMs)
+    .addOption(
+      new Option('--detail <detail>', "whole has the publishers' prices too, and checks them")
+        .choices(['signature', 'whole'])
+        .default('whole'),
+    )
+    .addOption(
+      new Option('--format <format>', 'the format (default: by the name of the file, else ndjson)').choices(
+        EXPORT_FORMATS,
+      ),
+    )
+    .requiredOption('-o, --output <file>', 'the file, which is replaced when all is written')
+    .action(async (symbol: string, options: ExportOptions) => {
+      const progress = new Progress(streams.stderr);
+      const say = (line: string) => {
+        progress.clear();
+        streams.stderr.write(`export: ${line}\n`);
+      };
+      try {
+        const { rows, unverified } = await exportRange(symbol, options, progress);
+        say(`${rows} aggregates of ${symbol} in ${options.output}`);
+        if (unverified === undefined) return;
+        say(notVerified(unverified));
+        process.exitCode = EXIT_NOT_VERIFIED;
+      } catch (error) {
+        say(pastFault(error));
+        process.exitCode = 1;
+      }
+    });
+}
+
+/** Writes the range. The file gets its name only when it is whole, so an export that fails leaves none. */
+async function exportRange(
+  symbol: string,
+  options: ExportOptions,
+  progress: Progress,
+): Promise<{ readonly rows: number; readonly unverified: string | undefined }> {
+  const { from, to = BigInt(Date.now()) * NS_PER_MS, every, detail, type, output } = options;
+  const { format = FORMAT_OF[extname(output)] ?? 'ndjson' } = options;
+  if (to < from) throw new Error('--to lies before --from');
+  const partial = `${output}.partial`;
+  const writer: ExportedRows = exportedRows(format, detail);
+  const client = openPast(options);
+  const msSince = (ns: bigint) => Number((ns - from) / NS_PER_MS);
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+  };
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const file = await open(partial, 'w');
+  let isWhole = false;
+  try {
+    let rows = 0;
+    let unverified: string | undefined;
+    for await (const price of client.range(symbol, {
+      from,
+      to,
+      everyMs: every,
+      detail,
+      signatureType: type,
+    })) {
+      if (isStopped) throw new Error('stopped; no file was written');
+      writer.add(price);
+      rows += 1;
+      if (price.verdict === 'recovered') unverified = price.signer;
+      progress.update(`${symbol}, ${rows} aggregates`, msSince(price.timestampNs), msSince(to));
+      if (rows % ROWS_AT_ONCE === 0) await file.writeFile(writer.take());
+    }
+    await file.writeFile(writer.end());
+    await file.sync();
+    await file.close();
+    await rename(partial, output);
+    isWhole = true;
+    return { rows, unverified };
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+    await client.close();
+    if (!isWhole) {
+      await file.close().catch(() => {});
+      await rm(partial, { force: true });
+    }
+  }
+}
+
+function parseEveryMs(text: string): number {
+  const everyNs = parseDurationNs(text);
+  if (everyNs === undefined || everyNs < NS_PER_MS)
+    throw new InvalidArgumentError('expected a duration such as 500ms, 1s or 1h');
+  return Number(everyNs / NS_PER_MS);
+}

@@ -1,0 +1,69 @@
+import type { AggregatePrice } from '../client/prices/market_data.js';
+import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
+import { csvHead, csvLine } from '../records/csv_rows.js';
+import { ParquetRows } from '../records/parquet_rows.js';
+import { ROW_COLUMNS, type RowDetail, type RowValues } from '../records/row_columns.js';
+
+export const EXPORT_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+/** The rows of a row group of Parquet. */
+const GROUP_ROWS = 10_000;
+
+/** Writes verified aggregates in a format. */
+export interface ExportedRows {
+  add(price: AggregatePrice): void;
+  /** Returns the bytes since the last call. */
+  take(): Uint8Array;
+  /** Returns the rest. */
+  end(): Uint8Array;
+}
+
+export function exportedRows(format: ExportFormat, detail: Exclude<RowDetail, 'price'>): ExportedRows {
+  const columns = ROW_COLUMNS[detail];
+  if (format === 'parquet') {
+    const rows = new ParquetRows(columns, GROUP_ROWS);
+    return {
+      add: (price) => rows.add(valuesOf(price, detail)),
+      take: () => rows.take(),
+      end: () => rows.end(),
+    };
+  }
+  let text = format === 'csv' ? `${csvHead(columns)}\n` : '';
+  const take = () => {
+    const bytes = Buffer.from(text);
+    text = '';
+    return bytes;
+  };
+  return {
+    add(price) {
+      text += `${format === 'csv' ? csvLine(columns, valuesOf(price, detail)) : price.text}\n`;
+    },
+    take,
+    end: take,
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Returns the columns of an aggregate that passed its checks. */
+function valuesOf({ text, price, timestampNs }: AggregatePrice, detail: RowDetail): RowValues {
+  const root = parseExactJson(text) as Fields;
+  const [name] = Object.keys(root).filter((key) => key.endsWith('_signed_price'));
+  const signed = root[name!] as Fields;
+  const { signature, msg_hash } = signed['timestamped_signature'] as Fields;
+  const { r, s, v } = signature as Fields;
+  const { type, version, checksum } = signed['calculation_alg'] as Fields;
+  const texts = [root['asset_id'], root['signature_type'], root['trigger']];
+  const ofSignature = [signed['public_key'], signed['encoded_asset_id'], r, s, v, msg_hash];
+  const ofAlgorithm = [signed['publisher_merkle_root'], type, version, checksum];
+  const inputs = root['signed_prices'] as object | undefined;
+  const whole = detail === 'whole' ? [inputs && writeExactJson(inputs)] : [];
+  const values = [...texts, ...ofSignature, ...ofAlgorithm, ...whole];
+  return [
+    timestampNs,
+    BigInt(root['timestamp'] as bigint | number | string),
+    price,
+    ...values.map((value) => (value === undefined ? undefined : String(value))),
+  ];
+}

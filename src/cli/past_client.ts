@@ -1,0 +1,40 @@
+import { type Command, Option } from 'commander';
+import { RefusedError } from '../client/connect/errors.js';
+import { type Client, createClient } from '../client/node.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
+import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
+import { instantText } from './instant_option.js';
+
+/** The options of each command that reads aggregates. */
+export interface PastCommandOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly type?: SignatureType;
+  readonly signer?: readonly string[];
+  readonly oracleId: string;
+}
+
+export function withPastOptions(command: Command, streams: CommandStreams): Command {
+  return withConnectionOptions(command, streams)
+    .addOption(
+      new Option(
+        '--type <type>',
+        'signature type of the assets (default: evm for a symbol that has both)',
+      ).choices(SIGNATURE_TYPES),
+    )
+    .option(...SIGNER_OPTION)
+    .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc');
+}
+
+/** Makes a client that verifies with the keys of `--signer`. */
+export function openPast({ url, token, signer, oracleId }: PastCommandOptions): Client {
+  return createClient({ urls: url, token, signers: signer ?? 'unchecked', oracleId });
+}
+
+/** Returns one line about a failed request. */
+export function pastFault(error: unknown): string {
+  const { message } = error as Error;
+  const keptFromNs = error instanceof RefusedError ? error.keptFromNs : undefined;
+  const kept = keptFromNs === undefined ? '' : `; the service keeps prices from ${instantText(keptFromNs)}`;
+  return `${plainReason(message)}${kept}`;
+}

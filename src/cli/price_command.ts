@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { AggregatePrice } from '../client/prices/market_data.js';
+import { type CommandStreams, EXIT_NOT_VERIFIED, LineWriter, notVerified } from './client_command.js';
+import { instantText, parseInstant } from './instant_option.js';
+import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
+
+interface PriceOptions extends PastCommandOptions {
+  readonly at?: bigint;
+  readonly json: boolean;
+}
+
+/**
+ * Adds `tickseal price`. The exit status is 1 if an asset has no price or a check failed, and 3 if no check failed but no
+ * signer was named.
+ */
+export function registerPrice(program: Command, streams: CommandStreams = process): void {
+  withPastOptions(
+    program
+      .command('price')
+      .description('print the signed price of assets, verified: the newest, or the one in force at a time'),
+    streams,
+  )
+    .argument('<symbols...>', 'symbols of assets')
+    .option(
+      '--at <time>',
+      'a time such as 2026-11-20T12:00:00Z, or UNIX nanoseconds (default: now)',
+      parseInstant,
+    )
+    .option('--json', 'print each aggregate as it was signed, for tickseal verify', false)
+    .action(async (symbols: string[], options: PriceOptions) => {
+      const fail = (problem: string) => {
+        streams.stderr.write(`price: ${problem}\n`);
+        process.exitCode = 1;
+      };
+      const { at, type: signatureType } = options;
+      const client = openPast(options);
+      try {
+        const prices = await (at === undefined
+          ? client.latest(symbols, { signatureType })
+          : client.at(symbols, at, { signatureType }));
+        const out = new LineWriter(streams.stdout, () => {});
+        for (const symbol of new Set(symbols)) {
+          const price = prices[symbol];
+          if (price === undefined) {
+            fail(`${symbol} ${at === undefined ? 'has no price' : `had no price at ${instantText(at)}`}`);
+            continue;
+          }
+          out.write(options.json ? price.text : priceText(price));
+          if (price.verdict === 'recovered' && process.exitCode !== 1) process.exitCode = EXIT_NOT_VERIFIED;
+        }
+      } catch (error) {
+        fail(pastFault(error));
+      } finally {
+        await client.close();
+      }
+    });
+}
+
+function priceText({ symbol, decimal, timestampNs, signer, verdict, quality }: AggregatePrice): string {
+  const inputs = quality === undefined ? 'inputs no longer kept' : `${quality.publishers} publishers`;
+  const conclusion = verdict === 'verified' ? `verified, signed by ${signer}` : notVerified(signer);
+  return `${symbol} ${decimal}  ${instantText(timestampNs)}  ${inputs}  ${conclusion}`;
+}

@@ -1,0 +1,105 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { registerExport } from '../../src/cli/export_command.js';
+import { instantText, parseInstant } from '../../src/cli/instant_option.js';
+import { registerPrice } from '../../src/cli/price_command.js';
+import { createClient } from '../../src/client/node.js';
+import { Feed, units } from '../service/feed.js';
+import { startTestService, TOKEN } from '../service/harness.js';
+import { runCommand } from './run_command.js';
+
+test('an instant is a time, a day or nanoseconds, exactly', async (t) => {
+  const noon = 1_763_640_000_000_000_000n;
+  for (const [text, ns] of [
+    ['2025-11-20T12:00:00Z', noon],
+    ['2025-11-20 12:00Z', noon],
+    ['2025-11-20T13:30:00.000000001+01:30', noon + 1n],
+    ['2025-11-20', noon - 43_200_000_000_000n],
+    [String(noon + 7n), noon + 7n],
+  ] as const)
+    t.equal(parseInstant(text), ns, text);
+  for (const text of [
+    '',
+    'noon',
+    '1763640000',
+    '1763640000000',
+    '2025-02-30',
+    '2025-11-20T25:00Z',
+    '2025-11-20T12:00',
+  ])
+    t.throws(() => parseInstant(text), /expected a time/, text);
+  t.equal(instantText(noon), '2025-11-20T12:00:00Z');
+  t.equal(instantText(noon + 120n), '2025-11-20T12:00:00.00000012Z');
+});
+
+test('the past is printed and written to files, verified, and an export that fails leaves no file', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-export-'));
+  const service = await startTestService({
+    assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }],
+    storage: { dir: join(dir, 'data'), past: { proofs: '7d', signatures: '90d' } },
+  });
+  t.teardown(async () => {
+    await service.stop();
+    rmSync(dir, { recursive: true });
+  });
+  const client = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
+  const keys = (await client.taxonomy()).signers.flatMap(({ address }) => ['--signer', address]);
+  const feed = await Feed.open(service);
+  const times: bigint[] = [];
+  const texts: string[] = [];
+  for (const price of [100, 110, 120]) {
+    await feed.accept({ symbol: 'BTCUSD', price: units(price) });
+    const shown = await eventually(async () => {
+      const { BTCUSD } = await client.latest(['BTCUSD']);
+      return BTCUSD?.decimal === String(price) && BTCUSD;
+    });
+    times.push(shown.timestampNs);
+    texts.push(shown.text);
+  }
+  await client.close();
+  const base = ['BTCUSD', '--url', service.url];
+  process.env['TICKSEAL_TOKEN'] = TOKEN;
+  t.teardown(() => delete process.env['TICKSEAL_TOKEN']);
+  const price = (...args: string[]) => runCommand(registerPrice, ['price', ...base, ...args]);
+  const at = await price('--at', instantText(times[1]! + 5n), ...keys);
+  t.match(at, { exitCode: 0, stderr: '' });
+  t.match(at.stdout, [
+    new RegExp(`^BTCUSD 110  ${instantText(times[1]!)}  1 publishers  verified, signed by 0x`),
+  ]);
+  t.match((await price(...keys)).stdout, [/^BTCUSD 120 /]);
+  t.same((await price('--json', '--at', String(times[0]), ...keys)).stdout, [texts[0]]);
+  t.match(await price(), { exitCode: 3, stdout: [/NOT verified/] });
+  t.match(await price('--signer', `0x${'12'.repeat(20)}`), { exitCode: 1, stdout: [] });
+  t.match(await price('--at', '1990-01-01', ...keys), {
+    exitCode: 1,
+    stderr: /^price: .*keeps prices from 20/,
+  });
+
+  const file = (name: string) => join(dir, name);
+  const run = (name: string, ...args: string[]) =>
+    runCommand(registerExport, ['export', ...base, '--from', String(times[0]), '-o', file(name), ...args]);
+  t.match(await run('a.ndjson', ...keys), { exitCode: 0, stderr: /^export: 3 aggregates of BTCUSD in / });
+  t.same(readFileSync(file('a.ndjson'), 'utf8').split('\n').slice(0, -1), texts);
+  await run('a.csv', '--detail', 'signature', '--to', String(times[2]), ...keys);
+  const lines = readFileSync(file('a.csv'), 'utf8').split('\n');
+  t.match(lines[0], /^signed_at,timestamp,price,asset_id,.*algorithm_checksum$/);
+  t.match(lines[2], new RegExp(`^${times[1]},\\d{19},110\\.0{18},BTCUSD,evm,`));
+  t.equal(lines.length, 4);
+  await run('a.parquet', ...keys);
+  t.match(readFileSync(file('a.parquet')).toString('latin1'), /^PAR1[\s\S]*PAR1$/);
+  const url = `${service.url}/v1/prices/range?asset=BTCUSD&from=${times[0]}&to=${times[2]! + 1n}`;
+  const headers = { Authorization: `Basic ${TOKEN}` };
+  const csv = await (await fetch(`${url}&format=csv`, { headers })).text();
+  await run('b.csv', ...keys);
+  t.equal(readFileSync(file('b.csv'), 'utf8'), csv, 'the same as the service writes');
+  t.match(await run('c.csv', '--signer', `0x${'12'.repeat(20)}`), { exitCode: 1 });
+  t.match(await run('c.csv', '--to', '1990-01-01', ...keys), {
+    exitCode: 1,
+    stderr: /--to lies before --from/,
+  });
+  t.equal(existsSync(file('c.csv')) || existsSync(file('c.csv.partial')), false);
+  t.match(await run('d.csv'), { exitCode: 3, stderr: /NOT verified/ });
+});
