@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
 // The module that .taprc loads into every test's process. The module reports to scripts/test/main.ts how much time the file
-// took.
+// took, and the exit status.
 
 const TICKS_PER_SECOND = 100;
 
@@ -12,9 +12,9 @@ const [, file] = /dist\/test\/(.*)\.test\.js$/.exec(process.argv[1] ?? '') ?? []
 // their environment.
 if (isMainThread) delete process.env['TICKSEAL_TEST_TIMES'];
 if (isMainThread && timesFile !== undefined && file !== undefined)
-  process.on('exit', () => {
+  process.on('exit', (code) => {
     const realS = performance.now() / 1000;
-    appendFileSync(timesFile, `${cpuSeconds().toFixed(2)}\t${realS.toFixed(2)}\t${file}\n`);
+    appendFileSync(timesFile, `${cpuSeconds().toFixed(2)}\t${realS.toFixed(2)}\t${code}\t${file}\n`);
   });
 
 /** Returns the CPU time of this process. On Linux, adds the time of the processes for which it waited. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, posix } from 'node:path';
 import { BUNDLES, DIST, isOfTier } from './files.js';
 
@@ -90,6 +90,13 @@ export function isLight(file: string): boolean {
 /** Decides whether a compiled test may open a listener: it loads uWebSockets.js, or starts the program, which does so. */
 export function mayListen(file: string): boolean {
   return STARTS_PROGRAM.test(readFileSync(DIST + file, 'utf8')) || loads(file, (name) => LISTENS.test(name));
+}
+
+/** Decides whether a compiled test or a module that it loads was compiled again after a time. */
+export function hasChanged(file: string, sinceMs: number): boolean {
+  const isNewer = (name: string) =>
+    (statSync(DIST + name, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY) > sinceMs;
+  return isNewer(file) || loads(file, isNewer);
 }
 
 /** Tells whether a module loads such a package or module, also through others. @param isOne decides about its name and the module that names it */

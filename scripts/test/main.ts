@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DIST, isOfTier, ROOT, type Tier, testFiles } from './files.js';
+import { changedTests, keepRuns } from './last_runs.js';
 import { mayListen, writeLightTests } from './light_tests.js';
 import { removeStaleOutputs } from './stale_outputs.js';
 import { overBudget, readTimes, slowestTable } from './times.js';
@@ -12,7 +13,7 @@ import { overBudget, readTimes, slowestTable } from './times.js';
 /**
  * Runs the compiled tests of a tier with tap, and then prints the files that took the most CPU time. The arguments are `fast`,
  * `whole` or `long`, or `room NAME` for the fast and whole tests of one folder of `test`. `--changed` leaves out files that have
- * not changed since their last run, `--without-listener` those that need uWebSockets.js. `--seeds N` and `--rounds N` set the
+ * not changed since they passed, `--without-listener` those that need uWebSockets.js. `--seeds N` and `--rounds N` set the
  * sizes of `long`.
  */
 const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listener] [--seeds N] [--rounds N]';
@@ -56,11 +57,18 @@ async function run(tier: Tier): Promise<number> {
     console.error(room === '' ? 'No tests were found.' : `There are no tests in test/${room}.`);
     return 1;
   }
+  const run = values.changed ? changedTests(files) : files;
+  if (run.length === 0) {
+    console.log('No test has changed since it passed.');
+    return 0;
+  }
+  const startMs = Date.now();
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-tests-'));
   try {
     const timesFile = join(folder, 'times');
-    const status = await runTap(tier, files, timesFile);
+    const status = await runTap(tier, run, timesFile);
     const times = readTimes(timesFile);
+    keepRuns(times, startMs);
     console.log(slowestTable(times));
     const slow = overBudget(times, BUDGET_S);
     for (const { file, cpuS } of slow)
@@ -75,7 +83,6 @@ async function run(tier: Tier): Promise<number> {
 async function runTap(tier: Tier, files: readonly string[], timesFile: string): Promise<number> {
   const options = [
     ...(tier === 'whole' && room === '' ? [] : ['--disable-coverage']),
-    ...(values.changed ? ['--changed'] : []),
     ...(tier === 'long' ? [`--timeout=${LONG_TIMEOUT_S}`, '--jobs=1'] : []),
   ];
   const env = {

@@ -7,6 +7,7 @@ export interface FileTime {
   readonly file: string;
   readonly cpuS: number;
   readonly realS: number;
+  readonly passed: boolean;
 }
 
 const SLOWEST = 10;
@@ -16,8 +17,8 @@ export function readTimes(path: string): FileTime[] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').trim().split('\n');
   return lines.map((line) => {
-    const [cpuS, realS, file] = line.split('\t') as [string, string, string];
-    return { file, cpuS: Number(cpuS), realS: Number(realS) };
+    const [cpuS, realS, code, file] = line.split('\t') as [string, string, string, string];
+    return { file, cpuS: Number(cpuS), realS: Number(realS), passed: code === '0' };
   });
 }
 

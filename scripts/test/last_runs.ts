@@ -1,0 +1,33 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { DIST } from './files.js';
+import { hasChanged } from './light_tests.js';
+import type { FileTime } from './times.js';
+
+/** The file with the start of the last run that each test passed, in milliseconds since 1970. Tests are named by their {@link FileTime}. */
+const LAST_RUNS = `${DIST}test/last_runs.json`;
+
+type LastRuns = Readonly<Record<string, number>>;
+
+/** Returns the tests that have not passed since they changed. A test changes with each module that it loads. */
+export function changedTests(files: readonly string[]): string[] {
+  const last = readLastRuns();
+  return files.filter((file) => hasChanged(file, last[nameOf(file)] ?? Number.NEGATIVE_INFINITY));
+}
+
+/** Keeps the time of a run for the tests that passed, and forgets the time of the others. */
+export function keepRuns(times: readonly FileTime[], startMs: number): void {
+  const runs: Record<string, number> = { ...readLastRuns() };
+  for (const { file, passed } of times) {
+    if (passed) runs[file] = startMs;
+    else delete runs[file];
+  }
+  writeFileSync(LAST_RUNS, JSON.stringify(runs));
+}
+
+function readLastRuns(): LastRuns {
+  return existsSync(LAST_RUNS) ? (JSON.parse(readFileSync(LAST_RUNS, 'utf8')) as LastRuns) : {};
+}
+
+function nameOf(file: string): string {
+  return file.replace(/^test\/(.*)\.test\.js$/, '$1');
+}
