@@ -41,7 +41,7 @@ export class Client extends StreamClient {
    * @throws TypeError when `symbols` is not a list of texts
    */
   latest(symbols: readonly string[], query: AssetQuery = {}): Promise<Record<string, AggregatePrice>> {
-    return this.context.requests.ask((service) => latest(service, symbols, query, this.context.options));
+    return this.context.requests.ask((service) => latest(service, symbols, query, this.context.trust));
   }
 
   /**
@@ -56,7 +56,7 @@ export class Client extends StreamClient {
     query: AssetQuery = {},
   ): Promise<Record<string, AggregatePrice>> {
     return this.context.requests.ask((service) =>
-      recent(service, symbols, second, query, this.context.options),
+      recent(service, symbols, second, query, this.context.trust),
     );
   }
 
@@ -73,7 +73,7 @@ export class Client extends StreamClient {
     query: AssetQuery = {},
   ): Promise<Record<string, AggregatePrice>> {
     return this.context.requests.ask((service) =>
-      at(service, symbols, timestampNs, query, this.context.options),
+      at(service, symbols, timestampNs, query, this.context.trust),
     );
   }
 

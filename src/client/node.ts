@@ -1,4 +1,4 @@
-import { nativePriceCurves } from '../crypto/native_price_curves.js';
+import { nativePriceCurves, nativeRecoverAddress } from '../crypto/native_price_curves.js';
 import { Client } from './client.js';
 import { NODE } from './connect/node_platform.js';
 import { createPriceSigner as createPortableSigner } from './node_index.js';
@@ -9,7 +9,7 @@ import type { PriceSigner, PriceToSign, PriceUpdate, SignerOptions } from './sig
 
 /**
  * The client that Node loads from this project's own package. The only difference from `node_index.ts` is that this client
- * signs with the service's own curves.
+ * signs, and verifies aggregates, with the service's own curves.
  */
 
 export * from './node_index.js';
@@ -34,6 +34,6 @@ export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
 export function createClient(options: ClientOptions): Client;
 export function createClient(options: QuorumClientOptions): QuorumClient;
 export function createClient(options: ClientOptions | QuorumClientOptions): Client | QuorumClient {
-  const platform = { ...NODE, curves: nativePriceCurves };
+  const platform = { ...NODE, curves: nativePriceCurves, recoverAddress: nativeRecoverAddress };
   return 'quorum' in options ? new QuorumClient(options, platform) : new Client(options, platform);
 }

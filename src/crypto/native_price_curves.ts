@@ -20,3 +20,16 @@ export const nativePriceCurves = {
   pedersenHash: (x: bigint, y: bigint) => pedersen.hash(x, y),
   starkSign: (msgHash: bigint, secretKey: Uint8Array) => starkSign(msgHash, fieldNumber(secretKey)),
 };
+
+/** Returns the 20 bytes of the address whose key signed `digest`, or `undefined` when the signature fits no key. */
+export function nativeRecoverAddress(
+  digest: Uint8Array,
+  { r, s, recovery }: { readonly r: bigint; readonly s: bigint; readonly recovery: 0 | 1 },
+): Uint8Array | undefined {
+  const signature = Buffer.from(
+    `${r.toString(16).padStart(64, '0')}${s.toString(16).padStart(64, '0')}`,
+    'hex',
+  );
+  const key = secp256k1.recover(digest, signature, recovery);
+  return key === undefined ? undefined : Uint8Array.from(keccak256(key.subarray(1)).subarray(12));
+}

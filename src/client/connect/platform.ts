@@ -1,4 +1,5 @@
 import type { PriceCurves } from '../sign/price_curves.js';
+import type { RecoverAddress } from '../verify/evm_signatures.js';
 import type { Schedule } from './liveness.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
 
@@ -25,6 +26,8 @@ export interface Platform {
   readonly openWorker?: ((url: string | undefined) => WorkerLike) | undefined;
   /** Curves that sign faster than plain JavaScript. */
   readonly curves?: Partial<PriceCurves> | undefined;
+  /** Recovers the signers of aggregates. Default: plain JavaScript. */
+  readonly recoverAddress?: RecoverAddress | undefined;
 }
 
 /** The part of `fetch` that is used. */

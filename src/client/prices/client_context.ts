@@ -149,6 +149,12 @@ export class ClientContext {
     this.verifier = new PayloadVerifier(signers, platform, options.worker, options.inlinePerSecond);
   }
 
+  /** The keys and options for the checks of aggregates. */
+  get trust() {
+    const { signers, oracleId } = this.options;
+    return { signers, oracleId, recover: this.platform.recoverAddress };
+  }
+
   /** Returns the options for a WebSocket of a service. The states of that WebSocket become events of the client. */
   connectionTo(service: RestService): ConnectionOptions {
     const { openSocket, schedule } = this.platform;

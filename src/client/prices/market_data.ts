@@ -10,6 +10,7 @@ import { ProtocolError, UnverifiedError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 import { type PublisherForm, readAggregate } from '../verify/aggregate_form.js';
 import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
+import type { RecoverAddress } from '../verify/evm_signatures.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
 import { verifyAggregate } from '../verify/verify_aggregate.js';
 import { requireSymbols } from './symbol_table.js';
@@ -92,6 +93,8 @@ export class AggregatePrice extends Tick {
 export interface AggregateTrust {
   readonly signers: SignerSource;
   readonly oracleId?: string | undefined;
+  /** Recovers the signers of EVM signatures. Default: plain JavaScript. */
+  readonly recover?: RecoverAddress | undefined;
 }
 
 /** Reads the newest aggregates: see `Client.latest`. */
@@ -199,10 +202,10 @@ function priceOf(
   service: RestService,
   symbol: string,
   aggregate: unknown,
-  { signers, oracleId }: AggregateTrust,
+  { signers, oracleId, recover }: AggregateTrust,
   inputs: 'required' | 'optional',
 ): AggregatePrice {
-  const expected = { signers: signersOf(signers, signedTimeOf(aggregate)), oracleId, inputs };
+  const expected = { signers: signersOf(signers, signedTimeOf(aggregate)), oracleId, inputs, recover };
   const [report] = verifyAggregate({ data: { [symbol]: aggregate } }, expected);
   const { verdict, checks, signer = '' } = report!;
   if (verdict === 'failed') throw new UnverifiedError(service.url, [symbol], checks);

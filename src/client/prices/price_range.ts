@@ -58,7 +58,7 @@ export async function* priceRange(
         ...(await one.getLines(path)),
       }));
       for await (const line of lines) {
-        const price = keptPriceOf(service, symbol, parseExactJson(line), context.options);
+        const price = keptPriceOf(service, symbol, parseExactJson(line), context.trust);
         const { timestampNs } = price;
         if (timestampNs < from || timestampNs >= to)
           throw new ProtocolError(service.url, `a price of ${timestampNs} is not in its place in the range`);

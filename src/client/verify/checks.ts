@@ -1,4 +1,5 @@
 import { parseHexInteger } from './bytes.js';
+import { type RecoverAddress, recoverAddress } from './evm_signatures.js';
 
 /** A check of a verification. */
 export interface Check {
@@ -41,8 +42,12 @@ export class CheckList<S extends Signers> {
   readonly checks: Check[] = [];
   readonly #signers: S;
 
-  constructor(signers: S) {
+  /** Recovers the signers of EVM signatures. */
+  readonly recover: RecoverAddress;
+
+  constructor(signers: S, recover: RecoverAddress = recoverAddress) {
     this.#signers = signers;
+    this.recover = recover;
   }
 
   get verdict(): Verdict<S> {

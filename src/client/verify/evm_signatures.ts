@@ -9,6 +9,9 @@ export interface EvmSignature {
   readonly recovery: 0 | 1;
 }
 
+/** Returns the 20 bytes of the address whose key signed a digest of 32 bytes, or `undefined` when the signature fits no key. */
+export type RecoverAddress = (digest: Uint8Array, signature: EvmSignature) => Uint8Array | undefined;
+
 const CURVE_ORDER = secp256k1.Point.CURVE().n;
 /** Returns the 20 bytes of the address of `secretKey` (32 bytes). */
 export function evmAddress(secretKey: Uint8Array): Uint8Array {

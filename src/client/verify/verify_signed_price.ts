@@ -2,7 +2,7 @@ import { FormError, type PublisherForm, readPublisher, type SignedForm } from '.
 import { bytesInteger, integerBytes, prefixedHex } from './bytes.js';
 import { type Check, CheckList, requireSigners, type Signers, type Verdict } from './checks.js';
 import { eip191Digest, evmPriceHash } from './evm_messages.js';
-import { isAddress, recoverAddress, signatureFault } from './evm_signatures.js';
+import { isAddress, type RecoverAddress, signatureFault } from './evm_signatures.js';
 import { parseExactJson } from './exact_json.js';
 import { ADDRESS_BYTES, hashText, isAddressKey, keyText } from './number_text.js';
 import { isStarkAsset, starkPriceHash } from './stark_messages.js';
@@ -79,14 +79,14 @@ export function checkSigned(
   const found = hash === undefined ? 'these values cannot be signed' : `recomputed ${hashText(hash, isEvm)}`;
   list.expect(`${name} msg_hash`, hash === form.msgHash, found);
   if (hash === undefined) return;
-  const fault = isEvm ? evmSignatureFault(form, hash) : starkSignatureFault(form, hash);
+  const fault = isEvm ? evmSignatureFault(form, hash, list.recover) : starkSignatureFault(form, hash);
   list.expect(`${name} signature`, fault === undefined, fault ?? '');
 }
 
-function evmSignatureFault(form: SignedForm, hash: bigint): string | undefined {
+function evmSignatureFault(form: SignedForm, hash: bigint, recover: RecoverAddress): string | undefined {
   const fault = signatureFault(form);
   if (fault !== undefined) return fault;
-  const signer = recoverAddress(eip191Digest(integerBytes(hash, 32)), form);
+  const signer = recover(eip191Digest(integerBytes(hash, 32)), form);
   if (isAddress(signer, form.key)) return undefined;
   return signer === undefined ? 'no key fits it' : `it was made by ${prefixedHex(signer)}`;
 }
