@@ -144,10 +144,10 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 function* logWarnings({ keys, log, cluster }: ConfigFile): Generator<Problem> {
-  if (keys.log !== undefined && log.require_quorum)
+  if (keys.log !== undefined && log.require_quorum && log.policy === undefined)
     yield {
       path: ['log', 'require_quorum'],
-      message: 'no effect yet: checkpoints are published with the signature of the log alone',
+      message: 'no effect without log.policy, which names the witnesses',
     };
   if (keys.log === undefined || cluster === undefined) return;
   yield {

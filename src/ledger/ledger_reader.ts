@@ -17,7 +17,14 @@ import {
 } from '../tlog/tiles.js';
 import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import { leafHash, rootOf } from '../tlog/tree_hash.js';
-import { inclusionPath, nodesOfInclusion } from '../tlog/tree_nodes.js';
+import {
+  consistencyProof,
+  inclusionPath,
+  type NodeReader,
+  nodesOfConsistency,
+  nodesOfInclusion,
+  type TreeNode,
+} from '../tlog/tree_nodes.js';
 import { batchPath, CHECKPOINT_FILE, cutTile } from './ledger_folder.js';
 import { fastSha256 } from './ledger_hash.js';
 
@@ -88,18 +95,25 @@ export class LedgerReader {
     return { proof: formatProofFile({ extra, index: batch.batch, path: treePath, checkpoint }) };
   }
 
+  /** Returns the proof that the tree of `newer` batches in the files begins with the tree of `older` batches. */
+  async consistency(older: bigint, newer: bigint): Promise<Uint8Array[]> {
+    const read = await this.#nodeReader(nodesOfConsistency(older, newer), newer);
+    return consistencyProof(older, newer, read, fastSha256);
+  }
+
   async #inclusion(index: bigint, size: bigint): Promise<Uint8Array[]> {
-    const tiles = tilesOfNodes(nodesOfInclusion(index, size), size);
+    const read = await this.#nodeReader(nodesOfInclusion(index, size), size);
+    return inclusionPath(index, size, read, fastSha256);
+  }
+
+  /** Reads the tiles of these nodes. */
+  async #nodeReader(nodes: readonly TreeNode[], size: bigint): Promise<NodeReader> {
+    const tiles = tilesOfNodes(nodes, size);
     const read = await Promise.all(
       tiles.map(async (tile) => [tilePath(tile), await this.tile(tile)] as const),
     );
     const byPath = new Map(read);
-    const nodes = nodesFromTiles(
-      size,
-      (tile) => this.#required(tile, byPath.get(tilePath(tile))),
-      fastSha256,
-    );
-    return inclusionPath(index, size, nodes, fastSha256);
+    return nodesFromTiles(size, (tile) => this.#required(tile, byPath.get(tilePath(tile))), fastSha256);
   }
 
   /** Finds the batch of a time: batches follow each other without gaps. */

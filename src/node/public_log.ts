@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { type Ledger, LedgerStopped } from '../ledger/ledger.js';
-import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
 import { recordMaker } from '../ledger/record_of_aggregate.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import type { Holding } from '../records/second_record.js';
+import type { WitnessState } from '../tlog/witness_submitter.js';
+import type { CheckpointPublisher } from './checkpoint_publisher.js';
 
 /** The maker of prices, while this node makes them. */
 export interface BatchSource {
@@ -25,8 +25,7 @@ export interface BatchSource {
 
 export interface PublicLogOptions {
   readonly ledger: Ledger;
-  readonly publicFolder: string;
-  readonly signer: CheckpointSigner;
+  readonly publisher: CheckpointPublisher;
   readonly facts: PublicLogFacts;
   readonly batchNs: bigint;
   readonly checkpointMs: number;
@@ -42,6 +41,7 @@ export interface PublicLogFigures {
   readonly size: bigint;
   /** The time at which the newest checkpoint was published, in UNIX milliseconds. */
   readonly publishedAtMs: number | undefined;
+  readonly witnesses: readonly WitnessState[];
 }
 
 /** The interval at which aggregates that are being signed are waited for. */
@@ -57,10 +57,12 @@ export class PublicLog {
   #fromNs = 0n;
   #nextBatchMs = 0;
   #nextCheckpointMs = 0;
+  /** The time before which a checkpoint that failed is not tried again. */
+  #retryMs = 0;
   #closing: Promise<void> | undefined;
   #publishing: Promise<void> | undefined;
   #publishedAtMs: number | undefined;
-  #publishedSize = -1n;
+  #lacksQuorum = false;
   #stopped: string | undefined;
   #failure: string | undefined;
 
@@ -107,7 +109,8 @@ export class PublicLog {
       this.#closing ??= this.#attempt(this.#closeBatch(source)).finally(() => {
         this.#closing = undefined;
       });
-    if (nowMs() >= this.#nextCheckpointMs)
+    this.#tellQuorum();
+    if (this.#isPublishingDue())
       this.#publishing ??= this.#attempt(this.#publish()).finally(() => {
         this.#publishing = undefined;
       });
@@ -119,7 +122,12 @@ export class PublicLog {
   }
 
   figures(): PublicLogFigures {
-    return { size: this.#options.ledger.sealed.size, publishedAtMs: this.#publishedAtMs };
+    const { ledger, publisher } = this.#options;
+    return {
+      size: ledger.sealed.size,
+      publishedAtMs: this.#publishedAtMs,
+      witnesses: publisher.witnesses,
+    };
   }
 
   /** Resolves when all records so far are on disk. The journal of the store waits for it: what a commit has, the public log has too. */
@@ -131,6 +139,7 @@ export class PublicLog {
     this.#source = undefined;
     await this.#closing;
     await this.#publishing;
+    await this.#options.publisher.stopAsking();
     await this.#options.ledger.close();
   }
 
@@ -148,17 +157,39 @@ export class PublicLog {
     if (!source.isOver) await source.append(entry);
   }
 
-  /** Signs a checkpoint over all batches, and publishes it. */
+  #isPublishingDue(): boolean {
+    const { publisher, nowMs } = this.#options;
+    if (nowMs() < this.#retryMs) return false;
+    return publisher.isDue || (nowMs() >= this.#nextCheckpointMs && publisher.mayReplace);
+  }
+
+  /** Signs a checkpoint over all batches when its time has come, and publishes what the witnesses have cosigned. */
   async #publish(): Promise<void> {
-    const { ledger, signer, publicFolder, checkpointMs, nowMs, timeMs } = this.#options;
-    if (ledger.last === undefined) return;
+    const { ledger, publisher, checkpointMs, nowMs } = this.#options;
+    publisher.requireNoLoss();
+    // A cosigned checkpoint is published before the next one replaces it.
+    await this.#publishDue();
+    if (ledger.last === undefined || nowMs() < this.#nextCheckpointMs || !publisher.mayReplace) return;
     this.#nextCheckpointMs = nowMs() + checkpointMs;
-    const head = await ledger.seal();
-    if (head.size === this.#publishedSize) return;
-    const note = await signer.sign(head);
-    await writeDurably(publicFolder, [{ path: CHECKPOINT_FILE, bytes: Buffer.from(note) }]);
-    this.#publishedSize = head.size;
+    await publisher.offer(await ledger.seal());
+    await this.#publishDue();
+  }
+
+  async #publishDue(): Promise<void> {
+    const { publisher, timeMs } = this.#options;
+    if (!publisher.isDue) return;
+    await publisher.publish();
     this.#publishedAtMs = timeMs();
+  }
+
+  /** Logs that the quorum is missing for the whole grace, once, and that it is back. */
+  #tellQuorum(): void {
+    const { publisher, logger } = this.#options;
+    const isLacking = publisher.isGraceOver;
+    if (isLacking === this.#lacksQuorum) return;
+    this.#lacksQuorum = isLacking;
+    if (isLacking) logger.error('the checkpoints of the public log lack the quorum of the witnesses');
+    else logger.info('the checkpoints of the public log have the quorum of the witnesses again');
   }
 
   /** Waits for work on the log. A fork stops the log for good; anything else is tried again. */
@@ -173,13 +204,14 @@ export class PublicLog {
       if (error instanceof LedgerStopped) {
         this.#stopped = `the public log has stopped: ${message}`;
         logger.error(this.#stopped);
+        await this.#options.publisher.stopAsking();
         return;
       }
       if (this.#source?.isOver !== false) return;
       if (this.#failure === undefined) logger.error(`the public log waits: ${message}`);
       this.#failure = `the public log waits: ${message}`;
       this.#nextBatchMs = nowMs() + RETRY_MS;
-      this.#nextCheckpointMs = nowMs() + RETRY_MS;
+      this.#retryMs = nowMs() + RETRY_MS;
     }
   }
 }

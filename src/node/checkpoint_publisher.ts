@@ -1,0 +1,145 @@
+import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
+import { LedgerStopped } from '../ledger/ledger.js';
+import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
+import type { LogPolicy, Witness } from '../tlog/log_policy.js';
+import type { TreeHead } from '../tlog/tree_proofs.js';
+import type { Cosigned, WitnessFault, WitnessState, WitnessSubmitter } from '../tlog/witness_submitter.js';
+
+export interface CheckpointPublisherOptions {
+  readonly publicFolder: string;
+  readonly signer: CheckpointSigner;
+  readonly policy: LogPolicy;
+  /** Asks the witnesses of the policy. */
+  readonly submitter: Pick<WitnessSubmitter, 'submit' | 'witnesses'>;
+  /** The time after which a checkpoint is published that lacks the quorum. */
+  readonly graceMs: number;
+  /** True: a checkpoint without the quorum is never published. */
+  readonly requireQuorum: boolean;
+  /** The time of a clock that does not go back. */
+  readonly nowMs: () => number;
+}
+
+/** The time for which witnesses are asked about one checkpoint before the next one replaces it without the quorum. */
+const ASKING_MS_MAX = 10_000;
+
+/** A submission to the witnesses. */
+interface Submission {
+  readonly sinceMs: number;
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+  isDone: boolean;
+}
+
+/** Signs checkpoints, has them cosigned by the witnesses, and publishes them. Waits for no witness itself. */
+export class CheckpointPublisher {
+  readonly #options: CheckpointPublisherOptions;
+  #size: bigint | undefined;
+  /** The newest checkpoint, with the cosignatures so far. */
+  #newest: Cosigned | undefined;
+  #published: string | undefined;
+  /** The time at which the first checkpoint after the last quorum was signed. */
+  #lacksSinceMs: number | undefined;
+  #submission: Submission | undefined;
+
+  constructor(options: CheckpointPublisherOptions) {
+    this.#options = options;
+  }
+
+  /** True when the next checkpoint may replace the newest one. */
+  get mayReplace(): boolean {
+    const submission = this.#submission;
+    if (submission === undefined || submission.isDone || this.#newest?.isQuorum === true) return true;
+    return this.#options.nowMs() - submission.sinceMs >= ASKING_MS_MAX;
+  }
+
+  /** True when {@link publish} has something to write. */
+  get isDue(): boolean {
+    if (this.#newest === undefined || this.#newest.note === this.#published) return false;
+    return this.#newest.isQuorum || (this.isGraceOver && !this.#options.requireQuorum);
+  }
+
+  /** True when no checkpoint had the quorum for the whole grace. */
+  get isGraceOver(): boolean {
+    const { nowMs, graceMs } = this.#options;
+    return this.#lacksSinceMs !== undefined && nowMs() - this.#lacksSinceMs >= graceMs;
+  }
+
+  get witnesses(): readonly WitnessState[] {
+    return this.#options.submitter.witnesses;
+  }
+
+  /**
+   * Signs the checkpoint of a tree in the public files, and begins to ask the witnesses. A tree that was signed before changes nothing.
+   * @throws LedgerStopped instead of signing a fork
+   */
+  async offer(head: TreeHead): Promise<void> {
+    if (head.size === this.#size) return;
+    this.requireNoLoss();
+    const { signer, policy, nowMs } = this.#options;
+    const note = await signer.sign(head);
+    await this.stopAsking();
+    this.#size = head.size;
+    this.#lacksSinceMs ??= nowMs();
+    this.#note({ note, isQuorum: policy.isQuorum(new Set()) });
+    this.#ask(note);
+  }
+
+  /** Writes the newest checkpoint with the cosignatures so far. Resolves when it is on disk. */
+  async publish(): Promise<void> {
+    const { note } = this.#newest!;
+    await writeDurably(this.#options.publicFolder, [{ path: CHECKPOINT_FILE, bytes: Buffer.from(note) }]);
+    this.#published = note;
+  }
+
+  /** Resolves when no witness is being asked. */
+  async stopAsking(): Promise<void> {
+    this.#submission?.abort.abort();
+    await this.#submission?.done;
+  }
+
+  /**
+   * Compares the log with the answers of the witnesses. Witnesses that know another tree cannot be outvoted when the others are no quorum.
+   * @throws LedgerStopped when the log lacks batches that such witnesses have seen
+   */
+  requireNoLoss(): void {
+    const { policy } = this.#options;
+    const { witnesses } = this;
+    const against = new Map(witnesses.flatMap(({ name, fault }) => objectionOf(name, fault)));
+    if (against.size === 0) return;
+    const others = policy.witnesses.filter(({ name }) => !against.has(name));
+    if (against.size < witnesses.length && policy.isQuorum(new Set(others.map(({ name }) => name)))) return;
+    throw new LedgerStopped(
+      `${[...against.values()].join('; ')}: the log has lost batches that were cosigned`,
+    );
+  }
+
+  #ask(note: string): void {
+    const abort = new AbortController();
+    const { submitter, nowMs } = this.#options;
+    const asking = submitter.submit(note, abort.signal, (cosigned) => this.#note(cosigned));
+    const done = asking.then(
+      () => {
+        submission.isDone = true;
+      },
+      () => {
+        submission.isDone = true;
+      },
+    );
+    const submission: Submission = { sinceMs: nowMs(), abort, done, isDone: false };
+    this.#submission = submission;
+  }
+
+  #note(cosigned: Cosigned): void {
+    this.#newest = cosigned;
+    if (cosigned.isQuorum) this.#lacksSinceMs = undefined;
+  }
+}
+
+function objectionOf(
+  name: Witness['name'],
+  fault: WitnessFault | undefined,
+): [name: string, reason: string][] {
+  if (fault?.kind === 'larger') return [[name, `the witness ${name} has cosigned ${fault.size} batches`]];
+  if (fault?.kind === 'forked') return [[name, `the witness ${name} has cosigned another tree`]];
+  return [];
+}

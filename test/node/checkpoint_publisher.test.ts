@@ -1,0 +1,134 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { CheckpointSigner } from '../../src/ledger/checkpoint_signer.js';
+import { Ledger, LedgerStopped } from '../../src/ledger/ledger.js';
+import { publicFolderOf, stateFolderOf } from '../../src/ledger/ledger_folder.js';
+import { CheckpointPublisher } from '../../src/node/checkpoint_publisher.js';
+import { parsePolicy } from '../../src/tlog/log_policy.js';
+import type { Cosigned, WitnessFault, WitnessState } from '../../src/tlog/witness_submitter.js';
+import { LOG, LOG_ORIGIN, policyText, SECOND_NS } from '../tlog/witnessed_log.js';
+
+/** A publisher whose witnesses answer when the test says so, and whose clock the test sets. */
+async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', requireQuorum = false) {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-publisher-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
+  const ledger = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
+  t.teardown(() => ledger.close());
+  const faults = new Map<string, WitnessFault>();
+  const asked: string[] = [];
+  const running: { answer: (cosigned: Cosigned) => void; end: () => void }[] = [];
+  let [nowMs, inFlight] = [0, 0];
+  const publisher = new CheckpointPublisher({
+    ...folders,
+    signer: new CheckpointSigner({ ...folders, origin: LOG_ORIGIN, key: LOG }),
+    policy: parsePolicy(policyText(quorum)),
+    submitter: {
+      get witnesses(): WitnessState[] {
+        return ['W1', 'W2', 'W3'].map((name) => ({
+          name,
+          url: '',
+          size: undefined,
+          timeS: undefined,
+          fault: faults.get(name),
+        }));
+      },
+      submit: (note, signal, onCosigned) => {
+        inFlight += 1;
+        t.equal(inFlight, 1, 'one submission at a time');
+        asked.push(note.split('\n')[1]!);
+        return new Promise((resolve) => {
+          const end = () => {
+            inFlight -= 1;
+            resolve({ note, isQuorum: false });
+          };
+          signal.addEventListener('abort', end, { once: true });
+          running.push({ answer: (cosigned) => onCosigned?.(cosigned), end });
+        });
+      },
+    },
+    graceMs: 60_000,
+    requireQuorum,
+    nowMs: () => nowMs,
+  });
+  t.teardown(() => publisher.stopAsking());
+  return {
+    publisher,
+    faults,
+    asked,
+    running,
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+    /** Closes a batch, and offers the tree. */
+    offer: async () => {
+      const fromNs = ledger.last?.toNs ?? 0n;
+      await ledger.apply(await ledger.nextEntry(0n, fromNs, fromNs + SECOND_NS));
+      await publisher.offer(await ledger.seal());
+    },
+    served: () => readFileSync(join(folders.publicFolder, 'checkpoint'), 'utf8'),
+  };
+}
+
+test('a checkpoint is published with the quorum, and again with each later cosignature', async (t) => {
+  const { publisher, running, asked, offer, served, advance } = await publisherOf(t);
+  await offer();
+  t.notOk(publisher.isDue);
+  t.notOk(publisher.mayReplace, 'the witnesses have time to answer');
+  running[0]!.answer({ note: 'one', isQuorum: false });
+  t.notOk(publisher.isDue);
+  running[0]!.answer({ note: 'one two', isQuorum: true });
+  t.ok(publisher.isDue && publisher.mayReplace);
+  await publisher.publish();
+  t.equal(served(), 'one two');
+  t.notOk(publisher.isDue);
+  running[0]!.answer({ note: 'one two three', isQuorum: true });
+  t.ok(publisher.isDue);
+  await publisher.publish();
+  t.equal(served(), 'one two three');
+  await offer();
+  t.same(asked, ['1', '2']);
+  t.notOk(publisher.isDue, 'the older one stays until the next one has the quorum');
+  advance(10_000);
+  t.ok(publisher.mayReplace, 'slow witnesses do not hold the next one up for longer');
+  running[1]!.end();
+});
+
+test('a checkpoint that lacks the quorum is published after the grace, or never', async (t) => {
+  const { publisher, running, offer, served, advance } = await publisherOf(t);
+  await offer();
+  for (let i = 0; i < 6; i += 1) {
+    t.notOk(publisher.isDue);
+    advance(10_000);
+    await offer();
+  }
+  t.ok(publisher.isGraceOver && publisher.isDue, 'the grace counts from the first that lacks it');
+  await publisher.publish();
+  t.match(served(), /^prices\.example\.com\/tlog\n7\n/);
+  t.equal(served().match(/^— /gm)?.length, 1, 'the signature of the log alone');
+  running.at(-1)!.answer({ note: 'cosigned', isQuorum: true });
+  t.notOk(publisher.isGraceOver);
+  const strict = await publisherOf(t, 'group G 2 W1 W2 W3\nquorum G', true);
+  await strict.offer();
+  strict.advance(600_000);
+  t.ok(strict.publisher.isGraceOver);
+  t.notOk(strict.publisher.isDue);
+});
+
+test('a log that lacks what witnesses have cosigned stops, and one witness alone does not stop it', async (t) => {
+  const { publisher, faults, offer, asked } = await publisherOf(t);
+  await offer();
+  faults.set('W1', { kind: 'larger', size: 1_000n });
+  await offer();
+  faults.set('W3', { kind: 'forked', reason: 'it answers 422' });
+  await t.rejects(offer(), LedgerStopped);
+  t.throws(() => publisher.requireNoLoss(), { message: /W1 has cosigned 1000 batches.*W3.*another tree/ });
+  t.same(asked, ['1', '2'], 'and signs nothing more');
+  const open = await publisherOf(t, 'quorum none');
+  await open.offer();
+  t.ok(open.publisher.isDue, 'no cosignature is needed');
+  for (const name of ['W1', 'W2', 'W3']) open.faults.set(name, { kind: 'larger', size: 9n });
+  t.throws(() => open.publisher.requireNoLoss(), LedgerStopped, 'but all witnesses together stop the log');
+});

@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { freePorts } from '../../src/cli/demo/nats_servers.js';
+import { Ed25519Key, verifyByNode } from '../../src/tlog/ed25519_key.js';
+import { type LogPolicy, parsePolicy } from '../../src/tlog/log_policy.js';
+import { openCheckpoint } from '../../src/tlog/open_checkpoint.js';
+import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
+import { ROOT } from '../pages.js';
+import { WITNESSES } from '../tlog/witnessed_log.js';
+import { emptyFolder } from '../witness/small_witness.js';
+import { SERVICE_KEYS, startTestService, type TestService } from './harness.js';
+
+// Services with a public log, and witnesses in their own processes.
+
+/** The logs of two operators. */
+const LOGS = ['a.example.com/tlog', 'b.example.com/tlog'].map((origin, i) => {
+  const seed = Buffer.alloc(32, 0x40 + i);
+  return { origin, seed, vkey: formatVerifierKey(new Ed25519Key(seed).logKey(origin)) };
+});
+
+class WitnessProcess {
+  readonly line: string;
+  readonly #t: Test;
+  readonly #file: string;
+  readonly #number: number;
+  #child: ChildProcess | undefined;
+
+  /** @param number 1 to 3 */
+  constructor(t: Test, dir: string, number: number, port: number) {
+    this.#t = t;
+    this.#number = number;
+    const { name, key } = WITNESSES[number - 1]!;
+    this.line = `witness W${number} ${formatVerifierKey(key.witnessKey(name))} http://127.0.0.1:${port}`;
+    this.#file = join(dir, `witness-${number}.yaml`);
+    writeFileSync(
+      this.#file,
+      `name: ${name}
+key: { env: WITNESS_KEY }
+folder: state-${number}
+listen: { port: ${port} }
+admin: { port: 0 }
+logs: [${LOGS.map(({ vkey }) => `{ vkeys: ['${vkey}'] }`).join(', ')}]
+limits: { requests_per_second: 100000 }
+`,
+    );
+  }
+
+  start(): void {
+    const main = join(ROOT, 'dist/src/cli/main.js');
+    const child = spawn(process.execPath, [main, 'witness', '--config', this.#file], {
+      stdio: 'ignore',
+      env: { ...process.env, WITNESS_KEY: `0${this.#number}`.repeat(32) },
+    });
+    this.#t.teardown(() => child.kill('SIGKILL'));
+    this.#child = child;
+  }
+
+  async kill(): Promise<void> {
+    this.#child!.kill('SIGKILL');
+    await once(this.#child!, 'exit');
+  }
+}
+
+/** Starts the service of an operator, whose policy is in the folder. */
+function startLog(dir: string, number: number, log: object = {}): Promise<TestService> {
+  const { origin, seed } = LOGS[number]!;
+  const file = { file: 'unused' };
+  const sections = {
+    storage: { dir: join(dir, 'data') },
+    keys: { evm: file, stark: file, log: file },
+    log: { origin, batch: '100ms', checkpoint: '200ms', policy: { file: join(dir, 'log.policy') }, ...log },
+  };
+  return startTestService(sections, { dir: join(dir, 'data'), keys: { ...SERVICE_KEYS, log: seed } });
+}
+
+function writePolicy(dir: string, number: number, witnesses: readonly WitnessProcess[], quorum: string) {
+  const text = `log ${LOGS[number]!.vkey}\n${witnesses.map(({ line }) => `${line}\n`).join('')}${quorum}\n`;
+  writeFileSync(join(dir, 'log.policy'), text);
+  return parsePolicy(text);
+}
+
+/** Waits for a checkpoint beyond a size with exactly these witnesses. Returns its size. */
+function cosignedBy(service: TestService, policy: LogPolicy, names: readonly string[], after = 0n) {
+  return eventually(async () => {
+    const response = await fetch(`${service.url}/tlog/checkpoint`);
+    const note = await response.text();
+    if (response.status !== 200) return undefined;
+    const { checkpoint, cosigners } = await openCheckpoint(note, policy, verifyByNode);
+    const found = [...cosigners.keys()].sort().join();
+    return found === names.join() && checkpoint.size > after ? checkpoint.size : undefined;
+  });
+}
+
+test('a log and its witnesses, through kill -9 of witnesses, restarts and the loss of data', async (t) => {
+  const dir = emptyFolder(t);
+  const ports = await freePorts(3);
+  const witnesses = ports.map((port, i) => new WitnessProcess(t, dir, i + 1, port));
+  const policy = writePolicy(dir, 0, witnesses, 'group G 2 W1 W2 W3\nquorum G');
+  for (const witness of witnesses) witness.start();
+  let service = await startLog(dir, 0, { witness_grace: '1s' });
+  t.teardown(() => service.stop());
+  let size = await cosignedBy(service, policy, ['W1', 'W2', 'W3']);
+  await witnesses[0]!.kill();
+  size = await cosignedBy(service, policy, ['W2', 'W3'], size);
+  await witnesses[1]!.kill();
+  size = await cosignedBy(service, policy, ['W3'], size);
+  t.equal((await fetch(`${service.adminUrl}/readyz`)).status, 200, 'prices do not wait for witnesses');
+  witnesses[0]!.start();
+  witnesses[1]!.start();
+  size = await cosignedBy(service, policy, ['W1', 'W2', 'W3'], size);
+  await service.stop();
+  cpSync(join(dir, 'data'), join(dir, 'old'), { recursive: true });
+  service = await startLog(dir, 0, { witness_grace: '1s' });
+  size = await cosignedBy(service, policy, ['W1', 'W2', 'W3'], size);
+  await service.stop();
+  // The witnesses have seen more than the older copy of the folder has.
+  rmSync(join(dir, 'data'), { recursive: true });
+  cpSync(join(dir, 'old'), join(dir, 'data'), { recursive: true });
+  service = await startLog(dir, 0, { witness_grace: '1s', require_quorum: true });
+  const reasons = await eventually(async () => {
+    const response = await fetch(`${service.adminUrl}/readyz`);
+    return response.status === 200 ? undefined : response.text();
+  });
+  t.match(reasons, /the public log has stopped: the witness W\d has cosigned \d+ batches/);
+});
+
+test('two operators witness each other', async (t) => {
+  const ports = await freePorts(2);
+  const dirs = [emptyFolder(t), emptyFolder(t)] as const;
+  const witnesses = ports.map((port, i) => new WitnessProcess(t, dirs[i]!, i + 1, port));
+  for (const witness of witnesses) witness.start();
+  for (const [i, dir] of dirs.entries()) {
+    // The witness of the other operator.
+    const policy = writePolicy(dir, i, [witnesses[1 - i]!], `quorum W${2 - i}`);
+    const service = await startLog(dir, i, { require_quorum: true });
+    t.teardown(() => service.stop());
+    t.ok((await cosignedBy(service, policy, [`W${2 - i}`])) > 0n);
+  }
+});
+
+test('a policy that no checkpoint can satisfy is refused', async (t) => {
+  const dir = emptyFolder(t);
+  const [port] = (await freePorts(1)) as [number];
+  const witness = new WitnessProcess(t, dir, 1, port);
+  writePolicy(dir, 1, [witness], 'quorum W1');
+  await t.rejects(startLog(dir, 0), /log\.policy\.file: has no line "log a\.example/);
+  const silent = witness.line.replace(/ http.*$/, '');
+  writeFileSync(join(dir, 'log.policy'), `log ${LOGS[0]!.vkey}\n${silent}\nquorum W1\n`);
+  await t.rejects(startLog(dir, 0), /the witnesses that have an address are no quorum/);
+});
