@@ -65,7 +65,7 @@ test('the live page', needsBrowser(), async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');
       await untilText(page, '#signer-chip', 'pinned by the link');
-      t.equal(page.url(), `${service.url}/`);
+      t.equal(page.url(), `${service.url}/#asset=BTCUSD&resolution=1`);
       t.equal(await page.evaluate('history.length'), 2, 'the blank page and this one');
       const other = `0x${'ab'.repeat(20)}`;
       await page.goto(linkTo(service.url, other));

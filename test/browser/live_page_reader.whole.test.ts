@@ -116,6 +116,46 @@ test('the reader of the live page', needsBrowser(), async (t) => {
     });
   });
 
+  await t.test('the address follows the reader, and leads others to the same place', async (t) => {
+    const path = (page: Page) => page.url().slice(service.url.length);
+    await withTab(t, { browser, url: `${link}&asset=ethusd&resolution=15` }, async (page) => {
+      await untilText(page, '#symbol', 'ETHUSD');
+      await eventually(async () => (await page.title()) === '200.000 ETHUSD · verified');
+      t.equal(path(page), '/#asset=ETHUSD&resolution=15');
+      await page.locator('#grid [role=row]', { hasText: 'BTCUSD' }).click();
+      await page.locator('.intervals button', { hasText: '1h' }).click();
+      t.equal(path(page), '/#asset=BTCUSD&resolution=60');
+      await page.goBack();
+      await page.goBack();
+      await untilText(page, '#symbol', 'ETHUSD');
+      t.equal(await page.textContent('.intervals [aria-checked=true]'), '15m');
+      await page.goForward();
+      await page.goForward();
+      await untilText(page, '#symbol', 'BTCUSD');
+      t.equal(await page.textContent('.intervals [aria-checked=true]'), '1h');
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.click('#share button');
+      const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
+      t.match(
+        copied,
+        `${service.url}/#asset=BTCUSD&resolution=60&signer=${service.evmAddress.toLowerCase()}`,
+      );
+      t.notMatch(copied, 'token');
+      await page.goto(`${service.url}/#asset=NOPE`);
+      await untilText(page, '#notice', 'the asset NOPE');
+    });
+    await withTab(t, { browser, url: `${link}&asset=ETHUSD`, width: 360 }, async (page) => {
+      await untilText(page, '#symbol', 'ETHUSD');
+      t.ok(await page.isVisible('#price'));
+      await page.goBack();
+      await page.waitForSelector('#grid');
+      await page.goForward();
+      await page.waitForSelector('#price');
+      await page.click('#back');
+      await page.waitForSelector('#grid');
+    });
+  });
+
   await t.test('a link with a wrong key is not used, and that is said', async (t) => {
     const wrong = service.evmAddress.slice(0, -1);
     await withTab(t, { browser, url: linkTo(service.url, wrong) }, async (page) => {

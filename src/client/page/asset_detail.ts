@@ -6,13 +6,23 @@ import { byId, element } from './elements.js';
 import { CHART_INTERVALS } from './live_candles.js';
 import { marketText } from './market_text.js';
 import type { PriceChart } from './price_chart.js';
-import { ageText, changeSteps, changeText, exactPrice, shownDecimals, shownPrice } from './price_text.js';
+import {
+  ageText,
+  changeSteps,
+  changeText,
+  exactPrice,
+  shownDecimals,
+  shownPrice,
+  titleText,
+} from './price_text.js';
 import { typeText } from './simulation_text.js';
 
 export interface AssetDetailOptions {
   readonly board: Board;
   readonly chart: PriceChart;
   readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
+  /** Called when the reader selected another length of candles. */
+  readonly onResolution: (by: 'click' | 'key') => void;
 }
 
 const SCALE = 1e18;
@@ -35,7 +45,7 @@ export class AssetDetail {
         { type: 'button', role: 'radio', title: `resolution ${names}` },
         label,
       );
-      button.addEventListener('click', () => this.#setResolution(resolution));
+      button.addEventListener('click', () => this.#choose(resolution, 'click'));
       return button;
     });
     document.querySelector('.intervals')!.replaceChildren(...this.#buttons);
@@ -44,6 +54,10 @@ export class AssetDetail {
 
   get asset(): TaxonomyAsset | undefined {
     return this.#asset;
+  }
+
+  get resolution(): Resolution {
+    return this.#resolution;
   }
 
   /** Shows an asset, or nothing. */
@@ -64,7 +78,7 @@ export class AssetDetail {
   moveResolution(step: -1 | 1): void {
     const place = CHART_INTERVALS.findIndex(({ resolution }) => resolution === this.#resolution) + step;
     const next = CHART_INTERVALS[place];
-    if (next !== undefined) this.#setResolution(next.resolution);
+    if (next !== undefined) this.#choose(next.resolution, 'key');
   }
 
   draw(nowMs: number): void {
@@ -76,6 +90,7 @@ export class AssetDetail {
     const change = quote && changeOf(asset, quote.price);
     document.querySelector<HTMLElement>('.detail')!.dataset['seal'] = seal;
     this.#drawPrice(quote);
+    document.title = titleText(asset.symbol, quote?.price, SEAL_TEXTS[seal]);
     const changeElement = byId('change');
     changeElement.textContent = change === undefined ? '' : changeText(change);
     changeElement.dataset['direction'] = change === undefined ? '' : String(Math.sign(changeSteps(change)));
@@ -107,7 +122,14 @@ export class AssetDetail {
     this.#options.chart.add(Number(quote.price) / SCALE, atS);
   }
 
-  #setResolution(resolution: Resolution): void {
+  #choose(resolution: Resolution, by: 'click' | 'key'): void {
+    const isOther = resolution !== this.#resolution;
+    this.showResolution(resolution);
+    if (isOther) this.#options.onResolution(by);
+  }
+
+  /** Shows candles of this length; without a length, of the length that the page begins with. */
+  showResolution(resolution = FIRST_RESOLUTION): void {
     this.#resolution = resolution;
     this.#markResolution();
     if (this.#asset !== undefined) this.#options.chart.show(this.#asset, resolution);

@@ -11,12 +11,15 @@ const MARGIN_ROWS = 4;
 /** The time without scrolling after which the page subscribes the assets that are now visible. */
 const REST_MS = 150;
 
+/** The cause of a choice: the reader's click or key, or the page itself. */
+export type ChosenBy = 'click' | 'key' | 'page';
+
 export interface AssetTableOptions {
   readonly grid: HTMLElement;
   readonly board: Board;
   /** Returns the change of a price against its base, or `undefined` if the base is unknown. */
   readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
-  readonly onChoose: (asset: TaxonomyAsset) => void;
+  readonly onChoose: (asset: TaxonomyAsset, by: ChosenBy) => void;
   /** Called when other assets become visible. */
   readonly onSeen: (assets: readonly TaxonomyAsset[]) => void;
 }
@@ -58,7 +61,7 @@ export class AssetTable {
     grid.addEventListener('click', ({ target }) => {
       const root = (target as Element).closest('[role=row]');
       const row = this.#rows.find((one) => one.root === root);
-      if (row?.asset !== undefined) this.choose(row.asset);
+      if (row?.asset !== undefined) this.choose(row.asset, 'click');
     });
     new ResizeObserver(() => this.draw()).observe(grid);
   }
@@ -73,11 +76,11 @@ export class AssetTable {
     this.draw();
   }
 
-  choose(asset: TaxonomyAsset): void {
+  choose(asset: TaxonomyAsset, by: ChosenBy): void {
     this.#chosen = asset;
     this.#place = this.#assets.indexOf(asset);
     this.draw();
-    this.#options.onChoose(asset);
+    this.#options.onChoose(asset, by);
   }
 
   /**
@@ -93,7 +96,7 @@ export class AssetTable {
     if (top < grid.scrollTop) grid.scrollTop = top;
     else if (top + ROW_PX > grid.scrollTop + grid.clientHeight)
       grid.scrollTop = top + ROW_PX - grid.clientHeight;
-    this.choose(asset);
+    this.choose(asset, 'key');
   }
 
   /** Returns the number of rows that fit on the screen. */

@@ -1,3 +1,8 @@
+import type { Resolution } from '../../wire/rest_values.js';
+import type { SignatureType } from '../../wire/signatures.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
+import { CHART_INTERVALS } from './live_candles.js';
+
 /** The part of a link to the page after `#`. Browsers send this part to no server. */
 export interface LinkFragment {
   readonly token: string | undefined;
@@ -18,4 +23,68 @@ export function readFragment(hash: string): LinkFragment {
     signers: parameters.getAll('signer'),
     streamSigner: parameters.get('stream_signer') ?? undefined,
   };
+}
+
+/** The asset that the page shows, as the address tells it: `#asset=BTCUSD&resolution=15&at=…`. */
+export interface PagePlace {
+  /** The symbol; `undefined` when the address names no asset. */
+  readonly symbol: string | undefined;
+  /** The signature type; `undefined` for the EVM asset, or for a symbol that has only a Stark asset. */
+  readonly signatureType: SignatureType | undefined;
+  readonly resolution: Resolution | undefined;
+  /** The time that the page shows, as written in the address; `undefined` for the present. */
+  readonly at: string | undefined;
+}
+
+/** The longest text that an address may give for the symbol or the time. A symbol has at most 64 characters. */
+const TEXT_MAX = 64;
+
+/** Reads the place from the part after `#`. An unknown or too long value counts as absent. */
+export function readPlace(hash: string): PagePlace {
+  const parameters = new URLSearchParams(hash.replace(/^#/, ''));
+  const text = (name: string) => {
+    const value = parameters.get(name) ?? '';
+    return value === '' || value.length > TEXT_MAX ? undefined : value;
+  };
+  const resolution = text('resolution');
+  return {
+    symbol: text('asset'),
+    signatureType: text('signature_type') === 'stark' ? 'stark' : undefined,
+    resolution: CHART_INTERVALS.find((one) => one.resolution === resolution || one.alias === resolution)
+      ?.resolution,
+    at: text('at'),
+  };
+}
+
+/**
+ * Writes the part of an address after `#`, which {@link readPlace} and {@link readFragment} read. A place without an asset has
+ * an empty text.
+ */
+export function writePlace(
+  place: PagePlace,
+  signers: Pick<LinkFragment, 'signers' | 'streamSigner'>,
+): string {
+  if (place.symbol === undefined) return '';
+  const entries = [
+    ['asset', place.symbol],
+    ['signature_type', place.signatureType === 'stark' ? 'stark' : undefined],
+    ['resolution', place.resolution],
+    ['at', place.at],
+    ...signers.signers.map((signer) => ['signer', signer] as const),
+    ['stream_signer', signers.streamSigner],
+  ] as const;
+  const parameters = new URLSearchParams();
+  for (const [name, value] of entries) if (value !== undefined) parameters.append(name, value);
+  return `#${parameters}`;
+}
+
+/** Finds the asset of a place. If no symbol is equal, a symbol that differs only in its case counts. */
+export function assetAt(assets: readonly TaxonomyAsset[], place: PagePlace): TaxonomyAsset | undefined {
+  const { symbol, signatureType } = place;
+  if (symbol === undefined) return undefined;
+  const find = (isNamed: (other: string) => boolean) => {
+    const named = assets.filter((asset) => isNamed(asset.symbol));
+    return named.find((asset) => asset.signatureType === (signatureType ?? 'evm')) ?? named[0];
+  };
+  return find((other) => other === symbol) ?? find((other) => other.toUpperCase() === symbol.toUpperCase());
 }

@@ -1,12 +1,15 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { AssetDetail } from './asset_detail.js';
-import { AssetTable } from './asset_table.js';
+import { AssetTable, type ChosenBy } from './asset_table.js';
 import { BasePrices } from './base_prices.js';
 import { assetKey, type Board, searchAssets } from './board.js';
+import { copyButton } from './copy_button.js';
 import { CurrentNodes } from './current_nodes.js';
 import { byId } from './elements.js';
+import { assetAt, type PagePlace, writePlace } from './fragment.js';
 import { listenToKeys } from './key_bindings.js';
 import { LivePrices } from './live_prices.js';
+import { PageAddress } from './page_address.js';
 import type { PinnedSigners } from './pins.js';
 import { PriceChart } from './price_chart.js';
 import { ProofPanel } from './proof_panel.js';
@@ -35,6 +38,7 @@ export class LivePage {
   readonly #detail: AssetDetail;
   readonly #proof: ProofPanel;
   readonly #bases: BasePrices;
+  readonly #address = new PageAddress((place) => this.#travel(place));
   #seen: readonly TaxonomyAsset[] = [];
   #hasAssets = false;
 
@@ -61,7 +65,12 @@ export class LivePage {
       byId('history').textContent = problem ?? 'History is not signed; what follows it live is verified.';
     };
     this.#chart = new PriceChart({ container: byId('chart'), client, onHistory });
-    this.#detail = new AssetDetail({ board, chart: this.#chart, changeOf });
+    this.#detail = new AssetDetail({
+      board,
+      chart: this.#chart,
+      changeOf,
+      onResolution: (by) => this.#goTo(by),
+    });
     this.#proof = new ProofPanel({
       root: document.querySelector<HTMLElement>('.proof')!,
       client,
@@ -75,7 +84,7 @@ export class LivePage {
       grid: byId('grid'),
       board,
       changeOf,
-      onChoose: (asset) => this.#choose(asset),
+      onChoose: (asset, by) => this.#choose(asset, by),
       onSeen: (assets) => {
         this.#seen = assets;
         this.#want();
@@ -98,8 +107,8 @@ export class LivePage {
     const search = byId<HTMLInputElement>('search');
     search.addEventListener('input', () => this.#search());
     byId('connection').addEventListener('toggle', () => this.#draw());
-    byId('back').addEventListener('click', () => history.back());
-    addEventListener('popstate', () => this.#showDetail(false));
+    byId('back').addEventListener('click', () => this.#back());
+    byId('share').replaceChildren(copyButton('Copy link', () => this.#linkText()));
     byId('signer-forget').addEventListener('click', () => {
       this.#options.pins.forget();
       location.reload();
@@ -126,13 +135,65 @@ export class LivePage {
    * Shows an asset on the right. On a narrow screen the asset replaces the list, and the browser's back button returns to the
    * list.
    */
-  #choose(asset: TaxonomyAsset): void {
+  #choose(asset: TaxonomyAsset, by: ChosenBy): void {
     const { asset: before } = this.#detail;
-    if (before === undefined || assetKey(before) !== assetKey(asset)) this.#show(asset);
-    if (NARROW.matches && !document.body.classList.contains('detailed')) {
-      history.pushState('detail', '');
-      this.#showDetail(true);
+    const isOther = before === undefined || assetKey(before) !== assetKey(asset);
+    if (isOther) this.#show(asset);
+    if (by !== 'page' && (isOther || this.#address.place.symbol === undefined)) this.#goTo(by);
+    if (NARROW.matches) this.#showDetail(true);
+  }
+
+  /** Writes the reader's choice into the address. On a narrow screen a key also leads from the list to the asset. */
+  #goTo(by: 'click' | 'key'): void {
+    if (by === 'click' || NARROW.matches) this.#address.push(this.#place);
+    else this.#address.pushAfterRest(this.#place);
+  }
+
+  /** The place of the chosen asset. A time in the address stays. */
+  get #place(): PagePlace {
+    const { asset, resolution } = this.#detail;
+    const { at } = this.#address.place;
+    return { symbol: asset?.symbol, signatureType: asset?.signatureType, resolution, at };
+  }
+
+  /** Makes the link to the chosen asset, with the pinned signers and without the token. */
+  #linkText(): string {
+    const { pins } = this.#options;
+    const [stream, evm, stark] = [pins.get('stream'), pins.get('evm'), pins.get('stark')];
+    const signers = [evm, stark].flatMap((pin) => pin?.key ?? []);
+    const streamSigner = stream?.key === evm?.key ? undefined : stream?.key;
+    return location.origin + location.pathname + writePlace(this.#place, { signers, streamSigner });
+  }
+
+  /** Opens the place of the address when the assets are known; on a wide screen without a place, the first asset. */
+  #openPlace(): void {
+    const { place } = this.#address;
+    this.#travel(place);
+    if (NARROW.matches) {
+      if (this.#detail.asset === undefined || this.#address.isInside) return;
+      // The list becomes the entry before the asset, so that Back leads there and not away from the page.
+      const { symbol, ...rest } = this.#place;
+      this.#address.replace({ ...rest, symbol: undefined });
+      this.#address.push({ ...rest, symbol, at: place.at });
+      return;
     }
+    if (this.#detail.asset === undefined) this.#table.choose(this.#board.assets[0]!, 'page');
+    this.#address.replace(this.#place);
+  }
+
+  /** Shows the place that the reader went to. */
+  #travel(place: PagePlace): void {
+    const asset = assetAt(this.#board.assets, place);
+    if (asset !== undefined) {
+      if (place.resolution !== this.#detail.resolution) this.#detail.showResolution(place.resolution);
+      this.#table.choose(asset, 'page');
+    } else if (place.symbol === undefined) {
+      if (NARROW.matches) this.#showDetail(false);
+    } else if (this.#board.assets.length > 0)
+      new StateBar().showNotice({
+        tone: 'info',
+        text: `The link names the asset ${place.symbol}, which this service does not have.`,
+      });
   }
 
   #show(asset: TaxonomyAsset | undefined): void {
@@ -144,7 +205,15 @@ export class LivePage {
   /** Leaves the asset on a narrow screen. @returns true if the asset was shown there */
   #back(): boolean {
     const isDetailed = document.body.classList.contains('detailed');
-    if (isDetailed) history.back();
+    if (isDetailed) {
+      this.#address.push({
+        symbol: undefined,
+        signatureType: undefined,
+        resolution: undefined,
+        at: undefined,
+      });
+      this.#showDetail(false);
+    }
     return isDetailed;
   }
 
@@ -153,10 +222,11 @@ export class LivePage {
     if (!isShown) byId('grid').focus({ preventScroll: true });
   }
 
-  /** The assets that a reader sees. */
+  /** The assets that a reader sees. A hidden page shows the chosen asset in its title. */
   get #wanted(): readonly TaxonomyAsset[] {
     const chosen = this.#detail.asset;
-    return document.hidden ? [] : chosen === undefined ? this.#seen : [...this.#seen, chosen];
+    const seen = document.hidden ? [] : this.#seen;
+    return chosen === undefined ? seen : [...seen, chosen];
   }
 
   #want(): void {
@@ -166,7 +236,7 @@ export class LivePage {
   #showAssets(): void {
     this.#search();
     if (this.#hasAssets) this.#followChosen();
-    else if (!NARROW.matches) this.#table.choose(this.#board.assets[0]!);
+    else this.#openPlace();
     this.#hasAssets = true;
   }
 

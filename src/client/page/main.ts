@@ -1,5 +1,5 @@
 import { byId } from './elements.js';
-import { type LinkFragment, readFragment } from './fragment.js';
+import { type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
 import { LivePage } from './live_page.js';
 import { keyTypeOf, PinnedSigners } from './pins.js';
 import { StateBar } from './state_bar.js';
@@ -16,8 +16,7 @@ const pins = new PinnedSigners(originStorage);
 takeFragment();
 // If a link to the same page is opened in this tab, only the fragment changes.
 addEventListener('hashchange', () => {
-  takeFragment();
-  location.reload();
+  if (takeFragment()) location.reload();
 });
 for (const button of signOutButtons()) button.addEventListener('click', () => signOut());
 byId('login').addEventListener('submit', (event) => {
@@ -35,14 +34,17 @@ if (known === null) ask();
 else void open(known);
 
 /**
- * Takes the token and the signers from the address, and removes them there. The tab keeps the remark about the link for the
- * restarted page.
+ * Takes the token and the signers from the address, and removes them there. The place stays in the address. The tab keeps the
+ * remark about the link for the restarted page.
+ * @returns true if the address had a token or a signer
  */
-function takeFragment(): void {
-  if (location.hash === '') return;
+function takeFragment(): boolean {
   const link = readFragment(location.hash);
-  history.replaceState(null, '', location.pathname);
+  if (link.token === undefined && link.signers.length === 0 && link.streamSigner === undefined) return false;
+  const place = writePlace(readPlace(location.hash), { signers: [], streamSigner: undefined });
+  history.replaceState(null, '', location.pathname + place);
   tabStorage.setItem(REMARK_NAME, useLink(link));
+  return true;
 }
 
 /** Uses a link unless it has a wrong key. @returns the remark for the reader; empty if there is no remark */

@@ -23,6 +23,12 @@ export function shownPrice(price: bigint, decimals: number): string {
   return `${wholeText(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
 }
 
+/** Writes the title of the page: `95,028.76 BTCUSD · verified`; without a price, the symbol and its seal. */
+export function titleText(symbol: string, price: bigint | undefined, seal: string): string {
+  const shown = price === undefined ? '' : `${shownPrice(price, shownDecimals(price))} `;
+  return `${shown}${symbol} · ${seal}`;
+}
+
 /** Writes the exact price, with commas between thousands. */
 export function exactPrice(price: bigint): string {
   const [whole = '0', fraction] = formatDecimalPrice(price).split('.');

@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { readFragment } from '../../../src/client/page/fragment.js';
+import { assetAt, readFragment, readPlace, writePlace } from '../../../src/client/page/fragment.js';
 import { keyTypeOf, PinnedSigners } from '../../../src/client/page/pins.js';
 
 const EVM = `0x${'Ab'.repeat(20)}`;
@@ -73,4 +73,39 @@ test('a link carries a token and keys', async (t) => {
   t.same(readFragment(`#stream_signer=${OTHER}`), { ...none, streamSigner: OTHER });
   t.same(readFragment('#token='), none);
   t.same(readFragment(''), none);
+});
+
+test('the address has the place, and a copied link its signers', async (t) => {
+  const place = { symbol: 'BTC/USD', signatureType: 'stark', resolution: '1D', at: '1764000000' } as const;
+  const text = writePlace(place, { signers: [EVM, STARK], streamSigner: OTHER });
+  t.same(readPlace(text), place);
+  t.same(readFragment(text), { token: undefined, signers: [EVM, STARK], streamSigner: OTHER });
+  const nowhere = { symbol: undefined, signatureType: undefined, resolution: undefined, at: undefined };
+  t.equal(writePlace(nowhere, { signers: [EVM], streamSigner: undefined }), '');
+  t.equal(readPlace('#asset=A&resolution=D').resolution, '1D');
+  t.same(readPlace(`#asset=${'A'.repeat(65)}&resolution=7&signature_type=evm&at=`), nowhere);
+});
+
+test('the asset of a place', async (t) => {
+  const asset = (id: number, symbol: string, signatureType: 'evm' | 'stark') => ({
+    id,
+    symbol,
+    signatureType,
+  });
+  const assets = [
+    asset(1, 'AB', 'stark'),
+    asset(2, 'AB', 'evm'),
+    asset(3, 'ab', 'evm'),
+    asset(4, 'C', 'stark'),
+  ];
+  const cases = [
+    ['#asset=AB', 2],
+    ['#asset=AB&signature_type=stark', 1],
+    ['#asset=ab', 3],
+    ['#asset=aB', 2],
+    ['#asset=c', 4],
+    ['#asset=D', undefined],
+    ['', undefined],
+  ] as const;
+  for (const [hash, id] of cases) t.equal(assetAt(assets as never, readPlace(hash))?.id, id, hash);
 });

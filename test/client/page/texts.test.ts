@@ -14,6 +14,7 @@ import {
   shownDecimals,
   shownPrice,
   timeText,
+  titleText,
 } from '../../../src/client/page/price_text.js';
 import { MARKET_STATUS_NAMES } from '../../../src/wire/market_status_codes.js';
 
@@ -35,6 +36,8 @@ test('prices in the table have six digits, at least two of them decimals; the pr
     t.equal(shownPrice(price, shownDecimals(price)), shown);
     t.equal(exactPrice(price), exact);
   }
+  t.equal(titleText('BTCUSD', parseDecimalPrice('95028.769'), 'verified'), '95,028.76 BTCUSD · verified');
+  t.equal(titleText('BTCUSD', undefined, 'failed its check'), 'BTCUSD · failed its check');
 });
 
 test('changes, ages, times and keys', async (t) => {
