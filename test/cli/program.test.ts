@@ -22,10 +22,9 @@ test('the help lists every command, and a wrong name gets the list', async (t) =
   const commandsOf = (text: string) => [...text.matchAll(/^ {2}([a-z][a-z-]*)\b/gm)].map(([, name]) => name);
   const all = commandsOf(run('--help').stdout);
   for (const name of ['serve', 'publish', 'verify', 'help']) t.ok(all.includes(name), name);
-  for (const wrong of ['nope', 'constructor']) {
-    const { stderr, status } = run(wrong);
-    t.match(stderr, `error: unknown command '${wrong}'`);
-    t.same([commandsOf(stderr), status], [all, 1]);
-  }
+  // A name that every object has.
+  const { stderr, status } = run('constructor');
+  t.match(stderr, "error: unknown command 'constructor'");
+  t.same([commandsOf(stderr), status], [all, 1]);
   t.match(run('verify', '--help').stdout, /^Usage: tickseal verify /);
 });
