@@ -1,15 +1,19 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { RefusedError } from '../client/connect/errors.js';
 import { createStreamClient } from '../client/node_index.js';
+import { Coverage } from '../client/prices/coverage.js';
 import type { Frame } from '../client/prices/frame.js';
 import { Subscriber } from '../client/prices/subscriber.js';
 import { idsBySymbol, type Taxonomy } from '../client/prices/taxonomy.js';
+import { decodePayload } from '../client/verify/decode_payload.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
 import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
+import { NS_PER_MS } from '../model/time.js';
 import { UINT16_MAX, unknownSymbols } from '../wire/asset_id.js';
 import { REST_PATHS } from '../wire/paths.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import {
+  CHANNEL_INTERVALS_MS,
   CHANNELS,
   type Channel,
   DEFAULT_CHANNEL,
@@ -29,6 +33,7 @@ import {
   SIGNER_OPTION,
   withConnectionOptions,
 } from './client_command.js';
+import { instantText } from './instant_option.js';
 import { subscribeQuorum } from './quorum_subscription.js';
 
 interface SubscribeOptions {
@@ -138,6 +143,10 @@ async function subscribe(
     end = resolve;
   });
   const out = new LineWriter(streams.stdout, end);
+  const intervalMs = CHANNEL_INTERVALS_MS[options.channel ?? DEFAULT_CHANNEL] ?? 0;
+  const coverage = new Coverage(BigInt(intervalMs) * NS_PER_MS, (fromNs, toNs) =>
+    warn(`gap: prices from ${instantText(fromNs)} to ${instantText(toNs)} may be missing`),
+  );
   const subscriber = new Subscriber({
     url: options.url,
     token: options.token,
@@ -148,6 +157,8 @@ async function subscribe(
     onFrame(frame) {
       if (options.count !== undefined && frames >= options.count) return;
       frames += 1;
+      const timeNs = timeOf(frame);
+      if (timeNs !== undefined) coverage.seen(0, timeNs);
       const report = printFrame(frame, options, out);
       if (options.decode && report === undefined) {
         if (exitCode !== 1) warn('frames come without a signature to check');
@@ -167,6 +178,7 @@ async function subscribe(
     },
     onDown(down) {
       if (isClosing) return;
+      coverage.lost(0);
       warn(describeDown(options.url, down));
       // A stream that was once connected reconnects without help.
       if (wasUp && !down.final) return;
@@ -201,6 +213,12 @@ function describeChange(former: readonly number[], returned: readonly number[]):
     ...(returned.length === 0 ? [] : [`asset ${returned.join(', ')} is back and subscribed again`]),
   ];
   return changes.join('; ') || 'from the next frame on, IDs may mean other assets';
+}
+
+function timeOf(frame: Frame): bigint | undefined {
+  if (frame.type === 'unsigned') return frame.timestampNs;
+  const payload = decodePayload(frame.payload);
+  return 'check' in payload ? undefined : payload.timestampNs;
 }
 
 /**

@@ -138,3 +138,18 @@ test('a signal ends it with what it has', async (t) => {
   t.match(await running, { stdout: [FRAME], stderr: '', exitCode: 0 });
   t.equal(process.listenerCount('SIGTERM'), before);
 });
+
+test('a gap that a lost connection left is named', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  let connections = 0;
+  server.onSocket = (socket) =>
+    socket.once('message', () => {
+      connections += 1;
+      socket.send(FRAME.replace('"ts":1757', `"ts":${1756 + connections}`));
+      if (connections === 1) setImmediate(() => socket.terminate());
+    });
+  const { stderr, exitCode } = await subscribe(server, '--count', '2', '1');
+  t.match(stderr, /gap: prices from 2025-09-10T22:24:40\.505451011Z to 2025-09-22T\S+Z may be missing\n$/);
+  t.equal(exitCode, 0);
+});
