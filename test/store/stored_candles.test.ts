@@ -9,6 +9,7 @@ import type { Holding } from '../../src/records/second_record.js';
 import { openStore, type Store } from '../../src/store/store.js';
 import { RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { cases } from '../tier.js';
 import { atSecond, START_S, sampleAggregate, storeOptions } from './sample.js';
 
 const HOUR_S = 3_600;
@@ -99,7 +100,7 @@ test('a store that gets candles and then a part of the records again has the sam
           throw new Error(JSON.stringify({ known, replayed, actual: actual[0], expected: expected[0] }));
       },
     ),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

@@ -19,7 +19,11 @@ test('when there are too many callers, those that are busy longest are remembere
   const times = new CallerTimes();
   for (let i = 0; i < BUSY; i++) times.update(`busy ${i}`, () => 1_000_000n);
   for (let i = 0; i < STRANGERS; i++) times.update(`stranger ${i}`, () => BigInt(i));
-  for (let i = 0; i < BUSY; i++) t.equal(times.read(`busy ${i}`), 1_000_000n);
+  const busy = Array.from({ length: BUSY }, (_, i) => times.read(`busy ${i}`));
+  t.ok(
+    busy.every((time) => time === 1_000_000n),
+    'each busy caller is known',
+  );
   const known = Array.from({ length: STRANGERS }, (_, i) => times.read(`stranger ${i}`));
   t.ok(
     known.every((time, i) => time === 0n || time === BigInt(i)),
