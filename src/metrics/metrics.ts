@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Counters } from './counters.js';
 import { LATENCY_BOUNDS_S } from './frame_latency.js';
+import { PUBLIC_LOG_METRICS } from './public_log_metrics.js';
 import { REQUEST_BOUNDS_S } from './rest_requests.js';
 import type { ClusterState, ServiceState, StoreState } from './state.js';
 import { type MetricRow, metricsText } from './text_format.js';
@@ -186,8 +187,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
     read: ({ state }) => [[state.announced?.expiresAtSeconds]] },
   { name: 'tickseal_ready', type: 'gauge', help: '1 while /readyz answers 200, else 0.',
     read: ({ state }) => Number(state.isReady) },
-  { name: 'tickseal_clock_healthy', type: 'gauge',
-    help: '1 while the clock and the signed times can be trusted, else 0.',
+  { name: 'tickseal_clock_healthy', type: 'gauge', help: '1 while the clock and the signed times can be trusted, else 0.',
     read: ({ state }) => Number(state.isClockOk) },
   { name: 'tickseal_store_bytes', type: 'gauge', help: 'The size of the data file.',
     read: ({ figures }) => figures.bytes },
@@ -248,6 +248,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
   { name: 'tickseal_cluster_forgetful_servers', type: 'gauge',
     help: 'Servers that may lose acknowledged records in a power cut, or do not answer.',
     read: ({ state }) => state.cluster?.forgetfulServers },
+  ...PUBLIC_LOG_METRICS,
 ];
 
 /** A time in ms that is longer than any process runs. */

@@ -18,6 +18,22 @@ export interface ServiceState extends ReloadState {
   readonly announced: AnnouncedState | undefined;
   /** The state of the node; absent if the process has no cluster. */
   readonly cluster: ClusterState | undefined;
+  /** The public log; `undefined` if this process writes none. */
+  readonly publicLog: PublicLogState | undefined;
+}
+
+export interface PublicLogState {
+  /** The number of batches in the public files. */
+  readonly size: number;
+  /** The time since a checkpoint was last published, in seconds; `undefined` before the first. */
+  readonly checkpointAgeSeconds: number | undefined;
+  /** The longest time until a checkpoint covers a price, in seconds, as readers are promised. */
+  readonly maxDelaySeconds: number;
+  /** The number of witnesses that cosigned the published checkpoint. */
+  readonly witnesses: number;
+  /** False when no checkpoint had the quorum of the witnesses for the whole grace. */
+  readonly hasQuorum: boolean;
+  readonly isStopped: boolean;
 }
 
 export interface AnnouncedState {

@@ -2,6 +2,7 @@ import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { LedgerStopped } from '../ledger/ledger.js';
 import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
 import type { LogPolicy, Witness } from '../tlog/log_policy.js';
+import { parseNote } from '../tlog/signed_note.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { Cosigned, WitnessFault, WitnessState, WitnessSubmitter } from '../tlog/witness_submitter.js';
 
@@ -62,6 +63,11 @@ export class CheckpointPublisher {
   get isGraceOver(): boolean {
     const { nowMs, graceMs } = this.#options;
     return this.#lacksSinceMs !== undefined && nowMs() - this.#lacksSinceMs >= graceMs;
+  }
+
+  /** The number of witnesses that cosigned the published checkpoint. */
+  get cosigners(): number {
+    return this.#published === undefined ? 0 : parseNote(this.#published).signatures.length - 1;
   }
 
   get witnesses(): readonly WitnessState[] {

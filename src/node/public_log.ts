@@ -4,7 +4,6 @@ import { type Ledger, LedgerStopped } from '../ledger/ledger.js';
 import { recordMaker } from '../ledger/record_of_aggregate.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import type { Holding } from '../records/second_record.js';
-import type { WitnessState } from '../tlog/witness_submitter.js';
 import type { CheckpointPublisher } from './checkpoint_publisher.js';
 
 /** The maker of prices, while this node makes them. */
@@ -31,17 +30,18 @@ export interface PublicLogOptions {
   readonly checkpointMs: number;
   /** The time of a clock that does not go back. */
   readonly nowMs: () => number;
-  /** The time of day in UNIX milliseconds. */
-  readonly timeMs: () => number;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 export interface PublicLogFigures {
   /** The number of batches. */
   readonly size: bigint;
-  /** The time at which the newest checkpoint was published, in UNIX milliseconds. */
-  readonly publishedAtMs: number | undefined;
-  readonly witnesses: readonly WitnessState[];
+  /** The time since a checkpoint was last published; `undefined` before the first. */
+  readonly checkpointAgeMs: number | undefined;
+  /** The number of witnesses that cosigned the published checkpoint. */
+  readonly witnesses: number;
+  readonly hasQuorum: boolean;
+  readonly isStopped: boolean;
 }
 
 /** The interval at which aggregates that are being signed are waited for. */
@@ -122,11 +122,13 @@ export class PublicLog {
   }
 
   figures(): PublicLogFigures {
-    const { ledger, publisher } = this.#options;
+    const { ledger, publisher, nowMs } = this.#options;
     return {
       size: ledger.sealed.size,
-      publishedAtMs: this.#publishedAtMs,
-      witnesses: publisher.witnesses,
+      checkpointAgeMs: this.#publishedAtMs === undefined ? undefined : nowMs() - this.#publishedAtMs,
+      witnesses: publisher.cosigners,
+      hasQuorum: !publisher.isGraceOver,
+      isStopped: this.#stopped !== undefined,
     };
   }
 
@@ -176,10 +178,10 @@ export class PublicLog {
   }
 
   async #publishDue(): Promise<void> {
-    const { publisher, timeMs } = this.#options;
+    const { publisher, nowMs } = this.#options;
     if (!publisher.isDue) return;
     await publisher.publish();
-    this.#publishedAtMs = timeMs();
+    this.#publishedAtMs = nowMs();
   }
 
   /** Logs that the quorum is missing for the whole grace, once, and that it is back. */

@@ -60,7 +60,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       logger,
       companion: companions(past, () => publicLog),
     });
-    publicLog = await openPublicLog({ config, seed: options.keys.log, clock, logger });
+    publicLog = await openPublicLog({ config, seed: options.keys.log, logger });
     await past.open(holdingsOf(settings.catalogue.listed, store));
     port.check(store.isHandedOver);
     const source = new FeedSource(await store.marks.countStart());

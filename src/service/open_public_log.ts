@@ -6,7 +6,6 @@ import { Ledger } from '../ledger/ledger.js';
 import { publicFolderOf, stateFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
 import type { PublicLogFacts } from '../model/node_list.js';
-import type { Clock } from '../model/time.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { CheckpointPublisher } from '../node/checkpoint_publisher.js';
 import { PublicLog } from '../node/public_log.js';
@@ -23,13 +22,12 @@ export interface OpenPublicLogOptions {
   readonly config: Config;
   /** The Ed25519 key of the log. */
   readonly seed: Buffer | undefined;
-  readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 /** Opens the public log, if the configuration switches it on. @throws Error when its folder cannot be used */
 export async function openPublicLog(options: OpenPublicLogOptions): Promise<PublicLog | undefined> {
-  const { config, seed, clock, logger } = options;
+  const { config, seed, logger } = options;
   const { log, storage } = config;
   if (log === undefined || seed === undefined) return undefined;
   const { origin, batchNs, checkpointMs } = log;
@@ -73,7 +71,6 @@ export async function openPublicLog(options: OpenPublicLogOptions): Promise<Publ
     batchNs,
     checkpointMs,
     nowMs,
-    timeMs: () => Number(clock.nowNs() / NS_PER_MS),
     logger,
   });
 }

@@ -125,6 +125,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       activity: maker.activity(),
       announced: announcedState(settings().config, maker.nodes(), Number(secondOf(clock.nowNs()))),
       cluster: maker.cluster?.(),
+      publicLog: maker.publicLog?.(),
     }),
   });
   return {

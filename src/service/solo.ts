@@ -3,6 +3,7 @@ import type { AggregateTimes } from '../clock/aggregate_times.js';
 import { secondsOf } from '../clock/clock_watch.js';
 import { openAggregateTimes } from '../clock/signed_times.js';
 import type { ReadMessage } from '../ingest/message.js';
+import type { PublicLogState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { LocalLog } from '../node/local_log.js';
@@ -72,6 +73,17 @@ class Solo implements PriceMaker {
       nodes: [{ node: SOLO_NODE, name: 'solo', role: 'leader' }],
       signers: this.#signers.list.map((signer) => ({ ...signer, node: SOLO_NODE })),
       log: this.#publicLog?.facts,
+    };
+  }
+
+  publicLog(): PublicLogState | undefined {
+    if (this.#publicLog === undefined) return undefined;
+    const { size, checkpointAgeMs, ...figures } = this.#publicLog.figures();
+    return {
+      ...figures,
+      size: Number(size),
+      checkpointAgeSeconds: checkpointAgeMs && checkpointAgeMs / 1_000,
+      maxDelaySeconds: this.#publicLog.facts.maxDelayS,
     };
   }
 

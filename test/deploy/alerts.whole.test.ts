@@ -16,11 +16,11 @@ import {
   createCounters,
 } from '../../src/metrics/counters.js';
 import { createMetrics, type Measured } from '../../src/metrics/metrics.js';
-import type { ClusterState, ServiceState, StoreState } from '../../src/metrics/state.js';
+import type { ClusterState, PublicLogState, ServiceState, StoreState } from '../../src/metrics/state.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { MarketRoom } from '../../src/sources/market_room.js';
 import { parseSources, type SourcesResult } from '../../src/sources/parse_sources.js';
-import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE } from '../metrics/sample_state.js';
+import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_PUBLIC_LOG, SAMPLE_STATE } from '../metrics/sample_state.js';
 import { ROOT } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService } from '../service/harness.js';
@@ -98,6 +98,11 @@ function clustered(sample: Sample, changed: Partial<ClusterState>): void {
     standbys: 1,
   } as const;
   sample.state.cluster = { ...SAMPLE_CLUSTER, ...calm, logCopies: 3, ...changed };
+}
+
+function logged(sample: Sample, changed: Partial<PublicLogState>): void {
+  const calm = { hasQuorum: true, isStopped: false };
+  sample.state.publicLog = { ...SAMPLE_PUBLIC_LOG, ...calm, ...changed };
 }
 
 const SOURCES = parseSources(
@@ -209,6 +214,9 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealLogRecordSkipped: (sample, s) => clustered(sample, { skippedRecords: s }),
   TicksealDurableRefused: (sample) => clustered(sample, { forgetfulServers: 1 }),
   TicksealMessagesRefused: (sample, s) => clustered(sample, { refusedMessages: s }),
+  TicksealPublicLogBehind: (sample) => logged(sample, { checkpointAgeSeconds: 91 }),
+  TicksealWitnessesMissing: (sample) => logged(sample, { hasQuorum: false }),
+  TicksealPublicLogStopped: (sample) => logged(sample, { isStopped: true }),
   TicksealSourceSilent: (sample) => {
     sample.quotes = sample.quotes.slice(1);
   },

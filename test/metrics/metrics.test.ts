@@ -7,7 +7,13 @@ import {
   sumOf,
 } from '../../src/metrics/counters.js';
 import { createMetrics, METRICS } from '../../src/metrics/metrics.js';
-import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE, sampleText } from './sample_state.js';
+import {
+  SAMPLE_CLUSTER,
+  SAMPLE_FIGURES,
+  SAMPLE_PUBLIC_LOG,
+  SAMPLE_STATE,
+  sampleText,
+} from './sample_state.js';
 
 /** The metrics of `state.ts`, which `state.test.ts` tests. */
 const STATE = /^(?:config|ready|certificate|clock_healthy|past|store_(?:bytes|free|last|oldest))/;
@@ -94,7 +100,9 @@ test('every metric shows its value', async (t) => {
 });
 
 test('every metric of the table is written once, behind those of the process', async (t) => {
-  const text = await sampleText({ state: () => ({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER }) });
+  const text = await sampleText({
+    state: () => ({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER, publicLog: SAMPLE_PUBLIC_LOG }),
+  });
   const heads = [...text.matchAll(/^# HELP (\S+) .*\n# TYPE \1 (\w+)$/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   );

@@ -1,6 +1,6 @@
 import { createCounters } from '../../src/metrics/counters.js';
 import { createMetrics, type Measured, type Scrape } from '../../src/metrics/metrics.js';
-import type { ClusterState, ServiceState, StoreState } from '../../src/metrics/state.js';
+import type { ClusterState, PublicLogState, ServiceState, StoreState } from '../../src/metrics/state.js';
 
 export const SAMPLE_STATE: ServiceState = {
   version: '1.2.3',
@@ -23,6 +23,16 @@ export const SAMPLE_STATE: ServiceState = {
     ],
   },
   cluster: undefined,
+  publicLog: undefined,
+};
+
+export const SAMPLE_PUBLIC_LOG: PublicLogState = {
+  size: 62,
+  checkpointAgeSeconds: 6.3,
+  maxDelaySeconds: 30,
+  witnesses: 2,
+  hasQuorum: false,
+  isStopped: true,
 };
 
 export const SAMPLE_CLUSTER: ClusterState = {

@@ -1,6 +1,12 @@
 import { test } from 'tap';
 import type { ServiceState, StoreState } from '../../src/metrics/state.js';
-import { SAMPLE_CLUSTER, SAMPLE_FIGURES, SAMPLE_STATE, sampleText } from './sample_state.js';
+import {
+  SAMPLE_CLUSTER,
+  SAMPLE_FIGURES,
+  SAMPLE_PUBLIC_LOG,
+  SAMPLE_STATE,
+  sampleText,
+} from './sample_state.js';
 
 /** Returns the lines of the state. These are all lines from this metric on. */
 async function samplesOf(state: ServiceState, figures: StoreState): Promise<string[]> {
@@ -49,7 +55,10 @@ test('the state is told, and what has no value has no line', async (t) => {
 
 test('a node of a cluster tells more', async (t) => {
   const alone = await samplesOf(SAMPLE_STATE, SAMPLE_FIGURES);
-  const node = await samplesOf({ ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER }, SAMPLE_FIGURES);
+  const node = await samplesOf(
+    { ...SAMPLE_STATE, cluster: SAMPLE_CLUSTER, publicLog: SAMPLE_PUBLIC_LOG },
+    SAMPLE_FIGURES,
+  );
   t.same(node.slice(0, alone.length), alone);
   t.same(node.slice(alone.length), [
     'tickseal_cluster_role{role="leader"} 0',
@@ -67,6 +76,12 @@ test('a node of a cluster tells more', async (t) => {
     'tickseal_cluster_nodes 58',
     'tickseal_cluster_log_copies 59',
     'tickseal_cluster_forgetful_servers 61',
+    'tickseal_tlog_size 62',
+    'tickseal_tlog_checkpoint_age_seconds 6.3',
+    'tickseal_tlog_max_delay_seconds 30',
+    'tickseal_tlog_witnesses 2',
+    'tickseal_tlog_quorum 0',
+    'tickseal_tlog_stopped 1',
   ]);
   const edge = { ...SAMPLE_CLUSTER, logCopies: undefined };
   t.notMatch(await sampleText({ state: () => ({ ...SAMPLE_STATE, cluster: edge }) }), 'cluster_log_copies');
