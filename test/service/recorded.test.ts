@@ -2,6 +2,7 @@ import { type Test, test } from 'tap';
 import { type PriceUpdate, verifyAggregate, verifyPayload } from '../../src/client/index.js';
 import { merkleRoot } from '../../src/crypto/merkle.js';
 import { parseHex, toHex } from '../../src/model/hex.js';
+import { cases } from '../tier.js';
 import { get, startTestService, type TestService, TestSocket } from './harness.js';
 import { altered, latestText, latestWhen, openPublisher, publish, refusalOf } from './publishing.js';
 import { oracleIdOf, type Recording, readRecordings, skip } from './recordings.js';
@@ -47,7 +48,8 @@ test('recorded updates flow through a service', { skip }, async (t) => {
     for (const { updates } of [...CONSECUTIVE, ...FOUR, ...STARK])
       for (const update of updates) {
         const socket = await openPublisher(service, update.signed_price.signature_type);
-        for (const changed of changesOf(update)) {
+        // The fast tier tries every fifth change.
+        for (const changed of [...changesOf(update)].filter((_, at) => at % 5 < cases(5))) {
           const reason = await refusalOf(socket, changed);
           if (reason === undefined) t.fail('accepted', { update, changed });
           else reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -55,7 +57,7 @@ test('recorded updates flow through a service', { skip }, async (t) => {
         await socket.close();
       }
     t.comment(Object.fromEntries(reasons));
-    t.ok([...reasons.values()].reduce((sum, count) => sum + count, 0) > 5_000);
+    t.ok([...reasons.values()].reduce((sum, count) => sum + count, 0) > cases(5_000));
     t.ok(reasons.has('signature is not by publisher_key over this update'));
     t.ok(reasons.has('msg_hash does not match the asset, time and price'));
     t.notOk([...reasons.keys()].some((reason) => /not verified/.test(reason)));
