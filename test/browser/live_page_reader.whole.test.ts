@@ -147,12 +147,29 @@ test('the reader of the live page', needsBrowser(), async (t) => {
     await withTab(t, { browser, url: `${link}&asset=ETHUSD`, width: 360 }, async (page) => {
       await untilText(page, '#symbol', 'ETHUSD');
       t.ok(await page.isVisible('#price'));
+      t.equal(await page.getByRole('button', { name: 'pinned by the link' }).count(), 1);
       await page.goBack();
       await page.waitForSelector('#grid');
       await page.goForward();
       await page.waitForSelector('#price');
       await page.click('#back');
       await page.waitForSelector('#grid');
+    });
+  });
+
+  await t.test('paper is light, and has the proof to its end', async (t) => {
+    await withTab(t, { browser, url: link }, async (page) => {
+      await untilText(page, '.proof', 'Verified here');
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      const paper = await page.evaluate<{ text: string; hidden: number; list: boolean }>(`
+        const detail = document.querySelector('.detail');
+        ({ text: getComputedStyle(document.querySelector('#price')).color,
+          hidden: detail.scrollHeight - detail.clientHeight,
+          list: document.querySelector('.list').checkVisibility() })`);
+      t.same(paper, { text: 'rgb(20, 24, 29)', hidden: 0, list: false });
+      t.ok(await page.isVisible('.proof tbody tr'));
+      await page.setViewportSize({ width: 360, height: 800 });
+      t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
     });
   });
 

@@ -63,7 +63,8 @@ export class PriceChart {
     });
     this.#series = this.#chart.addSeries(CandlestickSeries, { borderVisible: false });
     this.paint();
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.paint());
+    for (const media of ['(prefers-color-scheme: dark)', 'print'])
+      matchMedia(media).addEventListener('change', () => this.paint());
   }
 
   /** Takes the colours of the style sheet, which differ by day and night. */

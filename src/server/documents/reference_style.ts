@@ -20,6 +20,7 @@ export const PALETTE = `
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
   --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
+@media print { :root { color-scheme: light } }
 * { box-sizing: border-box }
 body { margin: 0; background: var(--ground); color: var(--text); font-family: var(--sans) }
 a { color: var(--accent); text-decoration: none }
