@@ -109,7 +109,8 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
           const last = this.#merger.lastPriceOf(symbol);
           if (last !== undefined) lastPrices.set(symbol, last);
         }
-        const stream = { intervalMs, signatureType, wanted: this.#wanted, lastPrices };
+        const isOpen = () => this.#closing === undefined;
+        const stream = { intervalMs, signatureType, wanted: this.#wanted, lastPrices, isOpen };
         this.#unread.addMissed(readMissed(gap, stream));
         this.#backfilledNs = toNs;
         this.#tell();

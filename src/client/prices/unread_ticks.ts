@@ -13,6 +13,8 @@ export interface GappedStream {
   readonly wanted: ReadonlySet<string>;
   /** The last price of each symbol before the gap. */
   readonly lastPrices: ReadonlyMap<string, bigint>;
+  /** Tells whether the stream is open. */
+  readonly isOpen: () => boolean;
 }
 
 /** The number of live ticks that wait one by one behind missed ticks. Later ones replace older ticks of their asset. */
