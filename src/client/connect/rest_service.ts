@@ -1,16 +1,9 @@
 import { STREAM_TICKET_PATH } from '../../wire/stream_paths.js';
 import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 import { authorization, type Login } from './credentials.js';
-import {
-  LostRangeError,
-  ProtocolError,
-  RefusedError,
-  type TicksealError,
-  UnreachableError,
-} from './errors.js';
+import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
 import type { AbortSignalLike, FetchResponse, Platform } from './platform.js';
 import { errorOf, RefusedConnection } from './refusal.js';
-import { responseLines } from './response_lines.js';
 import type { TokenSource } from './token_source.js';
 
 /** The time after which an answer counts as missing. */
@@ -53,53 +46,40 @@ export class RestService {
    * @returns the text of the answer's body.
    * @throws RefusedError for a status of 4xx, UnreachableError for any other status except 200, and without an answer.
    */
-  async get(path: string, mayRenew = true): Promise<string> {
-    const token = await this.#tokens.token();
-    const answer = await this.#fetch(path, token, (response) => response.text());
+  async get(path: string): Promise<string> {
+    const answer = await this.ask(path, (response) => response.text());
     if (answer.status === 200) return answer.body;
-    if (answer.status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token))
-      return this.get(path, false);
-    throw this.#refusal(path, answer);
+    throw this.refusal(path, answer);
   }
 
   /**
-   * Gets the lines of a long answer while they arrive.
-   * @throws the errors of {@link get}, and LostRangeError
+   * Asks for a path like {@link get}, and returns an answer of any status.
+   * @param read reads the body, now or later. `waiting` bounds a wait for more of it
    */
-  async getLines(path: string, mayRenew = true): Promise<LineAnswer> {
+  async ask<Body>(path: string, read: BodyReader<Body>, mayRenew = true): Promise<RestAnswer<Body>> {
     const token = await this.#tokens.token();
-    const answer = await this.#fetch(path, token, async (response, waiting) =>
-      response.status === 200 ? this.#lines(path, response, waiting) : response.text(),
-    );
-    const { status, body, link } = answer;
-    if (typeof body !== 'string') return { lines: body, link };
-    if (status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token)) return this.getLines(path, false);
-    throw this.#refusal(path, { ...answer, body });
+    const answer = await this.#fetch(path, token, read);
+    if (answer.status === UNAUTHORIZED && mayRenew && this.#tokens.refuse(token))
+      return this.ask(path, read, false);
+    return answer;
   }
 
-  async *#lines(path: string, response: FetchResponse, waiting: () => () => void): AsyncIterable<string> {
-    try {
-      yield* responseLines(response, waiting);
-    } catch (error) {
-      throw new UnreachableError(this.url, `the answer ended early: ${(error as Error).message}`, bare(path));
-    }
-  }
-
-  #refusal(path: string, { status, body, retryAfterMs }: RestAnswer<string>): TicksealError {
+  /** Returns the error of an answer with a status other than 200. */
+  refusal(
+    path: string,
+    { status, body, retryAfterMs }: Omit<RestAnswer<string>, 'link'>,
+  ): RefusedError | UnreachableError {
     const reason = errorOf(body) ?? `HTTP ${status}`;
-    const numberOf = (pattern: RegExp) => {
-      const digits = pattern.exec(body)?.[1];
-      return digits === undefined ? undefined : BigInt(digits);
-    };
-    if (status >= 400 && status < 500) {
-      const keptFromNs = numberOf(/"kept_from":(\d{1,19})\}$/);
-      return new RefusedError(this.url, status, reason, bare(path), retryAfterMs, keptFromNs);
-    }
-    const firstNs = numberOf(/"damaged":\{"from":(\d{1,19}),/);
-    const lastNs = numberOf(/"damaged":\{"from":\d{1,19},"to":(\d{1,19})\}/);
-    if (firstNs !== undefined && lastNs !== undefined)
-      return new LostRangeError(this.url, reason, firstNs, lastNs);
-    return new UnreachableError(this.url, reason, bare(path));
+    if (status < 400 || status >= 500) return new UnreachableError(this.url, reason, bare(path));
+    const keptFrom = /"kept_from":(\d{1,19})\}$/.exec(body)?.[1];
+    return new RefusedError(
+      this.url,
+      status,
+      reason,
+      bare(path),
+      retryAfterMs,
+      keptFrom === undefined ? undefined : BigInt(keptFrom),
+    );
   }
 
   /** Gets a path like {@link get}, and returns the `data` of the answer. The numbers of this answer fit a double. */
@@ -142,11 +122,10 @@ export class RestService {
     return [STREAM_PROTOCOL, TICKET_PREFIX + (data as { ticket: string }).ticket];
   }
 
-  /** @param read reads the body, now or later. `waiting` bounds a wait for more of it */
   async #fetch<Body>(
     path: string,
     token: string | undefined,
-    read: (response: FetchResponse, waiting: () => () => void) => Promise<Body>,
+    read: BodyReader<Body>,
   ): Promise<RestAnswer<Body>> {
     const abort = new AbortController();
     const stop = () => abort.abort();
@@ -180,20 +159,18 @@ export class RestService {
   }
 }
 
-/** The lines of an answer, and its header `Link`. */
-export interface LineAnswer {
-  readonly lines: AsyncIterable<string>;
-  readonly link: string | undefined;
-}
+/** @param waiting called before each wait for the body; it returns the function to call after the wait */
+type BodyReader<Body> = (response: FetchResponse, waiting: () => () => void) => Promise<Body>;
 
-interface RestAnswer<Body> {
+export interface RestAnswer<Body> {
   readonly status: number;
   readonly body: Body;
+  /** The header `Link`. */
   readonly link: string | undefined;
   readonly retryAfterMs: number | undefined;
 }
 
 /** Returns a path without its query. */
-function bare(path: string): string {
+export function bare(path: string): string {
   return path.split('?')[0]!;
 }

@@ -1,4 +1,5 @@
 import { REST_PATHS } from '../../wire/paths.js';
+import { getLines } from '../connect/answer_lines.js';
 import { isRateLimited, ProtocolError, UnreachableError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 import { parseExactJson } from '../verify/exact_json.js';
@@ -55,7 +56,7 @@ export async function* priceRange(
     try {
       const { service, lines, link } = await requests.ask(async (one: RestService) => ({
         service: one,
-        ...(await one.getLines(path)),
+        ...(await getLines(one, path)),
       }));
       for await (const line of lines) {
         const price = keptPriceOf(service, symbol, parseExactJson(line), context.trust);

@@ -239,9 +239,10 @@ function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
 
 function authenticatorOf(credentials: string): Authenticator {
   const text = credentials.trim();
-  const bytes = new TextEncoder().encode(text);
-  if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(bytes);
-  if (/^SU[A-Z2-7]{56}$/.test(text)) return nkeyAuthenticator(bytes);
+  const bytes = (of: string) => new TextEncoder().encode(of);
+  // The client only reads a credentials file whose last line has an end.
+  if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(bytes(`${text}\n`));
+  if (/^SU[A-Z2-7]{56}$/.test(text)) return nkeyAuthenticator(bytes(text));
   const at = text.indexOf(':');
   if (at < 1 || /\s/.test(text))
     throw new Error(

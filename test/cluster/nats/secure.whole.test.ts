@@ -8,6 +8,7 @@ import { LOG_START } from '../../../src/cluster/bus.js';
 import { openNatsBus } from '../../../src/cluster/nats/nats_bus.js';
 import { TestAuthority } from '../../certificate.js';
 import { credentialsOf, SHIPPED_ACCOUNTS } from './accounts.js';
+import { NatsOperator } from './jwt.js';
 import { natsBus, natsOptions, natsServers, needsNatsServer } from './servers.js';
 
 const bytes = new Uint8Array(10);
@@ -81,6 +82,21 @@ test('wrong credentials are refused at once', needsNatsServer(), async (t) => {
     const refused = openNatsBus(natsOptions([url!], credentials === undefined ? {} : { credentials }));
     await t.rejects(refused, /^no connection to nats:.*Authorization Violation/i);
   }
+});
+
+test('users of an operator log in with JWTs', needsNatsServer(), async (t) => {
+  const operator = new NatsOperator();
+  const { urls } = await natsServers(t, 1, operator.settings);
+  const bus = await natsBus(t, urls, { credentials: operator.credentials() });
+  t.equal(await bus.append(LOG_START, 'a-1', bytes), 1);
+  const reads = operator.credentials({ pub: { allow: ['_INBOX.>', '$JS.API.STREAM.INFO.*'] } });
+  const edge = await natsBus(t, urls, { role: 'edge', credentials: reads });
+  await t.rejects(edge.append({ sequence: 1, id: 'a-1' }, 'e-2', bytes), /permission/i);
+  for (const credentials of [operator.credentials({}, 1_700_000_001), new NatsOperator().credentials()])
+    await t.rejects(
+      openNatsBus(natsOptions(urls, { credentials, startMsMax: 200 })),
+      /^no connection to nats:.*(Authorization Violation|expired)/i,
+    );
 });
 
 test('TLS, both ways', needsNatsServer(), async (t) => {
