@@ -22,7 +22,7 @@ const GOOD: Readonly<Record<string, string>> = {
 
 /** The refusals of values that have the right form. */
 const REFUSED_BY_VALUE =
-  /^(?:signature_type is \w+, in which there is no|timestamp lies in the future|timestamp is older than|timestamp is before the signed prices|assets names assets that are not configured|none of the assets had|from and to span more than|more than \d+ candles|(?:assets|symbol|asset_id) names (?:an )?unknown asset|assets names \d+ assets|asset_id names an asset that trades around the clock)/;
+  /^(?:signature_type is \w+, in which there is no|timestamp lies in the future|timestamp is older than|timestamp is before the signed prices|from is before the signed prices|assets names assets that are not configured|none of the assets had|from and to span more than|more than \d+ candles|(?:assets|symbol|asset_id) names (?:an )?unknown asset|assets names \d+ assets|asset_id names an asset that trades around the clock)/;
 
 const anyText = fc.oneof(
   fc.string(),
