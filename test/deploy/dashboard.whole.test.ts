@@ -61,7 +61,8 @@ test('every metric of the dashboard and of the alerts is served', async (t) => {
   await use(t, service);
   const own = await (await fetch(`${service.adminUrl}/metrics`)).text();
   const served = new Set([...own.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));
-  for (const { name } of METRICS) if (name.startsWith('tickseal_cluster_')) served.add(name);
+  // This process has neither a cluster nor a public log.
+  for (const { name } of METRICS) if (/^tickseal_(?:cluster|tlog)_/.test(name)) served.add(name);
   // The process of sources has a listener of its own.
   for (const { name } of SOURCE_METRICS) served.add(name);
   const names = [...queries(), ...alertExpressions()].flatMap(metricsOf);
