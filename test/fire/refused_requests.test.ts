@@ -45,9 +45,11 @@ for (const threads of THREAD_COUNTS)
       const from = (host: number) => request(`2001:db8:0:${client}::${host}`);
       client++;
       for (let i = 1; i < LIMIT; i++) t.not((await ask(service.port, from(i))).status, 429, name);
-      // A thread lets a clock that stands still run on for a moment, so a second thread may refuse the last request of the burst.
-      await ask(service.port, from(LIMIT));
-      t.same(await ask(service.port, from(99)), { status: 429, ends: true }, `${name}, from the same /64`);
+      // A thread lets a clock that stands still run on for a moment, so two threads may disagree about the last of the burst.
+      const next = [];
+      for (let i = 0; i < 1 + threads; i++) next.push(await ask(service.port, from(99)));
+      const refused = next.filter(({ status, ends }) => status === 429 && ends);
+      t.ok(refused.length >= threads, `${name}, from the same /64`);
     }
     const other = REQUESTS['an unknown path']!('192.0.2.1');
     t.same(await ask(service.port, other), { status: 404, ends: false }, 'another address');
