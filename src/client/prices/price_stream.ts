@@ -1,5 +1,3 @@
-/// <reference lib="esnext.disposable" preserve="true" />
-
 import { NS_PER_MS } from '../../model/time.js';
 import { MARKET_STATUS_NAMES, type MarketStatus } from '../../wire/market_status_codes.js';
 import { CHANNEL_INTERVALS_MS, type Channel, DEFAULT_CHANNEL } from '../../wire/stream.js';
@@ -8,6 +6,7 @@ import type { AbortSignalLike } from '../connect/platform.js';
 import type { ClientContext } from './client_context.js';
 import { Coverage } from './coverage.js';
 import { Merger, type SourcedPrice } from './merger.js';
+import { PulledStream } from './pulled_stream.js';
 import type { PassedReport } from './source_events.js';
 import { StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
@@ -52,11 +51,10 @@ const MAX_AGE_INTERVALS = 5;
  * A stream of verified prices of some assets, for `for await`. A reader that is slower than the prices receives the newest price
  * of each asset. Leaving the loop ends the stream.
  */
-export class PriceStream implements AsyncIterableIterator<Tick> {
+export class PriceStream extends PulledStream<Tick> {
   readonly #context: ClientContext;
   readonly #sources: readonly StreamSource[];
   readonly #merger: Merger;
-  readonly #signal: AbortSignalLike | undefined;
   readonly #wanted: Set<string>;
   readonly #unread = new UnreadTicks();
   /** The end of the newest gap whose ticks are read; older live ticks are among them. */
@@ -69,17 +67,14 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
   #unknown: ReadonlySet<string> = new Set();
   #hasPrices = false;
   #open: number;
-  #failure: { readonly error: unknown } | undefined;
-  #closing: Promise<void> | undefined;
   #tellClosed: (result: { readonly value: undefined }) => void = () => {};
   readonly #closed = new Promise<{ readonly value: undefined }>((resolve) => {
     this.#tellClosed = resolve;
   });
-  #wake: () => void = () => {};
-  #news: Promise<void> | undefined;
 
   /** @internal */
   constructor(symbols: readonly string[], options: StreamOptions, context: ClientContext) {
+    super();
     requireSymbols(symbols);
     const { channel = DEFAULT_CHANNEL, marketStatus = false, signatureType, backfill, signal } = options;
     const intervalMs = CHANNEL_INTERVALS_MS[channel];
@@ -109,11 +104,11 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
           const last = this.#merger.lastPriceOf(symbol);
           if (last !== undefined) lastPrices.set(symbol, last);
         }
-        const isOpen = () => this.#closing === undefined;
+        const isOpen = () => !this.isClosed;
         const stream = { intervalMs, signatureType, wanted: this.#wanted, lastPrices, isOpen };
         this.#unread.addMissed(readMissed(gap, stream));
         this.#backfilledNs = toNs;
-        this.#tell();
+        this.tell();
       }
       context.listeners.emit('gap', gap);
     });
@@ -134,10 +129,8 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
           onEnded: (error) => this.#ended(i, error),
         }),
     );
-    this.#signal = signal;
     context.open.add(this);
-    if (signal?.aborted) this.#abort();
-    else signal?.addEventListener('abort', this.#abort);
+    this.endWith(signal);
   }
 
   /** The present symbols of the stream. */
@@ -191,64 +184,21 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
         this.#unread.end(next);
         continue;
       }
-      if (this.#failure !== undefined) throw this.#failure.error;
-      if (this.#closing !== undefined) return { done: true, value: undefined };
-      this.#news ??= new Promise((resolve) => {
-        this.#wake = resolve;
-      });
-      await this.#news;
+      if (await this.isOver()) return { done: true, value: undefined };
     }
   }
 
-  /** Ends the stream. A `for await` loop calls this method when the reader leaves the loop. */
-  async return(): Promise<IteratorResult<Tick, undefined>> {
-    await this.close();
-    return { done: true, value: undefined };
-  }
-
-  /** Returns the stream itself, for `for await`. */
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  /** Ends the stream at the end of an `await using` block, like `close`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** Ends the stream, and resolves when its connections are closed. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    this.#signal?.removeEventListener('abort', this.#abort);
+  protected release(): Promise<unknown> {
     this.#unread.clear();
     this.#tellClosed({ value: undefined });
     this.#context.open.delete(this);
-    const closed = this.#sources.map((source) => source.close());
-    this.#tell();
-    await Promise.all(closed);
-  }
-
-  readonly #abort = () => void this.close();
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    void this.close();
-  }
-
-  /** Wakes the reader. */
-  #tell(): void {
-    this.#news = undefined;
-    this.#wake();
+    return Promise.all(this.#sources.map((source) => source.close()));
   }
 
   #ended(service: number, error: TicksealError): void {
     this.#open -= 1;
     if (this.#open === 0) {
-      this.#fail(error);
+      this.fail(error);
       return;
     }
     this.#context.reportError(error);
@@ -266,7 +216,7 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     this.#unknown = new Set(unknown);
     if (fresh.length === 0) return;
     const error = new UnknownAssetError(fresh);
-    if (!this.#hasPrices && fresh.some((symbol) => this.#first.has(symbol))) this.#fail(error);
+    if (!this.#hasPrices && fresh.some((symbol) => this.#first.has(symbol))) this.fail(error);
     else this.#context.reportError(error);
   }
 
@@ -285,6 +235,6 @@ export class PriceStream implements AsyncIterableIterator<Tick> {
     );
     this.#unread.add(tick);
     this.#hasPrices = true;
-    this.#tell();
+    this.tell();
   }
 }

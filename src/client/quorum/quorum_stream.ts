@@ -1,8 +1,8 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 import { CHANNEL_INTERVALS_MS, DEFAULT_CHANNEL } from '../../wire/stream.js';
 import { UnknownAssetError } from '../connect/errors.js';
-import type { AbortSignalLike, Platform } from '../connect/platform.js';
+import type { Platform } from '../connect/platform.js';
 import type { StreamOptions } from '../prices/price_stream.js';
+import { PulledStream } from '../prices/pulled_stream.js';
 import { OperatorStream } from './operator_stream.js';
 import type { OperatorClient, QuorumRules } from './quorum_options.js';
 import { type NoQuorumEvent, QuorumTick } from './quorum_tick.js';
@@ -29,11 +29,10 @@ const START_MS = 1_500;
  * A stream of the median prices of operators that agree, for `for await`. A reader that is slower than the prices receives the newest
  * price of each asset. Leaving the loop ends the stream.
  */
-export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
+export class QuorumStream extends PulledStream<QuorumTick> {
   readonly #parts: QuorumParts;
   readonly #operators: readonly OperatorStream[];
   readonly #intervalNs: bigint | undefined;
-  readonly #signal: AbortSignalLike | undefined;
   readonly #symbols = new Map<string, QuorumSymbol>();
   /** The symbols with which the stream was opened. If no operator has one of these symbols, the stream ends. */
   readonly #first: ReadonlySet<string>;
@@ -41,21 +40,17 @@ export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
   readonly #waiting = new Map<string, QuorumTick>();
   #conflated = 0;
   #open: number;
-  #failure: { readonly error: unknown } | undefined;
-  #closing: Promise<void> | undefined;
   #cancelCheck: () => void = () => {};
-  #wake: () => void = () => {};
-  #news: Promise<void> | undefined;
 
   /** @internal */
   constructor(symbols: readonly string[], options: QuorumStreamOptions, parts: QuorumParts) {
+    super();
     const { channel = DEFAULT_CHANNEL, signatureType, signal } = options;
     const intervalMs = CHANNEL_INTERVALS_MS[channel];
     this.#parts = parts;
     this.#intervalNs = intervalMs === undefined ? undefined : BigInt(intervalMs) * 1_000_000n;
     this.#first = new Set(symbols);
     this.#open = parts.operators.length;
-    this.#signal = signal;
     const shared = { channel, signatureType, maxAgeMs: parts.rules.maxAgeMs };
     this.#operators = parts.operators.map(
       (operator) =>
@@ -67,8 +62,7 @@ export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
     );
     this.#enter(symbols);
     this.#checkLater();
-    if (signal?.aborted) this.#abort();
-    else signal?.addEventListener('abort', this.#abort);
+    this.endWith(signal);
   }
 
   /** The present symbols of the stream. */
@@ -111,58 +105,15 @@ export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
         this.#waiting.delete(tick.symbol);
         return { done: false, value: tick };
       }
-      if (this.#failure !== undefined) throw this.#failure.error;
-      if (this.#closing !== undefined) return { done: true, value: undefined };
-      this.#news ??= new Promise((resolve) => {
-        this.#wake = resolve;
-      });
-      await this.#news;
+      if (await this.isOver()) return { done: true, value: undefined };
     }
   }
 
-  /** Ends the stream. A `for await` loop calls this method when the reader leaves the loop. */
-  async return(): Promise<IteratorResult<QuorumTick, undefined>> {
-    await this.close();
-    return { done: true, value: undefined };
-  }
-
-  /** Returns the stream itself, for `for await`. */
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  /** Ends the stream at the end of an `await using` block, like `close`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** Ends the stream, and resolves when its connections are closed. */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    this.#signal?.removeEventListener('abort', this.#abort);
+  protected release(): Promise<unknown> {
     this.#cancelCheck();
     this.#waiting.clear();
     this.#parts.onClosed(this);
-    const closed = this.#operators.map((operator) => operator.close());
-    this.#tell();
-    await Promise.all(closed);
-  }
-
-  readonly #abort = () => void this.close();
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    void this.close();
-  }
-
-  /** Wakes the reader. */
-  #tell(): void {
-    this.#news = undefined;
-    this.#wake();
+    return Promise.all(this.#operators.map((operator) => operator.close()));
   }
 
   #enter(symbols: readonly string[]): void {
@@ -173,7 +124,7 @@ export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
 
   #ended(error: unknown): void {
     this.#open -= 1;
-    if (this.#open < this.#parts.rules.threshold) this.#fail(error);
+    if (this.#open < this.#parts.rules.threshold) this.fail(error);
   }
 
   /** Ends the stream when no operator has one of its first symbols. */
@@ -181,7 +132,7 @@ export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
     const unknown = this.symbols.filter((symbol) => this.#operators.every((one) => one.lacks(symbol)));
     const isFirst = unknown.some((symbol) => this.#first.has(symbol));
     const isNew = [...this.#symbols.values()].every(({ last }) => last === undefined);
-    if (isFirst && isNew) this.#fail(new UnknownAssetError(unknown));
+    if (isFirst && isNew) this.fail(new UnknownAssetError(unknown));
   }
 
   #checkLater(): void {
@@ -208,7 +159,7 @@ export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
   /** Counts a symbol's prices, and delivers a tick if its price or time is new. */
   #count(symbol: string): QuorumTick | NoQuorumEvent | undefined {
     const state = this.#symbols.get(symbol);
-    if (state === undefined || this.#closing !== undefined) return undefined;
+    if (state === undefined || this.isClosed) return undefined;
     const { rules, platform } = this.#parts;
     const standings = this.#operators.map((operator) => operator.standingOf(symbol));
     const time = { atMs: platform.nowMs(), aheadMsMax: rules.maxAgeMs, nowMs: platform.nowMs };
@@ -240,7 +191,7 @@ export class QuorumStream implements AsyncIterableIterator<QuorumTick> {
     state.last = tick;
     if (this.#waiting.has(symbol)) this.#conflated += 1;
     this.#waiting.set(symbol, tick);
-    this.#tell();
+    this.tell();
   }
 }
 
