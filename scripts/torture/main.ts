@@ -48,7 +48,7 @@ const CHECKS: readonly Check[] = [
 
 /** The time after which a check counts as hung. */
 const CHECK_MS_MAX = 600_000;
-const SMOKE_CHECKS_AT_ONCE = 4;
+const SMOKE_CHECKS_AT_ONCE = 2;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -9,7 +9,7 @@ import { ROWS, rowByName } from '../../bench/rows/index.js';
 // Runs the smallest part of each row. The test checks that each row runs and gives all of its figures. The values of the
 // figures have no meaning, because other tests and rows run at the same time.
 
-const AT_ONCE_MAX = 3;
+const AT_ONCE_MAX = 2;
 
 /**
  * Variants that the test does not run, with the variants that run in their place. The row `threads` runs the loads of other

@@ -69,13 +69,14 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       async (page) => {
         await untilSealed(page, 'verified');
         const startMs = performance.now();
-        relay.silence();
+        relay.deafen();
         await untilText(page, '#connection-chip', 'Silent');
         const saidMs = performance.now() - startMs;
         await untilSealed(page, 'stale');
         t.comment(
           `said after ${Math.round(saidMs)} ms, stale after ${Math.round(performance.now() - startMs)} ms`,
         );
+        relay.listen();
         await untilText(page, '#connection-chip', 'Live');
         await untilSealed(page, 'verified');
       },
@@ -146,7 +147,7 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         await page.addInitScript(`const now = Date.now; Date.now = () => now() + ${aheadMs};`);
         await page.reload();
         await untilSealed(page, 'verified');
-        relay.silence();
+        relay.deafen();
         await untilSealed(page, 'stale');
       });
     }

@@ -6,6 +6,10 @@ export interface SilentRelay {
   readonly port: number;
   /** Makes the present connections silent. Later connections are relayed. @returns the number of silent connections */
   silence(): number;
+  /** Makes the present connections and all later ones silent, until `listen` is called. */
+  deafen(): void;
+  /** Ends the connections that were opened after `deafen`, and relays all later ones. */
+  listen(): void;
   close(): Promise<void>;
 }
 
@@ -18,7 +22,14 @@ export async function openSilentRelay(
   alter: (bytes: Buffer) => Buffer = (bytes) => bytes,
 ): Promise<SilentRelay> {
   const pairs = new Set<readonly [Socket, Socket]>();
+  const unheard = new Set<Socket>();
+  let isDeaf = false;
   const server = createServer((client) => {
+    if (isDeaf) {
+      unheard.add(client);
+      client.on('error', () => {}).on('close', () => unheard.delete(client));
+      return;
+    }
     const target = connect(targetPort, '127.0.0.1');
     const pair = [client, target] as const;
     pairs.add(pair);
@@ -34,16 +45,27 @@ export async function openSilentRelay(
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const silence = () => {
+    for (const [client, target] of pairs) {
+      client.unpipe(target).pause();
+      target.unpipe().pause();
+    }
+    return pairs.size;
+  };
+  const listen = () => {
+    isDeaf = false;
+    for (const client of unheard) client.destroy();
+  };
   return {
     port: (server.address() as AddressInfo).port,
-    silence() {
-      for (const [client, target] of pairs) {
-        client.unpipe(target).pause();
-        target.unpipe().pause();
-      }
-      return pairs.size;
+    silence,
+    deafen() {
+      isDeaf = true;
+      silence();
     },
+    listen,
     async close() {
+      listen();
       for (const pair of pairs) for (const socket of pair) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -3,7 +3,7 @@ import { toHex } from '../../../src/model/hex.js';
 import { publisherKeys } from '../../load/keys.js';
 import { median } from '../../load/statistics.js';
 import { Updates } from '../../load/updates.js';
-import { pause } from '../../load/wait.js';
+import { HANG_MS, pause } from '../../load/wait.js';
 import { type Check, exactly, type Finding, type Scale, type Sizes } from '../check.js';
 import { until } from '../service.js';
 import { SignedValues } from '../signed_values.js';
@@ -25,7 +25,7 @@ export const cluster: Check = {
 
 const SETTLED_MS = 1_000;
 const STEADY_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 500 };
-const RECOVERED_MS_MAX = 60_000;
+const RECOVERED_MS_MAX: Readonly<Record<Scale, number>> = { full: 60_000, smoke: HANG_MS };
 /** The time after the start at which the rounds of all faults end. */
 const ROUNDS_MS: Readonly<Record<Scale, number>> = { full: 240_000, smoke: 0 };
 const HOUR_NS = 3_600_000_000_000n;
@@ -39,7 +39,7 @@ async function measure(scale: Scale, { minutes, only }: Sizes) {
     return {
       skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
     };
-  const torture = new ClusterTorture(await TortureCluster.start({ binary }));
+  const torture = new ClusterTorture(await TortureCluster.start({ binary }), RECOVERED_MS_MAX[scale]);
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();
   const named = Object.keys(FAULTS).filter((name) => only === undefined || name === only);
@@ -53,6 +53,7 @@ async function measure(scale: Scale, { minutes, only }: Sizes) {
 
 class ClusterTorture {
   readonly #cluster: TortureCluster;
+  readonly #recoveredMsMax: number;
   readonly #values = new SignedValues();
   readonly #readers: readonly NodeReader[];
   readonly #publishers: readonly RoamingPublisher[];
@@ -61,7 +62,8 @@ class ClusterTorture {
     { readonly limits: SilenceLimits | undefined; readonly found: Silences }
   >();
 
-  constructor(cluster: TortureCluster) {
+  constructor(cluster: TortureCluster, recoveredMsMax: number) {
+    this.#recoveredMsMax = recoveredMsMax;
     this.#cluster = cluster;
     const { nodes } = cluster;
     this.#readers = nodes.map((node) => new NodeReader(node, this.#values));
@@ -126,7 +128,7 @@ class ClusterTorture {
     await until(
       'every client gets something new',
       () => tracks.every(({ lastMs }) => lastMs > sinceMs),
-      RECOVERED_MS_MAX,
+      this.#recoveredMsMax,
     );
     await pause(SETTLED_MS);
   }
