@@ -129,6 +129,41 @@ test('the live page', needsBrowser(), async (t) => {
     });
   });
 
+  await t.test('the seal explains itself, and a forged copy breaks in the right place', async (t) => {
+    await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
+      await untilText(page, '.proof', 'Verified here');
+      await page.locator('#grid [role=row] .sealed').first().click();
+      await untilText(page, '#seal', 'It is the key in your link');
+      t.match(await page.textContent('#seal'), new RegExp(service.evmAddress));
+      const titles = await page.locator('.steps summary b').allTextContents();
+      t.same(titles, ['Publishers', 'Median', 'Merkle root', 'Signature', 'You']);
+      await page.click('.steps li:first-child summary');
+      t.equal(await page.locator('.steps tbody tr').count(), 1);
+      const shown = await page.textContent('#price');
+      for (const [part, steps, check] of [
+        ['frame', 'you', /signer: signed by 0x/],
+        ['publisher', 'publishers price', /signed_prices\[0\] signature: it was made by 0x/],
+        ['aggregate', 'price signature', /price: the median is 9/],
+      ] as const) {
+        await page.selectOption('.forge select', part);
+        await page.click('.forge button');
+        await untilText(page, '.forged', 'Refused');
+        const broken = () =>
+          page.evaluate(
+            `[...document.querySelectorAll('.steps > [data-status=failed]')].map((step) => step.dataset.step).join(' ')`,
+          );
+        await eventually(async () => (await broken()) === steps);
+        t.match(await page.textContent('.steps'), check);
+        t.equal(await page.locator('.forged ins').count(), 1);
+      }
+      t.equal(await page.textContent('#price'), shown);
+      t.notOk(await page.isVisible('#notice'));
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('#seal', { state: 'hidden' });
+      t.equal((await shownRows(page))['BTCUSD']?.seal, 'verified');
+    });
+  });
+
   await t.test('search and keyboard', async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');

@@ -35,6 +35,7 @@ export class AssetDetail {
   #asset: TaxonomyAsset | undefined;
   #resolution = FIRST_RESOLUTION;
   #chartedNs = 0n;
+  #sealText = '';
 
   constructor(options: AssetDetailOptions) {
     this.#options = options;
@@ -54,6 +55,11 @@ export class AssetDetail {
 
   get asset(): TaxonomyAsset | undefined {
     return this.#asset;
+  }
+
+  /** The text beside the seal, without the age. */
+  get sealText(): string {
+    return this.#sealText;
   }
 
   get resolution(): Resolution {
@@ -99,8 +105,9 @@ export class AssetDetail {
     market.hidden = market.textContent === '';
     market.dataset['market'] = quote?.marketStatus ?? '';
     const age = quote === undefined ? '' : `, ${ageText(nowMs - quote.madeMs)} old`;
-    byId('verdict').querySelector('span')!.textContent =
-      board.fault === undefined ? SEAL_TEXTS[seal] + age : `${SEAL_TEXTS[seal]}: ${board.fault.reason}`;
+    const { fault } = board;
+    this.#sealText = fault === undefined ? SEAL_TEXTS[seal] : `${SEAL_TEXTS[seal]}: ${fault.reason}`;
+    byId('verdict').querySelector('span')!.textContent = this.#sealText + (fault === undefined ? age : '');
   }
 
   /** Draws the exact price. Digits that the table does not show are smaller. */

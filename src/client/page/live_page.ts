@@ -14,6 +14,8 @@ import type { PinnedSigners } from './pins.js';
 import { PriceChart } from './price_chart.js';
 import { ProofPanel } from './proof_panel.js';
 import { ProofVerifier } from './proof_verifier.js';
+import { SealButton } from './seal_button.js';
+import type { SealFacts } from './seal_card.js';
 import { StateBar } from './state_bar.js';
 
 /** The interval at which ages and states are drawn again while no frame comes. */
@@ -37,6 +39,8 @@ export class LivePage {
   readonly #chart: PriceChart;
   readonly #detail: AssetDetail;
   readonly #proof: ProofPanel;
+  readonly #verifier = new ProofVerifier(byId<HTMLLinkElement>('worker').href);
+  readonly #seal = new SealButton(() => this.#sealFacts());
   readonly #bases: BasePrices;
   readonly #address = new PageAddress((place) => this.#travel(place));
   #seen: readonly TaxonomyAsset[] = [];
@@ -74,11 +78,12 @@ export class LivePage {
     this.#proof = new ProofPanel({
       root: document.querySelector<HTMLElement>('.proof')!,
       client,
-      verifier: new ProofVerifier(byId<HTMLLinkElement>('worker').href),
+      verifier: this.#verifier,
       signerOf: ({ signatureType }) => pins.get(signatureType)?.key,
       oracleId: () => this.#prices.oracleId,
       nowMs,
       payloadOf: (asset) => this.#prices.payloadOf(asset),
+      onProven: () => this.#seal.continue(),
     });
     this.#table = new AssetTable({
       grid: byId('grid'),
@@ -109,6 +114,9 @@ export class LivePage {
     byId('connection').addEventListener('toggle', () => this.#draw());
     byId('back').addEventListener('click', () => this.#back());
     byId('share').replaceChildren(copyButton('Copy link', () => this.#linkText()));
+    byId('grid').addEventListener('click', ({ target }) => {
+      if ((target as Element).closest('.sealed') !== null) this.#seal.open();
+    });
     byId('signer-forget').addEventListener('click', () => {
       this.#options.pins.forget();
       location.reload();
@@ -196,7 +204,25 @@ export class LivePage {
       });
   }
 
+  /** Returns the facts behind the seal of the chosen asset. */
+  #sealFacts(): SealFacts | undefined {
+    const { asset } = this.#detail;
+    if (asset === undefined) return undefined;
+    const { pins } = this.#options;
+    const [hex, pin] = [this.#prices.payloadOf(asset), pins.get('stream')];
+    return {
+      symbol: asset.symbol,
+      sealText: this.#detail.sealText,
+      isVerified: this.#board.seal(asset, performance.now()) === 'verified',
+      proven: this.#proof.proven,
+      pin: pins.get(asset.signatureType),
+      frame: hex === undefined || pin === undefined ? undefined : { hex, id: asset.id, pin },
+      verify: (request) => this.#verifier.verify(request),
+    };
+  }
+
   #show(asset: TaxonomyAsset | undefined): void {
+    this.#seal.close();
     this.#detail.show(asset);
     this.#proof.show(asset);
     this.#want();

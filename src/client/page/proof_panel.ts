@@ -1,17 +1,18 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import type { StreamClient } from '../prices/stream_client.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import type { Check } from '../verify/checks.js';
 import { readAlgorithms } from './answers.js';
 import { ageMs } from './board.js';
 import { copyButton } from './copy_button.js';
 import { contractCall, verifyCommand } from './copy_texts.js';
 import { element, facts } from './elements.js';
 import { oneAtATime } from './one_at_a_time.js';
-import { ageText, exactPrice, shortHex, timeText } from './price_text.js';
+import { ageText, exactPrice, timeText } from './price_text.js';
 import type { Proof, ProofContent } from './proof.js';
 import { sortChecks } from './proof_checks.js';
+import { algorithmDetails, checkList, hexText, publisherTable, verdictLine } from './proof_parts.js';
 import type { ProofVerifier } from './proof_verifier.js';
+import type { ProvenAggregate } from './seal_card.js';
 
 /** The interval at which the proof is read again. */
 const REFRESH_MS = 5_000;
@@ -29,6 +30,8 @@ export interface ProofPanelOptions {
   readonly nowMs: () => number;
   /** Returns the newest verified payload that holds the asset, as hex. */
   readonly payloadOf: (asset: TaxonomyAsset) => string | undefined;
+  /** Called when {@link ProofPanel.proven} has changed. */
+  readonly onProven: () => void;
 }
 
 /** The newest signed aggregate of the chosen asset, with the results of all its checks. */
@@ -38,15 +41,22 @@ export class ProofPanel {
   #asset: TaxonomyAsset | undefined;
   #timer = 0;
   #algorithms: ReadonlyMap<string, string> | undefined;
+  #proven: ProvenAggregate | undefined;
   #age: { readonly element: HTMLElement; readonly signedAtNs: bigint } | undefined;
 
   constructor(options: ProofPanelOptions) {
     this.#options = options;
   }
 
+  /** Returns the newest aggregate that was read, with its proof. */
+  get proven(): ProvenAggregate | undefined {
+    return this.#proven;
+  }
+
   /** Shows the proof of an asset, or nothing. */
   show(asset: TaxonomyAsset | undefined): void {
     this.#asset = asset;
+    this.#proven = undefined;
     this.#age = undefined;
     this.#options.root.replaceChildren(element('p', { class: 'soft' }, 'The proof is being read…'));
     void this.#read();
@@ -92,14 +102,18 @@ export class ProofPanel {
       this.#fail('No key is pinned for this type of signature.');
       return;
     }
-    const proof = await verifier.verify({
+    const request = {
       answer,
       symbol,
       signers: [signer],
       oracleId: oracleId(),
       algorithms: this.#algorithms,
-    });
-    if (this.#asset !== asset || this.#isInUse) return;
+    };
+    const proof = await verifier.verify(request);
+    if (this.#asset !== asset) return;
+    this.#proven = proof && { request, proof };
+    this.#options.onProven();
+    if (this.#isInUse) return;
     if (proof?.content === undefined) {
       this.#fail(proof?.report.checks[0]?.reason ?? 'There is no live price to prove.');
       return;
@@ -170,80 +184,4 @@ export class ProofPanel {
       copyButton('Copy for a contract', contract, 'No verified payload yet'),
     );
   }
-}
-
-function verdictLine(isVerified: boolean, text: string): HTMLElement {
-  return element('p', { class: 'verdict', 'data-status': isVerified ? 'ok' : 'failed' }, text);
-}
-
-function algorithmDetails({ algorithm, algorithmText }: ProofContent): HTMLElement | string {
-  if (algorithmText === undefined) return algorithm;
-  return element('details', {}, element('summary', {}, algorithm), element('pre', {}, algorithmText));
-}
-
-function publisherTable(
-  { publishers }: ProofContent,
-  checks: ReadonlyMap<number, readonly Check[]>,
-): HTMLElement {
-  const rows = publishers.map(({ key, price, timestampNs }, i) => {
-    const own = checks.get(i) ?? [];
-    const bad = own.filter(({ status }) => status !== 'ok');
-    const text = bad.length === 0 ? 'ok' : bad.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
-    return element(
-      'tr',
-      {},
-      element('td', {}, hexText(key)),
-      element('td', { class: 'number' }, bad.length === 0 ? exactPrice(price) : '—'),
-      timeCell(timestampNs),
-      element(
-        'td',
-        {
-          class: 'verdict',
-          'data-status': bad.length === 0 ? 'ok' : 'failed',
-          title: own.map(({ name }) => name).join('\n'),
-        },
-        text,
-      ),
-    );
-  });
-  const heads = [
-    element('th', {}, 'Key'),
-    ...['Price', 'Signed (UTC)'].map((name) => element('th', { class: 'number' }, name)),
-    element('th', {}, 'Check'),
-  ];
-  return element(
-    'div',
-    { class: 'wide' },
-    element('table', {}, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows)),
-  );
-}
-
-/** Makes a cell with the time of day. A narrow screen hides the digits below milliseconds. */
-function timeCell(timestampNs: bigint): HTMLElement {
-  const text = timeText(timestampNs).slice('YYYY-MM-DD '.length);
-  const fine = element('span', { class: 'fine' }, text.slice('HH:MM:SS.mmm'.length));
-  return element('td', { class: 'number' }, text.slice(0, 'HH:MM:SS.mmm'.length), fine);
-}
-
-function checkList(checks: readonly Check[]): HTMLElement {
-  return element(
-    'ul',
-    { class: 'checks' },
-    ...checks.map(({ name, status, reason }) =>
-      element(
-        'li',
-        { class: 'verdict', 'data-status': status },
-        reason === undefined ? name : `${name}: ${reason}`,
-      ),
-    ),
-  );
-}
-
-function hexText(text: string): HTMLElement {
-  return element(
-    'code',
-    { title: text },
-    element('span', { class: 'whole' }, text),
-    element('span', { class: 'short' }, shortHex(text)),
-  );
 }

@@ -7,6 +7,8 @@ import { PROOF_WORKER_NAME, type Proof, type ProofRequest } from './proof.js';
 export class ProofVerifier {
   readonly #url: string;
   #worker: Worker | undefined;
+  /** The end of the last verification, also of a failed one. */
+  #last: Promise<unknown> = Promise.resolve();
 
   /** @param url the address of the worker's module */
   constructor(url: string) {
@@ -15,6 +17,12 @@ export class ProofVerifier {
 
   /** Verifies an aggregate. Rejects when the worker fails; the next call starts another worker. */
   verify(request: ProofRequest): Promise<Proof | undefined> {
+    const verified = this.#last.then(() => this.#ask(request));
+    this.#last = verified.catch(() => undefined);
+    return verified;
+  }
+
+  #ask(request: ProofRequest): Promise<Proof | undefined> {
     this.#worker ??= new Worker(this.#url, { type: 'module', name: PROOF_WORKER_NAME });
     const worker = this.#worker;
     return new Promise((resolve, reject) => {

@@ -1,10 +1,14 @@
 import { test } from 'tap';
 import { readAlgorithms } from '../../../src/client/page/answers.js';
+import { type ForgedPrice, forgeAnswer, forgeFrame } from '../../../src/client/page/forgery.js';
 import { proofOf } from '../../../src/client/page/proof.js';
+import { stepOf } from '../../../src/client/page/proof_steps.js';
 import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
+import { verifyPayload } from '../../../src/client/verify/verify_payload.js';
 import { REST_PATHS } from '../../../src/wire/paths.js';
 import { Feed, units } from '../../service/feed.js';
 import { get, startTestService } from '../../service/harness.js';
+import { bodyOf, SIGNER, signed } from '../signed_payload.js';
 
 const ASSETS = [
   { id: 1, symbol: 'AAA' },
@@ -41,4 +45,43 @@ test('a proof shows what it verifies', async (t) => {
     content: undefined,
     report: { verdict: 'failed', checks: [{ name: 'form', reason: /signature_type/ }] },
   });
+
+  const brokenSteps = (price: ForgedPrice, turn: number) => {
+    const single = writeExactJson({ data: { BTCUSD: data.BTCUSD } });
+    const forgery = forgeAnswer(single, price, turn)!;
+    t.equal([...forgery.text].filter((one, i) => one !== single[i]).length, 1, 'one digit differs');
+    const { checks, verdict } = proofOf(forgery.text, 'BTCUSD', expected)!.report;
+    t.equal(verdict, 'failed');
+    return new Set(checks.filter(({ status }) => status === 'failed').map(stepOf));
+  };
+  for (const turn of [0, 1, 22, 23]) {
+    t.same(brokenSteps('publisher', turn), new Set(['publishers', 'price']));
+    t.same(brokenSteps('aggregate', turn), new Set(['price', 'signature']));
+  }
+  t.equal(forgeAnswer('{"data":{}}', 'publisher', 0), undefined);
+});
+
+test('a frame with a changed digit is of another signer', async (t) => {
+  for (const price of [units(95_000), -1n]) {
+    const assets: [number, bigint, number][] = [
+      [1, units(5), 1],
+      [2, price, 1],
+    ];
+    const hex = signed(bodyOf({ taxonomyId: 1, timestampNs: 1_765_215_119_172_715_000n, assets }, true));
+    for (const [turn, prefix] of [
+      [0, ''],
+      [19, '0x'],
+      [20, '0x'],
+    ] as const) {
+      const received = prefix + hex.replace(/^0x/, '');
+      const forgery = forgeFrame(received, 2, turn)!;
+      t.not(forgery.text[forgery.at], forgery.before);
+      const { checks, payload } = verifyPayload(forgery.text, { signers: [SIGNER] });
+      t.equal(checks.find(({ name }) => name === 'signer')?.status, 'failed');
+      t.equal(payload?.assets[0]?.value, units(5), 'the other asset is the same');
+      t.not(payload?.assets[1]?.value, price);
+    }
+    t.equal(forgeFrame(hex, 3, 0), undefined);
+  }
+  t.equal(forgeFrame('0x12', 1, 0), undefined);
 });

@@ -1,0 +1,62 @@
+import { decodePayload } from '../verify/decode_payload.js';
+
+/** A copy of received text with one digit changed. */
+export interface Forgery {
+  /** The whole copy. */
+  readonly text: string;
+  /** The place of the changed digit in the copy. */
+  readonly at: number;
+  /** The digit before the change. */
+  readonly before: string;
+}
+
+/** The price in an answer whose digit a forgery changes: that of the aggregate, or of the first publisher. */
+export type ForgedPrice = 'aggregate' | 'publisher';
+
+/** The prices in the text of an aggregate, in their order: the aggregate's own, the service's, then the publishers'. */
+const PRICES = /"price":\s*"?-?(\d+)/g;
+const PRICE_PLACES: Readonly<Record<ForgedPrice, number>> = { aggregate: 0, publisher: 2 };
+/** The hex digits of the signature, the ID and the price in a payload. */
+const SIGNATURE_DIGITS = 130;
+const ID_DIGITS = 4;
+const PRICE_DIGITS = 32;
+/** The last digits of a price, which are not 0 or far from its beginning, so that the price stays near. */
+const LOW_DIGITS = 20;
+
+/**
+ * Changes a digit of an asset's price in a copy of a payload.
+ * @param turn a number from 0, which selects another digit each time
+ * @returns `undefined` for a payload without the asset
+ */
+export function forgeFrame(hex: string, id: number, turn: number): Forgery | undefined {
+  const payload = decodePayload(hex);
+  const asset = 'assets' in payload ? payload.assets.find((one) => one.id === id) : undefined;
+  if (asset === undefined) return undefined;
+  const price = BigInt.asUintN(128, asset.value).toString(16).padStart(PRICE_DIGITS, '0');
+  const entry = id.toString(16).padStart(ID_DIGITS, '0') + price;
+  const start = hex.toLowerCase().indexOf(entry, SIGNATURE_DIGITS);
+  if (start < 0) return undefined;
+  const low = PRICE_DIGITS - LOW_DIGITS + (turn % LOW_DIGITS);
+  return forged(hex, start + ID_DIGITS + low, 16);
+}
+
+/**
+ * Changes a digit of a price in a copy of an answer with one aggregate.
+ * @param turn a number from 0, which selects another digit each time
+ * @returns `undefined` for an answer without this price
+ */
+export function forgeAnswer(answer: string, price: ForgedPrice, turn: number): Forgery | undefined {
+  const found = [...answer.matchAll(PRICES)][PRICE_PLACES[price]];
+  if (found === undefined) return undefined;
+  const digits = found[1]!;
+  const start = found.index + found[0].length - digits.length;
+  return forged(answer, start + (turn % digits.length), 10);
+}
+
+/** Replaces a digit by the next one, and the highest by the digit before it, so that no first digit becomes 0. */
+function forged(text: string, at: number, base: 10 | 16): Forgery {
+  const before = text[at]!;
+  const value = Number.parseInt(before, base);
+  const after = (value === base - 1 ? value - 1 : value + 1).toString(base);
+  return { text: text.slice(0, at) + after + text.slice(at + 1), at, before };
+}

@@ -1,0 +1,52 @@
+import { byId, element } from './elements.js';
+import type { SealFacts } from './seal_card.js';
+
+/**
+ * The card that explains the seal. The program of the card loads when the card opens, so that the page's first bytes do not grow.
+ */
+export class SealButton {
+  readonly #root = byId('seal');
+  readonly #factsNow: () => SealFacts | undefined;
+  #isEmpty = true;
+
+  /** @param factsNow returns what the card shows; `undefined` while no asset is chosen */
+  constructor(factsNow: () => SealFacts | undefined) {
+    this.#factsNow = factsNow;
+    this.#root.addEventListener('toggle', (event) => {
+      if ((event as ToggleEvent).newState === 'open') void this.#draw();
+      else this.#empty();
+    });
+  }
+
+  open(): void {
+    this.#root.showPopover();
+  }
+
+  close(): void {
+    this.#root.hidePopover();
+  }
+
+  /** Draws an open card that still waits for its proof. */
+  continue(): void {
+    if (this.#isEmpty && this.#root.matches(':popover-open')) void this.#draw();
+  }
+
+  async #draw(): Promise<void> {
+    const facts = this.#factsNow();
+    if (facts === undefined) return;
+    this.#isEmpty = facts.proven === undefined;
+    try {
+      const { drawSealCard } = await import('./seal_card.js');
+      drawSealCard(this.#root, facts);
+    } catch {
+      this.#root.replaceChildren(
+        element('p', { class: 'problem' }, 'The service did not send this part of the page.'),
+      );
+    }
+  }
+
+  #empty(): void {
+    this.#isEmpty = true;
+    this.#root.replaceChildren();
+  }
+}
