@@ -1,5 +1,6 @@
 import type { PublisherSession, PublishOutcome, PublishReceiver } from '../aggregator/publisher_session.js';
 import { Ticker } from '../clock/ticker.js';
+import { usesStark } from '../config/stark_use.js';
 import { type CryptoPool, createCryptoPool } from '../crypto/pool/pool.js';
 import { secp256k1, systemSecp256k1 } from '../crypto/secp256k1/secp256k1.js';
 import type { EdgeSet } from '../edge/edge_set.js';
@@ -49,6 +50,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   try {
     await Promise.all(loaded.map((thread) => thread.loaded));
     const settings = derive(config, options.keys, pool);
+    if (usesStark(config)) await pool.warmStark();
     const { dir, reserveBytes } = config.storage;
     store = await openStore({
       ...storeOptions(settings),

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { secondsOf } from '../clock/clock_watch.js';
 import { type Config, changedFixedSections, withFixedSections } from '../config/config.js';
 import type { PrivateKeys } from '../config/private_keys.js';
+import { usesStark } from '../config/stark_use.js';
 import type { EdgeSet } from '../edge/edge_set.js';
 import { type OpenEdgesOptions, openEdges } from '../edge/open_edges.js';
 import { loadThread } from '../edge/threads/loaded_thread.js';
@@ -192,6 +193,7 @@ class RunningService implements Service {
     // step.
     store.reconfigure(storeOptions(next));
     this.#making.settings = next;
+    if (usesStark(next.config)) void this.#making.pool.warmStark();
     // The edges must know a new asset before the asset has a price.
     this.#edges.tell({ do: 'reload', config: next.config, identity: identityOf(next) });
     maker.reload(next);

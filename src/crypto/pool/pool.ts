@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
-import type { Price } from '../../model/price.js';
-import type { TimeNs } from '../../model/time.js';
 import type { EvmVerifyJob } from '../evm_verifier.js';
-import { type StarkMessage, starkPriceMessage } from '../stark/stark.js';
+import type { StarkMessage } from '../stark/stark.js';
 import type { StarkSignatureBytes } from '../stark/stark_ecdsa.js';
+import { fillStarkTables } from '../stark/stark_tables.js';
 import type { SignatureVerdict } from '../verdict.js';
 import { type CryptoJobs, createCryptoJobs, type StarkVerifyJob } from './jobs.js';
 import { signEvmKind, signStarkKind, verifyEvmKind, verifyStarkKind } from './kinds.js';
 import { doTogether, giveOut, joined, type Kind, QueuedWork, WorkQueue } from './queued_work.js';
 import { type Repeat, ThreadHung, Threads } from './threads.js';
 import { Turn } from './turn.js';
+import { WARM_UP_DIGEST, WARM_UP_KEY, WARM_UP_MESSAGES } from './warm_up.js';
 
 export type { EvmVerifyJob } from '../evm_verifier.js';
 export type { StarkVerifyJob } from './jobs.js';
@@ -31,6 +31,11 @@ export interface CryptoPool {
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
+  /**
+   * Fills the tables for Stark prices on all threads. Without this call, the first Stark price on each thread takes up to 0.2 s. Only the
+   * first call does anything.
+   */
+  warmStark(): Promise<void>;
   /** Does any amount of work on the calling thread. */
   readonly here: CryptoJobs;
   /** The number of jobs that workers do now or that wait for a worker. */
@@ -52,10 +57,10 @@ export interface CryptoPoolOptions {
   readonly defer?: (callback: () => void) => void;
 }
 
-/** Starts the threads. Each thread, and also the calling thread, fills its tables before the first real job. */
+/** Starts the threads, and waits until each thread has done a job. */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
   const pool = new WorkerPool(options);
-  await pool.warm();
+  await pool.load();
   return pool;
 }
 
@@ -90,11 +95,6 @@ const PIECE_MS_MAX = 5_000;
 /** The number of times that workers attempt a piece. After these attempts the piece is given up. */
 const WORKER_ATTEMPTS_MAX = 2;
 
-/** Together these messages use each window of the tables that ordinary prices use. */
-const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
-  (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
-);
-
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
@@ -103,6 +103,7 @@ class WorkerPool implements CryptoPool {
   readonly #waiting = new WorkQueue();
   #helps = false;
   readonly #turn: Turn;
+  #starkWarmed: Promise<void> | undefined;
   /** The functions that are called when all work is done. */
   readonly #onDone: (() => void)[] = [];
   readonly #verifyEvm = verifyEvmKind(this.here);
@@ -154,13 +155,24 @@ class WorkerPool implements CryptoPool {
     return this.#do(signStarkKind(this.here, key), messages);
   }
 
-  async warm(): Promise<void> {
-    const kind = signStarkKind(this.here, Buffer.alloc(32, 1));
-    // A piece is sent to the thread with the least work. There are as many pieces as threads, so each thread gets one piece.
-    const threads = Array.from({ length: this.#threads }, () => this.#wait(kind, WARM_UP_MESSAGES, 0));
-    kind.inline(WARM_UP_MESSAGES);
-    // A thread that fails during this step is replaced like any failed thread.
-    await Promise.allSettled(threads);
+  load(): Promise<unknown> {
+    return this.#onEachThread(signEvmKind(this.here, WARM_UP_KEY), WARM_UP_DIGEST);
+  }
+
+  warmStark(): Promise<void> {
+    this.#starkWarmed ??= Promise.all([
+      this.#onEachThread(signStarkKind(this.here, WARM_UP_KEY), WARM_UP_MESSAGES),
+      fillStarkTables(setImmediate),
+    ]).then(() => {});
+    return this.#starkWarmed;
+  }
+
+  /**
+   * Does the jobs on each thread, if no thread has work. A piece is sent to the thread with the least work, and there are as many pieces as
+   * threads. A thread that fails is replaced like any failed thread.
+   */
+  #onEachThread<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Promise<unknown> {
+    return Promise.allSettled(Array.from({ length: this.#threads }, () => this.#wait(kind, jobs, 0)));
   }
 
   async close(): Promise<void> {

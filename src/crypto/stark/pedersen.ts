@@ -52,6 +52,15 @@ export class Pedersen {
   }
 }
 
+/** The windows of P2 that prices use. */
+const PRICE_WINDOWS = 10;
+
+/** Fills the tables for the hashes of prices. Yields after each window of a table. */
+export function* fillPedersenTables(): Generator<void> {
+  yield* P0.fill();
+  yield* P2.fill(PRICE_WINDOWS);
+}
+
 const LOW_BITS = 248;
 
 function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: CurvePoint): void {
@@ -77,7 +86,7 @@ const P1: CurvePoint = {
   x: 2251563274489750535117886426533222435294046428347329203627021249169616184184n,
   y: 1798716007562728905295480679789526322175868328062420237419143593021674992973n,
 };
-// The second operand is different each time, so its table is larger. Prices use the lower ten windows of the table.
+// The second operand is different each time, so its table is larger. Prices use its {@link PRICE_WINDOWS} lower windows.
 const P2 = new TabledPoint(
   {
     x: 2138414695194151160943305727036575959195309218611738193261179310511854807447n,

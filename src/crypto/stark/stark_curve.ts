@@ -98,16 +98,18 @@ export class PointSum {
  * 4,096 points (about 0.5 MB) with 8 bits, and 23,552 points with 11 bits.
  */
 export class TabledPoint implements Multiplicand {
+  readonly #point: CurvePoint;
   readonly #windowBits: number;
-  readonly #bases: readonly CurvePoint[];
+  /** The first point of each window. The points are computed at the first use, because most processes use no Stark key. */
+  #bases: readonly CurvePoint[] | undefined;
   /** The coordinates of each window: x and y of each point, in turn. */
   readonly #windows: (readonly bigint[] | undefined)[];
 
   constructor(point: CurvePoint, windowBits: number) {
+    this.#point = point;
     this.#windowBits = windowBits;
     // The windows cover one bit more than a scalar, so that the last signed digit has no carry out of the table.
     const windows = Math.ceil((SCALAR_BITS + 1) / windowBits);
-    this.#bases = basesOf(point, windowBits, windows);
     this.#windows = new Array(windows).fill(undefined);
   }
 
@@ -122,12 +124,28 @@ export class TabledPoint implements Multiplicand {
       carry = digit > radix / 2 ? 1 : 0;
       if (carry === 1) digit -= radix;
       if (digit === 0) continue;
-      this.#windows[window] ??= multiplesOf(this.#bases[window]!, radix / 2);
-      const multiples = this.#windows[window]!;
+      const multiples = this.#window(window);
       const at = 2 * (Math.abs(digit) - 1);
       const y = multiples[at + 1]!;
       sum.add(multiples[at]!, digit < 0 === negative ? y : -y);
     }
+  }
+
+  /** Fills the first windows of the table, by default all. Yields after each window, so that the caller can do other work. */
+  *fill(count = this.#windows.length): Generator<void> {
+    for (let window = 0; window < count; window++) {
+      this.#window(window);
+      yield;
+    }
+  }
+
+  #window(window: number): readonly bigint[] {
+    const known = this.#windows[window];
+    if (known !== undefined) return known;
+    this.#bases ??= basesOf(this.#point, this.#windowBits, this.#windows.length);
+    const multiples = multiplesOf(this.#bases[window]!, 2 ** (this.#windowBits - 1));
+    this.#windows[window] = multiples;
+    return multiples;
   }
 }
 

@@ -2,7 +2,9 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { clockOfThread } from '../../clock/shared_clock.js';
 import { Ticker } from '../../clock/ticker.js';
-import { createCryptoPool } from '../../crypto/pool/pool.js';
+import { usesStark } from '../../config/stark_use.js';
+import { createCryptoJobs } from '../../crypto/pool/jobs.js';
+import { fillStarkTables } from '../../crypto/stark/stark_tables.js';
 import { RingReader } from '../../feed/byte_ring.js';
 import type { Feed } from '../../feed/feed.js';
 import { readFeedMessage } from '../../feed/feed_bytes.js';
@@ -48,7 +50,7 @@ const signal = new LivenessSignal(liveness);
 signal.start();
 
 const webSockets = loadWebSockets(allowedSha256);
-const pool = await createCryptoPool({ threads: 0 });
+const jobs = createCryptoJobs();
 const asks = new PendingReplies();
 /** The commands that arrived before the edge existed. */
 const early: Order[] = [];
@@ -94,6 +96,7 @@ const feed: Omit<Feed, 'begin'> = {
   committed: (isOnDisk) => follower.committed(isOnDisk),
 };
 
+if (usesStark(settings.config)) await fillStarkTables(setImmediate);
 const ticker = new Ticker(clock);
 
 edge = await openEdge({
@@ -120,8 +123,8 @@ edge = await openEdge({
     store: follower,
     // Signatures are made on this thread, because each thread has its own core.
     pool: {
-      here: pool.here,
-      signEvm: signInTurns((digests, key) => pool.here.signEvm(digests, key), setImmediate),
+      here: jobs,
+      signEvm: signInTurns((digests, key) => jobs.signEvm(digests, key), setImmediate),
     },
     counters,
   },
@@ -154,6 +157,7 @@ function carryOut(command: Order): void {
       void listen();
       break;
     case 'reload':
+      if (usesStark(command.config)) void fillStarkTables(setImmediate);
       edge!.do(withBuffers(command));
       break;
     case 'handOver':

@@ -37,6 +37,15 @@ function expected(multiple: bigint): { x: bigint; y: bigint } | undefined {
   return reduced === 0n ? undefined : Point.BASE.multiplyUnsafe(reduced).toAffine();
 }
 
+test('a table that is filled before its use yields after each window', async (t) => {
+  const table = new TabledPoint(BASE, 8);
+  t.equal([...table.fill(3)].length, 3);
+  t.equal([...table.fill()].length, 32);
+  const sum = new PointSum();
+  table.addMultiple(sum, GROUP_ORDER - 1n, false);
+  t.same(sum.toAffine(), expected(GROUP_ORDER - 1n));
+});
+
 test('tables of any window size, the plain point and the generator add the same multiples', async (t) => {
   holds(
     t,
