@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import type { BUILT_IN_CALENDARS } from './definition.js';
-import { MINUTES_PER_DAY, type Session, type TradingSchedule } from './schedule.js';
+import { MINUTES_PER_DAY, type TradingSchedule } from './schedule.js';
+import type { Session } from './trading_hours.js';
 import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us-holidays.js';
 
 const TIME_ZONE = 'America/New_York';

@@ -2,15 +2,10 @@ import { Temporal } from 'temporal-polyfill';
 import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
 import { BUILT_IN_SCHEDULES } from './built-in.js';
 import type { CalendarDefinition } from './definition.js';
-import {
-  closedEarly,
-  MINUTES_PER_DAY,
-  type Session,
-  type TradingSchedule,
-  usualSessionsOn,
-} from './schedule.js';
-import type { Calendar, OpenStatus } from './status.js';
+import { closedEarly, MINUTES_PER_DAY, type TradingSchedule, usualSessionsOn } from './schedule.js';
+import type { Calendar } from './status.js';
 import { createCalendar } from './timeline.js';
+import type { OpenStatus, Session } from './trading_hours.js';
 
 /** An error in a definition. The path of the error begins with the calendar's name. */
 export interface CalendarError {

@@ -1,26 +1,12 @@
 import { strict as assert } from 'node:assert';
 import type { Temporal } from 'temporal-polyfill';
 import { MARKET_REGULAR } from '../wire/market_status_codes.js';
-import type { OpenStatus } from './status.js';
+import type { Session, TradingHours } from './trading_hours.js';
 
 export const MINUTES_PER_DAY = 1440;
 
-/**
- * A trading session, in wall-clock minutes from the midnight that begins the trading day's date. Negative minutes are on the
- * evening before that date. Minutes from 1440 on are on the day after that date.
- */
-export interface Session {
-  readonly fromMin: number;
-  readonly toMin: number;
-  readonly status: OpenStatus;
-}
-
 /** A market's trading days in its local time, before the times are converted to instants. */
-export interface TradingSchedule {
-  /** An IANA name. */
-  readonly timeZone: string;
-  /** The sessions of each weekday's trading day, Monday first, in order. No two sessions of the week overlap. */
-  readonly week: readonly (readonly Session[])[];
+export interface TradingSchedule extends TradingHours {
   /** Tells whether a rule of the market closes it for the trading day of `date`. */
   isHoliday(date: Temporal.PlainDate): boolean;
   /**

@@ -1,7 +1,5 @@
-import type { MARKET_CLOSED, MarketStatus } from '../wire/market_status_codes.js';
-
-/** The status of a session. Between sessions the market is closed. */
-export type OpenStatus = Exclude<MarketStatus, typeof MARKET_CLOSED>;
+import type { MarketStatus } from '../wire/market_status_codes.js';
+import type { TradingHours } from './trading_hours.js';
 
 /** The state of a market at one instant, and its next real change. `nextStatus` always differs from `status`. */
 export interface MarketState {
@@ -14,6 +12,7 @@ export interface MarketState {
 /** The trading times of a market. */
 export interface Calendar {
   readonly name: string;
+  readonly hours: TradingHours;
   /**
    * Returns the state at `unixS`, in UNIX seconds, whole or not. The calendar keeps the last answer until the next change, so a
    * call on every tick is cheap.

@@ -28,6 +28,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
 
   return {
     name,
+    hours: schedule,
     stateAt(unixS) {
       if (unixS >= lastFromS && unixS < last.changeAtS) return last;
       const found = find(unixS);

@@ -4,13 +4,13 @@ import type { Config } from './config.js';
 /**
  * Returns the SHA-256 of all keys that decide which prices a node makes: `service`, `assets`, `publishers` and `calendars`.
  * The order of keys and entries does not change the hash. `service.public_url` is not included, because each node has its
- * own public URL.
+ * own public URL. Names and classes of assets are not included, because they are only shown.
  */
 export function clusterConfigHash({ service, assets, publishers, calendars }: Config): Buffer {
   const { publicUrl: _, ...identity } = service;
   const text = canonicalText({
     service: identity,
-    assets: new Set(assets.map(({ index: _index, ...asset }) => asset)),
+    assets: new Set(assets.map(({ index: _index, fullName: _name, assetClass: _class, ...asset }) => asset)),
     publishers: new Set(publishers.map(({ index: _index, ...publisher }) => publisher)),
     calendars,
   });

@@ -276,6 +276,8 @@ function toAsset(asset: ConfigFile['assets'][number], index: number): Asset {
     delta: asset.delta_percent,
     maxDeviation: asset.max_deviation_percent,
     calendar: asset.calendar,
+    ...(asset.name !== undefined && { fullName: asset.name }),
+    ...(asset.class !== undefined && { assetClass: asset.class }),
   };
 }
 

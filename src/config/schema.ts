@@ -43,6 +43,13 @@ const symbol = z
     new RegExp(`^(?!\\*$|__proto__$)[^\\s\\p{C},"\\\\]{1,${SYMBOL_LENGTH_MAX}}$`, 'u'),
     'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
   );
+/** Text that is shown beside a symbol. */
+const shownText = z
+  .string()
+  .regex(
+    /^[^\s\p{C}](?:[^\p{C}]{0,62}[^\s\p{C}])?$/u,
+    'expected 1 to 64 characters without control characters and outer spaces',
+  );
 const symbolList = z
   .array(z.union([z.literal('*'), symbol], { error: 'expected a symbol or "*"' }))
   .min(1)
@@ -132,6 +139,9 @@ const asset = z.strictObject({
   delta_percent: positiveDecimal().prefault(0.1),
   max_deviation_percent: positiveDecimal().optional(),
   calendar: line.prefault('none'),
+  /** The name for people, and the kind of asset. Both are only shown. */
+  name: shownText.optional(),
+  class: shownText.optional(),
 });
 
 const publisher = z.strictObject({

@@ -32,6 +32,10 @@ export interface Asset {
   readonly maxDeviation: bigint | undefined;
   /** The name of a calendar, or `none` for an asset that trades around the clock. */
   readonly calendar: string;
+  /** The name for people, such as `Bitcoin`. */
+  readonly fullName?: string | undefined;
+  /** The kind of asset for people, such as `crypto`. */
+  readonly assetClass?: string | undefined;
 }
 
 /**

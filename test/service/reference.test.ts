@@ -100,11 +100,39 @@ test('market status of no such asset, and of one that never closes, is 400', asy
   t.match(await status('asset_id=AAPL&asset_id=AAPL'), { status: 400, error: /^asset_id / });
 });
 
+test('charts know the hours, the zone, the name and the class of an asset', async (t) => {
+  const gold = { id: 9, symbol: 'XAUUSD', calendar: 'metals', name: 'Gold', class: 'metal' };
+  const service = await startTestService({ assets: [MARKETS[1], gold, { id: 11, symbol: 'BTCUSD' }] });
+  t.teardown(() => service.stop());
+  const read = async (path: string) => JSON.parse((await ask(service, path)).text);
+  t.match(await read('/udf/symbols?symbol=AAPL'), {
+    session: '0400-2000:23456',
+    timezone: 'America/New_York',
+    description: 'AAPL',
+    type: 'us_equities',
+  });
+  t.match(await read('/udf/symbols?symbol=XAUUSD'), {
+    session: '1800-1700:23456',
+    description: 'Gold',
+    type: 'metal',
+  });
+  t.match(await read('/udf/symbols?symbol=BTCUSD'), { session: '24x7', timezone: 'Etc/UTC', type: 'crypto' });
+  const symbols = async (query: string) =>
+    (await read(`/udf/search?${query}`)).map(({ symbol }: { symbol: string }) => symbol);
+  t.same(await symbols('query=GOL'), ['XAUUSD']);
+  t.same(await symbols('query=&type=crypto'), ['BTCUSD']);
+  t.same(await symbols('query=usd&limit=1'), ['XAUUSD']);
+});
+
 test('taxonomy, algorithms and pushed assets are what the configuration says', async (t) => {
   const pushed = { ethereum: { mainnet: { Z: { delta: 0.5, staleness: 3600 } }, testnet: {} } };
   const service = await startTestService({
     service: { taxonomy_id: 65_535 },
-    assets: [{ id: 65_535, symbol: 'Z' }, { ...MARKETS[3], aggregation: 'weighted average' }, MARKETS[1]],
+    assets: [
+      { id: 65_535, symbol: 'Z', name: 'Zed', class: 'letter' },
+      { ...MARKETS[3], aggregation: 'weighted average' },
+      MARKETS[1],
+    ],
     pushed_assets: pushed,
   });
   t.teardown(() => service.stop());
@@ -118,7 +146,7 @@ test('taxonomy, algorithms and pushed assets are what the configuration says', a
       { address: service.evmAddress, signature_type: 'evm', role: 'stream' },
     ],
     assets: [
-      { ...entry, asset_id: 65_535, name: 'Z', calendar: 'none' },
+      { ...entry, asset_id: 65_535, name: 'Z', calendar: 'none', full_name: 'Zed', class: 'letter' },
       {
         asset_id: 4,
         name: 'XAUUSD',

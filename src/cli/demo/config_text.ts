@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SignatureType } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import type { DemoAsset } from './demo_catalogue.js';
+import { DEMO_NAMES, type DemoAsset } from './demo_catalogue.js';
 
 /** The oracle ID of every simulated publisher. */
 export const SIMULATION_ORACLE_ID = 'simul';
@@ -99,7 +99,12 @@ function assetText(asset: DemoAsset, isReal: boolean): string {
     delta_percent: 0.1
     max_deviation_percent: 5
     calendar: ${asset.calendar}
-`;
+${namesText(asset.symbol)}`;
+}
+
+function namesText(symbol: string): string {
+  const known = DEMO_NAMES.get(symbol);
+  return known === undefined ? '' : `    name: ${quoted(known.name)}\n    class: ${known.assetClass}\n`;
 }
 
 /** Returns the text of a publisher. Weights differ, so that a weighted average differs from an average. */

@@ -39,6 +39,10 @@ export interface TaxonomyAsset {
   readonly aggregation: string;
   /** The name of the calendar of the asset's market; `none` for an asset that trades around the clock. */
   readonly calendar: string;
+  /** The name for people, such as `Bitcoin`; `undefined` where the operator gave none. */
+  readonly fullName?: string | undefined;
+  /** The kind of asset, such as `crypto`; `undefined` where the operator gave none. */
+  readonly assetClass?: string | undefined;
   /**
    * In a demo with prices of both kinds: `true` when the price is simulated, `false` when it is from real markets. Otherwise
    * `undefined`.
@@ -59,13 +63,15 @@ export async function fetchTaxonomy(rest: RestService): Promise<Taxonomy> {
       signatureType: signature_type,
       role,
     })),
-    assets: data.assets.map(({ asset_id, name, signature_type, aggregation, calendar, simulation }) => ({
-      id: asset_id,
-      symbol: name,
-      signatureType: signature_type,
-      aggregation,
-      calendar,
-      ...(simulation !== undefined && { simulation }),
+    assets: data.assets.map((asset) => ({
+      id: asset.asset_id,
+      symbol: asset.name,
+      signatureType: asset.signature_type,
+      aggregation: asset.aggregation,
+      calendar: asset.calendar,
+      ...(asset.full_name !== undefined && { fullName: asset.full_name }),
+      ...(asset.class !== undefined && { assetClass: asset.class }),
+      ...(asset.simulation !== undefined && { simulation: asset.simulation }),
     })),
     simulation: data.simulation ?? false,
   };
@@ -103,6 +109,8 @@ interface TaxonomyData {
     readonly signature_type: SignatureType;
     readonly aggregation: string;
     readonly calendar: string;
+    readonly full_name?: string;
+    readonly class?: string;
     readonly simulation?: boolean;
   }[];
 }

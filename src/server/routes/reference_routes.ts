@@ -121,7 +121,7 @@ function signerEntry({ address, signatureType, role }: Signer): z.infer<typeof s
 }
 
 function taxonomyEntry(
-  { id, symbol, signatureType, aggregation, calendar }: Asset,
+  { id, symbol, signatureType, aggregation, calendar, fullName, assetClass }: Asset,
   simulation: Simulated,
 ): z.infer<typeof taxonomy>['assets'][number] {
   return {
@@ -130,6 +130,8 @@ function taxonomyEntry(
     signature_type: signatureType,
     aggregation,
     calendar,
+    ...(fullName !== undefined && { full_name: fullName }),
+    ...(assetClass !== undefined && { class: assetClass }),
     ...(typeof simulation !== 'boolean' && { simulation: simulation.has(id) }),
   };
 }

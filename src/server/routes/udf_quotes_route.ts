@@ -12,7 +12,7 @@ import {
   signatureTypeParameter,
   tokenRoute,
 } from '../rest/route.js';
-import { type udfQuote, udfQuotes } from '../schemas/udf_quote_schemas.js';
+import { type udfQuote, udfQuotes } from '../schemas/udf_schemas.js';
 import type { ReadCandles } from './history_reader.js';
 
 export interface UdfQuoteRouteOptions {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { chartSession } from '../../calendar/chart_session.js';
+import type { Calendar } from '../../calendar/status.js';
 import type { Asset } from '../../model/asset.js';
 import { secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
@@ -12,7 +14,7 @@ import {
   tokenRoute,
   unixSeconds,
 } from '../rest/route.js';
-import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas/value_schemas.js';
+import { udfConfig, udfError, udfHistory, udfSearch, udfSymbol } from '../schemas/udf_schemas.js';
 import { type CandleRun, jsonParts } from './candle_json.js';
 import type { HistoryReader, HistoryResult, InPieces, WantedCandles } from './history_reader.js';
 import { resolution } from './history_route.js';
@@ -22,6 +24,8 @@ export interface UdfRouteOptions extends UdfQuoteRouteOptions {
   /** Symbols in the order of the configuration. Each symbol occurs once. */
   readonly symbols: readonly string[];
   readonly candlesPerRequestMax: number;
+  /** Returns the calendar; `undefined` for an asset that trades around the clock. */
+  readonly calendarOf: (asset: Asset) => Calendar | undefined;
 }
 
 /** The thirteen of the sixteen values of `resolution` for which the charting library has a name. */
@@ -74,7 +78,11 @@ function symbolsRoute(options: UdfRouteOptions): [string, Route] {
       handle({ symbol, signature_type: signatureType }, token) {
         const wanted = { parameter: 'symbol', symbol, signatureType };
         const asset = findAsset(wanted, token, options.findAsset);
-        return { data: JSON.stringify('error' in asset ? failed(asset.error) : symbolInfo(asset)) };
+        return {
+          data: JSON.stringify(
+            'error' in asset ? failed(asset.error) : symbolInfo(asset, options.calendarOf(asset)),
+          ),
+        };
       },
     }),
   ];
@@ -84,10 +92,10 @@ function searchRoute(options: UdfRouteOptions): [string, Route] {
   return [
     REST_PATHS.udfSearch,
     tokenRoute({
-      summary: 'Assets whose symbol contains the text',
+      summary: 'Assets whose symbol or name contains the text',
       parameters: {
-        query: { description: 'Part of a symbol, in any case', required: false, schema: z.string() },
-        type: { description: 'Not used: assets have no types', required: false, schema: z.string() },
+        query: { description: 'Part of a symbol or name, in any case', required: false, schema: z.string() },
+        type: { description: 'The only type of the results', required: false, schema: z.string() },
         exchange: { description: 'Not used: there is one exchange', required: false, schema: z.string() },
         limit: {
           description: `Results wanted, at most ${SEARCH_RESULTS_MAX}`,
@@ -98,11 +106,14 @@ function searchRoute(options: UdfRouteOptions): [string, Route] {
       response: udfSearch,
       raw: 'application/json',
       errors: [400],
-      handle({ query = '', limit = SEARCH_RESULTS_MAX }, token) {
+      handle({ query = '', type = '', limit = SEARCH_RESULTS_MAX }, token) {
+        const wanted = query.toLowerCase();
         const found = options.symbols
-          .filter((symbol) => token.maySee(symbol) && symbol.toLowerCase().includes(query.toLowerCase()))
-          .slice(0, Math.min(limit, SEARCH_RESULTS_MAX));
-        return { data: JSON.stringify(found.map((symbol) => searchResult(options.findAsset(symbol)!))) };
+          .filter((symbol) => token.maySee(symbol))
+          .map((symbol) => searchResult(options.findAsset(symbol)!))
+          .filter((one) => type === '' || one.type === type)
+          .filter((one) => `${one.symbol}\n${one.description}`.toLowerCase().includes(wanted));
+        return { data: JSON.stringify(found.slice(0, Math.min(limit, SEARCH_RESULTS_MAX))) };
       },
     }),
   ];
@@ -191,20 +202,18 @@ const CONFIG_JSON = JSON.stringify({
   supports_timescale_marks: false,
 } satisfies z.infer<typeof udfConfig>);
 
-/**
- * Describes a symbol to the chart. The chart's session is the whole day for every calendar, because candles are made from
- * aggregates at any hour.
- */
-function symbolInfo({ symbol, calendar }: Asset): z.infer<typeof udfSymbol> {
+/** Describes a symbol to the chart. Its session has the usual hours of the market, and all hours without a calendar. */
+function symbolInfo(asset: Asset, calendar: Calendar | undefined): z.infer<typeof udfSymbol> {
+  const { symbol } = asset;
   return {
     name: symbol,
     ticker: symbol,
-    description: symbol,
-    type: calendar === 'none' ? 'crypto' : calendar,
+    description: asset.fullName ?? symbol,
+    type: typeOf(asset),
     exchange: EXCHANGE,
     listed_exchange: EXCHANGE,
-    session: '24x7',
-    timezone: 'Etc/UTC',
+    session: calendar === undefined ? '24x7' : chartSession(calendar.hours),
+    timezone: calendar === undefined ? 'Etc/UTC' : calendar.hours.timeZone,
     format: 'price',
     minmov: 1,
     pricescale: 100_000_000,
@@ -219,13 +228,19 @@ function symbolInfo({ symbol, calendar }: Asset): z.infer<typeof udfSymbol> {
   };
 }
 
-function searchResult({ symbol, calendar }: Asset): z.infer<typeof udfSearch>[number] {
+function searchResult(asset: Asset): z.infer<typeof udfSearch>[number] {
+  const { symbol } = asset;
   return {
     symbol,
     full_name: symbol,
-    description: symbol,
+    description: asset.fullName ?? symbol,
     exchange: EXCHANGE,
     ticker: symbol,
-    type: calendar === 'none' ? 'crypto' : calendar,
+    type: typeOf(asset),
   };
+}
+
+/** Returns the kind of asset for a chart. Without a class, the calendar tells it. */
+function typeOf({ assetClass, calendar }: Asset): string {
+  return assetClass ?? (calendar === 'none' ? 'crypto' : calendar);
 }

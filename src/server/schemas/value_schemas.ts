@@ -154,7 +154,7 @@ export function marketStatusValue(serviceName: string) {
     .meta({ id: 'MarketStatusValue', description: 'A value in the shape of a price, without a signature' });
 }
 
-const candleColumns = {
+export const candleColumns = {
   t: z.array(z.int()).describe('Start of the candle, UNIX seconds'),
   o: z.array(z.number()),
   h: z.array(z.number()),
@@ -226,6 +226,8 @@ export const taxonomy = z
         signature_type: signatureType,
         aggregation: calculationAlg.shape.type,
         calendar: z.string().describe('`none` for an asset that trades around the clock'),
+        full_name: z.string().optional().describe('The name for people, such as Bitcoin'),
+        class: z.string().optional().describe('The kind of asset, such as crypto'),
         simulation: z.boolean().optional().describe('Only where some prices are simulated and others real'),
       }),
     ),
@@ -238,62 +240,3 @@ export const algorithms = z.array(
     definition: z.string().describe('The text that the checksum is of'),
   }),
 );
-
-export const udfConfig = z
-  .strictObject({
-    supported_resolutions: z.array(z.string()),
-    supports_search: z.literal(true),
-    supports_time: z.literal(true),
-    supports_group_request: z.literal(false),
-    supports_marks: z.literal(false),
-    supports_timescale_marks: z.literal(false),
-  })
-  .meta({ id: 'UdfConfig' });
-
-export const udfSymbol = z
-  .strictObject({
-    name: z.string(),
-    ticker: z.string(),
-    description: z.string(),
-    type: z.string(),
-    exchange: z.string(),
-    listed_exchange: z.string(),
-    session: z.string(),
-    timezone: z.string(),
-    format: z.literal('price'),
-    minmov: z.int(),
-    pricescale: z.int(),
-    has_intraday: z.literal(true),
-    has_daily: z.literal(true),
-    has_weekly_and_monthly: z.literal(true),
-    intraday_multipliers: z.array(z.string()),
-    supported_resolutions: z.array(z.string()),
-    volume_precision: z.int(),
-    visible_plots_set: z.literal('ohlc'),
-    data_status: z.literal('streaming'),
-  })
-  .meta({ id: 'UdfSymbol' });
-
-export const udfError = z
-  .strictObject({ s: z.literal('error'), errmsg: z.string() })
-  .meta({ id: 'UdfError' });
-
-export const udfSearch = z.array(
-  z.strictObject({
-    symbol: z.string(),
-    full_name: z.string(),
-    description: z.string(),
-    exchange: z.string(),
-    ticker: z.string(),
-    type: z.string(),
-  }),
-);
-
-const udfCandles = z.strictObject({ s: z.literal('ok'), ...candleColumns }).meta({ id: 'UdfCandles' });
-const udfNoData = z
-  .strictObject({
-    s: z.literal('no_data'),
-    nextTime: z.int().optional().describe('Start of the last candle before the range, UNIX seconds'),
-  })
-  .meta({ id: 'UdfNoData' });
-export const udfHistory = z.union([udfCandles, udfNoData, udfError]);
