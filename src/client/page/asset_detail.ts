@@ -72,6 +72,7 @@ export class AssetDetail {
     document.querySelector<HTMLElement>('.detail')!.hidden = asset === undefined;
     if (asset === undefined) return;
     byId('symbol').textContent = asset.symbol;
+    byId('symbol').dataset['name'] = asset.fullName ?? '';
     const type = byId('symbol-type');
     type.textContent = typeText(asset);
     type.dataset['simulation'] = String(asset.simulation ?? '');

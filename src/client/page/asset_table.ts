@@ -148,7 +148,8 @@ export class AssetTable {
       row.shownNs = -1n;
       setAttribute(root, 'aria-rowindex', String(place + 1));
       setText(row.symbol, asset.symbol);
-      row.symbol.title = asset.symbol;
+      setAttribute(row.symbol, 'data-name', asset.fullName ?? '');
+      row.symbol.title = asset.fullName === undefined ? asset.symbol : `${asset.symbol}: ${asset.fullName}`;
       setText(row.type, typeText(asset));
       setAttribute(row.type, 'data-simulation', String(asset.simulation ?? ''));
     }

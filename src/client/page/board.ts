@@ -117,11 +117,13 @@ export function ageMs(timestampNs: bigint, nowMs: number): number {
   return nowMs - Number(timestampNs / 1_000n) / 1_000;
 }
 
-/** Finds the assets whose symbol contains the text, in any case. Assets whose symbol begins with the text come first. */
+/** Finds the assets whose symbol or name contains the text, in any case. Assets whose symbol begins with the text come first. */
 export function searchAssets(assets: readonly TaxonomyAsset[], text: string): readonly TaxonomyAsset[] {
   const wanted = text.trim().toUpperCase();
   if (wanted === '') return assets;
-  const found = assets.filter(({ symbol }) => symbol.toUpperCase().includes(wanted));
+  const found = assets.filter(({ symbol, fullName = '' }) =>
+    `${symbol}\n${fullName}`.toUpperCase().includes(wanted),
+  );
   const begins = ({ symbol }: TaxonomyAsset) => symbol.toUpperCase().startsWith(wanted);
   return [...found.filter(begins), ...found.filter((asset) => !begins(asset))];
 }

@@ -98,5 +98,7 @@ test('the search finds parts of symbols, the beginnings first', async (t) => {
   t.same(found(' btc '), ['BTCUSD', 'USDBTC']);
   t.same(found('usd'), ['USDBTC', 'BTCUSD', 'ETHUSD']);
   t.same(found('x'), []);
+  const gold: TaxonomyAsset = { ...asset(9, 'XAUUSD'), fullName: 'Gold' };
+  t.same(searchAssets([...assets, gold], 'gol'), [gold], 'the name is found too');
   t.equal(searchAssets(assets, ' '), assets);
 });
