@@ -1,12 +1,14 @@
 import { open, rename, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDurationNs } from '../config/quantity.js';
+import { createCryptoPool } from '../crypto/pool/pool.js';
 import { NS_PER_MS } from '../model/time.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
 import { EXPORT_FORMATS, type ExportedRows, type ExportFormat, exportedRows } from './exported_rows.js';
 import { parseInstant } from './instant_option.js';
-import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
+import { openPastRange, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
 import { Progress } from './progress_line.js';
 
 interface ExportOptions extends PastCommandOptions {
@@ -20,6 +22,8 @@ interface ExportOptions extends PastCommandOptions {
 
 /** The rows between two writes. */
 const ROWS_AT_ONCE = 1_000;
+/** The number of threads that verify. More would wait for the thread that reads and writes. */
+const VERIFIERS_MAX = 3;
 const FORMAT_OF: Readonly<Record<string, ExportFormat>> = { '.csv': 'csv', '.parquet': 'parquet' };
 
 /**
@@ -84,7 +88,9 @@ async function exportRange(
   if (to < from) throw new Error('--to lies before --from');
   const partial = `${output}.partial`;
   const writer: ExportedRows = exportedRows(format, detail);
-  const client = openPast(options);
+  const threads = Math.min(VERIFIERS_MAX, availableParallelism() - 1);
+  const pool = await createCryptoPool({ threads });
+  const client = openPastRange(options, pool);
   const msSince = (ns: bigint) => Number((ns - from) / NS_PER_MS);
   let isStopped = false;
   const stop = () => {
@@ -119,6 +125,7 @@ async function exportRange(
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await client.close();
+    await pool.close();
     if (!isWhole) {
       await file.close().catch(() => {});
       await rm(partial, { force: true });

@@ -3,6 +3,7 @@ import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
 import { csvHead, csvLine } from '../records/csv_rows.js';
 import { ParquetRows } from '../records/parquet_rows.js';
 import { ROW_COLUMNS, type RowDetail, type RowValues } from '../records/row_columns.js';
+import { readAggregateLine } from '../wire/aggregate_line.js';
 
 export const EXPORT_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
@@ -48,6 +49,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the columns of an aggregate that passed its checks. */
 function valuesOf({ text, price, timestampNs }: AggregatePrice, detail: RowDetail): RowValues {
+  const line = readAggregateLine(text);
+  if (line !== undefined) {
+    const { timestamp, symbol, trigger, publicKey, encodedAssetId, r, s, v, msgHash } = line;
+    const ofPrice = [timestampNs, BigInt(timestamp), price, symbol, 'evm', trigger];
+    const ofKey = [publicKey, encodedAssetId, r, s, v, msgHash];
+    const ofAlgorithm = [line.merkleRoot, line.algorithm, line.version, line.checksum];
+    return [...ofPrice, ...ofKey, ...ofAlgorithm, ...(detail === 'whole' ? [line.inputs] : [])];
+  }
   const root = parseExactJson(text) as Fields;
   const [name] = Object.keys(root).filter((key) => key.endsWith('_signed_price'));
   const signed = root[name!] as Fields;

@@ -1,6 +1,9 @@
 import { type Command, Option } from 'commander';
+import { Client } from '../client/client.js';
 import { RefusedError } from '../client/connect/errors.js';
-import { type Client, createClient } from '../client/node.js';
+import { nativePlatform } from '../client/native_platform.js';
+import { type ClientOptions, createClient } from '../client/node.js';
+import type { CryptoPool } from '../crypto/pool/pool.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
 import { instantText } from './instant_option.js';
@@ -27,8 +30,20 @@ export function withPastOptions(command: Command, streams: CommandStreams): Comm
 }
 
 /** Makes a client that verifies with the keys of `--signer`. */
-export function openPast({ url, token, signer, oracleId }: PastCommandOptions): Client {
-  return createClient({ urls: url, token, signers: signer ?? 'unchecked', oracleId });
+export function openPast(options: PastCommandOptions): Client {
+  return createClient(clientOptions(options));
+}
+
+/** Makes such a client that verifies long ranges on the threads of a pool. */
+export function openPastRange(options: PastCommandOptions, pool: Pick<CryptoPool, 'verifyEvm'>): Client {
+  return new Client(
+    clientOptions(options),
+    nativePlatform((jobs) => pool.verifyEvm(jobs)),
+  );
+}
+
+function clientOptions({ url, token, signer, oracleId }: PastCommandOptions): ClientOptions {
+  return { urls: url, token, signers: signer ?? 'unchecked', oracleId };
 }
 
 /** Returns one line about a failed request. */

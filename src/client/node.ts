@@ -1,6 +1,6 @@
-import { nativePriceCurves, nativeRecoverAddress } from '../crypto/native_price_curves.js';
+import { nativePriceCurves } from '../crypto/native_price_curves.js';
 import { Client } from './client.js';
-import { NODE } from './connect/node_platform.js';
+import { nativePlatform } from './native_platform.js';
 import { createPriceSigner as createPortableSigner } from './node_index.js';
 import type { ClientOptions } from './prices/client_context.js';
 import { QuorumClient } from './quorum/quorum_client.js';
@@ -34,6 +34,6 @@ export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
 export function createClient(options: ClientOptions): Client;
 export function createClient(options: QuorumClientOptions): QuorumClient;
 export function createClient(options: ClientOptions | QuorumClientOptions): Client | QuorumClient {
-  const platform = { ...NODE, curves: nativePriceCurves, recoverAddress: nativeRecoverAddress };
+  const platform = nativePlatform();
   return 'quorum' in options ? new QuorumClient(options, platform) : new Client(options, platform);
 }

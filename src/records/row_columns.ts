@@ -1,10 +1,13 @@
 /** The values of an aggregate of the past in the order of its columns. A text is `undefined` when it is not kept. */
 export type RowValues = readonly (bigint | string | undefined)[];
 
-/** A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. */
+/**
+ * A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. `digits`: the digits of a hash or a signature, which no compression
+ * shortens by much.
+ */
 export interface RowColumn {
   readonly name: string;
-  readonly kind: 'time' | 'price' | 'text';
+  readonly kind: 'time' | 'price' | 'text' | 'digits';
 }
 
 /** The forms of an aggregate of the past. Each has the columns of those before it. */
@@ -20,6 +23,7 @@ const PRICE_COLUMNS: readonly RowColumn[] = [
   { name: 'trigger', kind: 'text' },
 ];
 
+const DIGITS = new Set(['r', 's', 'msg_hash', 'publisher_merkle_root']);
 const SIGNATURE_COLUMNS = [
   'public_key',
   'encoded_asset_id',
@@ -31,7 +35,7 @@ const SIGNATURE_COLUMNS = [
   'algorithm',
   'algorithm_version',
   'algorithm_checksum',
-].map((name): RowColumn => ({ name, kind: 'text' }));
+].map((name): RowColumn => ({ name, kind: DIGITS.has(name) ? 'digits' : 'text' }));
 
 /** The columns of each form. The values of `signed_prices` are JSON. */
 export const ROW_COLUMNS: Readonly<Record<RowDetail, readonly RowColumn[]>> = {

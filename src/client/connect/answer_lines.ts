@@ -10,9 +10,9 @@ declare const TextDecoder: new () => {
   decode(bytes?: Uint8Array, options?: { readonly stream: boolean }): string;
 };
 
-/** The lines of an answer, and its header `Link`. */
+/** The lines of an answer, and its header `Link`. Lines that arrive together come together. */
 export interface LineAnswer {
-  readonly lines: AsyncIterable<string>;
+  readonly lines: AsyncIterable<readonly string[]>;
   readonly link: string | undefined;
 }
 
@@ -38,7 +38,7 @@ async function* linesUntilLost(
   path: string,
   response: FetchResponse,
   waiting: () => () => void,
-): AsyncIterable<string> {
+): AsyncIterable<readonly string[]> {
   try {
     yield* responseLines(response, waiting);
   } catch (error) {
@@ -51,13 +51,16 @@ async function* linesUntilLost(
  * @param waiting called before each wait for the body; it returns the function to call after the wait
  * @throws RangeError for a line that is too long, or that has no end
  */
-async function* responseLines(response: FetchResponse, waiting: () => () => void): AsyncIterable<string> {
+async function* responseLines(
+  response: FetchResponse,
+  waiting: () => () => void,
+): AsyncIterable<readonly string[]> {
   let rest = '';
   for await (const text of responseTexts(response, waiting)) {
     const lines = (rest + text).split('\n');
     rest = lines.pop()!;
     if (rest.length > LINE_LENGTH_MAX) throw new RangeError('a line is too long');
-    yield* lines;
+    yield lines;
   }
   if (rest !== '') throw new RangeError('the last line is not whole');
 }

@@ -1,4 +1,6 @@
+import type { AggregateLine } from '../../wire/aggregate_line.js';
 import type { PriceCurves } from '../sign/price_curves.js';
+import type { PricedInput } from '../verify/aggregate_price.js';
 import type { RecoverAddress } from '../verify/evm_signatures.js';
 import type { Schedule } from './liveness.js';
 import type { OpenConnection, SocketLike } from './socket_like.js';
@@ -28,6 +30,25 @@ export interface Platform {
   readonly curves?: Partial<PriceCurves> | undefined;
   /** Recovers the signers of aggregates. Default: plain JavaScript. */
   readonly recoverAddress?: RecoverAddress | undefined;
+  /**
+   * Verifies lines of a range together. Lines that it cannot verify, and all lines without this function, are verified one by one.
+   */
+  readonly verifyLines?: VerifyLines | undefined;
+}
+
+/** Returns the aggregates of the lines; `undefined` for a line that could not be verified. */
+export type VerifyLines = (lines: readonly string[]) => Promise<readonly (SignedLine | undefined)[]>;
+
+/** An EVM aggregate whose hashes, Merkle root and signatures are right, and so are those of its inputs. */
+export interface SignedLine {
+  readonly texts: AggregateLine;
+  readonly price: bigint;
+  readonly timestampNs: bigint;
+  readonly signedAtNs: bigint;
+  /** The inputs; `undefined` when they are no longer kept. */
+  readonly inputs:
+    | readonly (PricedInput & { readonly timestampNs: bigint; readonly externalAssetId: string })[]
+    | undefined;
 }
 
 /** The part of `fetch` that is used. */

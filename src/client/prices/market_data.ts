@@ -8,7 +8,7 @@ import type { Resolution } from '../../wire/rest_values.js';
 import type { SignatureType } from '../../wire/signatures.js';
 import { ProtocolError, UnverifiedError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
-import { type PublisherForm, readAggregate } from '../verify/aggregate_form.js';
+import { readAggregate } from '../verify/aggregate_form.js';
 import { type Check, type SignerSource, signersOf } from '../verify/checks.js';
 import type { RecoverAddress } from '../verify/evm_signatures.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
@@ -220,7 +220,11 @@ function priceOf(
   );
 }
 
-function qualityOf(inputs: readonly PublisherForm[], signedNs: bigint): PriceQuality | undefined {
+/** Returns the facts about the inputs of an aggregate; `undefined` without inputs. */
+export function qualityOf(
+  inputs: readonly { readonly price: bigint; readonly timestampNs: bigint }[],
+  signedNs: bigint,
+): PriceQuality | undefined {
   const [first] = inputs;
   if (first === undefined) return undefined;
   let { price: lowest, price: highest, timestampNs: newestNs } = first;

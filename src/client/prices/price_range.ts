@@ -2,9 +2,9 @@ import { REST_PATHS } from '../../wire/paths.js';
 import { getLines } from '../connect/answer_lines.js';
 import { isRateLimited, ProtocolError, UnreachableError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
-import { parseExactJson } from '../verify/exact_json.js';
 import type { ClientContext } from './client_context.js';
-import { type AggregatePrice, type AssetQuery, keptPriceOf, pathOf } from './market_data.js';
+import { KeptPrices } from './kept_prices.js';
+import { type AggregatePrice, type AssetQuery, pathOf } from './market_data.js';
 
 /** The wanted part of an asset's past. */
 export interface RangeQuery extends AssetQuery {
@@ -41,6 +41,7 @@ export async function* priceRange(
   const { to = LATEST_NS } = query;
   const everyNs = everyMs === undefined ? 1n : BigInt(everyMs) * NS_PER_MS;
   const pause = (ms: number) => new Promise<void>((resolve) => void platform.schedule(resolve, ms));
+  const kept = new KeptPrices(context, symbol);
   let { from } = query;
   let attempts = 0;
   let turnEndMs = platform.steadyMs() + TURN_MS;
@@ -58,8 +59,7 @@ export async function* priceRange(
         service: one,
         ...(await getLines(one, path)),
       }));
-      for await (const line of lines) {
-        const price = keptPriceOf(service, symbol, parseExactJson(line), context.trust);
+      for await (const price of kept.read(service, lines)) {
         const { timestampNs } = price;
         if (timestampNs < from || timestampNs >= to)
           throw new ProtocolError(service.url, `a price of ${timestampNs} is not in its place in the range`);

@@ -1,9 +1,15 @@
 import { PRICE_SCALE } from '../../model/price.js';
-import type { AggregationType } from '../../wire/signatures.js';
-import type { PublisherForm } from './aggregate_form.js';
+import type { AggregationType, SignatureType } from '../../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 import { parseDecimalPrice } from './decimal_price.js';
 import { keyText } from './number_text.js';
+
+/** The part of an input from which the price is computed. */
+export interface PricedInput {
+  readonly key: bigint;
+  readonly price: bigint;
+  readonly signatureType: SignatureType;
+}
 
 /** The unit of weights. Weights have six decimal places, and prices have eighteen. */
 const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
@@ -16,11 +22,11 @@ const WEIGHT_UNIT = PRICE_SCALE / 10n ** 6n;
  */
 export function aggregatePrice(
   algorithm: AggregationType,
-  publishers: readonly PublisherForm[],
+  publishers: readonly PricedInput[],
   weights: Readonly<Record<string, string>>,
 ): bigint | string {
   if (publishers.length === 0) return 'there are no signed_prices';
-  const prices = publishers.map(({ price }) => price as bigint);
+  const prices = publishers.map(({ price }) => price);
   if (algorithm === 'median') return median(prices);
   if (algorithm === 'average') return prices.reduce((sum, price) => sum + price) / BigInt(prices.length);
   return weightedAverage(publishers, readWeights(weights));
@@ -33,7 +39,7 @@ function median(prices: readonly bigint[]): bigint {
 }
 
 function weightedAverage(
-  publishers: readonly PublisherForm[],
+  publishers: readonly PricedInput[],
   weights: ReadonlyMap<bigint, bigint>,
 ): bigint | string {
   let sum = 0n;

@@ -1,0 +1,159 @@
+import type { SignedLine } from '../connect/platform.js';
+import type { RestService } from '../connect/rest_service.js';
+import { aggregatePrice } from '../verify/aggregate_price.js';
+import { parseHexInteger } from '../verify/bytes.js';
+import { type Check, type Signers, signersOf } from '../verify/checks.js';
+import { parseExactJson } from '../verify/exact_json.js';
+import type { ClientContext } from './client_context.js';
+import { AggregatePrice, keptPriceOf, qualityOf } from './market_data.js';
+
+/** The number of forms that are remembered. A service has one for each key and number of inputs. */
+const FORMS_MAX = 1_000;
+/** The number of lines that are worth a message to another thread, and the time for which lines wait for others. */
+const LINES_TOGETHER = 256;
+const JOIN_MS_MAX = 20;
+
+/** Lines, and the aggregates of those that were verified together. */
+interface LinesToCheck {
+  readonly lines: readonly string[];
+  readonly signed: readonly (SignedLine | undefined)[];
+}
+
+/** The facts that all passing aggregates of a form share. */
+interface PassedForm {
+  readonly checks: readonly Check[];
+  readonly signer: string;
+  readonly verdict: AggregatePrice['verdict'];
+}
+
+/**
+ * Checks the aggregates of a range. Where the platform verifies lines together, the first aggregate of each form is checked one by one,
+ * and the others by the same rules without a report on each check. A line that does not pass together is checked alone, so its error
+ * names the check.
+ */
+export class KeptPrices {
+  readonly #context: ClientContext;
+  readonly #symbol: string;
+  readonly #forms = new Map<string, PassedForm>();
+
+  constructor(context: ClientContext, symbol: string) {
+    this.#context = context;
+    this.#symbol = symbol;
+  }
+
+  /**
+   * Reads the aggregates in lines. The next lines are verified while the caller takes the aggregates of these.
+   * @throws UnverifiedError when a check fails, and the errors of `parts`
+   */
+  async *read(
+    service: RestService,
+    parts: AsyncIterable<readonly string[]>,
+  ): AsyncGenerator<AggregatePrice, void, undefined> {
+    const faults: unknown[] = [];
+    let waiting: Promise<LinesToCheck> | undefined;
+    for await (const lines of joined(parts, faults, this.#context.platform.steadyMs)) {
+      const before = waiting;
+      waiting = this.#verify(lines);
+      if (before !== undefined) yield* this.#pricesOf(service, await before);
+    }
+    if (waiting !== undefined) yield* this.#pricesOf(service, await waiting);
+    if (faults.length > 0) throw faults[0];
+  }
+
+  async #verify(lines: readonly string[]): Promise<LinesToCheck> {
+    const { verifyLines } = this.#context.platform;
+    try {
+      return { lines, signed: verifyLines === undefined ? [] : await verifyLines(lines) };
+    } catch {
+      // A thread that verifies may fail. Each line is then checked alone.
+      return { lines, signed: [] };
+    }
+  }
+
+  *#pricesOf(service: RestService, { lines, signed }: LinesToCheck): Iterable<AggregatePrice> {
+    for (let i = 0; i < lines.length; i++) {
+      const line = lines[i]!;
+      const one = signed[i];
+      yield (one && this.#passed(service, line, one)) ?? this.#alone(service, line, one);
+    }
+  }
+
+  /** Returns a price whose form has passed before, if all other checks pass. */
+  #passed(service: RestService, line: string, one: SignedLine): AggregatePrice | undefined {
+    const signers = signersOf(this.#context.trust.signers, one.signedAtNs);
+    const form = this.#forms.get(formOf(one, signers));
+    if (form === undefined || !isSigner(signers, one) || !isConsistent(this.#symbol, one)) return undefined;
+    const { price, signedAtNs: timestampNs, inputs } = one;
+    const { signer, verdict, checks } = form;
+    return new AggregatePrice(
+      { symbol: this.#symbol, price, timestampNs, signer, verdict, status: undefined, url: service.url },
+      service.nowMs,
+      line,
+      checks,
+      qualityOf(inputs ?? [], timestampNs),
+    );
+  }
+
+  #alone(service: RestService, line: string, one: SignedLine | undefined): AggregatePrice {
+    const price = keptPriceOf(service, this.#symbol, parseExactJson(line), this.#context.trust);
+    if (one !== undefined && this.#forms.size < FORMS_MAX) {
+      const { checks, signer, verdict } = price;
+      const signers = signersOf(this.#context.trust.signers, one.signedAtNs);
+      this.#forms.set(formOf(one, signers), { checks, signer, verdict });
+    }
+    return price;
+  }
+}
+
+/**
+ * Joins short parts, which are cheaper together, until there are no more. Adds the error of `parts`, if any, to `faults`.
+ * @param steadyMs the clock: lines wait for others only for a moment
+ */
+async function* joined(
+  parts: AsyncIterable<readonly string[]>,
+  faults: unknown[],
+  steadyMs: () => number,
+): AsyncGenerator<readonly string[], void, undefined> {
+  let lines: string[] = [];
+  let firstMs = 0;
+  try {
+    for await (const part of parts) {
+      if (lines.length === 0) firstMs = steadyMs();
+      lines.push(...part);
+      if (lines.length < LINES_TOGETHER && steadyMs() - firstMs < JOIN_MS_MAX) continue;
+      yield lines;
+      lines = [];
+    }
+  } catch (error) {
+    faults.push(error);
+  }
+  if (lines.length > 0) yield lines;
+}
+
+function isSigner(signers: Signers, { texts }: SignedLine): boolean {
+  if (signers === 'unchecked') return true;
+  const key = BigInt(texts.publicKey);
+  return signers.some((signer) => parseHexInteger(signer) === key);
+}
+
+/** Returns the texts on which the checks depend that all aggregates of a form share. */
+function formOf({ texts, inputs }: SignedLine, signers: Signers): string {
+  const { field, publicKey, encodedAssetId, algorithm } = texts;
+  return [signers === 'unchecked', field, publicKey, algorithm, inputs?.length, encodedAssetId].join(' ');
+}
+
+/** Tells whether the statements of an aggregate about its inputs agree with the inputs. */
+function isConsistent(symbol: string, { texts, price, timestampNs, inputs }: SignedLine): boolean {
+  if (texts.symbol !== symbol) return false;
+  if (inputs === undefined) return true;
+  let newestNs = 0n;
+  for (let i = 0; i < inputs.length; i++) {
+    const { key, timestampNs: inputNs, externalAssetId } = inputs[i]!;
+    if (externalAssetId !== symbol) return false;
+    if (inputNs > newestNs) newestNs = inputNs;
+    for (let other = 0; other < i; other++) if (inputs[other]!.key === key) return false;
+  }
+  // Only the service knows the weights of a weighted average.
+  const isComputed = texts.algorithm !== 'weighted average';
+  return newestNs === timestampNs && (!isComputed || aggregatePrice(texts.algorithm, inputs, {}) === price);
+}

@@ -1,0 +1,166 @@
+import { parseHex, parseHexInto } from '../../model/hex.js';
+import { type Price, parsePrice } from '../../model/price.js';
+import { parseTimeNs, type TimeNs } from '../../model/time.js';
+import {
+  type AggregateLine,
+  inputTexts,
+  readAggregateLine,
+  readInputLine,
+} from '../../wire/aggregate_line.js';
+import { EVM_ADDRESS_BYTES, evmAggregateHash, evmPriceHash } from '../evm.js';
+import type { EvmVerifyJob } from '../evm_verifier.js';
+import { merkleRoot } from '../merkle.js';
+import type { SignatureVerdict } from '../verdict.js';
+
+/** Verifies signatures, on the calling thread or on others. */
+export type VerifyEvm = (jobs: readonly EvmVerifyJob[]) => SignatureVerdict[] | Promise<SignatureVerdict[]>;
+
+/** An aggregate whose hashes, Merkle root and signatures are right, and so are those of its inputs. */
+export interface VerifiedLine {
+  readonly texts: AggregateLine;
+  readonly price: Price;
+  readonly timestampNs: TimeNs;
+  readonly signedAtNs: TimeNs;
+  /** The inputs; `undefined` when they are no longer kept. */
+  readonly inputs: readonly VerifiedInput[] | undefined;
+}
+
+export interface VerifiedInput {
+  readonly signatureType: 'evm';
+  /** The address as a number. */
+  readonly key: bigint;
+  readonly externalAssetId: string;
+  readonly price: Price;
+  readonly timestampNs: TimeNs;
+}
+
+interface KnownInput extends VerifiedInput {
+  readonly msgHash: Buffer;
+  readonly job: EvmVerifyJob;
+  isValid: boolean | undefined;
+}
+
+interface ReadLine extends Omit<VerifiedLine, 'inputs'> {
+  readonly inputs: readonly KnownInput[] | undefined;
+  readonly job: EvmVerifyJob;
+}
+
+/** The number of inputs that are remembered. Each takes about a kilobyte. */
+const INPUTS_MAX = 4_096;
+const WORD_BYTES = 32;
+
+/**
+ * Verifies EVM aggregates of the past, many at a time. An input counts in many aggregates and is verified once. A line that is not
+ * verified here may still be right: it then needs a look at each of its checks.
+ */
+export class LineVerifier {
+  readonly #verifyEvm: VerifyEvm;
+  /** Inputs by their text. An input has no verdict while its signature is being verified. */
+  #inputs = new Map<string, KnownInput>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(verifyEvm: VerifyEvm) {
+    this.#verifyEvm = verifyEvm;
+  }
+
+  /**
+   * Begins to verify lines. Hashes are computed before the function returns, and signatures may be verified later.
+   * @returns the aggregates of the lines; `undefined` for each line that could not be verified
+   */
+  verify(lines: readonly string[]): Promise<(VerifiedLine | undefined)[]> {
+    if (this.#inputs.size > INPUTS_MAX) this.#inputs = new Map();
+    const unknown: KnownInput[] = [];
+    const read = lines.map((line) => this.#read(line, unknown));
+    const known = read.filter((one) => one !== undefined);
+    const verdicts = this.#verifyEvm([...known, ...unknown].map(({ job }) => job));
+    // Lines may have inputs whose signatures an earlier call still verifies.
+    const last = this.#last;
+    const verified = Promise.all([verdicts, last]).then(([all]) => {
+      unknown.forEach((input, i) => {
+        input.isValid = all[known.length + i] === 'valid';
+      });
+      let at = 0;
+      return read.map((one) => {
+        if (one === undefined || all[at++] !== 'valid') return undefined;
+        return one.inputs?.every(({ isValid }) => isValid === true) === false ? undefined : one;
+      });
+    });
+    this.#last = verified.catch(() => undefined);
+    return verified;
+  }
+
+  /** Reads a line and checks its hashes. Adds the inputs whose signatures are not known to `unknown`. */
+  #read(line: string, unknown: KnownInput[]): ReadLine | undefined {
+    const texts = readAggregateLine(line);
+    if (texts === undefined) return undefined;
+    const price = parsePrice(texts.price);
+    const timestampNs = parseTimeNs(texts.timestamp);
+    const signedAtNs = parseTimeNs(texts.signedAt);
+    if (price === undefined || timestampNs === undefined || signedAtNs === undefined) return undefined;
+    const root = parseHex(texts.merkleRoot, WORD_BYTES)!;
+    let inputs: KnownInput[] | undefined;
+    if (texts.inputs !== undefined) {
+      inputs = [];
+      for (const text of inputTexts(texts.inputs)) {
+        const input = this.#inputOf(text, unknown);
+        if (input === undefined) return undefined;
+        inputs.push(input);
+      }
+      if (!merkleRoot(inputs.map(({ msgHash }) => msgHash)).equals(root)) return undefined;
+    }
+    const address = parseHex(texts.publicKey, EVM_ADDRESS_BYTES)!;
+    const checksum = Buffer.from(texts.checksum, 'hex');
+    const { symbol } = texts;
+    const msgHash = evmAggregateHash({ address, symbol, signedAtNs, price, merkleRoot: root, checksum });
+    const job = jobOf(msgHash, address, texts);
+    return job && { texts, price, timestampNs, signedAtNs, inputs, job };
+  }
+
+  #inputOf(text: string, unknown: KnownInput[]): KnownInput | undefined {
+    const known = this.#inputs.get(text);
+    if (known !== undefined) return known;
+    const texts = readInputLine(text);
+    if (texts === undefined) return undefined;
+    const price = parsePrice(texts.price);
+    const timestampNs = parseTimeNs(texts.timestamp);
+    if (price === undefined || timestampNs === undefined) return undefined;
+    const address = parseHex(texts.publisherKey, EVM_ADDRESS_BYTES)!;
+    const { externalAssetId } = texts;
+    const msgHash = evmPriceHash(address, externalAssetId, timestampNs, price);
+    const job = jobOf(msgHash, address, texts);
+    if (job === undefined) return undefined;
+    const input: KnownInput = {
+      signatureType: 'evm',
+      key: BigInt(texts.publisherKey),
+      // A part of a text keeps the whole text in memory, which is a whole part of the answer.
+      externalAssetId: ownText(externalAssetId),
+      price,
+      timestampNs,
+      msgHash,
+      job,
+      isValid: undefined,
+    };
+    unknown.push(input);
+    this.#inputs.set(ownText(text), input);
+    return input;
+  }
+}
+
+/** Returns the job for a signature; `undefined` when the declared hash is not the recomputed one. */
+function jobOf(
+  msgHash: Buffer,
+  address: Uint8Array,
+  texts: { readonly r: string; readonly s: string; readonly v: string; readonly msgHash: string },
+): EvmVerifyJob | undefined {
+  if (parseHex(texts.msgHash, WORD_BYTES)?.equals(msgHash) !== true) return undefined;
+  const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
+  parseHexInto(texts.r, signature, 0, WORD_BYTES);
+  parseHexInto(texts.s, signature, WORD_BYTES, WORD_BYTES);
+  // 27 and 0 are even, 28 and 1 are odd.
+  const recovery = texts.v === '0x0' || texts.v.toLowerCase() === '0x1b' ? 0 : 1;
+  return { msgHash, signature, recovery, address };
+}
+
+function ownText(text: string): string {
+  return Buffer.from(text).toString();
+}
