@@ -8,6 +8,7 @@ import type { Service } from '../service/service.js';
 import { renderDemoBanner } from './demo/banner.js';
 import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './demo/live_markets.js';
 import { startLivePublisher } from './demo/live_publisher.js';
+import { writePastCandles } from './demo/past_candles.js';
 import { prepareDemo } from './demo/prepare.js';
 import { startSimulation } from './demo/simulation.js';
 import { describeStartError } from './port_in_use.js';
@@ -90,6 +91,7 @@ async function serveDemo({ data, port, adminPort, live }: ServeOptions, logger: 
   const markets = live === undefined ? undefined : await reachedMarkets(data, live, stopSignal);
   if (stopSignal.aborted) return;
   const demo = prepareDemo(data, { port, adminPort }, markets?.symbols);
+  await writePastCandles({ ...demo, assets: demo.simulatedAssets, clock: systemClock() });
   const service = await start(demo.configFile, logger, { simulation: demo.simulation, takeOver: false });
   if (service === undefined) return;
   exitOnFault(logger, service);

@@ -4,7 +4,7 @@ import { createPriceSigner, parseSecretKey } from '../../client/sign/sign_price.
 import type { SignatureType, Simulated } from '../../model/asset.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { type DemoConfigOptions, demoConfigText, SIMULATION_ORACLE_ID } from './config_text.js';
-import { DEMO_CATALOGUE, liveCatalogue } from './demo_catalogue.js';
+import { DEMO_CATALOGUE, type DemoAsset, liveCatalogue } from './demo_catalogue.js';
 import { type DemoSecrets, ensureDemoSecrets, ensureMarketSecrets, type MarketSecrets } from './secrets.js';
 
 export interface Demo {
@@ -14,6 +14,10 @@ export interface Demo {
   /** True when this start made the demo's keys and tokens. */
   readonly created: boolean;
   readonly simulation: Simulated;
+  /** The folder of the demo's store. */
+  readonly storageDir: string;
+  /** The assets whose prices are simulated. */
+  readonly simulatedAssets: readonly DemoAsset[];
   /** The secrets of the publisher of real prices, if there are any. */
   readonly markets?: MarketSecrets;
 }
@@ -36,15 +40,18 @@ export function prepareDemo(
   const write = (text: string) => writeFileSync(configFile, text, { mode: 0o600 });
   const demo = { configFile, token: secrets.token, created };
   if (realSymbols === undefined) {
-    write(demoConfigText({ ...options, storageDir: join(dir, 'store') }));
-    return { ...demo, simulation: true };
+    const storageDir = join(dir, 'store');
+    write(demoConfigText({ ...options, storageDir }));
+    return { ...demo, simulation: true, storageDir, simulatedAssets: options.assets };
   }
   const markets = ensureMarketSecrets(dir);
   const { assets, realIds } = liveCatalogue(realSymbols);
   const publisher = { key: publicKeyOf(markets.key, 'evm'), token: markets.token, assetIds: realIds };
-  write(demoConfigText({ ...options, assets, markets: publisher, storageDir: join(dir, 'store-live') }));
-  const simulated = assets.map(({ id }) => id).filter((id) => !realIds.has(id));
-  return { ...demo, simulation: new Set(simulated), markets };
+  const storageDir = join(dir, 'store-live');
+  write(demoConfigText({ ...options, assets, markets: publisher, storageDir }));
+  const simulatedAssets = assets.filter(({ id }) => !realIds.has(id));
+  const simulation = new Set(simulatedAssets.map(({ id }) => id));
+  return { ...demo, simulation, storageDir, simulatedAssets, markets };
 }
 
 /**

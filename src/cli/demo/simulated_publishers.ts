@@ -3,7 +3,6 @@ import type { Down } from '../../client/connect/reconnecting_socket.js';
 import { createPriceSigner } from '../../client/node.js';
 import { Publisher } from '../../client/prices/publisher.js';
 import { type PriceSigner, parseSecretKey } from '../../client/sign/sign_price.js';
-import { parseDecimalPrice } from '../../client/verify/decimal_price.js';
 import { systemClock } from '../../clock/clock.js';
 import type { SignatureType } from '../../model/asset.js';
 import type { Clock } from '../../model/time.js';
@@ -11,7 +10,7 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { SIMULATION_ORACLE_ID } from './config_text.js';
 import { DEMO_CATALOGUE, type DemoAsset } from './demo_catalogue.js';
 import { type DemoSecrets, readDemoSecrets } from './secrets.js';
-import { createWalk, type PriceWalk } from './walk.js';
+import { createAssetWalk, type PriceWalk } from './walk.js';
 
 /**
  * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL [SYMBOL…]`. Each publisher is an ordinary client with its own
@@ -141,15 +140,9 @@ class Simulation {
   }
 }
 
-function simulate({ symbol, anchor, tick, stepPpm, id }: DemoAsset): SimulatedAsset {
-  const seed = (id * 0x9e3779b1) ^ Date.now();
-  const walk = createWalk({
-    anchor: parseDecimalPrice(anchor)!,
-    tick: parseDecimalPrice(tick)!,
-    stepPpm,
-    seed,
-  });
-  return { symbol, walk };
+function simulate(asset: DemoAsset): SimulatedAsset {
+  const seed = (asset.id * 0x9e3779b1) ^ Date.now();
+  return { symbol: asset.symbol, walk: createAssetWalk(asset, seed) };
 }
 
 function split<T>(items: readonly T[], shares: number): T[][] {

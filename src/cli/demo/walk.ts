@@ -1,3 +1,6 @@
+import { parseDecimalPrice } from '../../client/verify/decimal_price.js';
+import type { DemoAsset } from './demo_catalogue.js';
+
 /**
  * A simulated market: one price that moves at random, and the quotes that several publishers derive from this
  * price.
@@ -20,6 +23,20 @@ export interface WalkOptions {
   readonly stepPpm: bigint;
   /** A uint32. The same seed gives the same walk. */
   readonly seed: number;
+}
+
+/** Creates the walk of a demo's asset. The steps are `stepFactor` times those of the asset. */
+export function createAssetWalk(
+  { anchor, tick, stepPpm }: DemoAsset,
+  seed: number,
+  stepFactor = 1n,
+): PriceWalk {
+  return createWalk({
+    anchor: parseDecimalPrice(anchor)!,
+    tick: parseDecimalPrice(tick)!,
+    stepPpm: stepPpm * stepFactor,
+    seed,
+  });
 }
 
 const MILLION = 1_000_000n;
