@@ -38,7 +38,7 @@ export async function writePastCandles({ storageDir, assets, clock }: PastCandle
     const calendar = calendars.get(asset.calendar);
     const isOpen = (minute: number) => calendar?.stateAt(minute * MINUTE_S).status !== MARKET_CLOSED;
     for (const [hour, block] of hoursBefore(endMinute, asset, isOpen))
-      store.candles.addHour(asset, hour, encodeCandles(block));
+      store.candles.addHour(asset, hour, new Uint8Array(encodeCandles(block)));
   }
   await store.close();
 }
