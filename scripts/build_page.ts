@@ -3,11 +3,12 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { PALETTE } from '../src/server/documents/reference_style.js';
 import { MANIFEST_NAME, PAGE_FOLDER, type PageManifest } from '../src/server/live_page/page_files.js';
 import { PAGE_PATHS } from '../src/wire/paths.js';
 import { buildReference } from './build_reference.js';
+import { licencesOf } from './licences.js';
 
 // Bundles the live page into `dist/page`, compresses each file, and builds the reference of the client. `scripts/compile.mjs` runs this
 // program.
@@ -55,7 +56,7 @@ async function buildPage(): Promise<void> {
     ...scripts,
     'page.css': store('page.css', PALETTE + outputFiles[0]!.text),
     'icon.svg': store('icon.svg', source('icon.svg')),
-    'licences.txt': store('licences.txt', licencesOf(metafile)),
+    'licences.txt': store('licences.txt', licencesOf(ROOT, metafile, [CHARTS_NOTICE])),
   };
   const page = source('index.html').replace(/"([\w.]+)"/g, (quoted, name: string) =>
     name in paths ? `"${paths[name]}"` : quoted,
@@ -102,35 +103,6 @@ function write(path: string, file: string, text: string, isImmutable: boolean): 
   writeFileSync(new URL(`${file}.br`, PAGE_FOLDER), brotliCompressSync(bytes));
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   manifest[path] = { file, contentType: TYPES[file.split('.').at(-1)!]!, etag: `"${hash}"`, isImmutable };
-}
-
-/** Returns the licences of all packages in the bundles, because each copy of the bundles must include them. */
-function licencesOf({ inputs }: Metafile): string {
-  const packages = new Set(
-    Object.keys(inputs).flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
-  );
-  const own = `tickseal\n\n${readFileSync(join(ROOT, 'LICENSE'), 'utf8')}`;
-  return [own, CHARTS_NOTICE, ...[...packages].sort().map(licenceOf)].join(`\n\n${'='.repeat(80)}\n\n`);
-}
-
-function licenceOf(name: string): string {
-  const folder = join(ROOT, 'node_modules', name);
-  const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
-    readonly version: string;
-    readonly license: string;
-  };
-  const file = ['LICENSE', 'LICENSE.md', 'license'].map((one) => join(folder, one)).find(isFile);
-  const text =
-    file === undefined ? `Licence: ${license}. The package has no other text.` : readFileSync(file, 'utf8');
-  return `${name} ${version}\n\n${text}`;
-}
-
-function isFile(file: string): boolean {
-  try {
-    return readFileSync(file).length > 0;
-  } catch {
-    return false;
-  }
 }
 
 function source(name: string): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './flatc.mjs';
 
-// Compiles each TypeScript module into `dist`, without type checks, and bundles the live page. Outputs that are newer than
+// Compiles each TypeScript module into `dist`, without type checks, and bundles the programs and the live page. Outputs that are newer than
 // their sources stay, so that a start after an installation compiles nothing. Nothing is compiled before this program runs, so
 // it is plain JavaScript.
 
@@ -11,13 +11,24 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDERS = ['src', 'test', 'bench', 'scripts'];
 /** The files on which each output depends. */
 const MAKERS = ['scripts/compile.mjs', 'package-lock.json', 'tsconfig.json'];
+/** The programs that Node runs as processes and threads of the service. Each one is bundled in the place of its module. */
+const PROGRAMS = [
+  'src/cli/main.ts',
+  'src/cli/demo/simulated_publishers.ts',
+  'src/clock/precise_timer_worker.ts',
+  'src/crypto/pool/worker.ts',
+  'src/edge/threads/thread_main.ts',
+];
 /** The last files that a build of the page writes. */
 const PAGE_OUTPUTS = ['dist/page/manifest.json', 'dist/reference/client.json'];
 
 const madeMs = Math.max(...MAKERS.map(changedMs));
 const sources = FOLDERS.flatMap(filesOf);
 const stale = sources.filter(
-  (file) => /(?<!\.d)\.ts$/.test(file) && changedMs(outputOf(file)) <= Math.max(changedMs(file), madeMs),
+  (file) =>
+    /(?<!\.d)\.ts$/.test(file) &&
+    !PROGRAMS.includes(file) &&
+    changedMs(outputOf(file)) <= Math.max(changedMs(file), madeMs),
 );
 if (stale.length > 0) {
   const { build } = await loadEsbuild();
@@ -31,6 +42,12 @@ if (stale.length > 0) {
     sourcemap: true,
     logLevel: 'warning',
   });
+}
+const builtMs = Math.min(...PROGRAMS.map((file) => changedMs(outputOf(file))));
+const bundled = sources.filter((file) => /^(?:src|scripts\/build_programs)/.test(file));
+if (builtMs <= Math.max(...bundled.map(changedMs), madeMs)) {
+  const { buildPrograms } = await import('../dist/scripts/build_programs.js');
+  await buildPrograms(ROOT, PROGRAMS);
 }
 const pageSources = sources.filter((file) => /^(?:src|scripts)\//.test(file));
 const isPageStale =

@@ -7,6 +7,8 @@ export const DIST = `${ROOT}dist/`;
 
 /** The folder below `dist/test` that the test runner writes. */
 export const BUNDLES = 'test/together';
+/** The folder below `dist/src` with the code that the bundled programs share. */
+export const SHARED_CODE = 'src/bundle';
 
 /**
  * The tiers, as file names show them: `x.whole.test.ts` and `x.long.test.ts` are in the slower tiers, and any

@@ -1,5 +1,5 @@
 import { webcrypto } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,6 +80,20 @@ test("the client is exported by this project's own package too", async (t) => {
     [],
     'in a browser without the service’s own curves',
   );
+});
+
+test("this project's own package has all that its program and the client's modules load", async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-own-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  await runProgram('npm', ['pack', '--ignore-scripts', '--pack-destination', dir], ROOT);
+  await runProgram('tar', ['xzf', readdirSync(dir)[0]!], dir);
+  const own = join(dir, 'package');
+  symlinkSync(join(ROOT, 'node_modules'), join(own, 'node_modules'));
+  t.match(await runProgram('node', ['dist/src/cli/main.js', 'check-config', '--help'], own), /check-config/);
+  const { exports } = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as { exports: object };
+  const modules = JSON.stringify(exports).match(/[^"]+(?<!worker)\.js(?=")/g)!;
+  const load = modules.map((file) => `import '${file}';`).join('');
+  await runProgram('node', ['--input-type=module', '--eval', load], own);
 });
 
 /** Packs the client. @returns the path of the tarball */

@@ -1,0 +1,78 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+import { licencesOf } from './licences.js';
+
+// Bundles the program and the programs of its threads, because Node loads a few large modules in a third of the time of 700 small ones.
+// All other modules stay as they are: tests and users of the client import them. `scripts/compile.mjs` runs this program.
+
+/** The folder of the code that several programs share, and of commands that the program loads later. */
+const SHARED = 'src/bundle';
+
+/** Packages that load files beside their own code: native add-ons, and the program of a thread. */
+const WITH_FILES = ['koffi', 'lmdb', 'piscina', 'secp256k1', 'uWebSockets.js'];
+
+/** The text before the path of a compiled module in the bundles, until {@link buildPrograms} knows the file with that text. */
+const FROM_DIST = 'from-dist:/';
+
+/** Packages in CommonJS need `require` for the modules of Node. */
+const REQUIRE = `import { createRequire as createRequireHere } from 'node:module';
+const require = createRequireHere(import.meta.url);`;
+
+/**
+ * Bundles the programs into `dist`, each in the place of its compiled module.
+ * @param root the project's folder
+ * @param programs the paths of the sources from that folder
+ */
+export async function buildPrograms(root: string, programs: readonly string[]): Promise<void> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [...programs],
+    outdir: 'dist',
+    outbase: '.',
+    chunkNames: `${SHARED}/[name]-[hash]`,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    external: WITH_FILES,
+    banner: { js: REQUIRE },
+    plugins: [ownPlaces(root), ONE_LANGUAGE],
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  });
+  const dist = join(root, 'dist');
+  rmSync(join(dist, SHARED), { recursive: true, force: true });
+  mkdirSync(join(dist, SHARED), { recursive: true });
+  writeFileSync(join(dist, SHARED, 'licences.txt'), licencesOf(root, metafile));
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text.replaceAll(FROM_DIST, `${relative(dirname(path), dist)}/`));
+  }
+}
+
+/** Leaves the translations of zod's messages out, a third of its code. English is loaded by another module. */
+const ONE_LANGUAGE: Plugin = {
+  name: 'one language',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export {};' }));
+  },
+};
+
+/** Keeps the place of each own module in its `import.meta.url`, because modules find files and the programs of threads from there. */
+function ownPlaces(root: string): Plugin {
+  return {
+    name: 'own places',
+    setup({ onLoad }) {
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const contents = readFileSync(path, 'utf8');
+        const module = relative(root, path).replace(/\.ts$/, '.js');
+        if (!module.startsWith('src/') || !contents.includes('import.meta.url')) return undefined;
+        const url = `new URL('${FROM_DIST}${module}', import.meta.url).href`;
+        return { contents: contents.replaceAll('import.meta.url', url), loader: 'ts' };
+      });
+    },
+  };
+}
