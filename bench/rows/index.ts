@@ -15,6 +15,7 @@ import { growth } from './growth.js';
 import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { past } from './past.js';
 import { rest } from './rest.js';
 import { signatures } from './signatures.js';
 import { signedFrames } from './signed_frames.js';
@@ -39,6 +40,7 @@ export const ROWS: readonly Row[] = [
   ticks,
   distinctSets,
   rest,
+  past,
   threads,
   clientSigning,
   memory,

@@ -1,0 +1,186 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { symbolOf, TOKEN, writeConfig } from '../../scripts/load/config.js';
+import { SERVICE_KEY } from '../../scripts/load/keys.js';
+import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { measureUsage } from '../../scripts/load/usage.js';
+import { evmAddress } from '../../src/crypto/evm.js';
+import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
+import { toHex } from '../../src/model/hex.js';
+import { REST_PATHS } from '../../src/wire/paths.js';
+import type { Line, Measurement, Row, Scale } from '../harness/row.js';
+import { requestFor } from '../workloads/requests.js';
+import { type StoredPast, storePast } from '../workloads/signed_past.js';
+
+/** The load for which the past is designed: 400 aggregates a second, of 4 publishers. */
+const PUBLISHERS = 4;
+const STEP_NS = 500_000_000n;
+const ASSETS: Readonly<Record<Scale, number>> = { full: 200, smoke: 10 };
+const AGGREGATES: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
+/** The number of aggregates of the asset that is read. A single answer has at most 100,000. */
+const ROWS: Readonly<Record<Scale, number>> = { full: 100_000, smoke: 500 };
+/** As many as may wait for the past on a thread with one token. */
+const CONNECTIONS = 16;
+const AT_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
+/** The bytes of an aggregate that nothing shortens: `r`, `s` and the root; and of its inputs, of which 0.4 are new: `r` and `s`. */
+const LEAST_BYTES = { signatures: 96, whole: 96 + 0.4 * 64 } as const;
+const SIZE_RATIO_MAX = 1.25;
+/** A million rows in 30 s on two cores. */
+const EXPORT_ROWS_MIN = 16_667;
+const DETAILS = ['signature', 'whole'] as const;
+/** The details of exports. Each export starts a process, which takes more time than all else of the smallest run. */
+const EXPORTED: Readonly<Record<Scale, readonly (typeof DETAILS)[number][]>> = {
+  full: DETAILS,
+  smoke: ['whole'],
+};
+
+export const past: Row = {
+  name: 'past',
+  title: 'The signed past',
+  method:
+    'Bytes of the files after 400 aggregates a second with 4 inputs, each of which counts in 10 aggregates, beside the bytes of `r`, `s` and Merkle roots in ' +
+    'them. Then one asset is read: 16 connections ask for its aggregate at one instant, one connection reads all its aggregates as JSON lines, and ' +
+    '`tickseal export` writes them to Parquet, each verified. An export counts the CPU time of both processes, with the start of the exporting one.',
+  limit:
+    'An exported row costs the service 37 µs of CPU time to read, to write as JSON and to send, and 56 with inputs. The exporting process takes 104 µs a row, and 166 with inputs, ' +
+    'of which its start is 20. By a profile of its main thread with inputs a quarter is splitting and reading lines, a quarter is Node (HTTP, decoding, text), 14 % Parquet, 13 % collecting garbage, 7 % hashes, ' +
+    '6 % messages to the other thread, which verifies. 2 KB of JSON with the same four inputs come with each row. A million rows in 30 s on two cores leave 60 µs for both processes, and a signature takes 17 of them, ' +
+    'so the bound needs an answer in columns, without JSON, in which each input stands once.',
+  rounds: 2,
+  variants: { service: measure },
+  lines: (scale) => [
+    size('an aggregate without inputs', 'signatures'),
+    size('an aggregate with inputs', 'whole'),
+    rate('at an instant', 'answers/s per core', 'at'),
+    ...DETAILS.map((detail) => rate(`range, ${detail}`, 'rows/s per core', `range ${detail}`)),
+    ...EXPORTED[scale].map(
+      (detail): Line => ({
+        ...rate(`export to Parquet, ${detail}`, 'rows/s per core, both processes', `export ${detail}`),
+        bound: { atLeast: EXPORT_ROWS_MIN },
+        shown: [
+          {
+            name: 'exporting',
+            unit: 'µs/row',
+            source: { variant: 'service', figure: `export ${detail}: client µs` },
+          },
+          {
+            name: 'service',
+            unit: 'µs/row',
+            source: { variant: 'service', figure: `export ${detail}: server µs` },
+          },
+          {
+            name: 'in all',
+            unit: 'rows/s',
+            source: { variant: 'service', figure: `export ${detail}: rows/s` },
+          },
+        ],
+      }),
+    ),
+  ],
+};
+
+function size(name: string, kept: keyof typeof LEAST_BYTES): Line {
+  return {
+    name,
+    unit: 'bytes',
+    ours: { variant: 'service', figure: kept },
+    bound: { atMost: SIZE_RATIO_MAX * LEAST_BYTES[kept] },
+    peers: [],
+    shown: [
+      { name: 'incompressible', unit: 'bytes', source: { variant: 'service', figure: `${kept}: least` } },
+      { name: 'a day', unit: 'GB', source: { variant: 'service', figure: `${kept}: GB a day` } },
+    ],
+  };
+}
+
+function rate(name: string, unit: string, figure: string): Line {
+  return { name, unit, ours: { variant: 'service', figure }, peers: [] };
+}
+
+async function measure(scale: Scale): Promise<Measurement> {
+  const figures: Record<string, number> = {};
+  const many = configOf(ASSETS[scale]);
+  const stored = await storePast(many, AGGREGATES[scale], STEP_NS);
+  const aggregates = ASSETS[scale] * AGGREGATES[scale];
+  const bytes = { signatures: stored.bytes.signatures, whole: stored.bytes.signatures + stored.bytes.inputs };
+  for (const kept of ['signatures', 'whole'] as const) {
+    figures[kept] = bytes[kept] / aggregates;
+    figures[`${kept}: least`] = LEAST_BYTES[kept];
+    figures[`${kept}: GB a day`] = (figures[kept] * 400 * 86_400) / 1e9;
+  }
+  const single = configOf(1);
+  const past = await storePast(single, ROWS[scale], STEP_NS);
+  const service = await startService(single);
+  const end = measureUsage(service);
+  const instant = past.times[past.times.length >> 1]!;
+  const path = `${REST_PATHS.at}?assets=${symbolOf(0)}&timestamp=${instant}`;
+  const { requests } = await requestFor(service.port, path, CONNECTIONS, AT_MS[scale]);
+  figures['at'] = requests / end().serverCpuSeconds;
+  for (const detail of DETAILS) figures[`range ${detail}`] = await readRange(service, past, detail);
+  for (const detail of EXPORTED[scale]) await exportRange(service, past, detail, figures);
+  await service.stop();
+  return { figures };
+}
+
+function configOf(assets: number): string {
+  return writeConfig({ signatureType: 'evm', assets, publishers: PUBLISHERS, clockPeriod: '60s' }).file;
+}
+
+/** Reads all rows as JSON lines. @returns the rows for a second of the service's CPU time */
+async function readRange(service: ServerProcess, { times }: StoredPast, detail: string): Promise<number> {
+  const query = `asset=${symbolOf(0)}&from=${times[0]}&to=${times.at(-1)! + 1n}&detail=${detail}`;
+  const end = measureUsage(service);
+  const response = await fetch(`http://127.0.0.1:${service.port}${REST_PATHS.range}?${query}`, {
+    headers: { Authorization: `Basic ${TOKEN}` },
+  });
+  let rows = 0;
+  for await (const part of response.body!) for (const byte of part as Uint8Array) if (byte === 0x0a) rows++;
+  if (rows !== times.length) throw new Error(`${rows} of ${times.length} rows`);
+  return rows / end().serverCpuSeconds;
+}
+
+/** Prints the CPU time of a process to its file 3 when the process ends. */
+const PRINT_USAGE = `data:text/javascript,${encodeURIComponent(
+  "import { writeSync } from 'node:fs'; import { isMainThread } from 'node:worker_threads'; " +
+    "if (isMainThread) process.once('exit', () => { const { user, system } = process.cpuUsage(); writeSync(3, String((user + system) / 1e6)); });",
+)}`;
+
+async function exportRange(
+  service: ServerProcess,
+  { times }: StoredPast,
+  detail: string,
+  figures: Record<string, number>,
+): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-export-'));
+  const program = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+  const args = [
+    ...['--import', PRINT_USAGE, program, 'export', symbolOf(0), '--url', `http://127.0.0.1:${service.port}`],
+    ...['--from', String(times[0]), '--to', String(times.at(-1)! + 1n), '--detail', detail],
+    ...['--signer', toHex(evmAddress(secp256k1.publicKey(SERVICE_KEY))), '-o', join(dir, 'past.parquet')],
+  ];
+  const end = measureUsage(service);
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TICKSEAL_TOKEN: TOKEN },
+  });
+  const texts = ['', ''];
+  for (const [i, stream] of [child.stderr!, child.stdio[3]!].entries())
+    stream.on('data', (part) => {
+      texts[i] += String(part);
+    });
+  const [code] = await once(child, 'close');
+  rmSync(dir, { recursive: true });
+  if (code !== 0 || !texts[0]!.includes(`${times.length} aggregates`))
+    throw new Error(`the export failed: ${texts[0]}`);
+  const { serverCpuSeconds, wallSeconds } = end();
+  const clientCpuSeconds = Number(texts[1]);
+  const name = `export ${detail}`;
+  figures[name] = times.length / (serverCpuSeconds + clientCpuSeconds);
+  figures[`${name}: client µs`] = (clientCpuSeconds / times.length) * 1e6;
+  figures[`${name}: server µs`] = (serverCpuSeconds / times.length) * 1e6;
+  figures[`${name}: rows/s`] = times.length / wallSeconds;
+}
