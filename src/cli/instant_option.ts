@@ -1,32 +1,15 @@
 import { InvalidArgumentError } from 'commander';
-import { NS_PER_MS, NS_PER_SECOND, parseTimeNs } from '../model/time.js';
-
-const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d))?$/;
-/** The fewest digits of a time in nanoseconds: those of the year 1973. Fewer digits are seconds or milliseconds by mistake. */
-const NS_DIGITS_MIN = 18;
+import { readInstant } from '../model/instant.js';
 
 /**
  * Reads an instant of an option: a time of RFC 3339, a day (its beginning in UTC), or UNIX nanoseconds.
  * @throws InvalidArgumentError for another text
  */
 export function parseInstant(text: string): bigint {
-  const plain = text.length >= NS_DIGITS_MIN ? parseTimeNs(text) : undefined;
-  if (plain !== undefined) return plain;
-  const [, day, time = '00:00', fraction = '', zone = 'Z'] = DATE_TIME.exec(text) ?? [];
-  const ms = Date.parse(`${day}T${time}${zone}`);
-  const isDay = new Date(Date.parse(`${day}T00:00Z`) || 0).toISOString().startsWith(day ?? '-');
-  if (Number.isNaN(ms) || ms < 0 || !isDay)
+  const ns = readInstant(text);
+  if (ns === undefined)
     throw new InvalidArgumentError(
       'expected a time such as 2026-11-20T12:00:00Z, a day, or UNIX nanoseconds',
     );
-  return BigInt(ms) * NS_PER_MS + BigInt(fraction.padEnd(9, '0'));
-}
-
-/** Returns an instant as a time of RFC 3339 with all digits. */
-export function instantText(ns: bigint): string {
-  const seconds = new Date(Number(ns / NS_PER_SECOND) * 1_000).toISOString().slice(0, 19);
-  const fraction = String(ns % NS_PER_SECOND)
-    .padStart(9, '0')
-    .replace(/0+$/, '');
-  return `${seconds}${fraction && `.${fraction}`}Z`;
+  return ns;
 }

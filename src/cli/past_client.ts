@@ -4,9 +4,9 @@ import { RefusedError } from '../client/connect/errors.js';
 import { nativePlatform } from '../client/native_platform.js';
 import { type ClientOptions, createClient } from '../client/node.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
+import { instantText } from '../model/instant.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
-import { instantText } from './instant_option.js';
 
 /** The options of each command that reads aggregates. */
 export interface PastCommandOptions {

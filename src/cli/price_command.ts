@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { AggregatePrice } from '../client/prices/market_data.js';
+import { instantText } from '../model/instant.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, LineWriter, notVerified } from './client_command.js';
-import { instantText, parseInstant } from './instant_option.js';
+import { parseInstant } from './instant_option.js';
 import { openPast, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
 
 interface PriceOptions extends PastCommandOptions {

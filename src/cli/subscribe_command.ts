@@ -8,6 +8,7 @@ import { idsBySymbol, type Taxonomy } from '../client/prices/taxonomy.js';
 import { decodePayload } from '../client/verify/decode_payload.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
 import { type PayloadReport, verifyPayload } from '../client/verify/verify_payload.js';
+import { instantText } from '../model/instant.js';
 import { NS_PER_MS } from '../model/time.js';
 import { UINT16_MAX, unknownSymbols } from '../wire/asset_id.js';
 import { REST_PATHS } from '../wire/paths.js';
@@ -33,7 +34,6 @@ import {
   SIGNER_OPTION,
   withConnectionOptions,
 } from './client_command.js';
-import { instantText } from './instant_option.js';
 import { subscribeQuorum } from './quorum_subscription.js';
 
 interface SubscribeOptions {

@@ -89,10 +89,11 @@ test('the live page', needsBrowser(), async (t) => {
       await untilText(page, '#price', '95,100.00');
       const moved = await eventually(() => candles(95_100));
       await inTurn(() => {
-        aheadNs += 60n * NS_PER_SECOND;
+        aheadNs += 180n * NS_PER_SECOND;
         price = 95_200;
       });
       const after = await eventually(() => candles(95_200));
+      t.match(await page.getAttribute('#chart', 'aria-label'), / with 1 gap,/);
       t.ok(moved >= before && after > moved, `${before}, ${moved}, then ${after} candles`);
       t.equal((await shownRows(page))['BTCUSD']?.price, '95,200.00');
       const buttons = page.locator('.intervals button');

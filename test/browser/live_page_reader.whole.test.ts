@@ -9,7 +9,7 @@ import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.
 // Tests of readers' actions on the live page, with the keyboard and with links.
 
 const LONG = 'A_SYMBOL_WITH_SIXTY_FOUR_CHARACTERS_WHICH_IS_THE_MOST_THAT_FITS';
-const PRICES: Readonly<Record<string, number>> = { BTCUSD: 100, ETHUSD: 200, [LONG]: 123_456_789_012 };
+const PRICES: Record<string, number> = { BTCUSD: 100, ETHUSD: 200, [LONG]: 123_456_789_012 };
 
 test('the reader of the live page', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
@@ -155,6 +155,38 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await page.click('#back');
       await page.waitForSelector('#grid');
     });
+  });
+
+  await t.test('a past time is shown with its price and proof, by picker and by link', async (t) => {
+    await withTab(t, { browser, url: `${link}&asset=BTCUSD` }, async (page) => {
+      await untilText(page, '.proof', 'Verified here');
+      const signed = /Signed at(\S+) (\S+) UTC/.exec((await page.textContent('.proof')) ?? '')!;
+      const atNs = BigInt(Date.now()) * 1_000_000n;
+      PRICES['BTCUSD'] = 101;
+      await untilText(page, '#price', '101.000');
+      await page.goto(`${service.url}/#asset=BTCUSD&at=${signed[1]}T${signed[2]}Z`);
+      await untilText(page, '#verdict', `signed at ${signed[1]} ${signed[2]}`.replace(/0+$/, ''));
+      t.equal(await page.textContent('#price'), '100.000');
+      t.match(await page.title(), /^100\.000 BTCUSD · 20/);
+      await untilText(page, '.proof', 'signed before the instant');
+      await page.click('#verdict');
+      await untilText(page, '.steps', 'Median 100');
+      await page.keyboard.press('Escape');
+      const second = new Date(Number(atNs / 1_000_000n) - 86_400_000).toISOString().slice(0, 19);
+      await page.fill('#instant', second);
+      await page.click('#time [type=submit]');
+      await untilText(page, '#verdict', 'before the signed prices that the service keeps: they begin at 20');
+      t.equal(await page.textContent('#price'), '—');
+      t.equal(page.url(), `${service.url}/#asset=BTCUSD&resolution=1&at=${second}Z`);
+      await page.click('#time-now');
+      await untilText(page, '#price', '101.000');
+      await untilText(page, '#verdict', 'verified, ');
+      await page.goBack();
+      await untilText(page, '#time-text', second.replace('T', ' '));
+      await page.goto(`${service.url}/#at=2026-13-01`);
+      await untilText(page, '#notice', 'the time 2026-13-01, which is not a time');
+    });
+    PRICES['BTCUSD'] = 100;
   });
 
   await t.test('paper is light, and has the proof to its end', async (t) => {

@@ -1,7 +1,7 @@
 import type { Resolution } from '../../wire/rest_values.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { flash, SEAL_TEXTS } from './asset_table.js';
-import type { Board, Quote } from './board.js';
+import type { Board, Quote, Seal } from './board.js';
 import { byId, element } from './elements.js';
 import { CHART_INTERVALS } from './live_candles.js';
 import { marketText } from './market_text.js';
@@ -11,16 +11,20 @@ import {
   changeSteps,
   changeText,
   exactPrice,
+  momentText,
   shownDecimals,
   shownPrice,
   titleText,
 } from './price_text.js';
 import { typeText } from './simulation_text.js';
+import type { PastView } from './time_travel.js';
 
 export interface AssetDetailOptions {
   readonly board: Board;
   readonly chart: PriceChart;
   readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
+  /** Returns the asset at the past instant that the page shows; `undefined` for the present. */
+  readonly past: () => PastView | undefined;
   /** Called when the reader selected another length of candles. */
   readonly onResolution: (by: 'click' | 'key') => void;
 }
@@ -36,6 +40,7 @@ export class AssetDetail {
   #resolution = FIRST_RESOLUTION;
   #chartedNs = 0n;
   #sealText = '';
+  #seal: Seal = 'waiting';
 
   constructor(options: AssetDetailOptions) {
     this.#options = options;
@@ -62,6 +67,11 @@ export class AssetDetail {
     return this.#sealText;
   }
 
+  /** The state of the shown price, also of a past one. */
+  get seal(): Seal {
+    return this.#seal;
+  }
+
   get resolution(): Resolution {
     return this.#resolution;
   }
@@ -78,7 +88,7 @@ export class AssetDetail {
     type.dataset['simulation'] = String(asset.simulation ?? '');
     this.#chartedNs = 0n;
     this.draw(performance.now());
-    this.#options.chart.show(asset, this.#resolution);
+    this.#showChart(asset);
   }
 
   /** Selects longer candles for 1, and shorter candles for -1. */
@@ -91,12 +101,30 @@ export class AssetDetail {
   draw(nowMs: number): void {
     const asset = this.#asset;
     if (asset === undefined) return;
+    const past = this.#options.past();
+    if (past === undefined) this.#drawPresent(asset, nowMs);
+    else this.#drawPast(asset, past);
+    document.querySelector<HTMLElement>('.detail')!.dataset['seal'] = this.#seal;
+  }
+
+  #drawPast(asset: TaxonomyAsset, { atNs, price, signedAtNs, isFailed, problem }: PastView): void {
+    this.#seal = price !== undefined ? 'verified' : isFailed ? 'failed' : 'waiting';
+    const text = problem ?? SEAL_TEXTS[this.#seal];
+    this.#sealText = signedAtNs === undefined ? text : `${text}, signed at ${momentText(signedAtNs)}`;
+    this.#drawPrice(price, 0);
+    document.title = titleText(asset.symbol, price, momentText(atNs));
+    byId('change').textContent = '';
+    byId('market').hidden = true;
+    byId('verdict').querySelector('span')!.textContent = this.#sealText;
+  }
+
+  #drawPresent(asset: TaxonomyAsset, nowMs: number): void {
     const { board, changeOf } = this.#options;
     const quote = board.quote(asset);
     const seal = board.seal(asset, nowMs);
     const change = quote && changeOf(asset, quote.price);
-    document.querySelector<HTMLElement>('.detail')!.dataset['seal'] = seal;
-    this.#drawPrice(quote);
+    this.#seal = seal;
+    this.#drawPrice(quote?.price, quote?.direction ?? 0);
     document.title = titleText(asset.symbol, quote?.price, SEAL_TEXTS[seal]);
     const changeElement = byId('change');
     changeElement.textContent = change === undefined ? '' : changeText(change);
@@ -112,17 +140,18 @@ export class AssetDetail {
   }
 
   /** Draws the exact price. Digits that the table does not show are smaller. */
-  #drawPrice(quote: Quote | undefined): void {
+  #drawPrice(price: bigint | undefined, direction: Quote['direction']): void {
     const [main, rest] = byId('price').children as unknown as [HTMLElement, HTMLElement];
-    const text = quote === undefined ? '—' : shownPrice(quote.price, shownDecimals(quote.price));
-    rest.textContent = quote === undefined ? '' : exactPrice(quote.price).slice(text.length);
+    const text = price === undefined ? '—' : shownPrice(price, shownDecimals(price));
+    rest.textContent = price === undefined ? '' : exactPrice(price).slice(text.length);
     if (main.textContent === text) return;
     main.textContent = text;
-    if (quote !== undefined && quote.direction !== 0) flash(main, quote.direction);
+    if (direction !== 0) flash(main, direction);
   }
 
   /** Adds the newest verified price to the chart. */
   continueChart(): void {
+    if (this.#options.past() !== undefined) return;
     const quote = this.#asset && this.#options.board.quote(this.#asset);
     if (quote === undefined || quote.timestampNs === this.#chartedNs) return;
     this.#chartedNs = quote.timestampNs;
@@ -140,7 +169,11 @@ export class AssetDetail {
   showResolution(resolution = FIRST_RESOLUTION): void {
     this.#resolution = resolution;
     this.#markResolution();
-    if (this.#asset !== undefined) this.#options.chart.show(this.#asset, resolution);
+    if (this.#asset !== undefined) this.#showChart(this.#asset);
+  }
+
+  #showChart(asset: TaxonomyAsset): void {
+    this.#options.chart.show({ asset, resolution: this.#resolution, atNs: this.#options.past()?.atNs });
   }
 
   #markResolution(): void {

@@ -75,7 +75,8 @@ export function writePlace(
   ] as const;
   const parameters = new URLSearchParams();
   for (const [name, value] of entries) if (value !== undefined) parameters.append(name, value);
-  return `#${parameters}`;
+  // A colon needs no escape after `#`, and a time is readable with it.
+  return `#${String(parameters).replaceAll('%3A', ':')}`;
 }
 
 /** Finds the asset of a place. If no symbol is equal, a symbol that differs only in its case counts. */

@@ -12,6 +12,12 @@ export interface ChartCandle {
   readonly close: number;
 }
 
+/** An interval without a price. The chart leaves its place empty. */
+export type ChartGap = Pick<ChartCandle, 'time'>;
+
+/** The most empty places for one gap, so that a closed market or a long loss leaves room for the candles around it. */
+const GAP_MAX = 24;
+
 /** A resolution in the page's choice. Day, week and month have two names each. */
 export interface ChartInterval {
   readonly resolution: Resolution;
@@ -56,6 +62,28 @@ export function nextCandle(
     return { time: startS, open: price, high: price, low: price, close: price };
   if (startS < last.time) return undefined;
   return { ...last, high: Math.max(last.high, price), low: Math.min(last.low, price), close: price };
+}
+
+/** Adds the empty intervals between candles. A gap longer than {@link GAP_MAX} intervals has its last ones. */
+export function withGaps(
+  candles: readonly ChartCandle[],
+  resolution: Resolution,
+): readonly (ChartCandle | ChartGap)[] {
+  return candles.flatMap((candle, i) => {
+    const before = candles[i - 1]?.time;
+    const empty: (ChartCandle | ChartGap)[] = [];
+    let { startS } = intervalAt(resolution, candle.time - 1);
+    while (before !== undefined && startS > before && empty.length < GAP_MAX) {
+      empty.unshift({ time: startS });
+      startS = intervalAt(resolution, startS - 1).startS;
+    }
+    return [...empty, candle];
+  });
+}
+
+/** Returns the number of gaps between candles. */
+export function gapCount(bars: readonly (ChartCandle | ChartGap)[]): number {
+  return bars.filter((bar, i) => i > 0 && 'close' in bar && !('close' in bars[i - 1]!)).length;
 }
 
 function interval(resolution: Resolution, label: string, alias?: Resolution): ChartInterval {

@@ -6,7 +6,7 @@ import { assetKey, type Board, searchAssets } from './board.js';
 import { copyButton } from './copy_button.js';
 import { CurrentNodes } from './current_nodes.js';
 import { byId } from './elements.js';
-import { assetAt, type PagePlace, writePlace } from './fragment.js';
+import { assetAt, type PagePlace } from './fragment.js';
 import { listenToKeys } from './key_bindings.js';
 import { LivePrices } from './live_prices.js';
 import { PageAddress } from './page_address.js';
@@ -16,7 +16,9 @@ import { ProofPanel } from './proof_panel.js';
 import { ProofVerifier } from './proof_verifier.js';
 import { SealButton } from './seal_button.js';
 import type { SealFacts } from './seal_card.js';
+import { shareLink } from './share_link.js';
 import { StateBar } from './state_bar.js';
+import { TimeTravel } from './time_travel.js';
 
 /** The interval at which ages and states are drawn again while no frame comes. */
 const DRAW_MS = 500;
@@ -43,6 +45,10 @@ export class LivePage {
   readonly #seal = new SealButton(() => this.#sealFacts());
   readonly #bases: BasePrices;
   readonly #address = new PageAddress((place) => this.#travel(place));
+  readonly #time = new TimeTravel((at) => {
+    this.#address.push({ ...this.#place, at });
+    this.#goToTime(at);
+  });
   #seen: readonly TaxonomyAsset[] = [];
   #hasAssets = false;
 
@@ -73,6 +79,7 @@ export class LivePage {
       board,
       chart: this.#chart,
       changeOf,
+      past: () => this.#time.view(this.#proof.proven, this.#proof.problem),
       onResolution: (by) => this.#goTo(by),
     });
     this.#proof = new ProofPanel({
@@ -83,7 +90,10 @@ export class LivePage {
       oracleId: () => this.#prices.oracleId,
       nowMs,
       payloadOf: (asset) => this.#prices.payloadOf(asset),
-      onProven: () => this.#seal.continue(),
+      onRead: () => {
+        this.#seal.continue();
+        this.#detail.draw(performance.now());
+      },
     });
     this.#table = new AssetTable({
       grid: byId('grid'),
@@ -113,7 +123,7 @@ export class LivePage {
     search.addEventListener('input', () => this.#search());
     byId('connection').addEventListener('toggle', () => this.#draw());
     byId('back').addEventListener('click', () => this.#back());
-    byId('share').replaceChildren(copyButton('Copy link', () => this.#linkText()));
+    byId('share').replaceChildren(copyButton('Copy link', () => shareLink(this.#place, this.#options.pins)));
     byId('grid').addEventListener('click', ({ target }) => {
       if ((target as Element).closest('.sealed') !== null) this.#seal.open();
     });
@@ -157,20 +167,14 @@ export class LivePage {
     else this.#address.pushAfterRest(this.#place);
   }
 
-  /** The place of the chosen asset. A time in the address stays. */
+  /** The place of the chosen asset, at the time that the page shows. */
   get #place(): PagePlace {
     const { asset, resolution } = this.#detail;
-    const { at } = this.#address.place;
-    return { symbol: asset?.symbol, signatureType: asset?.signatureType, resolution, at };
+    return { symbol: asset?.symbol, signatureType: asset?.signatureType, resolution, at: this.#time.text };
   }
 
-  /** Makes the link to the chosen asset, with the pinned signers and without the token. */
-  #linkText(): string {
-    const { pins } = this.#options;
-    const [stream, evm, stark] = [pins.get('stream'), pins.get('evm'), pins.get('stark')];
-    const signers = [evm, stark].flatMap((pin) => pin?.key ?? []);
-    const streamSigner = stream?.key === evm?.key ? undefined : stream?.key;
-    return location.origin + location.pathname + writePlace(this.#place, { signers, streamSigner });
+  #goToTime(at: string | undefined): void {
+    if (this.#time.goTo(at) && this.#detail.asset !== undefined) this.#show(this.#detail.asset);
   }
 
   /** Opens the place of the address when the assets are known; on a wide screen without a place, the first asset. */
@@ -192,6 +196,7 @@ export class LivePage {
   /** Shows the place that the reader went to. */
   #travel(place: PagePlace): void {
     const asset = assetAt(this.#board.assets, place);
+    this.#goToTime(place.at);
     if (asset !== undefined) {
       if (place.resolution !== this.#detail.resolution) this.#detail.showResolution(place.resolution);
       this.#table.choose(asset, 'page');
@@ -209,11 +214,12 @@ export class LivePage {
     const { asset } = this.#detail;
     if (asset === undefined) return undefined;
     const { pins } = this.#options;
-    const [hex, pin] = [this.#prices.payloadOf(asset), pins.get('stream')];
+    const hex = this.#time.atNs === undefined ? this.#prices.payloadOf(asset) : undefined;
+    const pin = pins.get('stream');
     return {
       symbol: asset.symbol,
       sealText: this.#detail.sealText,
-      isVerified: this.#board.seal(asset, performance.now()) === 'verified',
+      isVerified: this.#detail.seal === 'verified',
       proven: this.#proof.proven,
       pin: pins.get(asset.signatureType),
       frame: hex === undefined || pin === undefined ? undefined : { hex, id: asset.id, pin },
@@ -224,7 +230,7 @@ export class LivePage {
   #show(asset: TaxonomyAsset | undefined): void {
     this.#seal.close();
     this.#detail.show(asset);
-    this.#proof.show(asset);
+    this.#proof.show(asset, this.#time.atNs);
     this.#want();
   }
 

@@ -12,7 +12,14 @@ import type { StreamClient } from '../prices/stream_client.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { readCandles } from './answers.js';
 import { element } from './elements.js';
-import { type ChartCandle, candlesOf, nextCandle } from './live_candles.js';
+import {
+  type ChartCandle,
+  type ChartGap,
+  candlesOf,
+  gapCount,
+  nextCandle,
+  withGaps,
+} from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
 import { shownDecimals } from './price_text.js';
 
@@ -35,10 +42,12 @@ export interface PriceChartOptions {
   readonly onHistory: (problem: string | undefined) => void;
 }
 
-/** The asset and the resolution in the chart. */
-interface Shown {
+/** The contents of the chart. */
+export interface ShownChart {
   readonly asset: TaxonomyAsset;
   readonly resolution: Resolution;
+  /** The instant at which the chart ends; `undefined` for the present. */
+  readonly atNs: bigint | undefined;
 }
 
 /** The candles of an asset: the service's history, continued with each verified price. */
@@ -46,8 +55,9 @@ export class PriceChart {
   readonly #options: PriceChartOptions;
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Candlestick'>;
-  #shown: Shown | undefined;
+  #shown: ShownChart | undefined;
   #last: ChartCandle | undefined;
+  #gaps = 0;
   #isLoaded = false;
   #retryTimer = 0;
 
@@ -85,12 +95,12 @@ export class PriceChart {
   }
 
   /** Shows the history of an asset in a resolution. */
-  show(asset: TaxonomyAsset, resolution: Resolution): void {
-    this.#shown = { asset, resolution };
+  show(shown: ShownChart): void {
+    this.#shown = shown;
     this.#isLoaded = false;
     this.#last = undefined;
     this.#series.setData([]);
-    this.#options.container.ariaLabel = `${asset.symbol}: no candles yet`;
+    this.#options.container.ariaLabel = `${shown.asset.symbol}: no candles yet`;
     this.#options.onHistory(undefined);
     void this.reload();
   }
@@ -112,13 +122,15 @@ export class PriceChart {
         signature_type: shown.asset.signatureType,
         resolution: shown.resolution,
         from: '0',
-        to: String(Math.floor(Date.now() / 1000) + CLOCK_S),
+        to: String(endS(shown)),
         countback: String(CANDLES),
       });
       const text = await client.get(`${REST_PATHS.udfHistory}?${query}`);
       if (this.#shown !== shown) return;
       const candles = candlesOf(readCandles(text));
-      this.#series.setData(candles.map(barOf));
+      const bars = withGaps(candles, shown.resolution);
+      this.#series.setData(bars.map(barOf));
+      this.#gaps = gapCount(bars);
       this.#last = candles.at(-1);
       if (this.#last !== undefined) this.#showDecimals(this.#last.close);
       this.#describe();
@@ -139,7 +151,9 @@ export class PriceChart {
     const candle = nextCandle(last, this.#shown!.resolution, price, atS);
     if (candle === undefined) return;
     this.#last = candle;
-    this.#series.update(barOf(candle));
+    const bars = withGaps([last ?? candle, candle], this.#shown!.resolution).slice(1);
+    for (const bar of bars) this.#series.update(barOf(bar));
+    if (bars.length > 1) this.#gaps += 1;
     this.#describe();
     if (last !== undefined && candle.time > last.time) void this.reload();
   }
@@ -147,9 +161,10 @@ export class PriceChart {
   /** Describes the chart for a reader who cannot see it. */
   #describe(): void {
     const count = this.#series.data().length;
+    const gaps = this.#gaps;
     const { symbol } = this.#shown!.asset;
     const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
-    this.#options.container.ariaLabel = `${symbol}: ${count} candles of ${this.#shown!.resolution}${last}`;
+    this.#options.container.ariaLabel = `${symbol}: ${count} candles of ${this.#shown!.resolution}${gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`}${last}`;
   }
 
   #showDecimals(price: number): void {
@@ -171,6 +186,11 @@ function colourOf(container: HTMLElement, property: string): string {
   return color;
 }
 
-function barOf(candle: ChartCandle): ChartCandle & { readonly time: UTCTimestamp } {
+function barOf<T extends ChartGap>(candle: T): T & { readonly time: UTCTimestamp } {
   return { ...candle, time: candle.time as UTCTimestamp };
+}
+
+/** Returns the UNIX second at which the history ends. */
+function endS({ atNs }: ShownChart): number {
+  return atNs === undefined ? Math.floor(Date.now() / 1000) + CLOCK_S : Number(atNs / 1_000_000_000n) + 1;
 }

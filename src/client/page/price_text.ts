@@ -1,3 +1,4 @@
+import { instantText } from '../../model/instant.js';
 import { PRICE_DECIMALS } from '../../wire/quantized_price.js';
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 
@@ -67,6 +68,11 @@ export function timeText(timestampNs: bigint): string {
   const [day, time = ''] = new Date(Number(seconds) * 1000).toISOString().split('T');
   const fraction = (timestampNs % 1_000_000_000n).toString().padStart(9, '0');
   return `${day} ${time.slice(0, 8)}.${fraction}`;
+}
+
+/** Writes an instant in UTC with the digits that it has: `2026-11-20 12:00:00 UTC`. */
+export function momentText(timestampNs: bigint): string {
+  return `${instantText(timestampNs).replace('T', ' ').slice(0, -1)} UTC`;
 }
 
 /** Writes the time of day: `01:02:03 UTC`. */

@@ -1,3 +1,4 @@
+import { instantText } from '../../model/instant.js';
 import type { AggregationType, SignatureType } from '../../wire/signatures.js';
 import { type AggregateForm, readAggregate } from '../verify/aggregate_form.js';
 import { parseExactJson } from '../verify/exact_json.js';
@@ -31,11 +32,13 @@ export interface ProofExpectations {
   readonly oracleId: string | undefined;
   /** The definition of each algorithm. */
   readonly algorithms: ReadonlyMap<string, string>;
+  /** The instant at which the aggregate was in force; `undefined` for the newest aggregate. */
+  readonly atNs: bigint | undefined;
 }
 
 /** The message to the worker that verifies. */
 export interface ProofRequest extends ProofExpectations {
-  /** The JSON text of an answer of `/v1/prices/latest`. */
+  /** The JSON text of an answer of `/v1/prices/latest` or `/v1/prices/at`. */
   readonly answer: string;
   readonly symbol: string;
 }
@@ -47,13 +50,14 @@ export interface Proof {
 }
 
 /**
- * Reads and verifies the aggregate of a symbol in an answer of `/v1/prices/latest`, and ignores other symbols.
- * @returns `undefined` when the asset has no live price.
+ * Reads and verifies the aggregate of a symbol in an answer of `/v1/prices/latest` or `/v1/prices/at`, and ignores other
+ * symbols. An aggregate of the past may lack its inputs, and its algorithm may have a definition that is not in use now.
+ * @returns `undefined` when the asset has no price.
  */
 export function proofOf(
   answer: string,
   symbol: string,
-  { signers, oracleId, algorithms }: ProofExpectations,
+  { signers, oracleId, algorithms, atNs }: ProofExpectations,
 ): Proof | undefined {
   const { data } = (parseExactJson(answer) ?? {}) as { data?: Record<string, unknown> };
   const value = data?.[symbol];
@@ -61,9 +65,23 @@ export function proofOf(
   const form = formOf(value, (one) => readAggregate(one));
   if (typeof form === 'string') return { content: undefined, report: formFault(form) };
   const algorithmText = algorithms.get(form.service.algorithm);
-  const expected = { signers, oracleId, algorithmText };
+  const expected =
+    atNs === undefined
+      ? { signers, oracleId, algorithmText }
+      : { signers, oracleId, knownAlgorithms: [...algorithms.values()], inputs: 'optional' as const };
   const [report] = verifyAggregate({ data: { [symbol]: value } }, expected);
-  return { content: contentOf(form, algorithmText), report: report! };
+  const isDefined = report!.checks.some(({ name, status }) => name === 'checksum' && status === 'ok');
+  const content = contentOf(form, atNs === undefined || isDefined ? algorithmText : undefined);
+  return { content, report: atNs === undefined ? report! : checkInstant(report!, content, atNs) };
+}
+
+/** Checks that an aggregate was already signed at an instant. */
+function checkInstant(report: Proof['report'], { signedAtNs }: ProofContent, atNs: bigint): Proof['report'] {
+  const name = 'signed before the instant';
+  const checks = report.checks;
+  if (signedAtNs <= atNs) return { ...report, checks: [...checks, { name, status: 'ok' }] };
+  const reason = `it was signed at ${instantText(signedAtNs)}`;
+  return { ...report, verdict: 'failed', checks: [...checks, { name, status: 'failed', reason }] };
 }
 
 function contentOf(

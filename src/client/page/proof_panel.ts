@@ -1,4 +1,6 @@
+import { NS_PER_MS } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
+import { RefusedError } from '../connect/errors.js';
 import type { StreamClient } from '../prices/stream_client.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { readAlgorithms } from './answers.js';
@@ -7,7 +9,7 @@ import { copyButton } from './copy_button.js';
 import { contractCall, verifyCommand } from './copy_texts.js';
 import { element, facts } from './elements.js';
 import { oneAtATime } from './one_at_a_time.js';
-import { ageText, exactPrice, timeText } from './price_text.js';
+import { ageText, exactPrice, momentText, timeText } from './price_text.js';
 import type { Proof, ProofContent } from './proof.js';
 import { sortChecks } from './proof_checks.js';
 import { algorithmDetails, checkList, hexText, publisherTable, verdictLine } from './proof_parts.js';
@@ -18,6 +20,8 @@ import type { ProvenAggregate } from './seal_card.js';
 const REFRESH_MS = 5_000;
 /** The age above which a signed aggregate looks stale. */
 const OLD_MS = 300_000;
+/** The statuses with which the service says that it has no price of an instant. */
+const GONE: readonly number[] = [404, 410];
 
 export interface ProofPanelOptions {
   readonly root: HTMLElement;
@@ -30,8 +34,8 @@ export interface ProofPanelOptions {
   readonly nowMs: () => number;
   /** Returns the newest verified payload that holds the asset, as hex. */
   readonly payloadOf: (asset: TaxonomyAsset) => string | undefined;
-  /** Called when {@link ProofPanel.proven} has changed. */
-  readonly onProven: () => void;
+  /** Called when {@link ProofPanel.proven} or {@link ProofPanel.problem} has changed. */
+  readonly onRead: () => void;
 }
 
 /** The newest signed aggregate of the chosen asset, with the results of all its checks. */
@@ -39,6 +43,9 @@ export class ProofPanel {
   readonly #options: ProofPanelOptions;
   readonly #read = oneAtATime(() => this.#readOnce());
   #asset: TaxonomyAsset | undefined;
+  #atNs: bigint | undefined;
+  #problem: string | undefined;
+  #isGone = false;
   #timer = 0;
   #algorithms: ReadonlyMap<string, string> | undefined;
   #proven: ProvenAggregate | undefined;
@@ -53,10 +60,18 @@ export class ProofPanel {
     return this.#proven;
   }
 
-  /** Shows the proof of an asset, or nothing. */
-  show(asset: TaxonomyAsset | undefined): void {
+  /** Returns the reason why there is no proof. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** Shows the proof of an asset, or nothing. @param atNs the instant that is shown; `undefined` for the present */
+  show(asset: TaxonomyAsset | undefined, atNs?: bigint): void {
     this.#asset = asset;
+    this.#atNs = atNs;
     this.#proven = undefined;
+    this.#problem = undefined;
+    this.#isGone = false;
     this.#age = undefined;
     this.#options.root.replaceChildren(element('p', { class: 'soft' }, 'The proof is being read…'));
     void this.#read();
@@ -77,25 +92,36 @@ export class ProofPanel {
 
   async #readOnce(): Promise<void> {
     clearTimeout(this.#timer);
-    const asset = this.#asset;
+    const [asset, atNs] = [this.#asset, this.#atNs];
     if (asset === undefined) return;
     this.#drawAge();
     if (!document.hidden && !this.#isInUse) {
       try {
-        await this.#readNow(asset);
+        await this.#readNow(asset, atNs);
       } catch (error) {
-        if (this.#asset === asset && !this.#isInUse) this.#fail((error as Error).message);
+        if (this.#isShown(asset, atNs))
+          this.#isGone = error instanceof RefusedError && GONE.includes(error.status);
+        if (this.#isShown(asset, atNs) && !this.#isInUse)
+          this.#fail(problemText(error as Error, asset, atNs));
       }
     }
-    if (this.#asset === asset) this.#timer = setTimeout(() => void this.#read(), REFRESH_MS);
+    // The past does not change, and what is not kept does not come back.
+    const isDone = atNs !== undefined && (this.#proven !== undefined || this.#isGone);
+    if (this.#isShown(asset, atNs) && !isDone) this.#timer = setTimeout(() => void this.#read(), REFRESH_MS);
   }
 
-  async #readNow(asset: TaxonomyAsset): Promise<void> {
+  #isShown(asset: TaxonomyAsset, atNs: bigint | undefined): boolean {
+    return this.#asset === asset && this.#atNs === atNs;
+  }
+
+  async #readNow(asset: TaxonomyAsset, atNs: bigint | undefined): Promise<void> {
     const { client, verifier, signerOf, oracleId } = this.#options;
     const { symbol, signatureType } = asset;
     const query = new URLSearchParams({ assets: symbol, signature_type: signatureType });
-    const answer = await client.get(`${REST_PATHS.latest}?${query}`);
-    if (this.#asset !== asset) return;
+    if (atNs !== undefined) query.set('timestamp', String(atNs));
+    const path = atNs === undefined ? REST_PATHS.latest : REST_PATHS.at;
+    const answer = await client.get(`${path}?${query}`);
+    if (!this.#isShown(asset, atNs)) return;
     this.#algorithms ??= readAlgorithms(await client.get(REST_PATHS.algorithms));
     const signer = signerOf(asset);
     if (signer === undefined) {
@@ -108,11 +134,13 @@ export class ProofPanel {
       signers: [signer],
       oracleId: oracleId(),
       algorithms: this.#algorithms,
+      atNs,
     };
     const proof = await verifier.verify(request);
-    if (this.#asset !== asset) return;
+    if (!this.#isShown(asset, atNs)) return;
     this.#proven = proof && { request, proof };
-    this.#options.onProven();
+    this.#problem = undefined;
+    this.#options.onRead();
     if (this.#isInUse) return;
     if (proof?.content === undefined) {
       this.#fail(proof?.report.checks[0]?.reason ?? 'There is no live price to prove.');
@@ -123,6 +151,8 @@ export class ProofPanel {
   }
 
   #fail(reason: string): void {
+    this.#problem = reason;
+    this.#options.onRead();
     this.#options.root.replaceChildren(element('p', { class: 'problem' }, reason));
   }
 
@@ -132,7 +162,7 @@ export class ProofPanel {
     const { element, signedAtNs } = this.#age;
     const oldMs = ageMs(signedAtNs, this.#options.nowMs());
     element.textContent = `${ageText(oldMs)} ago`;
-    element.dataset['tone'] = oldMs > OLD_MS ? 'stale' : '';
+    element.dataset['tone'] = this.#atNs === undefined && oldMs > OLD_MS ? 'stale' : '';
   }
 
   #draw(content: ProofContent, report: Proof['report'], copy: HTMLElement): void {
@@ -162,8 +192,7 @@ export class ProofPanel {
         ['Merkle root', hexText(content.merkleRoot)],
         ['Algorithm', algorithmDetails(content)],
       ]),
-      element('h3', {}, `Publishers (${content.publishers.length})`),
-      publisherTable(content, byPublisher),
+      ...publishersOf(content, byPublisher),
       element('h3', {}, 'Checks of the aggregate'),
       checkList(others),
     );
@@ -181,7 +210,34 @@ export class ProofPanel {
       'div',
       { class: 'copies' },
       copyButton('Copy for tickseal verify', () => command),
-      copyButton('Copy for a contract', contract, 'No verified payload yet'),
+      // The service signs payloads for contracts only in the present.
+      ...(this.#atNs === undefined
+        ? [copyButton('Copy for a contract', contract, 'No verified payload yet')]
+        : []),
     );
   }
+}
+
+function publishersOf(content: ProofContent, checks: Parameters<typeof publisherTable>[1]): HTMLElement[] {
+  if (content.publishers.length === 0)
+    return [
+      element('h3', {}, 'Publishers'),
+      element(
+        'p',
+        { class: 'soft' },
+        'Their prices are no longer kept. The Merkle root, which the service signed, covers them.',
+      ),
+    ];
+  return [element('h3', {}, `Publishers (${content.publishers.length})`), publisherTable(content, checks)];
+}
+
+/** Returns the reason why a proof is missing, in plain words. */
+function problemText(error: Error, { symbol }: TaxonomyAsset, atNs: bigint | undefined): string {
+  if (atNs === undefined || !(error instanceof RefusedError)) return error.message;
+  const at = momentText(atNs);
+  if (error.status === 404) return `${symbol} had no price at ${at}.`;
+  if (error.status === 400 && atNs > BigInt(Date.now()) * NS_PER_MS) return `${at} lies in the future.`;
+  if (error.status !== 410) return error.message;
+  const from = error.keptFromNs === undefined ? '' : `: they begin at ${momentText(error.keptFromNs)}`;
+  return `${at} is before the signed prices that the service keeps${from}.`;
 }

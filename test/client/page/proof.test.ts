@@ -26,6 +26,7 @@ test('a proof shows what it verifies', async (t) => {
     signers: [service.evmAddress],
     oracleId: undefined,
     algorithms: readAlgorithms(await read(REST_PATHS.algorithms)),
+    atNs: undefined,
   };
   const { data } = parseExactJson(answer) as { data: Record<'AAA' | 'BTCUSD', object> };
   const proof = (values: object) => proofOf(writeExactJson({ data: values }), 'BTCUSD', expected);
@@ -45,6 +46,22 @@ test('a proof shows what it verifies', async (t) => {
     content: undefined,
     report: { verdict: 'failed', checks: [{ name: 'form', reason: /signature_type/ }] },
   });
+
+  const signedAtNs = proof(data)!.content!.signedAtNs;
+  const { signed_prices: _inputs, ...withoutInputs } = data.BTCUSD as Record<string, unknown>;
+  const past = (aggregate: object, atNs: bigint) =>
+    proofOf(writeExactJson({ data: { BTCUSD: aggregate } }), 'BTCUSD', { ...expected, atNs });
+  t.match(past(data.BTCUSD, signedAtNs), { report: { verdict: 'verified' } });
+  t.match(
+    past(withoutInputs, signedAtNs + 1n),
+    { content: { price: units(95_000), publishers: [] }, report: { verdict: 'verified' } },
+    'inputs may be gone in the past',
+  );
+  t.match(proof({ BTCUSD: withoutInputs }), { report: { verdict: 'failed' } }, 'but not in the present');
+  t.match(past(data.BTCUSD, signedAtNs - 1n), { report: { verdict: 'failed' } }, 'signed after the instant');
+  const other = { ...expected, algorithms: new Map([['median', 'other']]), atNs: signedAtNs };
+  const unknown = proofOf(writeExactJson({ data: { BTCUSD: data.BTCUSD } }), 'BTCUSD', other);
+  t.match(unknown, { content: { algorithmText: undefined }, report: { verdict: 'verified' } });
 
   const brokenSteps = (price: ForgedPrice, turn: number) => {
     const single = writeExactJson({ data: { BTCUSD: data.BTCUSD } });
