@@ -84,7 +84,30 @@ export class QuorumClient {
    * @throws TypeError when `symbols` is not a list of texts
    */
   latest(symbols: readonly string[], query: AssetQuery = {}): Promise<Record<string, QuorumTick>> {
-    return this.#ask(symbols, ({ client }, known) => client.latest(known, query));
+    return this.#ask(symbols, ({ client }, known) => client.latest(known, query), {
+      atMs: this.#platform.nowMs,
+      aheadMsMax: this.#rules.maxAgeMs,
+    });
+  }
+
+  /**
+   * Reads the aggregates that were in force at an instant from all operators, as they were signed then, and checks their signatures. Ages
+   * count from that instant, and a price that is newer than it does not count.
+   * @param timestampNs UNIX nanoseconds, at most now; a service keeps aggregates for 90 days by default
+   * @returns symbol to price; symbols about which too few operators agree are left out, and `noQuorum` events say why
+   * @throws NoQuorumError when there is no price at all
+   * @throws TypeError when `symbols` is not a list of texts
+   */
+  at(
+    symbols: readonly string[],
+    timestampNs: bigint,
+    query: AssetQuery = {},
+  ): Promise<Record<string, QuorumTick>> {
+    const atMs = Number(timestampNs / 1_000n) / 1_000;
+    return this.#ask(symbols, ({ client }, known) => client.at(known, timestampNs, query), {
+      atMs: () => atMs,
+      aheadMsMax: 0,
+    });
   }
 
   /** Ends all streams, and resolves when their connections are closed. */
@@ -106,6 +129,7 @@ export class QuorumClient {
   async #ask(
     symbols: readonly string[],
     request: (operator: OperatorClient, known: readonly string[]) => Promise<Record<string, AggregatePrice>>,
+    { atMs, aheadMsMax }: { readonly atMs: () => number; readonly aheadMsMax: number },
   ): Promise<Record<string, QuorumTick>> {
     requireSymbols(symbols);
     const { nowMs } = this.#platform;
@@ -113,7 +137,7 @@ export class QuorumClient {
       symbols,
       request,
       rules: this.#rules,
-      time: () => ({ atMs: nowMs(), aheadMsMax: this.#rules.maxAgeMs, nowMs }),
+      time: () => ({ atMs: atMs(), aheadMsMax, nowMs }),
     };
     return askOperators(this.#operators, asked, this.#platform, (event) =>
       this.#listeners.emit('noQuorum', event),

@@ -2,7 +2,7 @@ import { formatDecimalPrice } from '../verify/decimal_price.js';
 
 /**
  * The part that an operator has in a price. `agrees`: its price counts. `alone`: its price would count, but too few others would.
- * `differs`: its price is further than the spread or the age from those that agree. `old`, `ahead`: its time is too far behind or ahead of this machine's clock. `unverified`: its newest
+ * `differs`: its price is further than the spread or the age from those that agree. `old`, `ahead`: its time is too far before or after the wanted one, which is now for streams and `latest`. `unverified`: its newest
  * price failed a check. `shared key`: another operator's price has the same signer. `silent`: it has sent no price. `unknown asset`: it
  * does not have the symbol. `refused`: it refuses this client. `down`: there is no connection.
  */

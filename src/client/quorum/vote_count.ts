@@ -91,7 +91,7 @@ function judge(
   if (ageMs > maxAgeMs)
     return refuse('old', `its price is ${ageMs} ms old${fault === undefined ? '' : `; ${fault.reason}`}`);
   const aheadMs = Math.round(madeMs - atMs);
-  if (aheadMs > aheadMsMax) return refuse('ahead', `its time is ${aheadMs} ms ahead of this machine's clock`);
+  if (aheadMs > aheadMsMax) return refuse('ahead', `its time is ${aheadMs} ms after the wanted one`);
   const signer = price.signer.toLowerCase();
   if (signers.has(signer)) return refuse('shared key', 'an operator before it has the same signer');
   signers.add(signer);
