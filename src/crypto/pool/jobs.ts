@@ -49,7 +49,8 @@ export interface CryptoJobs {
  */
 export function createCryptoJobs(): CryptoJobs {
   const pedersen = new Pedersen();
-  const evmVerifier = new EvmVerifier();
+  /** Made at the first use, because it takes 50 ms and 19 MB, and some threads verify no prices. */
+  let evmVerifier: EvmVerifier | undefined;
   const starkVerifier = new StarkVerifier(pedersen);
   const signed = new Uint8Array(EVM_SIGNATURE_BYTES);
   const signedRS = signed.subarray(0, RECOVERY_AT);
@@ -61,6 +62,7 @@ export function createCryptoJobs(): CryptoJobs {
 
   return {
     verifyEvm(jobs) {
+      evmVerifier ??= new EvmVerifier();
       return evmVerifier.verify(jobs);
     },
     verifyStark(jobs) {

@@ -31,10 +31,7 @@ export interface CryptoPool {
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
-  /**
-   * Fills the tables for Stark prices on all threads. Without this call, the first Stark price on each thread takes up to 0.2 s. Only the
-   * first call does anything.
-   */
+  /** Fills the tables for Stark prices on all threads, once. Otherwise the first such price on a thread takes up to 0.2 s. */
   warmStark(): Promise<void>;
   /** Does any amount of work on the calling thread. */
   readonly here: CryptoJobs;
@@ -57,7 +54,7 @@ export interface CryptoPoolOptions {
   readonly defer?: (callback: () => void) => void;
 }
 
-/** Starts the threads, and waits until each thread has done a job. */
+/** Starts the threads, and waits until each has done a job. The calling thread makes its verifier, so that no price waits for it. */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
   const pool = new WorkerPool(options);
   await pool.load();
@@ -156,6 +153,7 @@ class WorkerPool implements CryptoPool {
   }
 
   load(): Promise<unknown> {
+    this.here.verifyEvm([]);
     return this.#onEachThread(signEvmKind(this.here, WARM_UP_KEY), WARM_UP_DIGEST);
   }
 
