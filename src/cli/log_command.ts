@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { type Evidence, parseEvidence } from '../client/verify/evidence_file.js';
 import { verifyEvidence } from '../client/verify/log_evidence.js';
+import { ServedLog } from '../client/verify/served_log.js';
 import { makeFolder, systemReason } from '../store/data_folder.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
@@ -10,7 +11,7 @@ import { TlogError } from '../tlog/tlog_error.js';
 import { AuditFolder } from '../witness/audit_folder.js';
 import { LogAudit } from '../witness/log_audit.js';
 import { logFileReader } from '../witness/log_file_reader.js';
-import { ServedLog } from '../witness/served_log.js';
+import { nodeSha256 } from '../witness/node_sha256.js';
 import { AggregateListener } from './aggregate_listener.js';
 import {
   type CommandStreams,
@@ -157,7 +158,7 @@ class AuditRun {
     } catch (error) {
       throw new Error(`the folder ${folder} cannot be used: ${systemReason(error)}`, { cause: error });
     }
-    const log = new ServedLog(logFileReader(`${this.#url}/tlog/`, this.#stop.signal));
+    const log = new ServedLog(logFileReader(`${this.#url}/tlog/`, this.#stop.signal), nodeSha256);
     const keep = (state: Parameters<AuditFolder['write']>[0]) => this.#folder.write(state);
     const nowNs = () => BigInt(Date.now()) * 1_000_000n;
     return new LogAudit({ log, policy, keep, nowNs }, await this.#folder.read());

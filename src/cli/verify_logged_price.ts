@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type AggregateForm, readAggregate } from '../client/verify/aggregate_form.js';
 import { parseExactJson } from '../client/verify/exact_json.js';
-import { type PriceToFind, verifyLogged } from '../client/verify/logged_price.js';
+import { type PriceToFind, placeOfAggregate, verifyLogged } from '../client/verify/logged_price.js';
 import { aggregatesIn } from '../client/verify/verify_aggregate.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import { parsePolicy } from '../tlog/log_policy.js';
@@ -30,26 +30,20 @@ export async function verifyLoggedText(
   out: LineWriter,
 ): Promise<boolean> {
   const policy = parsePolicy(readFileSync(files.policy));
-  const { assetId, signatureType, service } = onlyAggregate(text, serviceName);
-  const price = {
-    signatureType,
-    signer: service.key,
-    symbol: assetId,
-    timeNs: service.timestampNs,
-    msgHash: service.msgHash,
-  };
+  const price = placeOfAggregate(onlyAggregate(text, serviceName));
+  const { symbol } = price;
   const proof = files.proof === undefined ? await askedProof(files.log!, price) : readFileSync(files.proof);
   if (proof === undefined) {
-    out.write(`${assetId}: NOT LOGGED: the service has no proof of it`);
+    out.write(`${symbol}: NOT LOGGED: the service has no proof of it`);
     return false;
   }
   try {
     const logged = await verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
-    out.write(`${assetId}: logged, ${placeText(logged)}`);
+    out.write(`${symbol}: logged, ${placeText(logged)}`);
     return true;
   } catch (error) {
     if (!(error instanceof TlogError)) throw error;
-    out.write(`${assetId}: NOT LOGGED: ${error.message}`);
+    out.write(`${symbol}: NOT LOGGED: ${error.message}`);
     return false;
   }
 }

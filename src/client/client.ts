@@ -1,3 +1,7 @@
+import type { Platform } from './connect/platform.js';
+import type { RestService } from './connect/rest_service.js';
+import type { ClientOptions } from './prices/client_context.js';
+import { LogSample } from './prices/log_sample.js';
 import {
   type AggregatePrice,
   type AssetQuery,
@@ -22,6 +26,15 @@ import { StreamClient } from './prices/stream_client.js';
  */
 export class Client extends StreamClient {
   /**
+   * @internal
+   * @throws TypeError or RangeError for wrong options
+   */
+  constructor(options: ClientOptions, platform: Platform) {
+    super(options, platform);
+    if (options.log !== undefined) this.context.sample = new LogSample(options.log, this.context);
+  }
+
+  /**
    * Streams the prices of the assets with these symbols. Each price is delivered after its signature was checked.
    * @throws TypeError when `symbols` is not a list of texts
    */
@@ -41,7 +54,7 @@ export class Client extends StreamClient {
    * @throws TypeError when `symbols` is not a list of texts
    */
   latest(symbols: readonly string[], query: AssetQuery = {}): Promise<Record<string, AggregatePrice>> {
-    return this.context.requests.ask((service) => latest(service, symbols, query, this.context.trust));
+    return this.#aggregates((service) => latest(service, symbols, query, this.context.trust));
   }
 
   /**
@@ -55,9 +68,7 @@ export class Client extends StreamClient {
     second: number,
     query: AssetQuery = {},
   ): Promise<Record<string, AggregatePrice>> {
-    return this.context.requests.ask((service) =>
-      recent(service, symbols, second, query, this.context.trust),
-    );
+    return this.#aggregates((service) => recent(service, symbols, second, query, this.context.trust));
   }
 
   /**
@@ -72,9 +83,7 @@ export class Client extends StreamClient {
     timestampNs: bigint,
     query: AssetQuery = {},
   ): Promise<Record<string, AggregatePrice>> {
-    return this.context.requests.ask((service) =>
-      at(service, symbols, timestampNs, query, this.context.trust),
-    );
+    return this.#aggregates((service) => at(service, symbols, timestampNs, query, this.context.trust));
   }
 
   /**
@@ -115,5 +124,13 @@ export class Client extends StreamClient {
    */
   publisher(options: PublishOptions): PricePublisher {
     return new PricePublisher(options, this.context);
+  }
+
+  async #aggregates(
+    request: (service: RestService) => Promise<Record<string, AggregatePrice>>,
+  ): Promise<Record<string, AggregatePrice>> {
+    const prices = await this.context.requests.ask(request);
+    for (const price of Object.values(prices)) this.context.sample?.received(price);
+    return prices;
   }
 }

@@ -10,6 +10,7 @@ import type { QuorumClientOptions } from './quorum/quorum_options.js';
 export type { Channel, MessageType } from '../wire/stream.js';
 export { Client } from './client.js';
 export {
+  EquivocationError,
   LostRangeError,
   ProtocolError,
   RefusedError,
@@ -37,6 +38,7 @@ export {
   type SignedFrame,
   type UnsignedFrame,
 } from './prices/frame.js';
+export type { LoggedEvent, LogOptions } from './prices/log_options.js';
 export {
   AggregatePrice,
   type AssetQuery,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BatchEntry, parseBatchEntry } from '../tlog/batch_entry.js';
+import { findBatch } from '../tlog/batch_search.js';
 import { isEqual } from '../tlog/log_text.js';
 import { formatPlace } from '../tlog/price_proof.js';
 import { decodeRecord, splitRecords } from '../tlog/price_record.js';
@@ -76,7 +76,7 @@ export class LedgerReader {
     if (bytes === undefined) return { lacks: 'log', reason: 'there is no public log here' };
     const checkpoint = Buffer.from(bytes).toString();
     const { size } = parseCheckpoint(parseNote(checkpoint).text);
-    const found = await this.#batchAt(place.timeNs, size);
+    const found = await findBatch(place.timeNs, size, (index) => this.#entry(index, size));
     if (found === 'later')
       return { lacks: 'checkpoint', reason: 'no checkpoint covers this time yet: ask again later' };
     if (found === 'earlier') return { lacks: 'price', reason: 'the public log begins after this time' };
@@ -114,23 +114,6 @@ export class LedgerReader {
     );
     const byPath = new Map(read);
     return nodesFromTiles(size, (tile) => this.#required(tile, byPath.get(tilePath(tile))), fastSha256);
-  }
-
-  /** Finds the batch of a time: batches follow each other without gaps. */
-  async #batchAt(
-    timeNs: bigint,
-    size: bigint,
-  ): Promise<{ readonly entry: Uint8Array; readonly batch: BatchEntry } | 'earlier' | 'later'> {
-    let [low, high] = [0n, size];
-    while (low < high) {
-      const middle = (low + high) / 2n;
-      const entry = await this.#entry(middle, size);
-      const batch = parseBatchEntry(entry);
-      if (timeNs < batch.fromNs) high = middle;
-      else if (timeNs >= batch.toNs) low = middle + 1n;
-      else return { entry, batch };
-    }
-    return low === 0n ? 'earlier' : 'later';
   }
 
   async #entry(index: bigint, size: bigint): Promise<Uint8Array> {

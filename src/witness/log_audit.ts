@@ -1,27 +1,20 @@
-import type { Evidence, ProvenEntry, ProvenRecord } from '../client/verify/evidence_file.js';
+import type { Evidence } from '../client/verify/evidence_file.js';
 import { entryFault, factsOfAggregate, recordFault } from '../client/verify/log_evidence.js';
+import { provenRecord, recordsAround } from '../client/verify/missing_record.js';
+import { leavesOf, type ServedLog } from '../client/verify/served_log.js';
 import { type BatchEntry, batchOf, parseBatchEntry } from '../tlog/batch_entry.js';
 import { CompactTree } from '../tlog/compact_tree.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import type { LogPolicy } from '../tlog/log_policy.js';
 import { isEqual, toBase64 } from '../tlog/log_text.js';
 import { openCheckpoint, requireQuorum } from '../tlog/open_checkpoint.js';
-import { comparePlaces, RECORD_BYTES } from '../tlog/price_record.js';
-import { nodesFromTiles, tilesOfNodes } from '../tlog/tiles.js';
-import { leafHash, rootOf } from '../tlog/tree_hash.js';
-import {
-  consistencyProof,
-  inclusionPath,
-  type NodeReader,
-  nodesOfConsistency,
-  nodesOfInclusion,
-  nodesOfRoot,
-  treeRoot,
-} from '../tlog/tree_nodes.js';
+import { RECORD_BYTES } from '../tlog/price_record.js';
+import { leafHash } from '../tlog/tree_hash.js';
+import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
 import { HeardSet } from './heard_set.js';
-import { leavesOf, nodeSha256, type ServedLog } from './served_log.js';
+import { nodeSha256 } from './node_sha256.js';
 
 export interface LogAuditOptions {
   readonly log: ServedLog;
@@ -158,13 +151,15 @@ export class LogAudit {
     checkpoint: TreeHead,
     note: string,
   ): Promise<Evidence | undefined> {
+    const { log } = this.#options;
     for (const { entry, bytes } of batches) {
       const index = String(this.size);
       const before =
         this.#last === undefined ? undefined : { index: String(this.size - 1n), entry: this.#last };
       if (entryFault({ index, entry }, before) !== undefined) {
-        const entries = [await this.#proven(this.size, entry, checkpoint)];
-        if (before !== undefined) entries.push(await this.#proven(this.size - 1n, before.entry, checkpoint));
+        const entries = [await log.prove(this.size, entry, checkpoint.size)];
+        if (before !== undefined)
+          entries.push(await log.prove(this.size - 1n, before.entry, checkpoint.size));
         return { kind: 'bad entry', checkpoint: note, entries };
       }
       const batch = parseBatchEntry(entry);
@@ -206,8 +201,10 @@ export class LogAudit {
     }
     const at = records.findIndex((record, i) => recordFault(batch, record, records[i + 1]) !== undefined);
     if (at < 0) return undefined;
-    const faulty = [at, at + 1].filter((i) => i < records.length).map((i) => provenRecord(records, i));
-    const proven = await this.#proven(batch.batch, entry, checkpoint);
+    const faulty = [at, at + 1]
+      .filter((i) => i < records.length)
+      .map((i) => provenRecord(records, i, nodeSha256));
+    const proven = await this.#options.log.prove(batch.batch, entry, checkpoint.size);
     return { kind: 'bad records', checkpoint: note, batch: proven, records: faulty };
   }
 
@@ -218,21 +215,17 @@ export class LogAudit {
       // A price of a later time is compared after a later checkpoint; one of an earlier time is passed over.
       if (checked?.records === undefined) continue;
       const { entry, batch, records } = checked;
-      const next = records.findIndex((one) => comparePlaces(one, record) >= 0);
-      const found = records[next];
-      if (found !== undefined && isEqual(found, record)) {
+      const around = recordsAround(records, record, nodeSha256);
+      if (around === undefined) {
         this.#heard.settle(record);
         continue;
       }
-      const isOther = found !== undefined && comparePlaces(found, record) === 0;
-      const right = next < 0 ? records.length : next;
-      const places = isOther ? [next] : [right - 1, right].filter((i) => i >= 0 && i < records.length);
       return {
         kind: 'not in the log',
         price: text,
         checkpoint: note,
-        batch: await this.#proven(batch.batch, entry, checkpoint),
-        records: places.map((i) => provenRecord(records, i)),
+        batch: await this.#options.log.prove(batch.batch, entry, checkpoint.size),
+        records: around,
       };
     }
     return undefined;
@@ -253,32 +246,11 @@ export class LogAudit {
     if (older.size === 0n) return undefined;
     const isSame = older.size === newer.size;
     const nodes = isSame ? [] : [...nodesOfRoot(older.size), ...nodesOfConsistency(older.size, newer.size)];
-    const read = await this.#nodes(nodes, newer.size);
+    const read = await this.#options.log.nodes(nodes, newer.size);
     const root = isSame ? newer.root : treeRoot(older.size, read, nodeSha256);
     const proof = isSame ? [] : consistencyProof(older.size, newer.size, read, nodeSha256);
     if (isEqual(root, older.root) || !isConsistent({ size: older.size, root }, newer, proof))
       return undefined;
     return { kind: 'fork', checkpoints, root: toBase64(root), proof: proof.map(toBase64) };
   }
-
-  async #proven(index: bigint, entry: string, { size }: TreeHead): Promise<ProvenEntry> {
-    const read = await this.#nodes(nodesOfInclusion(index, size), size);
-    const path = inclusionPath(index, size, read, nodeSha256).map(toBase64);
-    return { index: String(index), entry, path };
-  }
-
-  async #nodes(nodes: Parameters<typeof tilesOfNodes>[0], size: bigint): Promise<NodeReader> {
-    const bytesOf = await this.#options.log.tiles(tilesOfNodes(nodes, size));
-    return nodesFromTiles(size, bytesOf, nodeSha256);
-  }
-}
-
-function provenRecord(records: readonly Uint8Array[], index: number): ProvenRecord {
-  const leaves = records.map((record) => leafHash(record, nodeSha256));
-  const read: NodeReader = ({ level, index: at }) => {
-    const width = 2 ** level;
-    return rootOf(leaves.slice(Number(at) * width, (Number(at) + 1) * width), nodeSha256);
-  };
-  const path = inclusionPath(BigInt(index), BigInt(records.length), read, nodeSha256);
-  return { index: String(index), record: toBase64(records[index]!), path: path.map(toBase64) };
 }

@@ -1,4 +1,4 @@
-import type { ReadLogFile } from './served_log.js';
+import type { ReadLogFile } from '../client/verify/served_log.js';
 
 const ANSWER_MS_MAX = 30_000;
 

@@ -3,13 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
+import {
+  createClient,
+  createStreamClient,
+  EquivocationError,
+  type LoggedEvent,
+} from '../../src/client/node.js';
+import { parseEvidence } from '../../src/client/verify/evidence_file.js';
+import { checksumAddress, evmAddress } from '../../src/client/verify/evm_signatures.js';
+import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
 import { verifyLogged } from '../../src/client/verify/logged_price.js';
 import { systemClock } from '../../src/clock/clock.js';
 import { verifyByNode } from '../../src/tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../../src/tlog/log_policy.js';
 import type { LoggedPrice } from '../../src/tlog/price_proof.js';
 import { FakeClock } from '../clock/fake_clock.js';
-import { get, publisherSigner, SERVICE_KEYS, startTestService, type TestService } from './harness.js';
+import { signedPrice } from '../witness/audited_log.js';
+import { get, publisherSigner, SERVICE_KEYS, startTestService, type TestService, TOKEN } from './harness.js';
 import { type Aggregate, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
 const ORIGIN = 'prices.example.com/tlog';
@@ -136,4 +146,75 @@ test('a service without a key has no log', async (t) => {
   t.equal((await fetch(`${service.url}/tlog/checkpoint`)).status, 404);
   t.equal((await fetch(`${service.url}/v1/prices/proof?asset=BTCUSD&timestamp=5`)).status, 404);
   t.notMatch(await (await get(`${service.url}/v1/signers`)).json(), { log: {} });
+});
+
+test('a client finds a sample of its prices in the log, and proves what the log denies', async (t) => {
+  const service = await startTestService(SECTIONS, { keys: KEYS });
+  t.teardown(() => service.stop());
+  const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
+  const signers = [checksumAddress(evmAddress(KEYS.evm))];
+  let forged: string | undefined;
+  const client = createClient({
+    urls: service.url,
+    token: TOKEN,
+    signers,
+    oracleId: 'tests',
+    log: { policy: log.policy, sample: 1 },
+    async fetch(url, init) {
+      // The service that signs two values shows the second one to this reader only.
+      if (forged === undefined || !url.includes('/v1/prices/at')) return fetch(url, init);
+      return new Response(`{"data":{"BTCUSD":${forged}}}`);
+    },
+  });
+  t.teardown(() => client.close());
+  const logged: LoggedEvent[] = [];
+  const errors: Error[] = [];
+  client.on('logged', (event) => logged.push(event));
+  client.on('error', (error) => errors.push(error));
+  const { service_signed_price: signed } = await priceOf(
+    service,
+    'BTCUSD',
+    'evm',
+    100n,
+    BigInt(Date.now()) * 1_000_000n,
+  );
+  const signedNs = BigInt(signed.timestamped_signature.timestamp);
+  const { BTCUSD: shown } = await client.latest(['BTCUSD']);
+  t.equal(shown?.timestampNs, signedNs);
+  for await (const tick of client.stream(['BTCUSD'])) {
+    t.equal(tick.price, 100n * UNIT);
+    break;
+  }
+  await eventually(async () => logged.length >= 2 || errors.length > 0 || undefined);
+  t.same(errors, []);
+  t.match(logged.slice(0, 2), [
+    { symbol: 'BTCUSD', timestampNs: signedNs, origin: ORIGIN, cosigners: [] },
+    { symbol: 'BTCUSD', timestampNs: signedNs },
+  ]);
+  for (const timeNs of [signedNs, signedNs + 1n]) {
+    forged = signedPrice(timeNs, 99n * UNIT, 'BTCUSD', KEYS.evm).replace(',"signed_prices":[]', '');
+    t.equal((await client.at(['BTCUSD'], timeNs))['BTCUSD']?.price, 99n * UNIT);
+  }
+  await eventually(async () => errors.length >= 2 || undefined);
+  const policy = parsePolicy(log.policy);
+  for (const error of errors) {
+    if (!(error instanceof EquivocationError)) throw error;
+    const { verdict } = await verifyEvidence(parseEvidence(error.evidence), { policy, signers });
+    t.equal(verdict, 'verified', 'a third party needs the evidence alone');
+  }
+  t.same(errors.map(({ message }) => message.replace(/^.*(?=has|does)/, '')).sort(), [
+    'does not have it',
+    'has another value there',
+  ]);
+});
+
+test('the option log is checked', async (t) => {
+  const options = { urls: 'http://127.0.0.1:1', signers: 'unchecked' } as const;
+  t.throws(() => createClient({ ...options, log: { policy: '' } }), TypeError);
+  t.throws(() => createClient({ ...options, log: { policy: 'quorum none', sample: 0 } }), RangeError);
+  t.throws(() => createStreamClient({ ...options, log: { policy: 'quorum none' } }), TypeError);
+  const client = createClient({ ...options, log: { policy: 'quorum W9' } });
+  const error = await new Promise<Error>((resolve) => client.on('error', resolve));
+  t.match(error.message, /log.policy cannot be used: .*W9/);
+  await client.close();
 });

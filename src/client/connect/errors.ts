@@ -122,3 +122,22 @@ export class ProtocolError extends TicksealError {
     super(`${url}: ${reason}`);
   }
 }
+
+/** An error for a price that the service has signed, and that its public log denies: the log has another value there, or none. */
+export class EquivocationError extends TicksealError {
+  /** The name of the class. The name stays the same when a bundler renames the class. */
+  override readonly name = 'EquivocationError';
+
+  /** @internal */
+  constructor(
+    /** The base address of the service that sent the price. */
+    readonly url: string,
+    /** The symbol of the price. */
+    readonly symbol: string,
+    statement: string,
+    /** The text of an evidence file. `tickseal log verify` proves it to anybody, without the service. */
+    readonly evidence: string,
+  ) {
+    super(`${url}: ${statement}`);
+  }
+}

@@ -70,6 +70,8 @@ export interface FetchResponse {
   readonly headers: { get(name: string): string | null };
   /** Reads the whole body as text. */
   text(): Promise<string>;
+  /** Reads the whole body as bytes. If it is absent, no evidence is made of a price that the public log denies. */
+  arrayBuffer?(): Promise<ArrayBuffer>;
   /** The body, to be read while it arrives. If it is absent, `range` reads each answer as a whole. */
   readonly body?:
     | { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } }

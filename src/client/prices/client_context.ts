@@ -7,8 +7,10 @@ import { RestService } from '../connect/rest_service.js';
 import { TokenSource } from '../connect/token_source.js';
 import { requireSigners, type SignerSource } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
+import type { LoggedEvent, LogOptions } from './log_options.js';
 import { PayloadVerifier } from './payload_verifier.js';
-import type { Taxonomy } from './taxonomy.js';
+import type { StreamedType, Taxonomy } from './taxonomy.js';
+import type { Tick } from './tick.js';
 import type { GappedStream, MissedTicks } from './unread_ticks.js';
 
 /** The state of a connection. `down`: another attempt follows. `ended`: no attempt follows. */
@@ -95,6 +97,11 @@ export interface ClientOptions {
    * several programs share. Default: the global `fetch`.
    */
   readonly fetch?: Fetch | undefined;
+  /**
+   * Looks up a sample of the received prices in the public log of the service: each price of the sample becomes a `logged` event, or an
+   * `error` event: an {@link EquivocationError} when the log denies the price. Only for {@link createClient}. Default: none.
+   */
+  readonly log?: LogOptions | undefined;
 }
 
 /** The events of a client, by name. {@link Client} passes them to the listeners that were added by `on`. */
@@ -110,6 +117,8 @@ export type ClientEvents = {
   readonly gap: GapEvent;
   /** A stream has read the taxonomy. Later ticks belong to its assets. */
   readonly taxonomy: TaxonomyEvent;
+  /** A price of the sample was found in the public log: see the option `log`. */
+  readonly logged: LoggedEvent;
   /** An error that no caller waits for: a price that failed its check, an unreadable message, an asset that was removed. */
   readonly error: TicksealError;
 };
@@ -127,6 +136,8 @@ export class ClientContext {
   readonly listeners = new EventListeners<ClientEvents>();
   /** Reads the ticks that a stream missed; absent in a client that only streams, because it cannot verify aggregates. */
   readMissed: ((gap: GapEvent, stream: GappedStream) => MissedTicks) | undefined;
+  /** Looks up received prices in the public log; absent without the option `log`. */
+  sample: { received(price: Tick, signatureType?: StreamedType): void } | undefined;
   /** Streams and publishers that are not closed. */
   readonly open = new Set<{ close(): Promise<void> }>();
 

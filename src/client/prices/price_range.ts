@@ -32,7 +32,7 @@ const LATEST_NS = 9n * 10n ** 18n;
 
 /** Reads a range: see `Client.range`. */
 export async function* priceRange(
-  context: ClientContext,
+  context: Pick<ClientContext, 'platform' | 'requests' | 'trust'> & Partial<Pick<ClientContext, 'sample'>>,
   symbol: string,
   query: RangeQuery,
 ): AsyncGenerator<AggregatePrice, void, undefined> {
@@ -66,6 +66,7 @@ export async function* priceRange(
         // An interval has one row, also when a later answer repeats it.
         from = timestampNs - (timestampNs % everyNs) + everyNs;
         attempts = 0;
+        context.sample?.received(price);
         yield price;
         if (platform.steadyMs() < turnEndMs) continue;
         await pause(0);

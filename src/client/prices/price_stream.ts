@@ -53,6 +53,7 @@ const MAX_AGE_INTERVALS = 5;
  */
 export class PriceStream extends PulledStream<Tick> {
   readonly #context: ClientContext;
+  readonly #signatureType: StreamedType | undefined;
   readonly #sources: readonly StreamSource[];
   readonly #merger: Merger;
   readonly #wanted: Set<string>;
@@ -84,6 +85,7 @@ export class PriceStream extends PulledStream<Tick> {
     if (backfill === true && readMissed === undefined)
       throw new TypeError('backfill needs a client of createClient');
     this.#context = context;
+    this.#signatureType = signatureType;
     this.#wanted = new Set(symbols);
     this.#first = new Set(symbols);
     this.#merger = new Merger(intervalMs);
@@ -233,6 +235,7 @@ export class PriceStream extends PulledStream<Tick> {
       { symbol, price: price.price, timestampNs, signer, verdict, status, url },
       serviceMs,
     );
+    this.#context.sample?.received(tick, this.#signatureType);
     this.#unread.add(tick);
     this.#hasPrices = true;
     this.tell();

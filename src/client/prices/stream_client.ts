@@ -17,6 +17,8 @@ export class StreamClient {
    * @throws TypeError or RangeError for wrong options
    */
   constructor(options: ClientOptions, platform: Platform) {
+    if (options.log !== undefined && new.target === StreamClient)
+      throw new TypeError('log needs a client of createClient');
     this.context = new ClientContext(options, platform);
   }
 

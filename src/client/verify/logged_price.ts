@@ -3,6 +3,7 @@ import type { LogPolicy } from '../../tlog/log_policy.js';
 import { type LoggedPrice, verifyPriceProof } from '../../tlog/price_proof.js';
 import { encodeRecord } from '../../tlog/price_record.js';
 import type { SignatureType } from '../../wire/signatures.js';
+import type { AggregateForm } from './aggregate_form.js';
 import { integerBytes, utf8ToBytes } from './bytes.js';
 import { keccak256 } from './keccak_sponge.js';
 
@@ -40,6 +41,12 @@ export async function verifyLogged(
   { policy, verifyEd25519 }: LogExpectations,
 ): Promise<LoggedPrice> {
   return verifyPriceProof(recordOfPrice(price), proof, policy, verifyEd25519);
+}
+
+/** Returns the facts of an aggregate that determine its place. */
+export function placeOfAggregate({ assetId, signatureType, service }: AggregateForm): PriceToFind {
+  const { key, timestampNs, msgHash } = service;
+  return { signatureType, signer: key, symbol: assetId, timeNs: timestampNs, msgHash };
 }
 
 /** Returns the record of a price: the 105 bytes that the log has of it. */

@@ -1,12 +1,22 @@
-import { createHash } from 'node:crypto';
-import { NOTE_BYTES_MAX } from '../tlog/signed_note.js';
-import { bundleOf, indexPath, readBundle, TILE_WIDTH, type Tile, tilePath } from '../tlog/tiles.js';
-import type { Sha256 } from '../tlog/tree_hash.js';
+import { type FoundBatch, findBatch } from '../../tlog/batch_search.js';
+import { toBase64 } from '../../tlog/log_text.js';
+import { NOTE_BYTES_MAX } from '../../tlog/signed_note.js';
+import {
+  bundleOf,
+  indexPath,
+  nodesFromTiles,
+  readBundle,
+  TILE_WIDTH,
+  type Tile,
+  tilePath,
+  tilesOfNodes,
+} from '../../tlog/tiles.js';
+import type { Sha256 } from '../../tlog/tree_hash.js';
+import { inclusionPath, type NodeReader, nodesOfInclusion, type TreeNode } from '../../tlog/tree_nodes.js';
+import type { ProvenEntry } from './evidence_file.js';
 
 /** Reads a file of a log. @returns `undefined` when the log answers that it has no such file. @throws Error without an answer */
 export type ReadLogFile = (path: string, bytesMax: number) => Promise<Uint8Array | undefined>;
-
-export const nodeSha256: Sha256 = (bytes) => createHash('sha256').update(bytes).digest();
 
 const BUNDLE_BYTES_MAX = TILE_WIDTH * 1_100;
 const BATCH_BYTES_MAX = 64 * 1024 * 1024;
@@ -14,21 +24,36 @@ const BATCH_BYTES_MAX = 64 * 1024 * 1024;
 /** The files of a log, as it serves them. */
 export class ServedLog {
   readonly #read: ReadLogFile;
+  readonly #sha256: Sha256 | undefined;
 
-  constructor(read: ReadLogFile) {
+  /** @param sha256 a faster hash than plain JavaScript */
+  constructor(read: ReadLogFile, sha256?: Sha256) {
     this.#read = read;
+    this.#sha256 = sha256;
   }
 
   async checkpoint(): Promise<string> {
-    return Buffer.from(await this.#file('checkpoint', NOTE_BYTES_MAX)).toString();
+    return new TextDecoder().decode(await this.#file('checkpoint', NOTE_BYTES_MAX));
   }
 
-  /** Reads the tiles, each once. @returns a function that finds the bytes of each */
-  async tiles(tiles: readonly Tile[]): Promise<(tile: Tile) => Uint8Array> {
+  /** Reads the tiles from which the nodes of a log of `size` entries are computed, each once. */
+  async nodes(nodes: readonly TreeNode[], size: bigint): Promise<NodeReader> {
     const bytes = new Map<string, Uint8Array>();
-    for (const tile of tiles)
+    for (const tile of tilesOfNodes(nodes, size))
       bytes.set(tilePath(tile), (await this.#tile(tile)).subarray(0, 32 * tile.width));
-    return (tile) => bytes.get(tilePath(tile))!;
+    return nodesFromTiles(size, (tile) => bytes.get(tilePath(tile))!, this.#sha256);
+  }
+
+  /** Makes the proof that a log of `size` entries has an entry. */
+  async prove(index: bigint, entry: string, size: bigint): Promise<ProvenEntry> {
+    const read = await this.nodes(nodesOfInclusion(index, size), size);
+    const path = inclusionPath(index, size, read, this.#sha256).map(toBase64);
+    return { index: String(index), entry, path };
+  }
+
+  /** Finds the batch of a time in a log of `size` entries, with about one request for each time that `size` doubles. */
+  batchAt(timeNs: bigint, size: bigint): Promise<FoundBatch | 'earlier' | 'later'> {
+    return findBatch(timeNs, size, async (index) => (await this.entries(index, size))[0]!);
   }
 
   /** Reads the entries from `start` to the end of their bundle, or of the log of `size` entries. */

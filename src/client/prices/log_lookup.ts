@@ -1,0 +1,181 @@
+import { type LogPolicy, parsePolicy } from '../../tlog/log_policy.js';
+import { LOG_FILES_PATH, REST_PATHS } from '../../wire/paths.js';
+import { EquivocationError, ProtocolError, type TicksealError } from '../connect/errors.js';
+import { FirstAnswer } from '../connect/first_answer.js';
+import type { FetchResponse } from '../connect/platform.js';
+import { RestService } from '../connect/rest_service.js';
+import { TokenSource } from '../connect/token_source.js';
+import { signersOf } from '../verify/checks.js';
+import { formatEvidence } from '../verify/evidence_file.js';
+import { type LogAnswer, type LogToSearch, searchLog } from '../verify/search_log.js';
+import type { ReadLogFile } from '../verify/served_log.js';
+import type { ClientContext } from './client_context.js';
+import { AggregatePrice, at, pathOf } from './market_data.js';
+import { priceRange } from './price_range.js';
+import type { StreamedType } from './taxonomy.js';
+import type { Tick } from './tick.js';
+
+/** The pauses before the attempts: a checkpoint covers a price after half a minute by default, and later while witnesses are missing. */
+const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
+/** The longest delay that is waited for, whatever the service promises. */
+const PROMISE_MS_MAX = 7_200_000;
+/** The time around a tick in which the aggregate with its price was signed. */
+const AROUND_NS = 2_000_000_000n;
+const NOT_FOUND = [404, 410];
+
+/** Looks up prices in the public logs of their services. The outcomes are events of the client. */
+export class LogLookup {
+  readonly #context: ClientContext;
+  readonly #policy: LogPolicy;
+  /** The functions that end a pause. */
+  readonly #waiting = new Set<() => void>();
+  #isClosed = false;
+
+  /** @throws TlogError for a text that is not a policy */
+  constructor(policy: string, context: ClientContext) {
+    this.#policy = parsePolicy(policy);
+    this.#context = context;
+  }
+
+  /** Abandons the prices that wait for their proof. */
+  close(): void {
+    this.#isClosed = true;
+    for (const end of this.#waiting) end();
+  }
+
+  /** Looks up a price. Resolves when the outcome was told. @param signatureType the type that the stream of a tick asked for */
+  async lookUp(price: Tick, signatureType: StreamedType | undefined): Promise<void> {
+    // Nobody sends a token to a log, so that a page of any origin can read it.
+    const service = new RestService(price.url, this.#context.platform, new TokenSource(undefined, undefined));
+    const sinceMs = this.#context.platform.steadyMs();
+    let reason = '';
+    for (let attempt = 0; attempt <= PAUSES_MS.length; attempt += 1) {
+      const spentMs = this.#context.platform.steadyMs() - sinceMs;
+      await this.#pause(PAUSES_MS[attempt] ?? (await promisedMs(service)) - spentMs);
+      if (this.#isClosed) return;
+      const answer = await this.#answerOf(price, signatureType, service);
+      if (answer === 'reported' || this.#isClosed) return;
+      if ('logged' in answer) return this.#tellLogged(price, answer);
+      if ('evidence' in answer) return this.#accuse(price, answer);
+      reason = answer.lacks;
+    }
+    const text = `${price.symbol} of ${price.timestampNs} ns is not proved to be in the public log: ${reason}`;
+    this.#report(new ProtocolError(price.url, text));
+  }
+
+  async #answerOf(
+    price: Tick,
+    signatureType: StreamedType | undefined,
+    service: RestService,
+  ): Promise<LogAnswer | 'reported'> {
+    const { signers, oracleId } = this.#context.trust;
+    try {
+      const aggregate =
+        price instanceof AggregatePrice ? price : await this.#aggregateOf(price, signatureType);
+      const expected = { policy: this.#policy, oracleId, signers: signersOf(signers, aggregate.timestampNs) };
+      return await searchLog(aggregate.text, logOf(service), expected);
+    } catch (error) {
+      const { message } = error as Error;
+      if (!(error instanceof ProtocolError || error instanceof EquivocationError)) return { lacks: message };
+      this.#report(error);
+      return 'reported';
+    }
+  }
+
+  /**
+   * Reads the aggregate that a tick showed. A tick itself is in no log.
+   * @throws ProtocolError when the service signed no aggregate with this price at about this time
+   */
+  async #aggregateOf(tick: Tick, streamed: StreamedType | undefined): Promise<AggregatePrice> {
+    const { platform, services, trust } = this.#context;
+    const service = services.find(({ url }) => url === tick.url)!;
+    const [type, symbol] = streamed === 'both' ? tick.symbol.split(' ') : [streamed, tick.symbol];
+    const query = { signatureType: type as Exclude<StreamedType, 'both'> | undefined };
+    const inForce = (await at(service, [symbol!], tick.timestampNs, query, trust))[symbol!];
+    if (inForce?.price === tick.price) return inForce;
+    // The service signs an aggregate and a payload at the same time, so either may be the earlier one.
+    const span = { from: tick.timestampNs - AROUND_NS, to: tick.timestampNs + AROUND_NS };
+    const requests = new FirstAnswer([service], platform);
+    for await (const one of priceRange({ platform, requests, trust }, symbol!, { ...query, ...span }))
+      if (one.price === tick.price) return one;
+    const text = `it streamed ${tick.symbol} at ${tick.decimal} for ${tick.timestampNs} ns, and has no signed aggregate with this price`;
+    throw new ProtocolError(tick.url, text);
+  }
+
+  #tellLogged(
+    { url, symbol }: Tick,
+    { logged, timeNs }: Extract<LogAnswer, { readonly logged: unknown }>,
+  ): void {
+    const { origin, batch, cosigners } = logged;
+    this.#context.listeners.emit('logged', {
+      url,
+      symbol,
+      timestampNs: timeNs,
+      origin,
+      batch: batch.batch,
+      cosigners: [...cosigners.keys()],
+    });
+  }
+
+  #accuse(
+    { url, symbol }: Tick,
+    { evidence, statement }: Extract<LogAnswer, { readonly evidence: unknown }>,
+  ): void {
+    this.#report(new EquivocationError(url, symbol, statement, formatEvidence(evidence)));
+  }
+
+  #report(error: TicksealError): void {
+    if (!this.#isClosed) this.#context.reportError(error);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#isClosed) return resolve();
+      const end = () => {
+        cancel();
+        this.#waiting.delete(end);
+        resolve();
+      };
+      const cancel = this.#context.platform.schedule(end, Math.max(0, ms));
+      this.#waiting.add(end);
+    });
+  }
+}
+
+/** Reads the delay that a service promises; 0 when it promises none. */
+async function promisedMs(service: RestService): Promise<number> {
+  try {
+    const { log } = JSON.parse(await service.get(REST_PATHS.signers)) as { log?: { max_delay?: unknown } };
+    const delayMs = Number(log?.max_delay) * 1_000;
+    return delayMs > 0 ? Math.min(delayMs, PROMISE_MS_MAX) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+function logOf(service: RestService): LogToSearch {
+  const read: ReadLogFile = async (path, bytesMax) => {
+    const { status, body } = await service.ask(LOG_FILES_PATH + path, readBytes);
+    if (NOT_FOUND.includes(status)) return undefined;
+    if (status !== 200) throw new Error(`${path} is answered with ${status}`);
+    if (body.length > bytesMax) throw new Error(`${path} has more than ${bytesMax} bytes`);
+    return body;
+  };
+  return {
+    read,
+    proofOf: async ({ symbol, timeNs, signatureType }) => {
+      const path = pathOf(REST_PATHS.proof, {
+        asset: symbol,
+        timestamp: String(timeNs),
+        signature_type: signatureType,
+      });
+      const { status, body } = await service.ask(path, (response) => response.text());
+      return status === 200 ? body : undefined;
+    },
+  };
+}
+
+async function readBytes(response: FetchResponse): Promise<Uint8Array> {
+  if (response.arrayBuffer === undefined) throw new TypeError('fetch answers without arrayBuffer');
+  return new Uint8Array(await response.arrayBuffer());
+}
