@@ -25,7 +25,7 @@ const PACKAGE = 'tickseal-client';
  * later.
  */
 const STREAM_BYTES_MAX = 17_400;
-const ALL_BYTES_MAX = 36_000;
+const ALL_BYTES_MAX = 37_000;
 const LOG_BYTES_MAX = 6_000;
 
 const SIGNER = '0xC4A02e7D370402F4afC36032076B05e74FF81786';

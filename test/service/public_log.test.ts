@@ -171,16 +171,10 @@ test('a client finds a sample of its prices in the log, and proves what the log 
   const errors: Error[] = [];
   client.on('logged', (event) => logged.push(event));
   client.on('error', (error) => errors.push(error));
-  const { service_signed_price: signed } = await priceOf(
-    service,
-    'BTCUSD',
-    'evm',
-    100n,
-    BigInt(Date.now()) * 1_000_000n,
-  );
-  const signedNs = BigInt(signed.timestamped_signature.timestamp);
+  await priceOf(service, 'BTCUSD', 'evm', 100n, BigInt(Date.now()) * 1_000_000n);
+  // The service may sign the same price again at any time.
   const { BTCUSD: shown } = await client.latest(['BTCUSD']);
-  t.equal(shown?.timestampNs, signedNs);
+  const signedNs = shown!.timestampNs;
   for await (const tick of client.stream(['BTCUSD'])) {
     t.equal(tick.price, 100n * UNIT);
     break;
@@ -188,9 +182,10 @@ test('a client finds a sample of its prices in the log, and proves what the log 
   await eventually(async () => logged.length >= 2 || errors.length > 0 || undefined);
   t.same(errors, []);
   t.match(logged.slice(0, 2), [
-    { symbol: 'BTCUSD', timestampNs: signedNs, origin: ORIGIN, cosigners: [] },
-    { symbol: 'BTCUSD', timestampNs: signedNs },
+    { symbol: 'BTCUSD', origin: ORIGIN, cosigners: [] },
+    { symbol: 'BTCUSD', origin: ORIGIN },
   ]);
+  t.ok(logged.some(({ timestampNs }) => timestampNs === signedNs));
   for (const timeNs of [signedNs, signedNs + 1n]) {
     forged = signedPrice(timeNs, 99n * UNIT, 'BTCUSD', KEYS.evm).replace(',"signed_prices":[]', '');
     t.equal((await client.at(['BTCUSD'], timeNs))['BTCUSD']?.price, 99n * UNIT);

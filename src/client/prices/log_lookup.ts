@@ -1,7 +1,6 @@
 import { type LogPolicy, parsePolicy } from '../../tlog/log_policy.js';
 import { LOG_FILES_PATH, REST_PATHS } from '../../wire/paths.js';
 import { EquivocationError, ProtocolError, type TicksealError } from '../connect/errors.js';
-import { FirstAnswer } from '../connect/first_answer.js';
 import type { FetchResponse } from '../connect/platform.js';
 import { RestService } from '../connect/rest_service.js';
 import { TokenSource } from '../connect/token_source.js';
@@ -87,7 +86,7 @@ export class LogLookup {
    * @throws ProtocolError when the service signed no aggregate with this price at about this time
    */
   async #aggregateOf(tick: Tick, streamed: StreamedType | undefined): Promise<AggregatePrice> {
-    const { platform, services, trust } = this.#context;
+    const { services, trust } = this.#context;
     const service = services.find(({ url }) => url === tick.url)!;
     const [type, symbol] = streamed === 'both' ? tick.symbol.split(' ') : [streamed, tick.symbol];
     const query = { signatureType: type as Exclude<StreamedType, 'both'> | undefined };
@@ -95,8 +94,7 @@ export class LogLookup {
     if (inForce?.price === tick.price) return inForce;
     // The service signs an aggregate and a payload at the same time, so either may be the earlier one.
     const span = { from: tick.timestampNs - AROUND_NS, to: tick.timestampNs + AROUND_NS };
-    const requests = new FirstAnswer([service], platform);
-    for await (const one of priceRange({ platform, requests, trust }, symbol!, { ...query, ...span }))
+    for await (const one of priceRange(this.#context, symbol!, { ...query, ...span }, false))
       if (one.price === tick.price) return one;
     const text = `it streamed ${tick.symbol} at ${tick.decimal} for ${tick.timestampNs} ns, and has no signed aggregate with this price`;
     throw new ProtocolError(tick.url, text);

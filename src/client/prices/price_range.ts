@@ -30,11 +30,12 @@ const NS_PER_MS = 1_000_000n;
 /** The latest time that a service accepts. The service ends a range with such an end at its own time. */
 const LATEST_NS = 9n * 10n ** 18n;
 
-/** Reads a range: see `Client.range`. */
+/** Reads a range: see `Client.range`. @param isSampled false to look up none of the prices in the public log */
 export async function* priceRange(
-  context: Pick<ClientContext, 'platform' | 'requests' | 'trust'> & Partial<Pick<ClientContext, 'sample'>>,
+  context: ClientContext,
   symbol: string,
   query: RangeQuery,
+  isSampled = true,
 ): AsyncGenerator<AggregatePrice, void, undefined> {
   const { platform, requests } = context;
   const { detail, everyMs, signatureType } = query;
@@ -66,7 +67,7 @@ export async function* priceRange(
         // An interval has one row, also when a later answer repeats it.
         from = timestampNs - (timestampNs % everyNs) + everyNs;
         attempts = 0;
-        context.sample?.received(price);
+        if (isSampled) context.sample?.received(price);
         yield price;
         if (platform.steadyMs() < turnEndMs) continue;
         await pause(0);
