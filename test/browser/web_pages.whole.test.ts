@@ -1,16 +1,55 @@
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { FakeClock } from '../clock/fake_clock.js';
-import { readPage } from '../pages.js';
+import { ROOT, readPage } from '../pages.js';
+import { Feed, units } from '../service/feed.js';
 import { sha256, startTestService, type TestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
+import { linkTo } from './live_page.js';
 
 // Tests of web pages of other origins in a real browser: the service's answers to them, and its permissions to read and to
 // open streams.
 
+/** The program of axe, which finds faults that keep some readers out. */
+const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const WIDTHS = [360, 768, 1440];
+
 test('web pages', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
+
+  await t.test('everybody can read the login, the live page and the documents', async (t) => {
+    const service = await startTestService();
+    t.teardown(() => service.stop());
+    const feed = await Feed.open(service);
+    await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
+    const context = await browser.newContext({ bypassCSP: true, colorScheme: 'dark' });
+    t.teardown(() => context.close());
+    const page = await context.newPage();
+    const examine = async (name: string) => {
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.evaluate(AXE);
+        const faults = await page.evaluate(
+          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].target))',
+        );
+        t.same(faults, [], `${name} at ${width} px`);
+      }
+    };
+    await page.goto(`${service.url}/docs`);
+    await examine('/docs');
+    await page.goto(service.url);
+    await page.waitForSelector('#token');
+    await examine('login');
+    await page.goto(linkTo(service.url, service.evmAddress));
+    await page.waitForSelector('.proof-head');
+    await examine('the live page');
+    await page.click('#verdict');
+    await page.waitForSelector('.steps');
+    await examine('the card of the seal');
+  });
 
   await t.test('a page of an allowed origin reads REST, errors and limits too', async (t) => {
     const { service, page } = await openPage(t, browser, new FakeClock());

@@ -46,7 +46,7 @@ function renderEntry(
 ): Html {
   return html`<section id="${name}">
 <h3>${name} <span class="tag">${kind}</span></h3>
-<pre>${renderCode(signature, names, name)}</pre>
+<pre tabindex="0">${renderCode(signature, names, name)}</pre>
 ${renderDocstring(docstring, names)}
 ${inNode === undefined ? undefined : html`<h4>In Node</h4>\n${renderDocstring(inNode, names)}`}
 ${members.length === 0 ? undefined : memberTable(members, names)}

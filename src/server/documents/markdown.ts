@@ -37,6 +37,6 @@ function cellsOf(row: string): string[] {
 
 /** Renders a table. On a narrower page the table scrolls without the rest of the page. */
 export function tableOf(columns: readonly string[], rows: readonly (readonly Html[])[]): Html {
-  return html`<div class="wide"><table><thead><tr>${columns.map((name) => html`<th>${name}</th>`)}</tr></thead>
+  return html`<div class="wide" tabindex="0"><table><thead><tr>${columns.map((name) => html`<th>${name}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;
 }

@@ -130,7 +130,7 @@ function renderMessage(
 <h3>${title} <span class="tag">${direction}</span></h3>
 <p>${renderInline(summary)}: ${renderType(payload)}.</p>
 ${description === undefined ? undefined : renderMarkdown(description)}
-${examples.map((example) => html`<pre>${JSON.stringify(example.payload, undefined, 2)}</pre>`)}
+${examples.map((example) => html`<pre tabindex="0">${JSON.stringify(example.payload, undefined, 2)}</pre>`)}
 </section>
 `;
 }

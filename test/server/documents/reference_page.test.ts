@@ -80,7 +80,7 @@ test('descriptions are CommonMark', async (t) => {
   t.equal(
     renderMarkdown('A `<b>` text\nof two lines\n\n- one\n- `two`\n\n| A | B |\n|---|---|\n| `1` | x |').text,
     '<p>A <code>&#60;b&#62;</code> text of two lines</p>\n<ul><li>one</li><li><code>two</code></li></ul>\n' +
-      '<div class="wide"><table><thead><tr><th>A</th><th>B</th></tr></thead>\n' +
+      '<div class="wide" tabindex="0"><table><thead><tr><th>A</th><th>B</th></tr></thead>\n' +
       '<tbody><tr><td><code>1</code></td><td>x</td></tr>\n</tbody></table></div>',
   );
 });
