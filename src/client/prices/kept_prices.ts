@@ -138,8 +138,9 @@ function isSigner(signers: Signers, { texts }: SignedLine): boolean {
 
 /** Returns the texts on which the checks depend that all aggregates of a form share. */
 function formOf({ texts, inputs }: SignedLine, signers: Signers): string {
-  const { field, publicKey, encodedAssetId, algorithm } = texts;
-  return [signers === 'unchecked', field, publicKey, algorithm, inputs?.length, encodedAssetId].join(' ');
+  const { field, publicKey, encodedAssetId, algorithm, version, checksum } = texts;
+  const form = [signers === 'unchecked', field, publicKey, algorithm, version, checksum, inputs?.length];
+  return [...form, encodedAssetId].join(' ');
 }
 
 /** Tells whether the statements of an aggregate about its inputs agree with the inputs. */
