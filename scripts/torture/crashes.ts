@@ -28,7 +28,7 @@ export const crashes: Check = {
 };
 
 /** The number of crashes, for each kind of port. */
-const CRASHES: Readonly<Record<Scale, number>> = { full: 60, smoke: 3 };
+const CRASHES: Readonly<Record<Scale, number>> = { full: 60, smoke: 1 };
 const CLIENTS = 60;
 const ASSETS = 4;
 /** The time after which a fault that no thread has taken is given again. */
