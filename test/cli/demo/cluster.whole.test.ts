@@ -78,11 +78,12 @@ async function signedNs(url: string, token: string): Promise<bigint | undefined>
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-/** Returns the leading node. The request goes to an edge. */
+/** Returns the leading node; `undefined` while the edge refuses or knows none. Makes fewer requests a second than a token may make. */
 async function leadingNode(url: string, token: string): Promise<string | undefined> {
+  await new Promise((resolve) => setTimeout(resolve, 500));
   const response = await fetch(`${url}/v1/nodes`, { headers: { Authorization: `Basic ${token}` } });
-  const { data } = (await response.json()) as { data: { nodes: { node: number; role: string }[] } };
-  return data.nodes.find(({ role }) => role === 'leader')?.node.toString();
+  const { data } = (await response.json()) as { data?: { nodes: { node: number; role: string }[] } };
+  return data?.nodes.find(({ role }) => role === 'leader')?.node.toString();
 }
 
 /** Waits for a price that was signed after `afterNs`. Makes fewer requests a second than a token may make. */
