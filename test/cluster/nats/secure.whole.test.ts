@@ -24,7 +24,7 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   for (const topic of ['tick', 'node.*.*']) edge.listen(topic, (_, own) => heard.push(own));
   aggregator.listen('node.*.*', (_, topic) => heard.push(`leader ${topic}`));
   for (const topic of ['full.1', 'in.*.1']) aggregator.answer(topic, async () => bytes);
-  // What is sent before all servers know a subscription is lost.
+  // Messages that are sent before all servers know a subscription are lost.
   await eventually(() => {
     for (const topic of ['tick', 'node.1.aggregator']) aggregator.send(topic, bytes);
     return ['tick', 'node.1.aggregator'].every((topic) => heard.includes(topic));
