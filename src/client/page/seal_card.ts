@@ -183,27 +183,32 @@ function forgeForm(about: SealFacts, steps: HTMLElement, frameChecks: readonly C
     element('label', {}, 'Change one digit of ', select),
     result,
   );
-  let turn = 0;
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    void forge(select.value as Target, turn++);
-  });
-  const forge = async (target: Target, of: number) => {
-    const forgery =
-      target === 'frame' ? forgeFrame(frame!.hex, frame!.id, of) : forgeAnswer(answer, target, of);
-    if (forgery === undefined) return;
-    const checks =
-      target === 'frame' ? verifyPayload(forgery.text, { signers: [frame!.pin.key] }).checks : frameChecks;
-    const { proof } = proven!;
-    const shown =
-      target === 'frame' ? proof : await about.verify({ ...proven!.request, answer: forgery.text });
-    const failed = [...(target === 'frame' ? (checks ?? []) : (shown?.report.checks ?? []))].filter(
-      ({ status }) => status === 'failed',
-    );
-    if (shown !== undefined) drawSteps(steps, about, shown, checks);
+  const show = (target: Target, forgery: Forgery, checks: readonly Check[]) => {
+    const failed = checks.filter(({ status }) => status === 'failed');
     result.replaceChildren(...outcome(target, forgery, failed));
     steps.querySelector('[data-status=failed]')?.scrollIntoView({ block: 'nearest' });
   };
+  const tryFrame = ({ hex, id, pin }: NonNullable<SealFacts['frame']>, turn: number) => {
+    const forgery = forgeFrame(hex, id, turn);
+    if (forgery === undefined) return;
+    const { checks } = verifyPayload(forgery.text, { signers: [pin.key] });
+    drawSteps(steps, about, proven!.proof, checks);
+    show('frame', forgery, checks);
+  };
+  const tryAnswer = async (price: ForgedPrice, turn: number) => {
+    const forgery = forgeAnswer(answer, price, turn);
+    if (forgery === undefined) return;
+    const proof = await about.verify({ ...proven!.request, answer: forgery.text });
+    if (proof !== undefined) drawSteps(steps, about, proof, frameChecks);
+    show(price, forgery, proof?.report.checks ?? []);
+  };
+  let turn = 0;
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const target = select.value as Target;
+    if (target === 'frame') tryFrame(frame!, turn++);
+    else void tryAnswer(target, turn++);
+  });
   return form;
 }
 
