@@ -2,6 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Client } from '../client/client.js';
 import { parseDurationNs } from '../config/quantity.js';
 import { createCryptoPool } from '../crypto/pool/pool.js';
 import { NS_PER_MS } from '../model/time.js';
@@ -77,20 +78,35 @@ export function registerExport(program: Command, streams: CommandStreams = proce
     });
 }
 
+interface Exported {
+  readonly rows: number;
+  /** A signer that was only recovered, because no signer was named. */
+  readonly unverified: string | undefined;
+}
+
+/** Writes the range, with signatures verified on threads that end with it. */
+async function exportRange(symbol: string, options: ExportOptions, progress: Progress): Promise<Exported> {
+  const threads = Math.min(VERIFIERS_MAX, availableParallelism() - 1);
+  const pool = await createCryptoPool({ threads });
+  try {
+    return await writeRange(openPastRange(options, pool), symbol, options, progress);
+  } finally {
+    await pool.close();
+  }
+}
+
 /** Writes the range. The file gets its name only when it is whole, so an export that fails leaves none. */
-async function exportRange(
+async function writeRange(
+  client: Client,
   symbol: string,
   options: ExportOptions,
   progress: Progress,
-): Promise<{ readonly rows: number; readonly unverified: string | undefined }> {
+): Promise<Exported> {
   const { from, to = BigInt(Date.now()) * NS_PER_MS, every, detail, type, output } = options;
   const { format = FORMAT_OF[extname(output)] ?? 'ndjson' } = options;
   if (to < from) throw new Error('--to lies before --from');
   const partial = `${output}.partial`;
   const writer: ExportedRows = exportedRows(format, detail);
-  const threads = Math.min(VERIFIERS_MAX, availableParallelism() - 1);
-  const pool = await createCryptoPool({ threads });
-  const client = openPastRange(options, pool);
   const msSince = (ns: bigint) => Number((ns - from) / NS_PER_MS);
   let isStopped = false;
   const stop = () => {
@@ -125,7 +141,6 @@ async function exportRange(
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await client.close();
-    await pool.close();
     if (!isWhole) {
       await file.close().catch(() => {});
       await rm(partial, { force: true });
