@@ -91,7 +91,11 @@ async function serveDemo({ data, port, adminPort, live }: ServeOptions, logger: 
   const markets = live === undefined ? undefined : await reachedMarkets(data, live, stopSignal);
   if (stopSignal.aborted) return;
   const demo = prepareDemo(data, { port, adminPort }, markets?.symbols);
-  await writePastCandles({ ...demo, assets: demo.simulatedAssets, clock: systemClock() });
+  await writePastCandles({
+    storageDir: demo.storageDir,
+    assets: demo.simulatedAssets,
+    clock: systemClock(),
+  });
   const service = await start(demo.configFile, logger, { simulation: demo.simulation, takeOver: false });
   if (service === undefined) return;
   exitOnFault(logger, service);

@@ -103,8 +103,8 @@ ${namesText(asset.symbol)}`;
 }
 
 function namesText(symbol: string): string {
-  const known = DEMO_NAMES.get(symbol);
-  return known === undefined ? '' : `    name: ${quoted(known.name)}\n    class: ${known.assetClass}\n`;
+  const [name, assetClass] = DEMO_NAMES.get(symbol) ?? [];
+  return name === undefined ? '' : `    name: ${quoted(name)}\n    class: ${assetClass}\n`;
 }
 
 /** Returns the text of a publisher. Weights differ, so that a weighted average differs from an average. */

@@ -40,27 +40,24 @@ export const DEMO_CATALOGUE: readonly DemoAsset[] = [
 ];
 
 /** The names and classes of the assets, by their symbols. */
-export const DEMO_NAMES: ReadonlyMap<string, { readonly name: string; readonly assetClass: string }> =
-  new Map(
-    [
-      ['BTCUSD', 'Bitcoin', 'crypto'],
-      ['ETHUSD', 'Ether', 'crypto'],
-      ['SOLUSD', 'Solana', 'crypto'],
-      ['XRPUSD', 'XRP', 'crypto'],
-      ['DOGEUSD', 'Dogecoin', 'crypto'],
-      ['USDTUSD', 'Tether', 'crypto'],
-      ['AAPL', 'Apple', 'equity'],
-      ['MSFT', 'Microsoft', 'equity'],
-      ['NVDA', 'NVIDIA', 'equity'],
-      ['EURUSD', 'Euro', 'forex'],
-      ['GBPUSD', 'Pound sterling', 'forex'],
-      ['USDJPY', 'US dollar in yen', 'forex'],
-      ['XAUUSD', 'Gold', 'metal'],
-      ['XAGUSD', 'Silver', 'metal'],
-      ['BTCUSDMARK', 'Bitcoin, mark price', 'crypto'],
-      ['DYDXUSD', 'dYdX', 'crypto'],
-    ].map(([symbol, name, assetClass]) => [symbol!, { name: name!, assetClass: assetClass! }]),
-  );
+export const DEMO_NAMES: ReadonlyMap<string, readonly [name: string, assetClass: string]> = new Map([
+  ['BTCUSD', ['Bitcoin', 'crypto']],
+  ['ETHUSD', ['Ether', 'crypto']],
+  ['SOLUSD', ['Solana', 'crypto']],
+  ['XRPUSD', ['XRP', 'crypto']],
+  ['DOGEUSD', ['Dogecoin', 'crypto']],
+  ['USDTUSD', ['Tether', 'crypto']],
+  ['AAPL', ['Apple', 'equity']],
+  ['MSFT', ['Microsoft', 'equity']],
+  ['NVDA', ['NVIDIA', 'equity']],
+  ['EURUSD', ['Euro', 'forex']],
+  ['GBPUSD', ['Pound sterling', 'forex']],
+  ['USDJPY', ['US dollar in yen', 'forex']],
+  ['XAUUSD', ['Gold', 'metal']],
+  ['XAGUSD', ['Silver', 'metal']],
+  ['BTCUSDMARK', ['Bitcoin, mark price', 'crypto']],
+  ['DYDXUSD', ['dYdX', 'crypto']],
+]);
 
 /**
  * Returns the assets of a demo with prices of real markets: the catalogue, and those of the symbols that it lacks.
