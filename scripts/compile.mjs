@@ -44,7 +44,7 @@ if (stale.length > 0) {
   });
 }
 const builtMs = Math.min(...PROGRAMS.map((file) => changedMs(outputOf(file))));
-const bundled = sources.filter((file) => /^(?:src|scripts\/build_programs)/.test(file));
+const bundled = sources.filter((file) => /^(?:src|scripts\/(?:build_programs|licences))/.test(file));
 if (builtMs <= Math.max(...bundled.map(changedMs), madeMs)) {
   const { buildPrograms } = await import('../dist/scripts/build_programs.js');
   await buildPrograms(ROOT, PROGRAMS);
