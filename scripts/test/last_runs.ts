@@ -28,6 +28,7 @@ function readLastRuns(): LastRuns {
   return existsSync(LAST_RUNS) ? (JSON.parse(readFileSync(LAST_RUNS, 'utf8')) as LastRuns) : {};
 }
 
-function nameOf(file: string): string {
+/** Returns the name of a compiled test in a {@link FileTime}. */
+export function nameOf(file: string): string {
   return file.replace(/^test\/(.*)\.test\.js$/, '$1');
 }

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DIST, isOfTier, ROOT, type Tier, testFiles } from './files.js';
-import { changedTests, keepRuns } from './last_runs.js';
+import { changedTests, keepRuns, nameOf } from './last_runs.js';
 import { mayListen, writeLightTests } from './light_tests.js';
 import { removeStaleOutputs } from './stale_outputs.js';
-import { overBudget, readTimes, slowestTable } from './times.js';
+import { type FileTime, overBudget, readTimes, slowestTable } from './times.js';
 
 /**
  * Runs the compiled tests of a tier with tap, and then prints the files that took the most CPU time. The arguments are `fast`,
@@ -27,6 +27,10 @@ const TAP = join(ROOT, 'node_modules/.bin/tap');
 const BUDGET_S: Readonly<Record<Tier, number>> = { fast: 90, whole: 600, long: 10_800 };
 /** The real time, in seconds, after which a file counts as hung. */
 const LONG_TIMEOUT_S = 4 * 3600;
+/** The largest number of failed files that the whole tier runs again. More failures are no accident. */
+const RUN_AGAIN_MAX = 3;
+/** The options of tap for files that run again. Their coverage would replace that of the first run. */
+const ALONE = ['--disable-coverage', '--jobs=1'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -66,8 +70,9 @@ async function run(tier: Tier): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-tests-'));
   try {
     const timesFile = join(folder, 'times');
-    const status = await runTap(tier, run, timesFile);
+    let status = await runTap(tier, run, timesFile);
     const times = readTimes(timesFile);
+    if (status !== 0 && tier === 'whole' && room === '') status = await runFailedAlone(run, times, folder);
     keepRuns(times, startMs);
     console.log(slowestTable(times));
     const slow = overBudget(times, BUDGET_S);
@@ -80,8 +85,14 @@ async function run(tier: Tier): Promise<number> {
 }
 
 /** @returns the exit status of tap */
-async function runTap(tier: Tier, files: readonly string[], timesFile: string): Promise<number> {
+async function runTap(
+  tier: Tier,
+  files: readonly string[],
+  timesFile: string,
+  more: readonly string[] = [],
+): Promise<number> {
   const options = [
+    ...more,
     ...(tier === 'whole' && room === '' ? [] : ['--disable-coverage']),
     ...(tier === 'long' ? [`--timeout=${LONG_TIMEOUT_S}`, '--jobs=1'] : []),
   ];
@@ -99,6 +110,27 @@ async function runTap(tier: Tier, files: readonly string[], timesFile: string): 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal));
   const [status] = (await once(tap, 'exit')) as [number | null];
   return status ?? 1;
+}
+
+/**
+ * Runs the files that failed again, one after the other, when there are only a few. Tests of browsers, clusters and overload wait for other
+ * programs, and the whole tier runs four of them at once: on a machine with other work, a test that is correct may exceed a time
+ * limit. A file that fails alone too is wrong. A file that passes is named, because its limits should be mended.
+ *
+ * @returns the exit status
+ */
+async function runFailedAlone(
+  files: readonly string[],
+  times: readonly FileTime[],
+  folder: string,
+): Promise<number> {
+  const passed = new Set(times.filter((file) => file.passed).map(({ file }) => file));
+  const failed = files.filter((file) => !passed.has(nameOf(file)));
+  if (failed.length === 0 || failed.length > RUN_AGAIN_MAX) return 1;
+  console.log(`These files failed beside others, and run again alone: ${failed.map(nameOf).join(', ')}`);
+  const status = await runTap('whole', failed, join(folder, 'times-alone'), ALONE);
+  if (status === 0) console.log(`Passed alone: ${failed.map(nameOf).join(', ')}`);
+  return status;
 }
 
 /** Tells whether a file belongs to a room. The bundle of a room's light tests belongs to the room too. */
