@@ -26,9 +26,10 @@ const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
 const SHARED_STATE =
   /\bprocess\.(?!hrtime|memoryUsage|version)|\bglobalThis\b|^(?:t\.)?(?:teardown|before|beforeEach|afterEach)\(/m;
 
-/** The rooms whose tests run a service in their own process. */
-const SERVICE_ROOM = /^test\/(?:service|fire)\//;
-/** The largest number of service tests in one process. With more tests, one core would have no work at the end. */
+/** The rooms whose tests run a service, or parts of it with sockets and stores, in their own process. */
+const SERVICE_ROOM =
+  /^test\/(?:aggregator|client|config|fire|ingest|markets|node|past|server|service|store|stream|witness)\//;
+/** The largest number of such tests in one process. With more tests, one core would have no work at the end. */
 const SERVICE_TESTS_MAX = 7;
 /** The packages with which a test starts its own threads or processes. */
 const OWN_PROCESS = /^node:(?:child_process|worker_threads|inspector)$/;
