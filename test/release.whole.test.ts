@@ -3,7 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { parse } from 'yaml';
-import { notesOf, type ReleaseFacts, releaseFaults } from '../scripts/release/checks.js';
+import {
+  notesOf,
+  type PackageFacts,
+  packageFaults,
+  type ReleaseFacts,
+  releaseFaults,
+} from '../scripts/release/checks.js';
 import { ROOT } from './pages.js';
 
 // Tests of the release that a tag makes, and of the pages and forms in `.github`.
@@ -29,8 +35,10 @@ const CHANGELOG = `# Changelog
 `;
 const GOOD: ReleaseFacts = {
   tag: 'v1.2.3',
-  versions: { 'package.json': '1.2.3', client: '1.2.3' },
+  versions: { 'package.json': '1.2.3', 'package-lock.json': '1.2.3' },
   changelog: CHANGELOG,
+};
+const GOOD_PACKAGE: PackageFacts = {
   files: [
     'package.json',
     'README.md',
@@ -43,7 +51,7 @@ const GOOD: ReleaseFacts = {
 };
 
 test('a release goes out when tag, versions, notes and package agree', async (t) => {
-  t.same(releaseFaults(GOOD), []);
+  t.same([...releaseFaults(GOOD), ...packageFaults(GOOD_PACKAGE)], []);
   t.equal(notesOf(CHANGELOG, '1.2.3'), '### Added\n\n- A thing.');
   t.equal(notesOf(CHANGELOG, '1.2.2'), '- Another.');
 });
@@ -52,7 +60,9 @@ test('each disagreement is named', async (t) => {
   const faultsOf = (changed: Partial<ReleaseFacts>) => releaseFaults({ ...GOOD, ...changed });
   for (const tag of ['1.2.3', 'v1.2', 'v01.2.3', 'v1.2.3 ', 'latest'])
     t.same(faultsOf({ tag }), [`the tag ${tag} is not v and a semantic version`]);
-  t.same(faultsOf({ versions: { client: '1.2.4' } }), ['client has version 1.2.4, the tag says 1.2.3']);
+  t.same(faultsOf({ versions: { 'package-lock.json': '1.2.4' } }), [
+    'package-lock.json has version 1.2.4, the tag says 1.2.3',
+  ]);
   t.same(faultsOf({ changelog: CHANGELOG.replace(' - 2026-11-23', '') }), [
     'CHANGELOG.md has no heading [1.2.3] with a date',
   ]);
@@ -62,7 +72,7 @@ test('each disagreement is named', async (t) => {
   t.same(faultsOf({ changelog: CHANGELOG.replace('[Unreleased]', '') }), [
     'CHANGELOG.md has no heading [Unreleased]',
   ]);
-  t.same(faultsOf({ exported: ['client/node_index.js'] }), [
+  t.same(packageFaults({ ...GOOD_PACKAGE, exported: ['client/node_index.js'] }), [
     "the client's package lacks client/node_index.js",
   ]);
   for (const file of [
@@ -72,7 +82,9 @@ test('each disagreement is named', async (t) => {
     '.env',
     'server/server.js',
   ])
-    t.same(faultsOf({ files: [...GOOD.files, file] }), [`the client's package holds ${file}`]);
+    t.same(packageFaults({ ...GOOD_PACKAGE, files: [...GOOD_PACKAGE.files, file] }), [
+      `the client's package holds ${file}`,
+    ]);
 });
 
 test('the dry run packs the client and publishes nothing; a wrong tag fails', async (t) => {

@@ -1,10 +1,14 @@
-/** The facts that the checks of a release use. */
+/** The facts about a release that are known before its package is made. */
 export interface ReleaseFacts {
   /** The tag of the release, such as `v1.2.3`. */
   readonly tag: string;
   /** The versions in `package.json`, in the lock file and in the packed client, by name. */
   readonly versions: Readonly<Record<string, string>>;
   readonly changelog: string;
+}
+
+/** The facts about the client's package. */
+export interface PackageFacts {
   /** The paths of the files in the client's package. */
   readonly files: readonly string[];
   /** The paths that the client's package exports. */
@@ -40,8 +44,8 @@ export function notesOf(changelog: string, version: string): string | undefined 
     : undefined;
 }
 
-/** Finds all reasons against a release. If the list is empty, the release is allowed. */
-export function releaseFaults({ tag, versions, changelog, files, exported }: ReleaseFacts): string[] {
+/** Finds all reasons against a release that tag, versions and notes give. If the list is empty, they agree. */
+export function releaseFaults({ tag, versions, changelog }: ReleaseFacts): string[] {
   const version = versionOfTag(tag);
   if (version === undefined) return [`the tag ${tag} is not v and a semantic version`];
   const notes = notesOf(changelog, version);
@@ -52,6 +56,12 @@ export function releaseFaults({ tag, versions, changelog, files, exported }: Rel
     ...(/^## \[Unreleased\]$/m.test(changelog) ? [] : ['CHANGELOG.md has no heading [Unreleased]']),
     ...(notes === undefined ? [`CHANGELOG.md has no heading [${version}] with a date`] : []),
     ...(notes === '' ? [`CHANGELOG.md says nothing of ${version}`] : []),
+  ];
+}
+
+/** Finds the files that the client's package lacks, and those that it must not hold. */
+export function packageFaults({ files, exported }: PackageFacts): string[] {
+  return [
     ...[...REQUIRED_FILES, ...exported]
       .filter((file) => !files.includes(file))
       .map((file) => `the client's package lacks ${file}`),

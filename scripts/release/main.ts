@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { notesOf, releaseFaults, versionOfTag } from './checks.js';
+import { notesOf, packageFaults, releaseFaults, versionOfTag } from './checks.js';
 
 // Makes a release from a tag. The program checks that all files have the tag's version, then packs and publishes the client.
 // With `--dry-run` it publishes nothing: `node dist/scripts/release/main.js --dry-run`. `.github/workflows/release.yml`
@@ -32,6 +32,21 @@ try {
 
 function release(dir: string): void {
   const changelog = readFileSync(join(ROOT, '.github/CHANGELOG.md'), 'utf8');
+  const faults = releaseFaults({
+    tag,
+    versions: {
+      'package.json': own.version,
+      'package-lock.json': readJson<Package>(join(ROOT, 'package-lock.json')).version,
+    },
+    changelog,
+  });
+  // The registry refuses the provenance of a package that does not name the workflow's repository.
+  if (!values['dry-run'] && repository === undefined)
+    faults.push('--repository is missing: provenance needs it');
+  if (faults.length > 0) {
+    refuse(faults);
+    return;
+  }
   const pack = [
     join(ROOT, 'dist/scripts/pack_client.js'),
     dir,
@@ -42,23 +57,12 @@ function release(dir: string): void {
   const [packed] = JSON.parse(
     run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', join(dir, CLIENT)]),
   ) as [Packed];
-  const faults = releaseFaults({
-    tag,
-    versions: {
-      'package.json': own.version,
-      'package-lock.json': readJson<Package>(join(ROOT, 'package-lock.json')).version,
-      [CLIENT]: client.version,
-    },
-    changelog,
+  const packageProblems = packageFaults({
     files: packed.files.map(({ path }) => path),
     exported: textsIn(client.exports).map((path) => path.replace('./', '')),
   });
-  // The registry refuses the provenance of a package that does not name the workflow's repository.
-  if (!values['dry-run'] && repository === undefined)
-    faults.push('--repository is missing: provenance needs it');
-  if (faults.length > 0) {
-    process.stderr.write(faults.map((fault) => `${fault}\n`).join(''));
-    process.exitCode = 1;
+  if (packageProblems.length > 0) {
+    refuse(packageProblems);
     return;
   }
   const version = versionOfTag(tag)!;
@@ -78,6 +82,11 @@ ${notesOf(changelog, version)}
       '--ignore-scripts',
       ...channelOf(version),
     ]);
+}
+
+function refuse(faults: readonly string[]): void {
+  process.stderr.write(faults.map((fault) => `${fault}\n`).join(''));
+  process.exitCode = 1;
 }
 
 /**
