@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { HANG_MS } from '../../scripts/load/wait.js';
 
 // A real browser for tests: headless Chromium, driven by playwright-core. Each test file has its own browser. Code for pages
 // is text or a bundle, because the types of this project do not know the DOM.
@@ -50,6 +51,8 @@ export async function launchBrowser(t: Test): Promise<Browser> {
     ],
   });
   t.teardown(() => browser.close());
+  // Playwright waits 30 s, and a machine with other work needs longer for a page.
+  browser.on('context', (context) => context.setDefaultTimeout(HANG_MS));
   return browser;
 }
 

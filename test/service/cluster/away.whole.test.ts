@@ -59,7 +59,7 @@ test(
     const untilEqual = (node: TestService, like = leader) =>
       eventually(async () => isDeepStrictEqual(await served(node), await served(like)), {
         what: 'both nodes serve the same',
-        withinMs: 10_000,
+        withinMs: 60_000,
       }).catch(async (error) => {
         t.same(await served(node), await served(like));
         throw error;
