@@ -11,6 +11,7 @@ export const PAGES = [
   'src/README.md',
   'src/cli/README.md',
   'src/client/README.md',
+  'src/client/examples/README.md',
   'src/client/solidity/README.md',
   'src/config/README.md',
   'src/server/README.md',
@@ -34,6 +35,13 @@ export function section(page: Page, title: string): string {
     new RegExp(`\\n## ${title}\\n([\\s\\S]*?)(?=\\n## |$(?![\\s\\S]))`).exec(readPage(page)) ?? [];
   if (body === undefined) throw new Error(`${page} has no section ${title}`);
   return body;
+}
+
+/** Returns the content of the code block whose first line ends with `tag`, such as `ts read.ts`. */
+export function codeBlock(page: Page, tag: string): string {
+  const [, code] = new RegExp(`\\n\`\`\`${tag}\\n([\\s\\S]*?)\`\`\`\\n`).exec(readPage(page)) ?? [];
+  if (code === undefined) throw new Error(`${page} has no block ${tag}`);
+  return code;
 }
 
 /** Returns the first cells of all tables in a text, if they contain only a name. */

@@ -18,9 +18,14 @@ const BYTE_GAS = 16;
 
 export const OWNER = `0x${'11'.repeat(20)}`;
 
-/** Returns the bytecode of a contract. @throws Error with the compiler's messages, if any */
-export function compile(contract: string): string {
+/**
+ * Returns the bytecode of a contract.
+ * @param ownSource the text of the contract's file, if it is not one of the library's files
+ * @throws Error with the compiler's messages, if any
+ */
+export function compile(contract: string, ownSource?: string): string {
   const sources = FILES.map((file) => [file, { content: readFileSync(new URL(file, SOURCES), 'utf8') }]);
+  if (ownSource !== undefined) sources.push([`${contract}.sol`, { content: ownSource }]);
   const settings = {
     optimizer: { enabled: true, runs: 200 },
     evmVersion: EVM_VERSION,
@@ -40,7 +45,7 @@ export type Outcome =
   /** The first four bytes of the error with which the call reverted, in hex. */
   | { readonly ok: false; readonly error: string };
 
-/** A contract on a separate EVM. */
+/** A contract on a separate EVM, or beside another one. */
 export class Contract {
   readonly #evm: EVM;
   readonly #address: Address;
@@ -53,8 +58,12 @@ export class Contract {
   }
 
   /** Deploys a contract. @returns the contract, or the selector of the error with which its constructor reverted */
-  static async deploy(bytecode: string, constructorArguments: string): Promise<Contract | string> {
-    const evm = await createEVM();
+  static async deploy(
+    bytecode: string,
+    constructorArguments: string,
+    beside?: Contract,
+  ): Promise<Contract | string> {
+    const evm = beside === undefined ? await createEVM() : beside.#evm;
     const { createdAddress, execResult } = await evm.runCall({
       data: hexToBytes(`0x${bytecode}${constructorArguments}`),
       caller: createAddressFromString(OWNER),
@@ -63,6 +72,10 @@ export class Contract {
     return execResult.exceptionError === undefined
       ? new Contract(evm, createdAddress!)
       : toHex(execResult.returnValue.subarray(0, 4));
+  }
+
+  get address(): string {
+    return this.#address.toString();
   }
 
   /**

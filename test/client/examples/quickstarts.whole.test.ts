@@ -1,0 +1,299 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { buildSync } from 'esbuild';
+import { type Test, test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { codeBlock, ROOT, readPage } from '../../pages.js';
+import { publisherSigner, startTestService, type TestService, TOKEN } from '../../service/harness.js';
+import { latestWhen } from '../../service/publishing.js';
+import { bytesTail, Contract, compile, word } from '../solidity/contract.js';
+
+// Runs the quickstarts of the page, each in the language of its block, against one service. The first of them publishes for all others.
+
+const PAGE = 'src/client/examples/README.md';
+/** The largest number of lines that a screen shows, with the heading and the commands. */
+const SCREEN_LINES_MAX = 100;
+const ORIGIN = 'https://charts.example.com';
+const PRICE = 95_000_500_000_000_000_000_000n;
+const PRINTED = /^1 95000\.500000000000000000 verified, -?\d+ ms old$/m;
+const OTHER_SIGNER = `0x${'ab'.repeat(20)}`;
+
+test('each quickstart fits one screen', async (t) => {
+  const sections = readPage(PAGE).split(/^## /m).slice(1);
+  t.ok(sections.length >= 8);
+  for (const section of sections) {
+    const [title = '', ...lines] = section.split('\n');
+    t.ok(lines.length <= SCREEN_LINES_MAX, `${title}: ${lines.length} lines`);
+  }
+});
+
+test('the quickstarts publish, read and verify', async (t) => {
+  const service = await startTestService({
+    listen: { port: 0, allowed_origins: [ORIGIN] },
+    publishers: [{ key: publisherSigner(1).publicKey, signature_type: 'evm', oracle_id: 'mykey' }],
+  });
+  t.teardown(() => service.stop());
+  const folder = t.testdir();
+  const run = runnerOf(service, folder);
+  const packages = preparedPackages();
+
+  const publisher = run(t, process.execPath, [bundled(folder, 'publish.ts')]);
+  await publisher.printed(/"type":"ack".*"accepted":\["BTCUSD"\],"rejected":\{\}/);
+  await latestWhen(service, 'BTCUSD');
+
+  async function reads(t: Test, program: string, args: readonly string[]): Promise<void> {
+    const reader = run(t, program, args);
+    await reader.printed(PRINTED);
+    await reader.end();
+    const fooled = run(t, program, args, { SIGNER: OTHER_SIGNER });
+    await fooled.printed(new RegExp(`signed by ${service.evmAddress}, not by ${OTHER_SIGNER}`, 'i'));
+    await fooled.end();
+    t.notMatch(fooled.output(), /verified/);
+    const elsewhere = run(t, program, args, { TAXONOMY: '9' });
+    await elsewhere.printed(/another taxonomy/);
+    await elsewhere.end();
+    t.notMatch(elsewhere.output(), /verified/);
+  }
+
+  await t.test('I publish, with the command', async (t) => {
+    writeFileSync(join(folder, 'publisher.hex'), keyOf(1), { mode: 0o600 });
+    const command = codeBlock(PAGE, 'sh publish').replace(
+      'tickseal',
+      `"${process.execPath}" "${ROOT}dist/src/cli/main.js"`,
+    );
+    const { output, ended } = run(t, 'bash', ['-c', command]);
+    await ended;
+    t.match(output(), /"accepted":\["BTCUSD"\]/);
+  });
+
+  await t.test('I read in TypeScript', (t) => reads(t, process.execPath, [bundled(folder, 'read.ts')]));
+
+  await t.test('I read in Python, and with curl', skipped(packages, 'python'), async (t) => {
+    write(folder, 'read.py');
+    await reads(t, join(packages.get('python')!, 'env/bin/python'), ['read.py']);
+    const command = codeBlock(PAGE, 'sh curl').replace('env/bin/', `${packages.get('python')}/env/bin/`);
+    await reads(t, 'bash', ['-c', command]);
+  });
+
+  await t.test('I read in Go', skipped(packages, 'go'), async (t) => {
+    const prepared = packages.get('go')!;
+    for (const name of ['go.mod', 'go.sum']) cpSync(join(prepared, name), join(folder, name));
+    write(folder, 'main.go');
+    const program = join(folder, 'go-reader');
+    execFileSync('go', ['build', '-o', program, 'main.go'], { cwd: folder });
+    await reads(t, program, []);
+  });
+
+  await t.test('I read in Rust', skipped(packages, 'rust'), async (t) => {
+    const prepared = packages.get('rust')!;
+    for (const name of ['Cargo.toml', 'Cargo.lock']) cpSync(join(prepared, name), join(folder, name));
+    write(folder, 'main.rs', 'src/main.rs');
+    // The packages are compiled already. The folder of this test is a new package, so only the program itself is compiled.
+    const env = { ...process.env, CARGO_TARGET_DIR: join(prepared, 'target'), CARGO_PROFILE_DEV_DEBUG: '0' };
+    execFileSync('cargo', ['build', '--quiet', '--offline'], { cwd: folder, env });
+    const program = join(folder, 'rust-reader');
+    cpSync(join(prepared, 'target/debug/reader'), program);
+    await reads(t, program, []);
+  });
+
+  await t.test('I verify on chain', async (t) => {
+    const payload = await payloadByCurl(t, run);
+    const lender = compile('Lender', codeBlock(PAGE, 'solidity Lender.sol'));
+    for (const [signer, error] of [
+      [service.evmAddress, undefined],
+      [OTHER_SIGNER, /^UnknownSigner$/],
+    ] as const) {
+      const verifier = await deployed('TicksealVerifier', [1, 60, 30, 128, 1, BigInt(signer)]);
+      const contract = await Contract.deploy(lender, word(BigInt(verifier.address)) + word(1), verifier);
+      if (typeof contract === 'string') throw new Error(`the constructor reverts with ${contract}`);
+      contract.timeS = BigInt(Math.floor(Date.now() / 1000));
+      const update = () => contract.call('update(bytes)', word(32) + bytesTail(payload));
+      t.equal((await update()).ok, error === undefined);
+      const price = await contract.call('price()', '');
+      t.same(price.ok && price.words, [error === undefined ? PRICE : 0n]);
+      t.equal((await update()).ok, false, 'not again');
+    }
+  });
+
+  await t.test('I chart it in TradingView', async (t) => {
+    write(folder, 'datafeed.js', 'datafeed.mjs');
+    const { tickseal } = (await import(pathToFileURL(join(folder, 'datafeed.mjs')).href)) as {
+      tickseal: MakeFeed;
+    };
+    const feed = tickseal(service.url, TOKEN);
+    const config = await new Promise<{ supported_resolutions: string[] }>((done) => feed.onReady(done));
+    t.ok(config.supported_resolutions.includes('1'));
+    const found = await new Promise<{ symbol: string }[]>((done) => feed.searchSymbols('btc', '', '', done));
+    t.same(
+      found.map(({ symbol }) => symbol),
+      ['BTCUSD'],
+    );
+    const info = await new Promise<object>((done, fail) => feed.resolveSymbol('BTCUSD', done, fail));
+    const reason = await new Promise((fail) => feed.resolveSymbol('NOSUCH', () => fail('found'), fail));
+    t.match(String(reason), /unknown/);
+    const now = Math.floor(Date.now() / 1000);
+    const bars = await new Promise<Bar[]>((done, fail) =>
+      feed.getBars(info, '1', { from: now - 3600, to: now + 60 }, done, fail),
+    );
+    t.equal(bars.at(-1)?.close, 95_000.5);
+    const next = await new Promise<Bar>((done) => feed.subscribeBars(info, '1', done, 'one'));
+    feed.unsubscribeBars('one');
+    t.equal(next.close, 95_000.5);
+    const preflight = await fetch(`${service.url}/udf/history`, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: ORIGIN,
+        'Access-Control-Request-Method': 'GET',
+        'Access-Control-Request-Headers': 'authorization',
+      },
+    });
+    t.equal(preflight.headers.get('access-control-allow-origin'), ORIGIN);
+    t.match(codeBlock(PAGE, 'html chart.html'), /import \{ tickseal \} from '\.\/datafeed\.js'/);
+  });
+});
+
+type Run = ReturnType<typeof runnerOf>;
+
+/** Returns a function that starts a program in the folder, with the variables of the page. A program ends with its test at the latest. */
+function runnerOf(service: TestService, folder: string) {
+  return (t: Test, program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const child = spawn(program, args, {
+      cwd: folder,
+      // Pipelines of a shell end together, as a group of processes.
+      detached: true,
+      env: {
+        // The variables of the test runner would load its modules into each program.
+        PATH: process.env['PATH'],
+        TICKSEAL_URL: service.url,
+        TICKSEAL_TOKEN: TOKEN,
+        SIGNER: service.evmAddress,
+        TAXONOMY: '1',
+        ASSET: '1',
+        PUBLISHER_KEY: keyOf(1),
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    let isEnded = false;
+    const ended = new Promise<void>((resolve) =>
+      child.on('close', () => {
+        isEnded = true;
+        resolve();
+      }),
+    );
+    const end = () => {
+      if (!isEnded) process.kill(-child.pid!, 'SIGKILL');
+      return ended;
+    };
+    t.teardown(end);
+    return {
+      output: () => output,
+      ended,
+      end,
+      /** Resolves when the output matches the pattern. @throws Error when the program ends without it */
+      printed: (pattern: RegExp) =>
+        eventually(() => {
+          if (pattern.test(output)) return true;
+          if (isEnded) throw new Error(`it ended without ${pattern}: ${output}`);
+          return undefined;
+        }),
+    };
+  };
+}
+
+function keyOf(publisher: number): string {
+  return `0x${(publisher + 0x100).toString(16).padStart(64, '0')}`;
+}
+
+/** Writes a block of the page to a file. */
+function write(folder: string, name: string, path = name): string {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, codeBlock(PAGE, `${name.split('.').at(-1)} ${name}`));
+  return file;
+}
+
+/** Writes a TypeScript program of the page as JavaScript, with its packages. */
+function bundled(folder: string, name: string): string {
+  const outfile = join(folder, name.replace('.ts', '.mjs'));
+  buildSync({
+    stdin: { contents: readFileSync(write(folder, name), 'utf8'), resolveDir: ROOT, loader: 'ts' },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  });
+  return outfile;
+}
+
+/** Returns the folders of the languages whose packages are there. */
+function preparedPackages(): ReadonlyMap<string, string> {
+  const { stdout } = spawnSync('bash', [join(ROOT, 'scripts/quickstart_packages.sh'), '--prepared'], {
+    encoding: 'utf8',
+  });
+  return new Map(
+    stdout.split('\n').flatMap((line) => {
+      const [language, folder] = line.split(' ');
+      return folder === undefined ? [] : [[language!, folder] as const];
+    }),
+  );
+}
+
+function skipped(packages: ReadonlyMap<string, string>, language: string) {
+  return {
+    skip: !packages.has(language) && 'its packages are not prepared: bash scripts/quickstart_packages.sh',
+  };
+}
+
+/** Returns the bytes of a signed payload, as the page reads it for a contract. */
+async function payloadByCurl(t: Test, run: Run): Promise<Buffer> {
+  const { output, ended } = run(t, 'bash', ['-c', codeBlock(PAGE, 'sh payload')]);
+  await ended;
+  t.match(output(), /^0x[0-9a-f]+\n$/);
+  return Buffer.from(output().trim().slice(2), 'hex');
+}
+
+async function deployed(name: string, parameters: readonly (number | bigint)[]): Promise<Contract> {
+  const contract = await Contract.deploy(compile(name), parameters.map(word).join(''));
+  if (typeof contract === 'string') throw new Error(`the constructor reverts with ${contract}`);
+  return contract;
+}
+
+interface Bar {
+  readonly time: number;
+  readonly close: number;
+}
+
+/** The part of the library's interface of data feeds that the page implements. */
+type MakeFeed = (
+  url: string,
+  token: string,
+) => {
+  onReady(done: (config: { supported_resolutions: string[] }) => void): void;
+  searchSymbols(
+    text: string,
+    exchange: string,
+    type: string,
+    done: (found: { symbol: string }[]) => void,
+  ): void;
+  resolveSymbol(symbol: string, done: (info: object) => void, fail: (reason: unknown) => void): void;
+  getBars(
+    info: object,
+    resolution: string,
+    period: { from: number; to: number },
+    done: (bars: Bar[]) => void,
+    fail: (reason: unknown) => void,
+  ): void;
+  subscribeBars(info: object, resolution: string, onBar: (bar: Bar) => void, id: string): void;
+  unsubscribeBars(id: string): void;
+};
