@@ -30,7 +30,7 @@ import { type ListenerHost, openListener, stopAccepting } from './uws/listener.j
 import { ReplaceableListener } from './uws/replaceable_listener.js';
 
 export interface ServerOptions extends AccessOptions {
-  /** The address to listen on. A port other than 0 must have been claimed, and other threads may also listen on it. */
+  /** The address to listen on. The caller must have claimed a port other than 0. Other threads may also listen on this port. */
   readonly at: ListenOptions;
   readonly routes: ReadonlyMap<string, Route>;
   /** The public files of the log of signed prices. */
@@ -39,10 +39,10 @@ export interface ServerOptions extends AccessOptions {
   /** Called for each message and request. */
   readonly onWork?: (() => void) | undefined;
   readonly streams: {
-    /** The fan-out that brings frames to connections. The server registers its connections there. */
+    /** The fan-out that sends frames to connections. The server registers its connections with the fan-out. */
     readonly fanOut: FanOut;
     readonly stream: StreamEngine;
-    /** Returns true if there is a key for `signed_ecdsa`. */
+    /** Returns true if the service has a key for `signed_ecdsa`. */
     readonly signsPayloads: () => boolean;
     /** Returns the streaming ID of a symbol. */
     readonly idOf: (symbol: string) => number | undefined;
@@ -55,7 +55,7 @@ export interface ServerOptions extends AccessOptions {
 export interface Server {
   /** Resolves when the server accepts connections. @throws Error when the address is in use or TLS cannot start */
   listen(): Promise<void>;
-  /** The port, after the server started to listen. */
+  /** The port, after the server has started to listen. */
   readonly port: number;
   readonly sockets: ConnectionRegistry;
   /** Applies changed tokens, routes and TLS files. Closes the sockets of revoked tokens and of keys that are no longer listed. */
@@ -69,27 +69,27 @@ export interface Server {
    */
   handOver(): void;
   /**
-   * Stops accepting connections, and closes the sockets with 1001 over the time `limits.drain`. Resolves when the closing
-   * frames are sent.
+   * Stops accepting connections, and closes the sockets with 1001 over the time `limits.drain`. Resolves when the close frames
+   * are sent.
    */
   drain(): Promise<void>;
   /**
-   * Closes the listener and all connections at once, except TLS handshakes that wait for their turn. Resolves when those are
-   * closed too.
+   * Closes the listener and all connections at once, except TLS handshakes that wait for their turn. Resolves when those
+   * handshakes are closed too.
    */
   close(): Promise<void>;
 }
 
 /** The requests per second for each client address on routes without a token. */
 const OPEN_REQUESTS_PER_SECOND = 5;
-/** The interval at which kept answers that are no longer true are removed. */
+/** The interval at which the server removes outdated answers from the cache. */
 const SWEEP_INTERVAL_MS = 1_000;
-/** The time that the event loop and the kernel need to send the closing frames. */
+/** The time that the event loop and the kernel need to send the close frames. */
 const CLOSING_MS = 100;
 /**
  * Times after another process has taken over. During the first time, this process still answers requests on its connections; the
- * answers are at most a little older than those of the other process. After the second time all connections end. A client whose
- * socket was closed sends its next request within a quarter of a second, on a connection that the client still has.
+ * answers are at most a little older than the answers of the other process. After the second time, all connections end. A client
+ * whose socket was closed sends its next request within 0.25 s, on a connection that the client still has.
  */
 const LAST_ANSWERS_MS = 500;
 const HANDED_OVER_CLOSING_MS = 1_000;
@@ -108,8 +108,8 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
   const rest = openRest(options, access, onFault);
   let phase: 'serving' | 'handed over' | 'replaced' = 'serving';
   /**
-   * While the next process starts, this process still answers, because it has everything that is on disk. This process issues
-   * no tickets, because the next process would not accept them.
+   * While the next process starts, this process still answers, because this process has all data that are on disk. This process
+   * issues no tickets, because the next process would not accept them.
    */
   const answerRest: AnswerRest = (request) => {
     if (phase === 'serving') return rest.answer(request);
@@ -256,7 +256,7 @@ function openRest(
   };
 }
 
-/** @returns a function for reloads. If the files have changed, later connections use the new certificate. */
+/** @returns a function for reloads; if the files have changed, later connections use the new certificate */
 function certificateRenewal(
   ws: typeof uWS,
   { at, logger }: ServerOptions,
@@ -275,7 +275,7 @@ function certificateRenewal(
       return;
     }
     certificate = next;
-    // If the listener is not open yet, it will read the files when it opens.
+    // A listener that is not open yet reads the files when it opens.
     listener()
       ?.replace()
       .then(

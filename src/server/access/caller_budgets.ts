@@ -7,7 +7,7 @@ import type { Caller } from './logins.js';
 import { PerCaller } from './per_caller.js';
 import type { CallerCounts } from './shared_access.js';
 
-/** The keys under `limits` for the budgets of a token, or of a publisher key that logged in by signature. */
+/** The keys of `limits` for the budgets of a caller. A caller is a token, or a publisher key that logged in with a signature. */
 export const BUDGET_KEYS = [
   'signed_frames_per_second',
   'subscription_changes_per_second',
@@ -22,9 +22,9 @@ export type BudgetKey = (typeof BUDGET_KEYS)[number];
 export interface CallerBudgets extends ReaderBudgets {
   /** The budget in bytes of messages. */
   readonly publishBytes: Budget;
-  /** The budget of publishers' messages that are refused as a whole. */
+  /** The budget of publishers' messages that the service refuses as a whole. */
   readonly badMessages: Budget;
-  /** The budget of aggregates that are read from the past. */
+  /** The budget of aggregates that the service reads from the past. */
   readonly rangeRows: Budget;
 }
 
@@ -42,12 +42,12 @@ export type BudgetLimits = Pick<
 >;
 
 /**
- * The burst in seconds. The burst lets large groups on a slow channel tick together. The limit is short, so that no caller's
- * burst fills many ticks.
+ * The burst in seconds. The burst lets large groups on a slow channel tick together. The burst is short, because a long burst of
+ * one caller would fill many ticks.
  */
 const SIGNED_FRAMES_BURST_S = 0.1;
 
-/** The greatest number of rows that an answer of the past pays for at once. */
+/** The largest number of rows that an answer of the past pays for in one payment. */
 export const ROWS_AT_ONCE_MAX = 512;
 
 /** The budgets of all callers. */
@@ -93,7 +93,7 @@ export class BudgetDirectory {
   }
 }
 
-/** Returns the rates. The largest single cost always fits into a burst. */
+/** Returns the rates. The most expensive single operation fits into a burst. */
 function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> {
   const rate = (perSecond: number, largestCost: number, burst = perSecond): BudgetRate => ({
     perSecond,
@@ -109,7 +109,7 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
       signed * SIGNED_FRAMES_BURST_S,
     ),
     subscription_changes_per_second: rate(limits.subscriptionChangesPerSecond, 1),
-    // Room for a closed connection is left after all connections have sent what they may.
+    // Closing a connection still has budget after all connections have sent their allowed messages.
     control_messages_per_second: rate(control, closed, control + closed),
     publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
     bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),

@@ -14,7 +14,8 @@ export function callerNameOf({ rights }: PublisherSession): CallerName {
 }
 
 /**
- * The rights of callers of other threads and nodes, as configured now. A caller has the same object as long as it has rights.
+ * The rights of callers of other threads and nodes, from the present configuration. A caller keeps the same object as long as the
+ * caller has rights.
  */
 export class CallerRights {
   readonly #tokens: TokenDirectory;

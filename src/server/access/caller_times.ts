@@ -4,20 +4,19 @@ import { createHmac, randomBytes } from 'node:crypto';
 export interface CallerTimesMemory {
   readonly words: SharedArrayBuffer;
   /**
-   * The secret that decides the places of callers in the memory. Nobody who lacks the secret can choose names that share a
-   * place.
+   * The secret that decides the places of callers in the memory. Without the secret, nobody can choose names that share a place.
    */
   readonly secret: Uint8Array;
 }
 
 /** The number of callers in a bucket. */
 const WAYS = 8;
-/** The words of a caller: the hash of its name, and its time. */
+/** The words of a caller: the hash of the caller's name, and the caller's time. */
 const WORDS_PER_CALLER = 2;
-/** The number of callers. Idle callers can be forgotten without a loss, because an idle caller has its whole allowance. */
+/** The number of callers. The table may forget an idle caller, because an idle caller has its whole allowance. */
 const CALLERS_MAX = 131_072;
 const BUCKETS = CALLERS_MAX / WAYS;
-/** The number of names whose hash a thread remembers, because a hash takes 20 % of a request. */
+/** The number of names whose hash a thread remembers. Hashing a name takes 20 % of the time of a request. */
 const HASHES_MAX = 10_000;
 
 export function createCallerTimes(): CallerTimesMemory {
@@ -26,8 +25,8 @@ export function createCallerTimes(): CallerTimesMemory {
 }
 
 /**
- * A time for each caller, in memory that threads share. The time is the end of the caller's busy time. If too many callers are
- * busy, the caller of a bucket whose busy time ends first is forgotten.
+ * A time for each caller, in memory that threads share. The time is the end of the caller's busy time. If a bucket is full, the
+ * table forgets the caller whose busy time ends first.
  */
 export class CallerTimes {
   readonly #words: BigInt64Array;
@@ -67,7 +66,7 @@ export class CallerTimes {
     return undefined;
   }
 
-  /** @returns `undefined` when another thread was faster. The caller then tries again. */
+  /** @returns `undefined` when another thread was faster; the caller must then try again */
   #add(name: HashedName): number | undefined {
     const { hash, first } = name;
     let free = first;

@@ -27,7 +27,7 @@ export function clientAddressReader(
     let client = peer;
     for (const text of claimed) {
       const next = parseClaimed(text.trim());
-      // A trusted proxy writes only valid addresses, so an invalid entry came from further away.
+      // A trusted proxy writes only valid addresses. An invalid entry was written by somebody behind the trusted proxies.
       if (next === undefined) break;
       client = next;
       if (!isTrusted(client)) break;

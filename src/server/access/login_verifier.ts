@@ -7,9 +7,9 @@ import { LOGIN_ORACLE_ID, LOGIN_PRICE, LOGIN_SYMBOL } from '../../wire/login_mes
 import { WORD_BYTES } from '../../wire/signatures.js';
 
 /**
- * Verifies that the publisher signed the login. The signature has the form of a price signature, for a symbol that belongs to
- * no asset.
- * @param jobs does the work on the calling thread; 0.1 ms for EVM, 0.3 ms for Stark with a known key
+ * Verifies that the publisher signed the login. The signature has the form of a price signature, for a symbol that belongs to no
+ * asset.
+ * @param jobs does the work on the calling thread: 0.1 ms for EVM, 0.3 ms for Stark with a known key
  */
 export function isLoginSigned(
   claim: LoginClaim,

@@ -11,7 +11,7 @@ import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js'
 import type { TicketIssuer } from './ticket_issuer.js';
 import { hashOf, readTokenText, Token, type TokenDirectory, tokenOfUserPass } from './tokens.js';
 
-/** A caller that may be admitted: the holder of a token, or a publisher that logged in with a signature. */
+/** A caller that requests admission: the holder of a token, or a publisher that logged in with a signature. */
 export type Caller = Token | PublisherLogin;
 
 export interface LoginOptions {
@@ -23,24 +23,24 @@ export interface LoginOptions {
   readonly clock: Clock;
   /** Returns the client of a request. Limits per client address count the request for this client. */
   readonly clientOf: (request: RestRequest) => string;
-  /** The number of failed logins that a client address may make in a minute. All of them may come at once. */
+  /** The number of failed logins that a client address may make in a minute. The address may make all of them at once. */
   readonly failuresPerMinute: number;
   /** Counts failed logins. */
   readonly failures: RateLimiter;
   /** The times at which a token or publisher key was last used from a client address. All threads share these times. */
   readonly familiar: CallerTimes;
-  /** The time until which a client address may be above its limit. All threads share the word of this time. */
+  /** The time until which a client address may be above its limit. All threads share this word. */
   readonly limitedUntilNs: BigInt64Array;
-  /** Called when a login was refused. */
+  /** Called when the service refused a login. */
   readonly onRefused: (reason: RefusedLogin) => void;
-  /** Called when a client address has made more failed logins than allowed, at most every 10 s. */
+  /** Called when a client address made too many failed logins; at most every 10 s. */
   readonly onLimited: (client: string) => void;
 }
 
 /**
  * The reason for a refused login.
- * - `limited`: the client address had made too many failed logins, so the token or signature was not checked.
- * - `ticket`: the ticket does not exist, or no longer exists.
+ * - `limited`: the client address had made too many failed logins, so the service did not check the token or signature.
+ * - `ticket`: the ticket is unknown, used or expired.
  * - `origin`: the web page may not open streams.
  */
 export type RefusedLogin = LoginFault | 'limited' | 'ticket' | 'origin';
@@ -49,16 +49,16 @@ const MINUTE_NS = 60n * NS_PER_SECOND;
 const REPORT_INTERVAL_NS = 10n * NS_PER_SECOND;
 
 /**
- * Decides which callers are admitted, and limits failed logins per client address. Above the limit, only tokens that were used
- * from the address before are looked up. So a guesser learns nothing more, and other callers at the same address can still log
- * in.
+ * Decides which callers are admitted, and limits failed logins per client address. Above the limit, the service looks up only
+ * tokens that the same address used before. So an attacker who guesses tokens learns nothing more, and other callers at the same
+ * address can still log in.
  */
 export class Logins {
   readonly #options: LoginOptions;
   readonly #failures: RateLimiter;
   /**
-   * The second in which a use was last remembered. Uses are remembered once a second, because reading an address takes 20 %
-   * of a request.
+   * The second in which this thread last stored a use of the caller. A thread stores uses once a second, because reading an
+   * address takes 20 % of the time of a request.
    */
   readonly #rememberedAtS = new WeakMap<Caller, bigint>();
   #reportedNs = 0n;
@@ -130,7 +130,10 @@ export class Logins {
     return caller instanceof Token ? tokens.isValid(caller, scope) : publishers.isValid(caller);
   }
 
-  /** Returns the hash of the token in a header. A token that is known as it was sent is not decoded. */
+  /**
+   * Returns the hash of the token in a header. The header may contain the token itself or its base64; a known token needs no
+   * decoding.
+   */
   #hashOf(sent: string): string {
     const hash = hashOf(sent);
     if (this.#options.tokens.has(hash)) return hash;
@@ -144,8 +147,8 @@ export class Logins {
 
   /**
    * @param name the hash of a token, or a publisher's name
-   * @returns the allowance of the client address if it is used up; `undefined` if it is not, or if this name was used from
-   * the address before
+   * @returns the allowance of the client address if the address has used up its allowance; `undefined` otherwise, and for a name
+   * that the address used before
    */
   #limitOf(request: RestRequest, name: string): Allowance | undefined {
     const client = this.#options.clientOf(request);
@@ -172,7 +175,7 @@ export class Logins {
     if (!allowance.allowed) return this.#refuseLimited(request, allowance);
     onRefused(reason);
     if (allowance.remaining === 0) this.#watch(allowance);
-    // After `Basic`, a browser would ask its user for a name and a password, but these do not help a page with a ticket.
+    // With the scheme `Basic`, a browser asks its user for a name and a password. A page with a ticket has no use for them.
     const scheme = reason === 'ticket' ? 'Ticket' : 'Basic';
     return failure(status, error, status === 401 ? [['WWW-Authenticate', `${scheme} realm="tickseal"`]] : []);
   }
@@ -189,7 +192,7 @@ export class Logins {
     return failure(429, 'too many failed logins from this address', limitHeaders(allowance));
   }
 
-  /** Checks client addresses until the address of this allowance has its whole allowance again. */
+  /** Checks client addresses until this address has its whole allowance again. */
   #watch({ resetS }: Allowance): void {
     const untilNs = this.#options.clock.nowNs() + BigInt(resetS) * NS_PER_SECOND;
     if (untilNs > this.#limitedUntilNs) Atomics.store(this.#options.limitedUntilNs, 0, untilNs);

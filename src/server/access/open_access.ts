@@ -25,7 +25,7 @@ export interface AccessOptions {
     readonly shared: SharedAccess;
     /** The number of this thread. */
     readonly thread: number;
-    /** The tickets that the routes issue. */
+    /** The issuer of tickets for the routes. */
     readonly tickets: TicketIssuer;
     readonly findPublisher: PublisherLoginsOptions['findPublisher'];
     readonly isLoginSigned: PublisherLoginsOptions['isSigned'];

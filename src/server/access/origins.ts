@@ -24,7 +24,7 @@ export class Origins {
     this.#publicOrigin = service.publicUrl && new URL(service.publicUrl.replace(/^ws/, 'http')).origin;
   }
 
-  /** True when pages of other origins may be allowed. */
+  /** True when the configuration may allow pages of other origins. */
   get allowsAny(): boolean {
     return this.#allowed.size > 0;
   }
@@ -42,10 +42,10 @@ export class Origins {
   }
 
   /**
-   * Recognises the service's own pages. Such a page has the origin of `service.public_url`, or of the host that the request
+   * Recognises the service's own pages. An own page has the origin of `service.public_url`, or of the host that the request
    * names. The host of a request counts only if nobody else can direct this host name to this machine: an IP address,
-   * `localhost`, or `listen.host`. Otherwise the owner of another name could let it resolve to this machine, and pages of
-   * that name would count as the service's own pages (DNS rebinding).
+   * `localhost`, or `listen.host`. Otherwise the owner of another name could let that name resolve to this machine. Pages of that
+   * name would then count as the service's own pages (DNS rebinding).
    */
   #isOwn(origin: string, host: string | undefined): boolean {
     if (origin === this.#publicOrigin) return true;

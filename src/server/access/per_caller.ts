@@ -1,8 +1,8 @@
 import type { Caller } from './logins.js';
 
 /**
- * A value for each caller. After a reload renamed the caller, the value is made again, because the old name may now belong to
- * another caller.
+ * A value for each caller. After a reload renamed the caller, this class makes the value again, because the old name may now
+ * belong to another caller.
  */
 export class PerCaller<Value> {
   readonly #make: (caller: Caller) => Value;

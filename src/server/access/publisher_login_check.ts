@@ -71,7 +71,7 @@ export class PublisherLoginCheck {
     return readLogin(headers, pathType, clock.nowNs(), window, findPublisher);
   }
 
-  /** Makes the last check, of the signature. */
+  /** Verifies the signature, which is the last check. */
   verify(claim: LoginClaim): PublisherLogin | LoginRefusal {
     if (!this.#options.isSigned(claim)) return LOGIN_NOT_SIGNED;
     const name = loginName(claim.publisher);

@@ -5,7 +5,7 @@ import { CallerTimes } from './caller_times.js';
 export interface Allowance {
   readonly allowed: boolean;
   readonly limit: number;
-  /** The number of requests that may follow at once. */
+  /** The number of further requests that the caller may send at once. */
   readonly remaining: number;
   /** Seconds until the whole burst is available again, rounded up. */
   readonly resetS: number;
@@ -27,13 +27,13 @@ export function limitHeaders(allowance: Allowance): [name: string, value: string
 
 /**
  * A token bucket for each caller, with exact integers (the generic cell rate algorithm). Each request adds a share of the period
- * to the caller's time. A request is allowed if that time is then at most a full burst ahead of the clock. In memory that
+ * to the caller's time. The limiter allows a request if that time is then at most a full burst ahead of the clock. In memory that
  * threads share, the limit holds exactly for all threads together.
  */
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #times: CallerTimes;
-  /** The rate that was used last. Most callers have the same rate. */
+  /** The most recently used rate. Most callers have the same rate. */
   #rate: Rate = rateOf(1, NS_PER_SECOND);
 
   constructor(clock: Clock, times = new CallerTimes()) {
@@ -80,7 +80,7 @@ function rateOf(limit: number, periodNs: bigint): Rate {
 }
 
 /**
- * An upper bound of the difference between the clocks of threads. A time that is ahead by a burst and more than this bound was
+ * An upper bound of the difference between the clocks of threads. A time that is further ahead than a burst plus this bound was
  * stored before the clock was stepped back.
  */
 const CLOCK_STEP_NS = NS_PER_SECOND;

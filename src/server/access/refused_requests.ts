@@ -12,15 +12,16 @@ export interface RefusedRequestsOptions {
 
 const MINUTE_NS = 60n * NS_PER_SECOND;
 
-/** The answer to a refused request past the limit: one for each connection. */
+/** The answer to a refused request past the limit. A connection receives this answer only once. */
 const TOO_MANY: RestResponse = {
   ...failure(429, 'too many refused requests from this address', [['Retry-After', '1']]),
   closeConnection: true,
 };
 
 /**
- * Limits the requests of a client address that no rate pays for: those with 4xx before their token or address was charged, and
- * preflights. Past the limit such a request ends its connection, so that the requests behind it are never read.
+ * Limits the requests of a client address that no other limit counts: preflights, and requests with a 4xx answer before the
+ * service charged their token or address. Past the limit, such a request ends its connection, so the service does not read
+ * further requests of that connection.
  */
 export class RefusedRequests {
   readonly #options: RefusedRequestsOptions;
@@ -29,7 +30,7 @@ export class RefusedRequests {
     this.#options = options;
   }
 
-  /** @returns the response, or the one that ends the connection */
+  /** @returns the same response, or the response that ends the connection */
   checked(request: RestRequest, response: RestResponse): RestResponse {
     const { status, payer } = response;
     if (payer !== undefined || !isRefusal(status)) return response;
@@ -38,7 +39,10 @@ export class RefusedRequests {
   }
 }
 
-/** 204 answers a preflight, 501 an unknown method; other 5xx are faults of the service. */
+/**
+ * Recognises refusals. Status 204 answers a preflight, and 501 answers an unknown method. Other 5xx statuses are faults of the
+ * service.
+ */
 function isRefusal(status: number): boolean {
   return (status >= 400 && status < 500) || status === 204 || status === 501;
 }

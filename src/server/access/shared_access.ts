@@ -13,7 +13,7 @@ export interface SharedAccess {
   readonly refusals: CallerTimesMemory;
   /** Times at which tokens and keys were last used from a client address. */
   readonly familiar: CallerTimesMemory;
-  /** The time, in a 64-bit word, until which a client address may have too many failed logins. */
+  /** The time until which any client address may be above its limit of failed logins, in a 64-bit word. */
   readonly limitedUntilNs: SharedArrayBuffer;
   readonly callers: CallersMemory;
   readonly tickets: SharedArrayBuffer;
@@ -33,8 +33,8 @@ export interface CallersMemory {
 }
 
 /**
- * The number of different callers since the start of the process: tokens, and keys that log in by signature. Memory that is
- * never used costs nothing.
+ * The number of different callers since the start of the process. Callers are tokens, and keys that log in with a signature.
+ * Unused memory costs nothing, because the system allocates a page at its first use.
  */
 const CALLERS_MAX = 32_768;
 /** The number of budgets that a caller can have. */
@@ -146,8 +146,8 @@ export class CallerCounts {
   }
 
   /**
-   * Counts a streaming connection of any caller, unless there are already `streamsMax`. @returns true if the connection was
-   * counted
+   * Counts a streaming connection of any caller, unless `streamsMax` connections are already open. @returns true if the
+   * connection was counted
    */
   openStream(streamsMax: number): boolean {
     return this.#add(this.#streams, ALL_CALLERS, streamsMax);

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
 import { TICKET_LIFETIME_S } from '../../wire/stream_ticket.js';
 
-/** A ticket for a web page of a token's holder. A ticket opens a single stream. */
+/** A ticket for a web page of a token's holder. A ticket opens one stream. */
 export interface Ticket {
   readonly text: string;
   /** The end of the ticket's validity, in UNIX milliseconds. */
@@ -26,8 +26,8 @@ export function createTicketMemory(): SharedArrayBuffer {
 
 /**
  * The unused tickets, in memory that several threads share. A ticket from any thread opens a stream once, on any thread. Each
- * ticket has a slot with the hash of its text and the hash of its token. A thread locks a slot while it reads or writes more
- * than the state. No thread waits for a lock, because locked slots are skipped.
+ * ticket has a slot with the hash of its text and the hash of its token. A thread locks a slot before the thread reads or writes
+ * the hashes. No thread waits for a lock, because threads skip locked slots.
  */
 export class TicketIssuer {
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class TicketIssuer {
 
   /**
    * @param tokenHash the SHA-256 of the token's text
-   * @returns a new ticket for the token, or `undefined` when there are already {@link TICKETS_MAX} tickets
+   * @returns a new ticket for the token, or `undefined` when {@link TICKETS_MAX} tickets exist
    */
   issue(tokenHash: Buffer): Ticket | undefined {
     const text = randomBytes(TICKET_BYTES).toString('base64url');
@@ -68,7 +68,7 @@ export class TicketIssuer {
     return undefined;
   }
 
-  /** Uses up a ticket. @returns the hex of its token's hash, or `undefined` when the ticket is unknown, used or too old */
+  /** Uses up a ticket. @returns the hex of its token's hash, or `undefined` when the ticket is unknown, used or expired */
   take(text: string): string | undefined {
     const ticket = hashOf(text);
     for (let place = 0; place < TICKETS_MAX; place++) {
@@ -84,7 +84,7 @@ export class TicketIssuer {
   }
 
   /**
-   * Returns the slot of the token's oldest ticket if the token has the most tickets that are allowed. Otherwise returns a slot
+   * Returns the slot of the token's oldest ticket if the token has its maximum number of tickets. Otherwise returns a slot
    * without a valid ticket.
    */
   #slotFor(token: Int32Array, nowMs: number): SeenSlot | undefined {
@@ -104,7 +104,7 @@ export class TicketIssuer {
     return own < TICKETS_PER_TOKEN_MAX ? free : oldest;
   }
 
-  /** Locks a slot, unless another thread has changed the slot since it was read. */
+  /** Locks a slot, unless another thread has changed the slot since this thread read the slot. */
   #lock({ place, state, expiresMs }: SeenSlot): boolean {
     if (Atomics.compareExchange(this.#states, place, state, LOCKED) !== state) return false;
     if (state === FREE || this.#expiresMs[place] === expiresMs) return true;
@@ -117,35 +117,32 @@ export class TicketIssuer {
   }
 }
 
-/** A slot as it was when a thread read it. */
+/** The content of a slot when a thread read the slot. */
 interface SeenSlot {
   readonly place: number;
   readonly state: number;
   readonly expiresMs: number;
 }
 
-/** The states of a slot. If a thread ends while it holds the lock of a slot, the slot is lost. */
+/** The states of a slot. If a thread ends while it holds the lock of a slot, nobody can use the slot again. */
 const FREE = 0;
 const LOCKED = 1;
 const HELD = 2;
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT + 2 * HASH_BYTES;
 
-/** The number of attempts. Each other thread can take away a slot once, and there are far fewer threads than attempts. */
+/** The number of attempts. Each other thread can take one slot away, and the process has far fewer threads than attempts. */
 const ATTEMPTS_MAX = 1000;
 
 /**
- * Checks the time of a ticket. A ticket whose time is too far ahead was issued before the clock was stepped back, and is
+ * Checks the time of a ticket. A time that is too far ahead was stored before the clock was stepped back; such a ticket is
  * invalid.
  */
 function isGoodAt(nowMs: number, expiresMs: number): boolean {
   return expiresMs > nowMs && expiresMs <= nowMs + LIFETIME_MS;
 }
 
-/**
- * A hash for each slot. Comparing all of them takes 20 µs. With a call of `Buffer.equals` for each hash it would take a
- * millisecond.
- */
+/** A hash for each slot. Comparing all hashes takes 20 µs; with a call of `Buffer.equals` for each hash, comparing takes 1 ms. */
 class HashColumn {
   readonly #words: Int32Array;
 

@@ -32,7 +32,7 @@ export class Token implements PublishRights {
   }
 }
 
-/** The access tokens in force. */
+/** The access tokens of the present configuration. */
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
   /** The buffer for the hash of the text that a request sent, used during the comparison. */
@@ -43,8 +43,8 @@ export class TokenDirectory {
   }
 
   /**
-   * Applies changed tokens. A token that stays is the same object with new rights. A removed token loses all rights, so that
-   * its waiting messages are refused.
+   * Applies changed tokens. A token that stays keeps its object and receives its new rights. A removed token loses all rights, so
+   * the service refuses its waiting messages.
    */
   reload(configs: readonly TokenConfig[]): void {
     const before = new Map(this.#tokens);
@@ -64,13 +64,13 @@ export class TokenDirectory {
     return this.#tokens.get(token.config.sha256.toString('hex')) === token && token.has(scope);
   }
 
-  /** Tells whether a hash is that of a token. This admits nobody: {@link find} does. */
+  /** Tells whether a hash belongs to a token. This method does not authenticate a caller; only {@link find} does. */
   has(hash: string): boolean {
     return this.#tokens.has(hash);
   }
 
   /**
-   * Finds a token by the hash of the sent text. The sender cannot choose a hash, so the time of the look-up reveals nothing
+   * Finds a token by the hash of the sent text. The sender cannot choose a hash, so the duration of the look-up reveals nothing
    * about a token. The final comparison takes constant time.
    * @param hash from {@link hashOf}
    */
@@ -82,7 +82,7 @@ export class TokenDirectory {
   }
 }
 
-/** Returns the hex of the SHA-256 of a token's text. The configuration names a token by this hash. */
+/** Returns the hex of the SHA-256 of a token's text. The configuration identifies a token by this hash. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }

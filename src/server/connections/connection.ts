@@ -7,39 +7,40 @@ import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 /** An open WebSocket, as the service uses it. After the WebSocket is closed, calls do nothing. */
 export interface Connection extends StreamConnection {
   owner: ConnectionOwner | undefined;
-  /** The socket's place among its owner's sockets. */
+  /** The socket's index in its owner's roster. */
   ownerPlace: number;
 }
 
-/** Owner of the connections of a caller. The owner counts the connections, and `closed` subtracts a connection. */
+/** The owner of the connections of a caller. The owner counts the connections, and `closed` subtracts a connection. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
-  /** Called when a connection of the owner is closed because it sent a flood of frames without bytes. */
+  /** Called when the service closed a connection of the owner because the peer sent a flood of frames without bytes. */
   flooded(): void;
 }
 
 /** The handlers of the events of a socket. */
 export interface ConnectionEvents {
   text(text: string): void;
-  /** Called for each ping, and for each pong that answers no ping of the service. */
+  /** Called for each ping of the peer, and for each pong that does not answer a ping of the service. */
   pinged(): void;
   /** Called with the length of a text message longer than {@link ConnectionPath.messageBytesMax}. */
   oversize(messageBytes: number): void;
   /**
-   * Called when the socket still held bytes while a frame was published on its topic. The socket did not receive the frame,
-   * and has left the topic.
+   * Called when the socket still held unsent bytes while the service published a frame on its topic. The socket did not receive
+   * the frame, and has left the topic.
    * @param sequence the price sequence up to which the socket received frames
    */
   lagged(sequence: number): void;
   /** Called when the socket has sent bytes. `bufferedBytes` bytes still wait. */
   drained(bufferedBytes: number): void;
-  /** Called when a message was not sent because too many bytes wait ({@link ConnectionPath.bufferedBytesMax}). */
+  /** Called when the service dropped a message because too many bytes wait ({@link ConnectionPath.bufferedBytesMax}). */
   dropped(): void;
-  /**
-   * Called each second while nothing arrives, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}.
-   */
+  /** Called each second while nothing arrives, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}. */
   silent(): void;
-  /** Called while the silence lasts, when no message may still be unfinished. Only with {@link ConnectionPath.reportsSilence}. */
+  /**
+   * Called after so long a silence that a message must not be unfinished any more, and then with each check. Requires {@link
+   * ConnectionPath.reportsSilence}.
+   */
   unfinished(): void;
   /** Called when a whole message or an answer to a ping arrived after a silence. */
   heard(): void;
@@ -50,23 +51,21 @@ export interface ConnectionEvents {
 /** The settings of the sockets of one path. */
 export interface ConnectionPath {
   readonly path: string;
-  /**
-   * The most bytes of a message. A longer message is only reported by {@link ConnectionEvents.oversize}, without its bytes.
-   */
+  /** The most bytes of a message. For a longer message, {@link ConnectionEvents.oversize} reports only the length. */
   readonly messageBytesMax: number;
   /**
-   * The most bytes that the parser of uWebSockets.js accepts. The parser ends the connection without a close frame after a
-   * longer message. So this bound is above {@link messageBytesMax}, and a message between the two bounds receives an answer. A
+   * The most bytes that the parser of uWebSockets.js accepts. After a longer message, the parser ends the connection without a
+   * close frame. So this bound is above {@link messageBytesMax}, and a message between the two bounds receives an answer. A
    * connection can hold this number of bytes of an unfinished message.
    */
   readonly parserBytesMax: number;
-  /** The most bytes that may wait for a socket. Above this number further messages are dropped. */
+  /** The most bytes that may wait for a socket. Above this number, the service drops further messages. */
   readonly bufferedBytesMax: number;
   readonly idleTimeoutSeconds: number;
   readonly sendsPings: boolean;
   /**
-   * True when connections are pinged after some seconds without a whole message, and connections that do not answer are
-   * reported.
+   * True when the service pings a connection after some seconds without a whole message, and reports connections that do not
+   * answer.
    */
   readonly reportsSilence: boolean;
 }
@@ -75,8 +74,8 @@ export interface ConnectionPath {
 export const PARSER_HEADROOM = 2;
 
 /**
- * The number of bytes that may wait for a reader before further messages are dropped. Slow readers leave their topic long
- * before that.
+ * The number of bytes that may wait for a reader before the service drops further messages. A slow reader leaves its topic long
+ * before.
  */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
@@ -109,7 +108,7 @@ export function readerPath(
 export interface Endpoint {
   readonly path: ConnectionPath;
   readonly scope: Scope;
-  /** The type of the keys that may log in by signature on this path, instead of with a token. */
+  /** The signature type of the keys that may log in with a signature on this path, instead of with a token. */
   readonly loginType?: SignatureType;
   /**
    * Reads the query of an upgrade request. @returns the function that opens the socket, or a response that refuses the
@@ -120,7 +119,7 @@ export interface Endpoint {
 
 export type OpenEndpoint = (socket: Connection) => ConnectionEvents;
 
-/** The answer to an upgrade request: a socket, or a response that refuses it. */
+/** The answer to an upgrade request: the function that opens the socket, or a response that refuses the request. */
 export type UpgradeDecision = OpenEndpoint | RestResponse;
 
 export type DecideUpgrade = (path: ConnectionPath, request: RestRequest) => UpgradeDecision;

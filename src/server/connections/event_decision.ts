@@ -12,7 +12,7 @@ export interface EventsDecision {
 type AnswerRequest = (request: RestRequest) => RestResponse;
 
 /**
- * Makes the function that decides about requests for events. Their limits are those of the sockets.
+ * Makes the function that decides about requests for events. The limits are those of WebSockets.
  * @param withCrossOrigin adds the headers for web pages of allowed origins
  */
 export function eventDecision(
@@ -31,7 +31,7 @@ export function eventDecision(
   };
 }
 
-/** The head of a stream of events. The last header makes nginx pass events on, despite its default buffering. */
+/** The head of a stream of events. The last header tells nginx to pass events on at once; by default nginx buffers a response. */
 const EVENTS_HEAD: RestResponse = {
   status: 200,
   contentType: 'text/event-stream',

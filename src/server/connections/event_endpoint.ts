@@ -15,7 +15,7 @@ export interface EventEndpointOptions extends StreamEndpointOptions {
   readonly idOf: (symbol: string) => number | undefined;
 }
 
-/** Makes the endpoint `/v1/stream`: a connection of `/ws` whose request names its assets. */
+/** Makes the endpoint `/v1/stream`. This endpoint is a connection of `/ws` whose request names its assets. */
 export function eventEndpoint(options: EventEndpointOptions): Endpoint {
   const { stream, budgets, clock, subscriptionsPerConnection } = options;
   return {
@@ -51,7 +51,7 @@ export function eventEndpoint(options: EventEndpointOptions): Endpoint {
       return (socket) => {
         const session = new StreamSession(stream, socket, parsed, caller, readerBudgets);
         stream.receive(session, JSON.stringify({ type: 'subscribe', assets }));
-        // The token's control messages of this second are used up, so the subscription was refused.
+        // The subscription was refused, because the token has used up its control messages of this second.
         if (session.group === undefined) socket.close(CLOSES.controlFlood.code, CLOSES.controlFlood.reason);
         return session;
       };

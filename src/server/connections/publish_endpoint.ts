@@ -27,18 +27,18 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
   readonly counts: CallerCounts;
   readonly updatesPerMessageMax: number;
   readonly traceIdLengthMax: number;
-  /** Called when a message arrived that may contain prices. */
+  /** Called when a message that may contain prices arrived. */
   readonly onMessage: () => void;
-  /** Called for each message that is refused as a whole. The reason is one of a few fixed texts. */
+  /** Called for each message that the service refuses as a whole. The reason is one of a few fixed texts. */
   readonly onRefused: (reason: string) => void;
-  /** Called when a reply was dropped because the publisher does not read its socket. */
+  /** Called when the service dropped a reply because the publisher does not read its socket. */
   readonly onReplyDropped: () => void;
   readonly onFault: (path: string, error: unknown) => void;
 }
 
 /**
- * The most bytes of replies that wait for a publisher; further replies are dropped. Many publishers never read their socket,
- * and the service does not close their connections for that. So the idle timeout is the longest possible, and only {@link
+ * The most bytes of replies that wait for a publisher; the service drops further replies. Many publishers never read their
+ * socket, and the service keeps their connections open. So the idle timeout is the longest possible, and only {@link
  * SilentPublishers} requires answers to pings.
  */
 const REPLY_BYTES_MAX = 64 * 1024;
@@ -98,7 +98,7 @@ function publishEndpoint(
   };
 }
 
-/** The {@link SilentPublishers} of a single caller. */
+/** The {@link SilentPublishers} of one caller. */
 interface SilentOfCaller {
   add(socket: Connection): void;
   delete(socket: Connection): void;
@@ -149,7 +149,7 @@ function openPublisher(
         refuse(text.length, message.error, message.traceId);
         return;
       }
-      // A message without prices has no effect, so it does not go to the thread that makes prices.
+      // A message without prices has no effect, so this thread does not send the message to the thread that makes prices.
       const outcome = hasPrices(message) ? receiver.receive(session, message) : withoutPrices(message);
       const { fault } = message;
       if (outcome instanceof Promise) outcome.then((later) => reply(later, fault), fail);
@@ -198,7 +198,7 @@ function openPublisher(
       heard: () => silent.delete(socket),
       closed() {
         silent.delete(socket);
-        // The last messages of the socket may still wait to be read.
+        // The last messages of the socket may still wait in the queue.
         reading.run(owner, 0, () => receiver.closed?.(session));
       },
     };
@@ -215,12 +215,15 @@ function withoutPrices({ traceId, malformed }: ReadMessage): PublishOutcome {
 
 const TOO_MANY_UNREAD = 'overloaded: too many messages wait to be read';
 
-/** The longest text that is first read as a ping. A longer text is first read as a publish message, since almost all are. */
+/**
+ * The longest text that the service first reads as a ping. The service first reads a longer text as a publish message, because
+ * almost all longer texts are publish messages.
+ */
 const SHORT_PING_LENGTH_MAX = 512;
 /** The longest ping: the default of `limits.client_message_bytes`, the limit of readers. */
 const PING_LENGTH_MAX = 64 * 1024;
 
-/** Reads a ping. Publishers send pings like readers, to check the connection. */
+/** Reads a ping. Publishers send pings to check the connection, as readers do. */
 function readPing(text: string): PingRequest | undefined {
   if (text.length > PING_LENGTH_MAX || !text.includes(PING_TYPE)) return undefined;
   const request = readRequest(text);
@@ -237,7 +240,7 @@ function sendReply(socket: Connection, outcome: PublishOutcome, ack: Ack, fault?
   if (text !== undefined) socket.send(text);
 }
 
-/** @param fault the fault of a field that is not a price; the prices count */
+/** @param fault the fault of a field other than the prices; the service accepts the prices */
 function replyText(outcome: PublishOutcome, ack: Ack, fault?: string): string | undefined {
   const traceId = outcome.traceId === undefined ? '' : `,"trace_id":${JSON.stringify(outcome.traceId)}`;
   if (!outcome.ok) return `{"type":"${ERROR_TYPE}"${traceId},"error":${JSON.stringify(outcome.error)}}`;

@@ -16,16 +16,19 @@ export interface PublisherBoundsOptions {
   readonly messageBytesMax: number;
 }
 
-/** The size of a part. A bad message counts once for each started part, because receiving it also takes time. */
+/** The size of a part. A bad message counts once for each started part, because receiving a long message takes more time. */
 const BAD_MESSAGE_BYTES = 64 * 1024;
 
 /**
- * The number of bytes that a shorter message counts as. Handling a message takes some time, however short it is, and a message with
- * one signed price is longer than this.
+ * The minimum cost of a message in bytes. Each message takes some time, even if the message is short. A message with one signed
+ * price is longer than this minimum.
  */
 const PUBLISH_BYTES_MIN = 512;
 
-/** The longest message that is read while signatures are not verified. The updates of such a message are refused one by one. */
+/**
+ * The longest message that the service reads while the caller's signatures are not verified. The service refuses the updates of
+ * such a message one by one.
+ */
 const READ_UNVERIFIED_BYTES_MAX = 64 * 1024;
 
 /** The reason for not reading a message. */
@@ -63,9 +66,9 @@ export class PublisherBounds {
   }
 
   /**
-   * Tells whether the caller may connect. While the caller has less than half of its budget of bad messages, each connection
-   * pays for the longest message in advance. Otherwise a caller whose connections were closed could open all of them again,
-   * and send a bad message on each.
+   * Tells whether the caller may connect. While the caller has less than half of its budget of bad messages, each connection pays
+   * for the longest message in advance. Otherwise a caller could open all of its closed connections again, and send a bad message
+   * on each.
    */
   admitConnection(): boolean {
     const { clock, badMessagesPerSecondMax, messageBytesMax } = this.#options;
@@ -80,7 +83,10 @@ export class PublisherBounds {
     return false;
   }
 
-  /** Counts a ping in any form, and closes a connection that sends too many. @returns whether to answer it */
+  /**
+   * Counts a ping in any form, and closes a connection that sends too many pings. @returns true if the service should answer the
+   * ping
+   */
   takePing(socket: Connection, count: ControlCount): boolean {
     const { clock, controlMessagesPerSecondMax } = this.#options;
     const { controlMessages } = this.#budgets;
@@ -110,12 +116,12 @@ export class PublisherBounds {
     return undefined;
   }
 
-  /** Notes the second in which the caller's signatures are verified again, if the outcome contains one. */
+  /** Stores the second in which the caller's signatures are verified again, if the outcome contains such a second. */
   note(outcome: PublishOutcome): void {
     if (outcome.ok && outcome.verifiedFromS !== undefined) this.#verifiedFromS = outcome.verifiedFromS;
   }
 
-  /** Counts a refused message, and closes its connection when the caller has sent too many of them. */
+  /** Counts a refused message, and closes its connection when the caller has sent too many refused messages. */
   countBad(socket: Connection, messageBytes: number): void {
     const { badMessages } = this.#budgets;
     const cost = costOf(messageBytes);

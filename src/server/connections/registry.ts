@@ -21,14 +21,14 @@ export interface ConnectionLimits {
   readonly streamConnectionsMax: number;
 }
 
-/** The sockets that a caller opened with the same scope under the same name. A reload may rename a token. */
+/** The sockets of a caller with the same scope and the same name. A reload may rename a token. */
 class RegisteredConnection implements ConnectionOwner {
   readonly sockets = new Roster<'ownerPlace', Connection>('ownerPlace');
 
   constructor(
     readonly caller: Caller,
     readonly scope: Scope,
-    /** The place at which the caller's sockets are counted. */
+    /** The index of the caller in the counts of connections. */
     readonly place: number,
     readonly onClosed: (entry: RegisteredConnection) => void,
     readonly onFlooded: (entry: RegisteredConnection) => void,
@@ -57,7 +57,7 @@ export class ConnectionRegistry {
   readonly #entries = new Map<Caller, RegisteredConnection[]>();
   readonly #logins: Logins;
   readonly #limits: ConnectionLimits;
-  /** Counts over all threads. */
+  /** The counts of connections on all threads. */
   readonly #counts: CallerCounts;
   readonly #budgets: BudgetDirectory;
   readonly #clock: Clock;
@@ -120,7 +120,10 @@ export class ConnectionRegistry {
     };
   }
 
-  /** Tells whether a caller was closed so often for its pings and control messages that its next connection has to wait. */
+  /**
+   * Tells whether the caller's next connection has to wait, because the service closed too many of the caller's connections for a
+   * flood of control messages.
+   */
   #floods(caller: Caller): boolean {
     const { controlMessages } = this.#budgets.of(caller);
     const cost = CLOSED_CONTROL_COST * this.#limits.controlMessagesPerSecondMax;
@@ -129,7 +132,7 @@ export class ConnectionRegistry {
     return true;
   }
 
-  /** Authorizes a request by signature on publisher paths, by ticket for streams, or otherwise by token. */
+  /** Authorizes a request: with a signature on publisher paths, with a ticket for streams, otherwise with a token. */
   #authorize(request: RestRequest, scope: Scope, loginType: Endpoint['loginType']): Caller | RestResponse {
     if (loginType !== undefined && request.login.length > 0)
       return this.#logins.authorizePublisher(request, loginType);
@@ -177,7 +180,7 @@ export class ConnectionRegistry {
     for (const entries of this.#entries.values()) yield* entries;
   }
 
-  /** Closes sockets after a reload removed their token or key, or the scope that they need. */
+  /** Closes sockets after a reload removed their token or key, or the scope that the sockets need. */
   closeRevoked(): void {
     for (const { caller, scope, sockets } of [...this.#all()]) {
       if (this.#logins.isValid(caller, scope)) continue;
@@ -187,8 +190,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Refuses new sockets from now on, and closes the open sockets. Many sockets are closed in batches over a time, so that
-   * their clients do not all connect to another instance at the same moment.
+   * Refuses new sockets from now on, and closes the open sockets. The registry closes many sockets in batches over a time.
+   * Otherwise all clients would connect to another instance at the same moment.
    */
   async drain(drainMs: number): Promise<void> {
     this.draining = true;

@@ -7,16 +7,16 @@ import type { Connection } from './connection.js';
 const SILENT_BYTES_PER_CALLER = 16 * 1024 * 1024;
 
 /**
- * Publishing connections that do not answer a ping and on which nothing was accepted yet. Each of them may hold an unfinished
- * message, because a peer cannot answer in the middle of a frame. uWebSockets.js does not report which connections hold one. A
- * caller may have a few silent connections, because many publishers never read their socket. A further silent connection is
- * closed.
+ * Publishing connections that do not answer a ping and have no accepted message yet. Each of them may hold an unfinished message,
+ * because a peer cannot answer in the middle of a frame. uWebSockets.js does not report which connections hold an unfinished
+ * message. A caller may have a few silent connections, because many publishers never read their socket. The service closes
+ * further silent connections.
  */
 export class SilentPublishers {
   readonly #byCaller = new Map<Caller, SilentOnes>();
   readonly #perCallerMax: number;
 
-  /** Counts over all threads. */
+  /** The counts of silent connections on all threads. */
   readonly #counts: CallerCounts;
 
   /** @param unfinishedBytesMax the number of bytes of an unfinished message that a connection may hold */
@@ -48,9 +48,9 @@ export class SilentPublishers {
   }
 }
 
-/** The silent connections of a single caller. */
+/** The silent connections of one caller. */
 interface SilentOnes {
-  /** The place at which the sockets are counted. The place is stored, because a reload may rename the token. */
+  /** The index of the caller in the counts. This object stores the index, because a reload may rename the token. */
   readonly place: number;
   readonly sockets: Set<Connection>;
 }

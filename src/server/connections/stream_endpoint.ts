@@ -9,7 +9,7 @@ import { type Endpoint, type ReaderLimits, readerPath } from './connection.js';
 export interface StreamEndpointOptions extends ReaderLimits {
   readonly budgets: BudgetDirectory;
   readonly stream: StreamEngine;
-  /** Returns true if there is a key for `signed_ecdsa`. */
+  /** Returns true if the service has a key for `signed_ecdsa`. */
   readonly signsPayloads: () => boolean;
 }
 
@@ -29,7 +29,7 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
   };
 }
 
-/** Returns the answer to a request for signed frames if there is no key for them. */
+/** Returns the response to a request for signed frames when the service has no key for signed frames. */
 export function signsNothing(
   { messageType }: StreamQuery,
   { signsPayloads }: StreamEndpointOptions,

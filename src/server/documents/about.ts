@@ -12,7 +12,7 @@ of nanoseconds, which a double does not hold: read them with a parser that keeps
 const loginHeader = (name: string, description: string) =>
   ({ type: 'apiKey', in: 'header', name, description }) as const;
 
-/** The headers of a login by signature. A request must have all four headers. */
+/** The headers of a login with a signature. A request must have all four headers. */
 export const LOGIN_SCHEMES = {
   loginKey: loginHeader(
     'X-Public-Key',

@@ -5,7 +5,7 @@ import { aggregateQuery } from '../schemas/aggregate_schemas.js';
 import { publishQuery, streamQuery } from '../schemas/message_schemas.js';
 import type { MessageName } from './message_catalogue.js';
 
-/** An exchange on a channel. The direction is the service's. */
+/** An exchange on a channel, from the view of the service. */
 export interface OperationDefinition {
   readonly action: 'send' | 'receive';
   readonly summary: string;

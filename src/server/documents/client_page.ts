@@ -9,7 +9,7 @@ import { Html, html, joinHtml } from './html.js';
 import { tableOf } from './markdown.js';
 import { framePage } from './page_frame.js';
 
-/** The parts of the page, with the kinds of names in each. */
+/** The parts of the page, and the kinds of names in each part. */
 const PARTS: readonly (readonly [title: string, kinds: readonly EntryKind[]])[] = [
   ['Functions', ['function', 'constant']],
   ['Classes', ['class']],
@@ -80,7 +80,7 @@ function memberTable(members: readonly ReferenceMember[], names: ExportNames): H
   return tableOf(['Member', 'Type', 'Meaning'], rows);
 }
 
-/** Renders the whole docstring of a member in a single cell. */
+/** Renders the whole docstring of a member in one table cell. */
 function renderNotes({ text, fallback, parameters, returns, throws }: Docstring, names: ExportNames): Html {
   const sentences = [
     text,
@@ -95,7 +95,7 @@ function renderNotes({ text, fallback, parameters, returns, throws }: Docstring,
   );
 }
 
-/** Makes links of the exported names in a declaration, except the name that it declares. */
+/** Makes links of the exported names in a declaration, except the declared name itself. */
 function renderCode(code: string, names: ExportNames, own?: string): Html {
   const words = code.split(/\b([A-Z]\w+)\b/);
   return joinHtml(

@@ -6,7 +6,7 @@ export interface ClientReference {
   readonly entries: readonly ReferenceEntry[];
 }
 
-/** An exported name. */
+/** An exported name of the client. */
 export interface ReferenceEntry {
   readonly name: string;
   readonly kind: EntryKind;
@@ -21,7 +21,7 @@ export interface ReferenceEntry {
 
 export type EntryKind = 'function' | 'class' | 'interface' | 'type' | 'constant';
 
-/** A public member of an entry. */
+/** A public member of an exported class, interface or type. */
 export interface ReferenceMember {
   readonly name: string;
   /** The type of a property, or the parameters and the result of a method. */
@@ -32,11 +32,11 @@ export interface ReferenceMember {
   readonly docstring: Docstring;
 }
 
-/** A doc comment in parts. The texts contain code between backticks. */
+/** A doc comment, split into its tags. The texts contain code between backticks. */
 export interface Docstring {
   /** The text; empty if absent. */
   readonly text: string;
-  /** The sentence that begins with `Default:`, without that word. */
+  /** The sentence that begins with `Default:`, without the word `Default:`. */
   readonly fallback?: string;
   readonly parameters: readonly { readonly name: string; readonly text: string }[];
   readonly returns?: string;
@@ -49,7 +49,7 @@ export const REFERENCE_FILE = new URL('../../../reference/client.json', import.m
 
 /**
  * Reads the built reference.
- * @returns the reference; without a build it has no entries
+ * @returns the reference; without a build, a reference without entries
  */
 export function readClientReference(file = REFERENCE_FILE): ClientReference {
   try {

@@ -5,7 +5,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Html[] | undefined;
 
-/** Fills a template of HTML. Strings in it are escaped, so that text of a document never becomes markup. */
+/** Fills a template of HTML. The function escapes strings, so text of a document never becomes markup. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(literals.reduce((text, literal, i) => text + write(parts[i - 1]) + literal));
 }

@@ -24,15 +24,15 @@ export interface JsonSchema {
 export interface DocumentSchemas {
   /** The component of every schema with an ID. The key is the ID. */
   readonly components: Readonly<Record<string, JsonSchema>>;
-  /** Returns a reference to the component of a schema, or the schema itself if it has no ID. */
+  /** Returns a reference to the component of a schema, or the schema itself if the schema has no ID. */
   of(schema: z.ZodType): JsonSchema;
 }
 
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Makes the JSON Schemas of a document from the zod schemas that the code uses. The document describes the text on the wire,
- * so a parameter has the schema of its text and not of the value that is read from it.
+ * Makes the JSON Schemas of a document from the zod schemas that the code uses. The document describes the text on the wire. So a
+ * parameter has the schema of its text, and not the schema of the parsed value.
  */
 export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
   const places = new Map([...new Set(schemas)].map((schema, i) => [schema, String(i)]));
@@ -67,7 +67,7 @@ function writeIntegers(context: {
   // Timestamps are the only bigints on the wire.
   if (zodSchema._zod.def.type === 'bigint') Object.assign(jsonSchema, { type: 'integer', format: 'int64' });
   if (jsonSchema.type !== 'integer') return;
-  // The text of a parameter has a pattern. The number that is read from the text has none.
+  // The text of a parameter has a pattern. The parsed number has no pattern.
   delete jsonSchema.pattern;
   // The converter adds the bounds of exact doubles to every integer without bounds.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -181,7 +181,7 @@ export const MESSAGES = {
     title: 'Unsigned frame',
     summary: 'Prices in readable form, which nothing proves',
     schema: unsignedFrame,
-    // The timestamps in the examples are values that a double can hold.
+    // A double can hold the timestamps in the examples.
     example: {
       type: 'unsigned',
       tax: 1,

@@ -104,12 +104,12 @@ const RATE_LIMIT_HEADERS: readonly HeaderName[] = [
 interface FailureAnswer {
   readonly description: string;
   readonly headers: readonly HeaderName[];
-  /** The schema of the body; `errorResponse` unless it says more. */
+  /** The schema of the body. Default: `errorResponse`. */
   readonly schema?: z.ZodType;
 }
 
 /**
- * Answers other than 200. `EVERY_ROUTE` lists the answers that every route can give, and `EVERY_TOKEN_ROUTE` lists those of
+ * The answers other than 200. `EVERY_ROUTE` lists the answers that every route can give. `EVERY_TOKEN_ROUTE` lists the answers of
  * routes that take a token.
  */
 const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string }>> = {

@@ -6,7 +6,10 @@ import { PAGE_STYLE } from './reference_style.js';
 const STYLE_HTML = new Html(PAGE_STYLE);
 const STYLE_SHA256 = createHash('sha256').update(PAGE_STYLE).digest('base64');
 
-/** Headers that allow a page only its own style: no script, no frame around the page, and no loading from anywhere. */
+/**
+ * Headers that allow a page only its own style. A page may not run scripts, load other files, or stand in a frame of another
+ * page.
+ */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_SHA256}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
   'X-Content-Type-Options': 'nosniff',

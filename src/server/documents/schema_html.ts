@@ -49,8 +49,8 @@ function fieldRows({ properties = {}, required = [] }: JsonSchema, prefix: strin
 }
 
 /**
- * Finds the object that a field contains: directly, in an array, or under keys. Returns the object with the notation of its
- * fields.
+ * Finds the object that a field contains: directly, in an array, or as the values of a record. Returns the object with the
+ * notation of its fields.
  */
 function innerObject(field: JsonSchema): [JsonSchema | undefined, string] {
   if (hasFields(field)) return [field, ''];

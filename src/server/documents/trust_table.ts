@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js';
 import { tableOf } from './markdown.js';
 
-/** The head of the table: what a reader checks a price with. */
+/** The head of the table: the things that a reader checks a price against. */
 const TRUST_HEAD = [
   'Against',
   'One key',
@@ -10,7 +10,7 @@ const TRUST_HEAD = [
   'Quorum of operators',
 ] as const;
 
-/** The protection that each way to check a price gives. The client's page has the same table with more rows. */
+/** The protection that each check of a price gives. The client's page has the same table with more rows. */
 const TRUST_ROWS: readonly (readonly string[])[] = [
   ['A price that was changed on the way', 'yes', 'yes', 'yes', 'yes'],
   ['A price that was repeated or delayed', 'by its age', 'by its age', 'by its age', 'by its age'],

@@ -1,12 +1,12 @@
 /**
- * A body in parts, for answers that share long texts with other answers. It is read once, from the beginning; no part may change
- * until then.
+ * A body in parts, for answers that share long texts with other answers. A caller reads the body once, from the beginning. No
+ * part may change until the end of reading.
  */
 export class PartedBody {
   readonly #parts: readonly Uint8Array[];
   /** The number of bytes of all parts. */
   readonly length: number;
-  /** The next part to read, and the bytes of the body before it. */
+  /** The index of the next part to read, and the number of bytes before that part. */
   #part = 0;
   #partStart = 0;
 
@@ -17,7 +17,7 @@ export class PartedBody {
 
   /**
    * Copies bytes of the body from `offset` until `target` is full or the body ends.
-   * @param offset not below the offset of an earlier call
+   * @param offset at least the offset of the earlier call
    * @returns the number of copied bytes
    */
   copy(offset: number, target: Uint8Array): number {

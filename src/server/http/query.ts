@@ -1,6 +1,6 @@
 /**
- * Reads a raw query string. The decoder of uWebSockets.js is not used, because this decoder makes mistakes.
- * @returns the parameters, or the error that names an invalid parameter: a parameter with bad escapes, or a repeated name
+ * Reads a raw query string. The service does not use the decoder of uWebSockets.js, because that decoder makes mistakes.
+ * @returns the parameters, or an error that names an invalid parameter: a parameter with bad escapes, or a repeated name
  */
 export function parseQuery(raw: string): ReadonlyMap<string, string> | string {
   const parameters = new Map<string, string>();

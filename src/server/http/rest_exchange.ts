@@ -12,7 +12,7 @@ export interface RestRequest {
   readonly authorization: readonly string[];
   /** All headers of the login by signature. */
   readonly login: LoginHeaders;
-  /** The address of the caller, which is a client or a proxy. The address must be read at once. */
+  /** The address of the peer, which is a client or a proxy. A handler must read the address before the handler returns. */
   readonly address: string;
   /** All `X-Forwarded-For` headers, in order. */
   readonly forwardedFor: readonly string[];
@@ -43,14 +43,14 @@ export interface RestResponse {
   readonly body: string | Uint8Array | PartedBody;
   /** The content type. Default: `application/json`. */
   readonly contentType?: string;
-  /** The parts of a long body, in place of `body`. Each is made when it is asked for. */
+  /** The parts of a long body, in place of `body`. The route makes each part when the writer requests the part. */
   readonly parts?: AsyncIterable<Uint8Array>;
   readonly closeConnection?: boolean;
-  /** The caller whose rate of requests this one has used; absent when none has. */
+  /** The caller whose rate of requests paid for this request; absent when no rate paid. */
   readonly payer?: string;
   /**
-   * The answer of a route that must wait. Its status and body replace those of this response, and its headers follow. The promise
-   * does not reject.
+   * The answer of a route that must wait. The status and the body of the later answer replace those of this response; the headers
+   * of this response come first. The promise does not reject.
    */
   readonly later?: Promise<LateAnswer>;
 }

@@ -39,7 +39,7 @@ export const PAGE_FOLDER = new URL('../../../page/', import.meta.url);
 
 /**
  * Reads the built page into memory.
- * @returns its files by path; without a build the map is empty
+ * @returns the files of the page by path; without a build the map is empty
  */
 export function loadPage(folder = PAGE_FOLDER): ReadonlyMap<string, PageFile> {
   const manifest = readManifest(folder);

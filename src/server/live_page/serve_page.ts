@@ -5,8 +5,8 @@ import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
 
 /**
  * The headers of the page. The headers allow the page to load scripts, styles and its icon from its own origin, and to connect
- * only there. No other page may show this page in a frame. Forms send nothing, because the page's script reads the fields of
- * forms.
+ * only to that origin. No other page may show this page in a frame. Forms send nothing, because the page's script reads the
+ * fields of forms.
  */
 export const PAGE_HEADERS = {
   'Content-Security-Policy': [
@@ -26,7 +26,7 @@ export const PAGE_HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** The requests per second for each client address. The page itself makes five. */
+/** The requests per second for each client address. The page itself makes five requests per second. */
 const REQUESTS_PER_SECOND = 20;
 const METHODS = ['GET', 'HEAD'];
 

@@ -1,19 +1,19 @@
-/** The largest size of all kept answers together. */
+/** The largest size of all cached answers together. */
 export const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
-/** The longest answer that is kept. A longer answer would displace too many others. */
+/** The longest answer that the cache keeps. A longer answer would displace too many others. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 /**
- * The approximate size of an entry without its texts. Most of it are the values that {@link Kept.isCurrent} compares for 100
+ * The approximate size of an entry without its texts. The largest part is the values that {@link Kept.isCurrent} compares for 100
  * assets.
  */
 const ENTRY_BYTES = 4 * 1024;
 
 /**
- * Answers that are encoded once and stay true for a while. Readers request the same assets many times between two signatures.
- * For 100 assets, sending the kept bytes is 9 times as fast as assembling them.
+ * Encoded answers that stay correct for a while. Readers request the same assets many times between two signatures. For 100
+ * assets, sending the cached bytes is 9 times as fast as assembling them.
  *
- * All requests with the same answer share its key. A caller mostly repeats exactly the same text, so the cache finds the answer
- * by the text of its last request, without reading the request.
+ * All requests with the same answer share its key. A caller usually repeats exactly the same text. So the cache also finds an
+ * answer by the text of the last request, without reading the request.
  */
 export class AnswerCache {
   /** Answers by key. The least recently used answer comes first. */
@@ -22,13 +22,13 @@ export class AnswerCache {
   #newest: Kept | undefined;
   #bytes = 0;
 
-  /** The approximate size of all kept answers; at most {@link ANSWERS_BYTES_MAX}. */
+  /** The approximate size of all cached answers; at most {@link ANSWERS_BYTES_MAX}. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Returns the body of the answer that was kept for the same text, if the answer would be the same now.
+   * Returns the body of the answer that the cache has for the same text, if a new answer would be the same.
    * @param asked the caller and the request as received
    */
   findAsked(asked: string): Uint8Array | undefined {
@@ -36,7 +36,7 @@ export class AnswerCache {
     return kept && this.#use(kept);
   }
 
-  /** Returns the body of the answer that was kept under the key, if the answer would be the same now. */
+  /** Returns the body of the answer that the cache has under the key, if a new answer would be the same. */
   find(key: string, asked: string): Uint8Array | undefined {
     const kept = this.#kept.get(key);
     const body = kept && this.#use(kept);
@@ -45,7 +45,7 @@ export class AnswerCache {
   }
 
   /**
-   * Keeps an answer, and removes the least recently used answers if space is short.
+   * Stores an answer, and removes the least recently used answers if space is short.
    * @param key the meaning of the request: its caller, the path and the parameters
    * @param asked as in {@link findAsked}
    * @returns the body in bytes
@@ -67,7 +67,7 @@ export class AnswerCache {
     return body;
   }
 
-  /** Removes answers that are no longer true. For 10,000 answers this takes about a millisecond. */
+  /** Removes outdated answers. For 10,000 answers, this takes about a millisecond. */
   sweep(): void {
     for (const kept of this.#kept.values()) if (!kept.isCurrent()) this.#forget(kept);
   }

@@ -3,7 +3,7 @@ import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /**
  * Allows pages of allowed origins to read the answers of REST, including errors (the CORS protocol of the Fetch standard).
- * Answers to other pages have no such header, so the browser withholds every answer from these pages.
+ * Answers to other pages have no such header, so the browser withholds these answers from the pages.
  */
 export function withCrossOrigin(
   origins: Origins,
@@ -32,13 +32,13 @@ const EXPOSED =
 const PREFLIGHT_HEADERS: RestResponse['headers'] = [
   ['Access-Control-Allow-Methods', 'GET'],
   ['Access-Control-Allow-Headers', 'Authorization'],
-  // The browser keeps the permission for two hours, because Chromium keeps it no longer.
+  // The browser keeps the permission for two hours, which is the longest time that Chromium accepts.
   ['Access-Control-Max-Age', '7200'],
 ];
 
 /**
- * The header with which all answers declare that they depend on the origin. Otherwise a cache could give the answer for an
- * origin to another origin.
+ * The header that makes a cache store a separate answer for each origin. Without this header, a cache could give the answer for
+ * an origin to another origin.
  */
 const VARY = ['Vary', 'Origin'] as const;
 

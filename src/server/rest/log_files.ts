@@ -12,16 +12,19 @@ export interface LogFilesOptions {
   readonly onFault: (path: string, error: unknown) => void;
 }
 
-/** The requests per second for each client address: an audit of a day's batches takes three minutes. */
+/** The requests per second for each client address. At this rate, an audit of a day's batches takes three minutes. */
 const REQUESTS_PER_SECOND = 500;
 const METHODS = ['GET', 'HEAD'];
-/** A page of any origin may read the log: it is for everybody. */
+/** The header that allows a page of any origin to read the log. The log is public. */
 export const EVERY_ORIGIN = ['Access-Control-Allow-Origin', '*'] as const;
-/** Files whose bytes never change. */
+/** The cache control of files whose bytes never change. */
 const FOREVER = 'public, max-age=31536000, immutable';
 const NEWEST = 'public, max-age=1';
 
-/** Returns a function that answers requests for the public files of the log. It returns `undefined` for every other path. */
+/**
+ * Returns a function that answers requests for the public files of the log. The function returns `undefined` for every other
+ * path.
+ */
 export function serveLogFiles(options: LogFilesOptions): (request: RestRequest) => RestResponse | undefined {
   const { clientOf, limiter } = options;
   return (request) => {
@@ -61,7 +64,7 @@ async function answer(path: string, { files }: LogFilesOptions): Promise<LateAns
   };
 }
 
-/** Tells whether a path is the one of a batch, and no other path of the file system. */
+/** Recognises the path of a batch. Every other path is refused, so a request reaches no other file. */
 function isBatchPath(path: string): boolean {
   const match = /^batch\/((?:x\d{3}\/){0,6}\d{3})$/.exec(path);
   return match !== null && batchPath(BigInt(match[1]!.replace(/[x/]/g, ''))) === path;

@@ -1,7 +1,7 @@
 import { type Counters, countRequest } from '../../metrics/counters.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
-/** The label of all unknown paths, so that requests for them cannot add series to the metrics. */
+/** The label of all unknown paths. A shared label prevents requests for unknown paths from adding series to the metrics. */
 const OTHER_PATHS = 'other';
 
 /** Counts and times every request. Counting and timing take 0.2 µs together; a whole request takes about 6 µs. */

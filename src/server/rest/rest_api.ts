@@ -20,11 +20,11 @@ export interface RestOptions {
   /** Returns a caller's budget of aggregates that are read from the past. */
   readonly rangeRowsOf: (caller: Caller) => Budget;
   readonly clock: Clock;
-  /** The cache of answers. Its owner must clear it when the routes or tokens change. */
+  /** The cache of answers. The owner of the cache must clear it when the routes or tokens change. */
   readonly answers: AnswerCache;
   /**
-   * The limit of requests per second for client addresses on routes without a token, and for publishers that log in by
-   * signature.
+   * The limit of requests per second. The limit applies to client addresses on routes without a token, and to publishers that log
+   * in with a signature.
    */
   readonly requestsPerSecond: number;
   /** Called with an error in the code of a route. The client receives no detail of the error. */
@@ -56,7 +56,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
 
     const asked = `${caller?.name ?? ''} ${request.path}?${request.query}`;
     const repeated = answers.findAsked(asked);
-    // A spread here would cost 1.5 µs, 10 % of a whole request.
+    // A spread here would cost 1.5 µs, which is 10 % of a whole request.
     if (repeated !== undefined) return { status: 200, headers, body: repeated, payer };
     return { ...answer(request, asked, route, caller, headers), payer };
   };
@@ -113,7 +113,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     }
   }
 
-  /** Reports an error while parts are made. */
+  /** Passes the parts on, and reports an error in making them. */
   async function* watched(path: string, parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     try {
       yield* parts;
@@ -123,7 +123,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     }
   }
 
-  /** Returns the function that pays out of a budget. A pause of an answer counts as a refusal. */
+  /** Returns the function that takes rows from a budget. A pause of an answer counts as one refusal. */
   function payerFrom(budget: Budget): PayRows {
     let isPaused = false;
     return (rows) => {
@@ -145,14 +145,14 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     return access === 'token' ? logins.authorize(request, scope) : logins.authorizePublisher(request);
   }
 
-  /** Returns the caller that the request counts for, as rates and the memory of unread answers name it. */
+  /** Returns the name of the caller who pays for the request. Rates and the memory of unread answers use this name. */
   function payerOf(request: RestRequest, caller: Caller | undefined): string {
     if (caller === undefined) return `address ${clientOf(request)}`;
     return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
   }
 }
 
-/** Makes the body of an answer, which wraps the text unless the route is raw. */
+/** Makes the body of an answer. The body wraps the text, except for a raw route. */
 function bodyOf({ raw }: Route, answer: RouteAnswer | RouteParts): RestResponse['body'] {
   if ('data' in answer) return raw ? answer.data : `${PREFIX}${answer.data}${SUFFIX}`;
   return new PartedBody(raw ? answer.parts : [Buffer.from(PREFIX), ...answer.parts, Buffer.from(SUFFIX)]);
@@ -161,7 +161,7 @@ function bodyOf({ raw }: Route, answer: RouteAnswer | RouteParts): RestResponse[
 const PREFIX = '{"data":';
 const SUFFIX = '}';
 
-/** Makes the response of an error. A time is an integer with all its digits. */
+/** Makes the response of an error. Times are integers with all their digits. */
 function refusal(
   { status, error, keptFromNs, damaged, headers: own = [] }: RouteError,
   headers: RestResponse['headers'],
@@ -177,7 +177,8 @@ function refusal(
 }
 
 /**
- * Returns a key that is the same for all requests with the same answer. Parameters that the route does not know are left out.
+ * Returns a key that is the same for all requests with the same answer. The key leaves out parameters that the route does not
+ * know.
  */
 function answerKey(
   caller: Caller | undefined,
@@ -188,7 +189,7 @@ function answerKey(
   return JSON.stringify([caller?.name, path, ...Object.keys(parameters).map((name) => query.get(name))]);
 }
 
-/** Returns the content type. JSON is always UTF-8 by its standard, but for text the header must name UTF-8. */
+/** Returns the content type. JSON is always UTF-8 by its standard; for text, the header must name UTF-8. */
 function contentType(raw: NonNullable<Route['raw']>): string {
   return raw.startsWith('text/') ? `${raw}; charset=utf-8` : raw;
 }

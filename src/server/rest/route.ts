@@ -41,7 +41,7 @@ export interface Route {
   readonly parameters: ParameterTable;
   /** The schema of `data`, or of the body of a raw route. */
   readonly response: z.ZodType;
-  /** The type of a body that is not wrapped in `data`. */
+  /** The content type of a body that the answer does not wrap in `data`. */
   readonly raw:
     | 'application/json'
     | 'application/x-ndjson'
@@ -49,7 +49,7 @@ export interface Route {
     | 'text/html'
     | 'text/event-stream'
     | undefined;
-  /** The statuses of this route in addition to 200 and the statuses of every route. */
+  /** The error statuses of this route, in addition to the error statuses of every route. */
   readonly errors: readonly RouteError['status'][];
   /** Headers of an answer with 200. */
   readonly headers: Readonly<Record<string, string>>;
@@ -62,9 +62,9 @@ export type DescribedRoute = Omit<Route, 'handle'>;
 
 /**
  * The callers that a route admits.
- * - `open`: everyone; requests are counted per client address.
+ * - `open`: everyone; the limit counts requests per client address.
  * - `token`: holders of a token.
- * - `login`: publishers that log in by signature.
+ * - `login`: publishers that log in with a signature.
  */
 export type RouteAccess = 'open' | 'token' | 'login';
 
@@ -77,7 +77,7 @@ interface RouteDefinition<P extends ParameterTable> {
   readonly headers?: Route['headers'];
 }
 
-/** Makes a route for callers with a token. The token needs the scope `rest` if the route names no other scope. */
+/** Makes a route for callers with a token. The token needs the scope `rest`, unless the route names another scope. */
 export function tokenRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & {
     readonly scope?: Scope;
@@ -95,7 +95,7 @@ export function openRoute<P extends ParameterTable>(
   return build(definition, 'open', definition.handle);
 }
 
-/** Makes a route for publishers that log in by signature. */
+/** Makes a route for publishers that log in with a signature. */
 export function loginRoute<P extends ParameterTable>(
   definition: RouteDefinition<P> & {
     readonly method: Route['method'];
@@ -150,7 +150,7 @@ export const unixSeconds = z
   .transform(Number)
   .meta({ type: 'integer', format: 'int64', minimum: -SECONDS_MAX, maximum: SECONDS_MAX });
 
-/** The year 2255. A double holds this number exactly, and an `int64` too. */
+/** The year 2255. A double and an `int64` hold this number exactly. */
 const NANOSECONDS_MAX = 9 * 10 ** 18;
 
 /** UNIX nanoseconds, with all their digits. */
@@ -165,7 +165,7 @@ export const unixNanoseconds = z
 
 const COUNT_MAX = 999_999;
 
-/** The number of wanted items. */
+/** The number of requested items. */
 export const count = z
   .string()
   .regex(/^\d{1,6}$/, `is not a number from 0 to ${COUNT_MAX}`)
@@ -173,14 +173,14 @@ export const count = z
   .meta({ type: 'integer', minimum: 0, maximum: COUNT_MAX });
 
 /**
- * The ASCII white space around symbols in a list. The patterns leave out other white space, because regular-expression dialects
- * disagree about it.
+ * The ASCII white space around symbols in a list. The patterns leave out other white space, because dialects of regular
+ * expressions disagree about it.
  */
 const SPACES = '[\\x09-\\x0d ]*';
 const EMPTY = new RegExp(`^${SPACES}$`);
 const SPACED_SYMBOL = `${SPACES}${SYMBOL_PATTERN}${SPACES}`;
 
-/** Symbols separated by commas. Spaces around symbols are removed, and repetitions count once. */
+/** Symbols separated by commas. The schema removes spaces around symbols, and removes repetitions. */
 export const assetList = z
   .string()
   .transform((text) => [...new Set(text.split(',').map((symbol) => symbol.trim() || symbol))])
@@ -196,7 +196,9 @@ export function assetsParameter(assetsMax: number) {
   } as const;
 }
 
-/** Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark asset if no EVM asset exists. */
+/**
+ * Finds an asset. Without a type, the result is the EVM asset of the symbol, or the Stark asset if the symbol has no EVM asset.
+ */
 export type FindAsset = (symbol: string, signatureType?: SignatureType) => Asset | undefined;
 
 /** The assets that a request names. */
@@ -215,7 +217,7 @@ export interface WantedAsset {
   readonly signatureType: SignatureType | undefined;
 }
 
-/** Finds the assets that a request names, if the token may see them. An error names every wrong symbol. */
+/** Finds the assets that a request names, if the token may see them. The error names every wrong symbol. */
 export function findAssets(
   { symbols, signatureType }: AssetSelection,
   token: Token,
@@ -233,7 +235,7 @@ export function findAssets(
   return missing.length > 0 ? typeMissing(signatureType!, missing) : (assets as Asset[]);
 }
 
-/** Returns the error that names the symbols that the token may not see. */
+/** Returns an error with the symbols that the token may not see. */
 export function refuseForeign(symbols: readonly string[], token: Token): RouteError | undefined {
   const foreign = symbols.filter((symbol) => !token.maySee(symbol));
   if (foreign.length === 0) return undefined;
@@ -269,8 +271,8 @@ function badRequest(error: string): RouteError {
 export const assetParameter = {
   description: 'Symbol of the asset',
   required: true,
-  // The pattern is only documented, because the error for an unknown symbol is clearer. An invalid symbol belongs to no
-  // asset.
+  // This pattern only appears in the documentation, because the error for an unknown symbol is clearer. An invalid symbol belongs
+  // to no asset.
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$`, maxLength: SYMBOL_LENGTH_MAX }),
 } as const;
 

@@ -5,8 +5,8 @@ import type { ShownFacts } from '../../past/kept_entry.js';
 import { signedPriceField } from '../../wire/service_name.js';
 
 /**
- * Makes the function that writes aggregates for REST and streams. Each text is made only once, because an aggregate is
- * requested many times between two signatures.
+ * Makes the function that writes aggregates for REST and streams. The function writes each text only once, because readers
+ * request an aggregate many times between two signatures.
  * @param serviceName as in the configuration
  * @param encodedAssetId writes `encoded_asset_id`
  */
@@ -26,9 +26,9 @@ export function aggregateWriter(
 }
 
 /**
- * Writes an aggregate for REST. The text is not made by `JSON.stringify`, because timestamps are integers that a `number`
- * cannot hold, and because publishers' strings must stay exactly as received. The service's own hex keeps leading zeros,
- * because some clients reject an odd number of digits.
+ * Writes an aggregate for REST. The function does not use `JSON.stringify`, because a `number` cannot hold a timestamp, and
+ * because publishers' strings must stay exactly as received. The service's own hex keeps leading zeros, because some clients
+ * reject an odd number of digits.
  * @param serviceName the configuration's `service.name`, the first word of `service_signed_price`
  */
 export function aggregateJson(
@@ -45,8 +45,8 @@ export function aggregateJson(
 }
 
 /**
- * Writes an aggregate with the facts that REST showed when it was signed.
- * @param hasInputs false when the inputs are no longer kept: then the text has no `signed_prices`
+ * Writes an aggregate with the facts that REST showed at the time of signing.
+ * @param hasInputs false when the service no longer keeps the inputs; the text then has no `signed_prices`
  */
 export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts, hasInputs = true): string {
   const { symbol, timestampNs, signatureType, trigger, price } = aggregate;

@@ -10,7 +10,7 @@ import { renderPage } from '../documents/reference_page.js';
 import { openRoute, type Route } from '../rest/route.js';
 
 /**
- * Makes the routes of the API's documents, for programs and for readers. The documents also describe these routes.
+ * Makes the routes of the API's documents, for programs and for people. The documents also describe these routes.
  * @param described all other routes
  * @param serviceName the configuration's `service.name`
  */
@@ -59,8 +59,7 @@ export function documentRoutes(
     ],
   ];
   let texts: Documents | undefined;
-  // Making the documents takes a tenth of a second. So they are not made during the start, because readers wait for prices
-  // then.
+  // Making the documents takes 0.1 s. The first request makes them, because readers wait for prices during the start.
   function documents(): Documents {
     texts ??= writeDocuments(new Map([...described, ...routes]), serviceName);
     return texts;

@@ -31,24 +31,26 @@ export interface WantedCandles {
   readonly toS: number;
 }
 
-/** Work in pieces. The owner may do other things at each `yield`. */
+/** Work in pieces. The owner may do other work at each `yield`. */
 export type InPieces<T> = Generator<undefined, T, undefined>;
 /** The result of a history route. */
 export type HistoryResult = Exclude<RouteResult, { readonly later: unknown }>;
 
-/** The resolutions whose days are kept: a day has many candles in them. */
+/** The resolutions whose days stay in the cache. In these resolutions, a day has many candles. */
 const KEPT_MINUTES = [1, 2, 5, 15, 30, 60];
-/** The number of days of other resolutions that are read in a piece. Such a day is read as 96 quarter hours. */
+/** The number of days in a piece, for other resolutions. The store reads such a day as 96 quarter hours. */
 const DAYS_PER_PIECE = 32;
-/** The largest size of all kept texts. A day of minutes has about 170,000 bytes. */
+/** The largest size of all cached texts. A day of minutes has about 170,000 bytes. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 const NO_DAYS: Days = { first: 0, end: 0 };
-/** The time after which a turn of the event loop starts no further piece. The longest piece takes as long: a day of minutes. */
+/**
+ * The time after which a turn of the event loop starts no further piece. The longest piece, a day of minutes, takes this time.
+ */
 const TURN_MS = 1;
 
 /**
- * Reads candles as JSON, a day after the other. A sealed day is written once, and its text is kept until days that were requested
- * later displace it. A request that needs more than {@link TURN_MS} continues in later turns.
+ * Reads candles as JSON, one day after the other. The reader writes a sealed day once, and caches its text until the texts of
+ * other days displace it. A request that needs more than {@link TURN_MS} continues in later turns.
  */
 export class HistoryReader {
   readonly #options: HistoryReaderOptions;
@@ -56,7 +58,7 @@ export class HistoryReader {
   readonly #kept = new Map<string, CandleJson>();
   #keptBytes = 0;
   readonly #turns: PacedTurns;
-  /** The end of the unfinished work of each caller. A caller has one unfinished answer in memory. */
+  /** The end of the unfinished work of each caller. Each caller has at most one unfinished answer in memory. */
   readonly #unfinished = new Map<string, Promise<unknown>>();
   readonly #nowMs: () => number;
 
@@ -66,7 +68,9 @@ export class HistoryReader {
     this.#turns = new PacedTurns(nowMs, setTimeout);
   }
 
-  /** Does the work of a request now if it is short, else in later turns, after the caller's earlier requests. */
+  /**
+   * Does the work of a request now if the work is short. Otherwise continues in later turns, after the caller's earlier requests.
+   */
   answer(caller: string, work: InPieces<HistoryResult>): RouteResult {
     const earlier = this.#unfinished.get(caller);
     if (earlier === undefined) {
@@ -98,7 +102,7 @@ export class HistoryReader {
     return runs;
   }
 
-  /** Reads the last `count` candles that begin before `toS`, or all if there are fewer. */
+  /** Reads the last `count` candles that begin before `toS`, or all candles if there are fewer. */
   *last(wanted: WantedCandles, count: number): InPieces<readonly CandleRun[] | 'too many'> {
     const runs: CandleRun[] = [];
     let missing = count;
@@ -114,7 +118,7 @@ export class HistoryReader {
     return count - Math.max(missing, 0) > this.#options.candlesPerRequestMax ? 'too many' : runs;
   }
 
-  /** Yields functions that read the pieces of a range, each of which is short. */
+  /** Yields functions. Each function reads a short piece of a range. */
   *#pieces(
     { asset, resolution, toS }: WantedCandles,
     fromS: number,
@@ -156,8 +160,8 @@ export class HistoryReader {
     const candles = this.#options.readCandles(asset, resolution, day * DAY_S, (day + 1) * DAY_S);
     if (candles === 'too many') return candles;
     const text = new CandleJson(candles);
-    // A day without candles is not kept, because it may still receive candles from another node, and because reading it costs
-    // nothing.
+    // The cache keeps no day without candles, because another node may still send candles of that day, and because reading an
+    // empty day costs nothing.
     if (text.length === 0) return text;
     this.#kept.set(key, text);
     this.#keptBytes += text.bytes;
@@ -169,7 +173,7 @@ export class HistoryReader {
     return text;
   }
 
-  /** Works until the time of a turn is used. @returns the result if the work is done */
+  /** Works until the time of a turn is used up. @returns the result when the work is done */
   #advance(work: InPieces<HistoryResult>): HistoryResult | undefined {
     const endMs = this.#nowMs() + TURN_MS;
     for (;;) {

@@ -27,7 +27,7 @@ export interface InstantRouteOptions extends PastAccessOptions {
 }
 
 /**
- * @param access the requests for the past, of this route and others
+ * @param access the conditions for requests that read the past
  * @param keptPrice the schema of an aggregate of the past, which the documents share with other routes
  */
 export function instantRoutes(
@@ -72,7 +72,7 @@ export function instantRoutes(
   ];
 }
 
-/** The state of an asset at an instant: the text of its aggregate, nothing, or a reason why that is not known. */
+/** The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. */
 type Instant = { readonly text: string } | 'nothing' | 'damaged' | 'not on disk';
 
 class InstantReader {
@@ -101,7 +101,8 @@ class InstantReader {
       const before = await this.#access.gone('timestamp', atNs);
       if (before !== undefined) return before;
     }
-    // Reads the assets in turn: a request for many assets takes no more memory and time at once than one for a single asset.
+    // The loop reads one asset after the other. So a request for many assets takes no more memory at once than a request for a
+    // single asset.
     for (const one of missing)
       found.set(
         one,
@@ -111,7 +112,7 @@ class InstantReader {
     return (await this.#fault(found, atNs)) ?? dataOf(wanted, found);
   }
 
-  /** Returns the state of an asset that has not changed since the instant; `undefined` when it has, or is not listed. */
+  /** Returns the state of an asset that has not changed since the instant; `undefined` if the asset changed or is not listed. */
   #inMemory({ names: [name], isListed }: WantedName, atNs: bigint): Instant | undefined {
     const newest = isListed ? this.#options.newest(name!) : undefined;
     if (newest === undefined || newest.timeNs > atNs || newest.state === 'gap') return undefined;
@@ -149,7 +150,7 @@ class InstantReader {
     return 'damaged';
   }
 
-  /** Returns the error of an answer that is not known as a whole. */
+  /** Returns the error of an answer with an asset whose state is unknown. */
   async #fault(found: ReadonlyMap<WantedName, Instant>, atNs: bigint): Promise<RouteError | undefined> {
     const symbolsOf = (state: Instant) =>
       [...found].filter(([, one]) => one === state).map(([{ symbol }]) => symbol);
@@ -164,7 +165,7 @@ class InstantReader {
       return { status: 503, error: `the past of these assets is not on disk yet: ${late.join(', ')}` };
     const nothing = [...found].filter(([, state]) => state === 'nothing').map(([one]) => one);
     if (nothing.length === 0) return undefined;
-    // Files may have been removed since the beginning of this request.
+    // The service may have removed files since the beginning of this request.
     const gone = nothing.some(({ isListed }) => isListed)
       ? await this.#access.gone('timestamp', atNs)
       : undefined;

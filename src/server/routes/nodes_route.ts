@@ -13,7 +13,7 @@ export interface NodeRouteOptions {
   readonly announcements: readonly string[];
 }
 
-/** Makes the route that lists the processes that serve these prices, and the keys with which they sign. */
+/** Makes the route that lists the processes that serve these prices, and the signing keys of these processes. */
 export function nodeRoutes({ nodes, clock, announcements }: NodeRouteOptions): [string, Route][] {
   return [
     [

@@ -9,30 +9,33 @@ import type { LateRouteResult } from '../rest/route_result.js';
 
 export interface PastAccessOptions {
   readonly past: Pick<PastReader, 'reaches' | 'keptFrom'>;
-  /** Returns the newest state of an asset, which may not be on disk yet. */
+  /** Returns the newest state of an asset. This state may not be on disk yet. */
   readonly newest: (asset: AssetName) => Holding | undefined;
   /** The turns in which the requests of this thread read the past. */
   readonly pastTurns: PacedTurns;
-  /** Called once with each damage of the past that a request meets. */
+  /** Called once for each damage of the past that a request finds. */
   readonly onPastDamage: (reason: string) => void;
   readonly clock: Clock;
 }
 
-/** The time after which an edge has received all that was signed until an instant. */
+/** The time that an edge may need to receive everything that was signed until an instant. */
 const SETTLING_MS = 200;
 const SETTLING_NS = BigInt(SETTLING_MS) * NS_PER_MS;
-/** The time for which a request waits for the commit of what it asks for. Commits are 50 ms apart, and longer on a slow disk. */
+/** The longest time that a request waits for a commit. Commits are 50 ms apart, and further apart on a slow disk. */
 const COMMIT_MS_MAX = 2_000;
 const COMMIT_POLL_MS = 50;
-/** The number of requests of a token that may wait on a thread. */
+/** The number of waiting requests of a token on a thread. */
 const REQUESTS_MAX = 16;
-/** The number of damages that are told. */
+/** The number of damages that the log reports. */
 const TOLD_MAX = 1_000;
 
-/** The conditions under which requests read the past: their number, and that everything they ask for is on disk. */
+/**
+ * The conditions of requests that read the past. A caller has a limited number of requests, and a request waits until its range
+ * is on disk.
+ */
 export class PastAccess {
   readonly #options: PastAccessOptions;
-  /** The newest time of each asset that the past is known to have. */
+  /** The newest time of each asset that is certainly in the past. */
   readonly #committedNs = new WeakMap<AssetName, bigint>();
   readonly #requestsOf = new Map<string, number>();
   readonly #toldDamage = new Set<string>();
@@ -41,7 +44,7 @@ export class PastAccess {
     this.#options = options;
   }
 
-  /** Answers a request, unless too many of its caller are not answered yet. */
+  /** Answers a request, unless the caller has too many unanswered requests. */
   request(caller: string, answer: () => LateRouteResult['later']): LateRouteResult | RouteError {
     const requests = this.#requestsOf.get(caller) ?? 0;
     if (requests >= REQUESTS_MAX)
@@ -49,7 +52,7 @@ export class PastAccess {
     return { later: this.counted(caller, answer) };
   }
 
-  /** Counts a piece of work as a request of its caller, until it is done. */
+  /** Counts work as a request of its caller, until the work is done. */
   async counted<T>(caller: string, work: () => Promise<T>): Promise<T> {
     this.count(caller, 1);
     try {
@@ -59,22 +62,22 @@ export class PastAccess {
     }
   }
 
-  /** Changes the number of requests of a caller that are not answered yet. */
+  /** Changes the number of unanswered requests of a caller. */
   count(caller: string, more: number): void {
     const requests = (this.#requestsOf.get(caller) ?? 0) + more;
     if (requests === 0) this.#requestsOf.delete(caller);
     else this.#requestsOf.set(caller, requests);
   }
 
-  /** Waits until this edge has received all that was signed until an instant. */
+  /** Waits until this edge has received everything that was signed until an instant. */
   async settled(atNs: bigint): Promise<void> {
     const unsettledNs = atNs - this.#options.clock.nowNs() + SETTLING_NS;
     if (unsettledNs > 0n) await wait(Number(unsettledNs / NS_PER_MS) + 1);
   }
 
   /**
-   * Waits until the past has all that was signed of a configured asset until an instant.
-   * @returns false when it was not written in time
+   * Waits until the past contains everything that was signed for a configured asset until an instant.
+   * @returns false when the wait took too long
    */
   async isOnDisk(name: AssetName, atNs: bigint): Promise<boolean> {
     const newest = this.#options.newest(name);
@@ -95,7 +98,7 @@ export class PastAccess {
     this.#options.onPastDamage(damage);
   }
 
-  /** Returns the error for a time before all that is kept. @param parameter the name of the parameter with the time */
+  /** Returns the error for a time before the kept past. @param parameter the name of the parameter with the time */
   async gone(parameter: string, atNs: bigint): Promise<RouteError | undefined> {
     const keptFromNs = await this.#options.past.keptFrom();
     if (keptFromNs !== undefined && keptFromNs <= atNs) return undefined;

@@ -24,7 +24,7 @@ export interface PriceSource {
   latest(asset: Asset): SignedAggregate | undefined;
   /** Returns a number that changes whenever the newest aggregate of an asset changes. */
   latestVersion(): number;
-  /** Returns the aggregate in force at the end of a UNIX second. */
+  /** Returns the aggregate that was valid at the end of a UNIX second. */
   recent(asset: Asset, second: number): SignedAggregate | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface PriceRouteOptions {
   readonly findAsset: FindAsset;
   readonly prices: PriceSource;
   readonly clock: Clock;
-  /** Returns the text of an aggregate. Each text is made only once. */
+  /** Returns the text of an aggregate. Each text is written only once. */
   readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
 }
@@ -73,8 +73,8 @@ export function priceRoutes(
         handle({ assets: symbols, signature_type: signatureType }, token) {
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
-          // The closure keeps the times and not the aggregates, so that replaced aggregates are freed. The times of an asset
-          // only grow.
+          // The closure keeps the times and not the aggregates, so the garbage collector can free replaced aggregates. The times
+          // of an asset only grow.
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
           let version = prices.latestVersion();
           return {

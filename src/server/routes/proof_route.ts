@@ -27,7 +27,7 @@ const STATUSES: Readonly<
   records: 410,
 };
 
-/** Makes the route that proves that the public log has a price. */
+/** Makes the route that proves that the public log contains a price. */
 export function proofRoutes({ findAsset, logFiles }: ProofRouteOptions): [string, Route][] {
   return [
     [
@@ -50,7 +50,7 @@ export function proofRoutes({ findAsset, logFiles }: ProofRouteOptions): [string
         headers: Object.fromEntries([EVERY_ORIGIN]),
         errors: [400, 404, 410, 500, 503],
         handle({ asset, timestamp, signature_type: wanted }) {
-          // The log has assets that the configuration no longer has; then the type is that of the request.
+          // The log may contain an asset that the configuration no longer has. The type of the request then applies.
           const signatureType = wanted ?? findAsset(asset)?.signatureType ?? 'evm';
           const symbolHash = keccak256(Buffer.from(asset));
           return { later: answer(logFiles.proofOf({ signatureType, symbolHash, timeNs: timestamp })) };

@@ -26,7 +26,7 @@ export interface PublisherMetadata {
 
 const EXCERPT_LENGTH_MAX = 256;
 
-/** Makes the routes that publisher agents request, except their sockets. The agents expect these answers without the usual wrapper. */
+/** Makes the routes that publisher agents request, except their sockets. The agents expect answers without the usual wrapper. */
 export function publisherRoutes(options: PublisherRouteOptions): [string, Route][] {
   const { listed, publisherByKey, publicUrl, onPublisherMetadata } = options;
   return [

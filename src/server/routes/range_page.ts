@@ -3,11 +3,13 @@ import type { PricedEntry } from '../../past/kept_entry.js';
 import { DamagedRange, type PastRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
 
-/** The rows of a range, and the limits of an answer. */
+/** The requested rows of a range, and the limit of rows in an answer. */
 export interface WantedRows {
   readonly name: AssetName;
   readonly range: PastRange;
-  /** The length of the intervals of which only the last aggregate is wanted; `undefined` if all are. */
+  /**
+   * The length of the intervals. The answer has only the last aggregate of each interval. `undefined` requests all aggregates.
+   */
   readonly everyNs: bigint | undefined;
   readonly rowsMax: number;
 }
@@ -17,21 +19,21 @@ export interface RangePage {
   readonly rows: number;
   /** The end of this answer's range. */
   readonly toNs: bigint;
-  /** The beginning of the next answer's range; `undefined` when no row of the wanted range follows. */
+  /** The beginning of the next answer's range; `undefined` when the requested range has no more rows. */
   readonly nextNs: bigint | undefined;
-  /** The damage at which an answer without rows ends. */
+  /** The damage at the beginning of the range, if the answer has no rows. */
   readonly damage: DamagedRange | undefined;
 }
 
-/** The number of aggregates that an answer looks at, as a multiple of its greatest number of rows. */
+/** The number of aggregates that the service reads for an answer, as a multiple of the answer's maximum number of rows. */
 const READ_FACTOR = 10;
 
 /** Does a piece of work in turn with other requests. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Decides how much of a range an answer has, because the header with the next address comes before the rows. Also finds damage: an
- * answer ends before it, so that no answer fails in the middle.
+ * Decides which part of a range an answer contains. The decision comes first, because the header with the next address comes
+ * before the rows. The function also finds damage. An answer ends before the damage, so no answer fails in the middle.
  */
 export async function rangePage(
   past: Pick<PastReader, 'blocks'>,
@@ -67,12 +69,12 @@ export async function rangePage(
   return { rows, toNs: damage === undefined ? (endNs ?? toNs) : fromNs, nextNs: endNs, damage };
 }
 
-/** Counts the rows of a range until they are enough for an answer. */
+/** Counts the rows of a range until an answer has enough rows. */
 class RowCounter {
   rows = 0;
   /** The time at which the answer ends. */
   endNs: bigint | undefined;
-  /** Makes the damage at which an answer without rows ends, from the end of the range. */
+  /** Makes the error for a lost range at which an answer without rows ends. */
   lost: ((toNs: bigint) => DamagedRange) | undefined;
   readonly #everyNs: bigint | undefined;
   readonly #rowsMax: number;
@@ -97,7 +99,7 @@ class RowCounter {
     else this.rows++;
   }
 
-  /** Notes that what follows a time is lost until the next row. */
+  /** Records that the rows from a time to the next row are lost. */
   lose(fromNs: bigint): void {
     if (this.rows > 0) this.endNs = fromNs;
     else
@@ -119,7 +121,7 @@ export class LastOfEach {
     this.#everyNs = everyNs;
   }
 
-  /** Takes the next row. @returns the row before it, if that is the last one of its interval */
+  /** Takes the next row. @returns the previous row, if that row is the last row of its interval */
   add(row: PricedEntry): PricedEntry | undefined {
     if (this.#everyNs === undefined) return row;
     const held = this.#held;
@@ -135,7 +137,7 @@ export class LastOfEach {
   }
 }
 
-/** Returns the beginning of the interval that contains a time. Without intervals each time is its own. */
+/** Returns the beginning of the interval that contains a time. Without intervals, returns the time itself. */
 function intervalOf(timeNs: bigint, everyNs: bigint | undefined): bigint {
   return everyNs === undefined ? timeNs : timeNs - (timeNs % everyNs);
 }

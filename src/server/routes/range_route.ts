@@ -96,7 +96,7 @@ interface RangeRequest extends WantedName {
   readonly signatureType: SignatureType | undefined;
 }
 
-/** @param access the requests for the past, of this route and others */
+/** @param access the conditions for requests that read the past */
 export function rangeRoutes(options: RangeRouteOptions, access: PastAccess): [string, Route][] {
   return [
     [
@@ -147,9 +147,9 @@ async function answer(
       const page = await rangePage(past, { name, range, everyNs, rowsMax }, turn);
       const next = page.nextNs === undefined ? [] : [['Link', linkTo(request, page.nextNs)] as const];
       if (page.damage !== undefined) return damaged(request, page.damage, next, access);
-      // A name that is not configured is the first one that the past has.
+      // For an asset that is not configured, the answer uses the first name with rows in the past.
       if (page.rows === 0 && page.nextNs === undefined && !request.isListed) continue;
-      // Files may have been removed since the beginning of this request.
+      // The service may have removed files since the beginning of this request.
       const gone = await access.gone('from', range.fromNs);
       if (gone !== undefined) return gone;
       const pageRange = { fromNs: range.fromNs, toNs: page.toNs };
@@ -176,7 +176,7 @@ async function answer(
   };
 }
 
-/** Counts an answer as a request of its caller until the client has read it. */
+/** Counts an answer as a request of its caller until the client has read the answer. */
 async function* counted(
   access: PastAccess,
   caller: string,
@@ -193,7 +193,9 @@ async function* counted(
   }
 }
 
-/** Returns the error for a range that begins with damage. Its header has the address of the rows after the damage. */
+/**
+ * Returns the error for a range that begins with damage. The header of the error has the address of the rows after the damage.
+ */
 function damaged(
   { symbol }: RangeRequest,
   damage: DamagedRange,

@@ -5,20 +5,20 @@ import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
 import { LastOfEach } from './range_page.js';
 
-/** The size of the parts of an answer. A reader that stops reading holds about two parts in memory. */
+/** The size of the parts of an answer. A client that stops reading holds about two parts in memory. */
 const PART_BYTES = 64 * 1024;
-/** The interval at which a used up budget is looked at again. */
+/** The interval of checks of a budget that is used up. */
 const PAY_POLL_MS = 10;
 
 /** Writes rows in a format. */
 export interface RowWriter {
   /** Adds a row. */
   add(row: PricedEntry): void;
-  /** The bytes that {@link take} would return, about. */
+  /** The approximate number of bytes that {@link take} would return. */
   readonly bytes: number;
-  /** Returns what was written since the last call. */
+  /** Returns the text or bytes since the last call. */
   take(): Uint8Array;
-  /** Returns the rest. */
+  /** Returns the remaining bytes. */
   end(): Uint8Array;
 }
 
@@ -31,8 +31,8 @@ export interface RowSource {
 }
 
 /**
- * Writes rows in parts. The reader requests each part, so a reader that stops reading causes no work. Rows are paid for before
- * their part is sent.
+ * Writes rows in parts. The writer makes a part when the client has read the earlier parts, so a client that stops reading causes
+ * no work. The caller pays for rows before the service sends their part.
  */
 export async function* rowParts(
   { blocks, everyNs, turn, pay }: RowSource,

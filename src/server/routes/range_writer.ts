@@ -14,7 +14,7 @@ export const FORMATS = {
 } as const;
 export type RangeFormat = keyof typeof FORMATS;
 
-/** The rows of a row group: encoding them takes a few milliseconds, during which a thread does nothing else. */
+/** The number of rows in a row group. Encoding a row group takes a few milliseconds, and blocks the thread for this time. */
 const GROUP_ROWS = 512;
 
 export function rangeWriter(format: RangeFormat, detail: RowDetail): RowWriter {
@@ -63,7 +63,7 @@ class RowLines implements RowWriter {
   }
 }
 
-/** Writes a row as JSON. Its first fields are those of `/v1/prices/latest`. */
+/** Writes a row as JSON. The first fields are the fields of `/v1/prices/latest`. */
 function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): string {
   if (detail !== 'price') return shownAggregateJson(aggregate, shown, hasInputs && detail === 'whole');
   const { symbol, timestampNs, signatureType, trigger, price, signedAtNs } = aggregate;

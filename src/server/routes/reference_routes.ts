@@ -29,7 +29,7 @@ export interface ReferenceRouteOptions {
   readonly oracleId: string;
   readonly nodes: () => NodeList;
   readonly clock: Clock;
-  /** The simulated prices. Every list of assets shows them. */
+  /** The facts about simulated prices. Every list of assets shows these facts. */
   readonly simulation: Simulated;
   /** The configuration's `service.name`, the first word of `service_pushed_assets`. */
   readonly serviceName: string;
@@ -91,7 +91,7 @@ export function referenceRoutes(options: ReferenceRouteOptions): [string, Route]
   ];
 }
 
-/** Returns the pushed assets that a token may see. Chains and environments without such an asset are left out. */
+/** Returns the pushed assets that a token may see. The result leaves out chains and environments without such an asset. */
 function visible(pushed: PushedAssets, token: Token): PushedAssets {
   return mapNonEmpty(pushed, (environments) =>
     mapNonEmpty(environments, (assets) =>
@@ -100,7 +100,7 @@ function visible(pushed: PushedAssets, token: Token): PushedAssets {
   );
 }
 
-/** @returns the changed records by their keys; records that are empty after the change are left out */
+/** @returns the changed records by their keys, without records that the change left empty */
 function mapNonEmpty<T extends object>(
   record: Readonly<Record<string, T>>,
   change: (value: T) => T,

@@ -22,7 +22,10 @@ export interface UdfQuoteRouteOptions {
   readonly assetsPerRequestMax: number;
 }
 
-/** The number of days in which the last close before today is searched: a week, because markets rest over holidays. */
+/**
+ * The number of days in which the route searches the last close before today. A week is enough, because markets close over
+ * holidays.
+ */
 const CLOSE_DAYS_MAX = 7;
 
 /** The form of a symbol in a request for quotes. */
@@ -67,12 +70,12 @@ export function udfQuoteRoute(options: UdfQuoteRouteOptions): [string, Route] {
   ];
 }
 
-/** Makes the quote of an asset. Without a close before today, the change is counted from the first price of today. */
+/** Makes the quote of an asset. Without a close before today, the change is relative to the first price of today. */
 function quoteOf(asset: Asset, readCandles: ReadCandles, todayS: number): z.infer<typeof udfQuote> {
   const { symbol } = asset;
   const read = (daysBack: number) => readCandles(asset, '1D', todayS - daysBack * DAY_S, todayS + DAY_S);
   let days = read(1);
-  // The whole week is rarely read, because most days follow a day with prices.
+  // The route rarely reads the whole week, because most days follow a day with prices.
   if (days !== 'too many' && (days.t[0] ?? todayS) === todayS) days = read(CLOSE_DAYS_MAX);
   if (days === 'too many' || days.t.length === 0) return { s: 'error', n: symbol, v: {} };
   const last = days.t.length - 1;

@@ -28,7 +28,7 @@ export interface UdfRouteOptions extends UdfQuoteRouteOptions {
   readonly calendarOf: (asset: Asset) => Calendar | undefined;
 }
 
-/** The thirteen of the sixteen values of `resolution` for which the charting library has a name. */
+/** The names of resolutions that the charting library knows: 13 of the 16 values of `resolution`. */
 const CHART_RESOLUTIONS = RESOLUTIONS.filter((name) => !['D', 'W', 'M'].includes(name));
 const INTRADAY_RESOLUTIONS = CHART_RESOLUTIONS.filter((name) => /^\d+$/.test(name));
 const SEARCH_RESULTS_MAX = 50;
@@ -36,8 +36,8 @@ const FUTURE_S_MAX = 366 * 86_400;
 const EXCHANGE = 'tickseal';
 
 /**
- * TradingView's "Universal Data Feed" (charting library documentation, "UDF"): the routes below `/udf` that a chart requests.
- * Bodies have no wrapper, and errors of a query are answers with `s: error`.
+ * The routes below `/udf`, which a chart requests: TradingView's "Universal Data Feed" (charting library documentation, "UDF").
+ * Bodies have no wrapper. Errors of a query are answers with `s: error`.
  */
 export function udfRoutes(options: UdfRouteOptions, reader: HistoryReader): [string, Route][] {
   const { clock } = options;
@@ -154,7 +154,7 @@ function historyRoute(options: UdfRouteOptions, reader: HistoryReader): [string,
         const step = resolution.safeParse(values.resolution);
         if (!step.success)
           return { data: JSON.stringify(failed(`resolution ${step.error.issues[0]!.message}`)) };
-        // The times are bounded, because intervals are defined only near the present. A chart that wants all candles names a
+        // The route bounds the times, because intervals are defined only near the present. A chart that wants all candles names a
         // time in the far future, and any client may name a time in the far past.
         const toS = Math.max(0, Math.min(values.to, Number(secondOf(options.clock.nowNs())) + FUTURE_S_MAX));
         const { from: fromS, countback } = values;
@@ -167,7 +167,7 @@ function historyRoute(options: UdfRouteOptions, reader: HistoryReader): [string,
 
 interface ChartQuery extends WantedCandles {
   readonly fromS: number;
-  /** The number of wanted candles before `toS`. If present, `fromS` is ignored. */
+  /** The number of requested candles before `toS`. If `countback` is present, the route ignores `fromS`. */
   readonly countback: number | undefined;
 }
 
@@ -202,7 +202,7 @@ const CONFIG_JSON = JSON.stringify({
   supports_timescale_marks: false,
 } satisfies z.infer<typeof udfConfig>);
 
-/** Describes a symbol to the chart. Its session has the usual hours of the market, and all hours without a calendar. */
+/** Describes a symbol to the chart. The session has the usual hours of the market; without a calendar, all hours. */
 function symbolInfo(asset: Asset, calendar: Calendar | undefined): z.infer<typeof udfSymbol> {
   const { symbol } = asset;
   return {
@@ -240,7 +240,7 @@ function searchResult(asset: Asset): z.infer<typeof udfSearch>[number] {
   };
 }
 
-/** Returns the kind of asset for a chart. Without a class, the calendar tells it. */
+/** Returns the kind of asset for a chart. For an asset without a class, the calendar decides. */
 function typeOf({ assetClass, calendar }: Asset): string {
   return assetClass ?? (calendar === 'none' ? 'crypto' : calendar);
 }

@@ -10,7 +10,7 @@ import {
   refuseForeign,
 } from '../rest/route.js';
 
-/** An asset of a request. `isListed` is false for one that the configuration no longer has. */
+/** An asset of a request. `isListed` is false for an asset that the configuration no longer has. */
 export interface WantedName {
   readonly symbol: string;
   readonly names: readonly AssetName[];
@@ -18,8 +18,8 @@ export interface WantedName {
 }
 
 /**
- * Returns the names of the wanted assets. The configuration may no longer have an asset; then its name is that of the first type
- * that the past has.
+ * Returns the names of the requested assets. For an asset that the configuration no longer has, the name has the first type with
+ * rows in the past.
  */
 export function wantedNames(
   { symbols, signatureType }: AssetSelection,
@@ -29,7 +29,7 @@ export function wantedNames(
 ): readonly WantedName[] | RouteError {
   const types: readonly SignatureType[] = signatureType === undefined ? SIGNATURE_TYPES : [signatureType];
   const listed = symbols.filter((symbol) => findAsset(symbol, signatureType) !== undefined);
-  // Assets of the past count for the limit too.
+  // The limit also counts assets that only the past has.
   const counted = symbols.length > assetsPerRequestMax ? symbols : listed;
   const assets = findAssets({ symbols: counted, signatureType }, token, assetsPerRequestMax, findAsset);
   if ('error' in assets) return assets;

@@ -34,8 +34,8 @@ import {
   timestampNs,
 } from './value_schemas.js';
 
-// The messages of the WebSockets. Each message is defined once, and the published AsyncAPI document is derived from these
-// schemas. Objects from clients may have more fields than the schema names, but objects from the service have no other fields.
+// The messages of the WebSockets. Each message has one definition, and the published AsyncAPI document comes from these schemas.
+// Objects from clients may have more fields than the schema names. Objects from the service have no other fields.
 
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 const [UNSIGNED, SIGNED] = MESSAGE_TYPES;
@@ -188,9 +188,9 @@ const publishedTimestamp = z
     z.string().regex(/^(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})$/),
   ])
   .meta({ id: 'PublishedTimestamp', description: 'UNIX time in nanoseconds, as an integer or its digits' });
-/** The patterns of prices. A pattern cannot express 2^127-1, so they allow at most 38 digits. */
+/** The patterns of prices. A pattern cannot express `2^127 − 1`, so the patterns allow at most 38 digits. */
 const PRICE_PATTERNS = { evm: /^(?:0|-?[1-9][0-9]{0,37})$/, stark: /^(?:0|[1-9][0-9]{0,37})$/ };
-/** A number of up to 32 bytes. Leading zeros may be omitted. */
+/** A number of up to 32 bytes in hex. A sender may omit leading zeros. */
 const word = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/);
 const address = z.string().regex(/^0x[0-9a-fA-F]{1,40}$/);
 const recovery = z

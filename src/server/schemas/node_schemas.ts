@@ -21,7 +21,7 @@ const nodeSigner = serviceSigner
 
 export const nodeSigners = z.array(nodeSigner);
 
-/** The whole answer: the list stays under `data`, where earlier versions had it alone. */
+/** The whole answer. The list stays under `data`, because earlier versions had only this list. */
 export const signersAnswer = z.strictObject({
   data: nodeSigners,
   announcements: z

@@ -11,8 +11,8 @@ import { PRICE_PATTERN } from '../../wire/quantized_price.js';
 import { signedPriceField } from '../../wire/service_name.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, TRIGGERS } from '../../wire/signatures.js';
 
-// The values of REST and of the streams in their form on the wire. Each value is defined once. Handlers take their types from
-// these schemas, and the OpenAPI and AsyncAPI documents are derived from them. A schema with an `id` becomes a component of
+// The values of REST and of the streams in their form on the wire. Each value has one definition. Handlers take their types from
+// these schemas, and the OpenAPI and AsyncAPI documents come from these schemas. A schema with an `id` becomes a component of
 // that name in the documents.
 
 /** Makes the schema of a text of at most `charactersMax` characters. */

@@ -1,11 +1,12 @@
 import type { HttpResponse } from 'uWebSockets.js';
 
-/** The size of a part with which a response shows whether bytes still wait in it. */
+/** The size of the part with which the writer tests whether bytes still wait in a response. */
 const PROBE_BYTES = 1;
 
 /**
- * Writes a body of unknown size as its client reads it. At most a part waits in the response, and the next one in memory.
- * @param parts made one by one; when making one fails, the connection ends, so that the client sees that the body is not whole
+ * Writes a body of unknown size at the speed at which the client reads. At most one part waits in the response, and the next part
+ * in memory.
+ * @param parts made one by one; when making a part fails, the connection ends, so the client sees that the body is not complete
  */
 export function writeParts(
   res: HttpResponse,
@@ -20,7 +21,7 @@ class PartWriter {
   #isOpen = true;
   /** True while the response has waiting bytes. */
   #isFull = false;
-  /** The part that waits until the response has none. */
+  /** The part that waits until the response has no waiting bytes. */
   #waiting: Uint8Array | undefined;
   #onSent: (() => void) | undefined;
 
@@ -54,8 +55,8 @@ class PartWriter {
   }
 
   /**
-   * Writes the waiting part when the response has no waiting bytes. A response tells that only during a write, so the part begins with
-   * a short one. @returns false when bytes still wait
+   * Writes the waiting part when the response has no waiting bytes. uWebSockets.js reports this state only during a write, so the
+   * part begins with a short write. @returns false when bytes still wait
    */
   #proceed(): boolean {
     if (!this.#isOpen || this.#waiting === undefined) return true;

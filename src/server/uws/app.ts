@@ -16,9 +16,12 @@ export interface TlsFiles {
 
 export interface OpenPort {
   readonly port: number;
-  /** Stops or resumes accepting new connections. Open connections stay. Has no effect after {@link close}. */
+  /** Stops or resumes accepting new connections. Open connections stay. After {@link close}, this call has no effect. */
   setAccepting(accepting: boolean): void;
-  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those are closed too. */
+  /**
+   * Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those handshakes
+   * are closed too.
+   */
   close(): Promise<void>;
 }
 
@@ -56,17 +59,17 @@ export function certificateId({ certFile, keyFile }: TlsFiles): string {
 }
 
 /**
- * The number of waiting handshakes that uWebSockets.js continues in each turn of the event loop. If many connections begin a
- * TLS handshake in the same turn, uWebSockets.js lets all but a few of them wait. `app.close()` closes a waiting handshake
- * only after it was continued.
+ * The number of waiting handshakes that uWebSockets.js continues in each turn of the event loop. If many connections begin a TLS
+ * handshake in the same turn, uWebSockets.js makes most of them wait. `app.close()` closes a waiting handshake only after
+ * uWebSockets.js has continued it.
  */
 const HANDSHAKES_PER_TURN = 5;
 /** The largest number of waiting handshakes. Each takes about 50 kB, so all of them take 1 GB. An empty turn takes 2 µs. */
 const HANDSHAKES_WAITING_MAX = 20_000;
 
 /**
- * Listens on a claimed port. Other apps of this process may also listen on it. The port is open when this function returns,
- * and the caller can close it from then on.
+ * Listens on a claimed port. Other apps of this process may also listen on this port. The port is open when this function
+ * returns, and the caller can close the port from then on.
  * @throws Error when the address does not belong to this machine; the app is then closed
  */
 export function listen(ws: typeof uWS, app: TemplatedApp, { host, port, tls }: ListenOptions): OpenPort {

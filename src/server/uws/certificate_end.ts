@@ -3,8 +3,8 @@ import { readCertificates } from '../../config/certificates.js';
 import type { TlsFiles } from './app.js';
 
 /**
- * Returns the time at which the first certificate of a chain expires, in UNIX seconds. Clients refuse the whole chain from then
- * on.
+ * Returns the time at which the first certificate of a chain expires, in UNIX seconds. Clients refuse the whole chain after this
+ * time.
  * @param tls its `certFile` contains the certificate of the service and the certificates above it, as PEM
  * @returns `undefined` without TLS, and when the file cannot be read or contains no certificate
  */

@@ -13,14 +13,14 @@ export const STARTING: RestResponse = {
 };
 
 /**
- * The port of a service that starts. Until the service itself listens there, each request is answered with 503, because a
- * client that receives 503 tries again, but a client whose connection is refused may not. If another service has the port and
- * will hand it over, that service answers until this service listens.
+ * The port of a service that starts. Until the service itself listens, this class answers each request with 503. A client that
+ * receives 503 tries again, but a client whose connection is refused may stop. If another service has the port and will hand over
+ * the port, the other service answers until this service listens.
  */
 export class StartingPort {
   readonly at: ListenOptions;
   readonly #ws: typeof uWS;
-  /** The reason why the port could not be claimed: the port is in use. */
+  /** The error, if the port is in use. */
   readonly #fault: unknown;
   #listener: OpenPort | undefined;
 
@@ -31,7 +31,7 @@ export class StartingPort {
   }
 
   /**
-   * @param takeOver true if the port may belong to another service, which will hand it over
+   * @param takeOver true if the port may belong to another service that will hand over the port
    * @throws Error when the address is in use or does not belong to this machine, or TLS cannot start
    */
   static async claim(ws: typeof uWS, at: ListenOptions, takeOver: boolean): Promise<StartingPort> {
@@ -45,7 +45,7 @@ export class StartingPort {
     }
   }
 
-  /** @throws Error when another process has the port and did not hand it over */
+  /** @throws Error when another process has the port and did not hand over the port */
   check(isHandedOver: boolean): void {
     if (this.#fault !== undefined && !isHandedOver) throw this.#fault;
   }

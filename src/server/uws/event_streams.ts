@@ -12,19 +12,19 @@ import { lookAtAll, sequenceOf, type TopicMember, TopicMembership } from './topi
 import type { TurnBudget } from './turn_budget.js';
 
 interface EventsHost {
-  /** Answers requests with other methods than GET. */
+  /** Answers requests with methods other than GET. */
   readonly rest: AnswerRest;
   decideEvents(request: RestRequest): EventsDecision;
 }
 
-/** The bytes that may wait for a reader before further messages are dropped. */
+/** The number of bytes that may wait for a reader before the service drops further messages. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 const BEAT_INTERVAL_MS = 10_000;
 const BEAT_CHECK_MS = 1_000;
-/** A comment, which clients ignore. It keeps connections alive that proxies would end. */
+/** A comment, which clients ignore. The comment keeps connections open that proxies would end. */
 const COMMENT = ':\n\n';
 
-/** The streams of server-sent events of a listener. They share groups and frames with the WebSockets of `/ws`. */
+/** The streams of server-sent events of a listener. The streams share groups and frames with the WebSockets of `/ws`. */
 export class EventStreams implements FrameSender {
   readonly #topics = new TopicMembership<EventSocket>();
   readonly #sockets = new Roster<'place', EventSocket>('place');
@@ -42,7 +42,7 @@ export class EventStreams implements FrameSender {
     return this.#sockets.size;
   }
 
-  /** Stops the comments when all streams are being closed. */
+  /** Stops the comments when the listener closes all streams. */
   stop(): void {
     clearInterval(this.#beats);
   }
@@ -101,7 +101,7 @@ class EventSocket implements Connection, TopicMember {
   joinedAtSequence = 0;
   /** The place among the open streams. */
   place = 0;
-  /** The bytes of the messages that were written since the response last took none; 0 while it takes all. */
+  /** The bytes of the messages since the response began to hold bytes back; 0 while the response accepts all bytes. */
   waitingBytes = 0;
   #isOpen = true;
   #topic: number | undefined;
@@ -130,7 +130,7 @@ class EventSocket implements Connection, TopicMember {
   /** Handles a response that has sent waiting bytes. */
   writable(): boolean {
     if (!this.#isOpen || this.waitingBytes === 0) return true;
-    // The response tells only during a write that nothing waits any more.
+    // uWebSockets.js reports only during a write that no bytes wait.
     const before = this.waitingBytes;
     this.write(COMMENT);
     const isEmpty = this.waitingBytes === before;
@@ -139,7 +139,7 @@ class EventSocket implements Connection, TopicMember {
     return isEmpty;
   }
 
-  /** Writes a comment when it is due. */
+  /** Writes a comment when the interval is over. */
   beat(nowMs: number): void {
     if (nowMs < this.#beatAtMs) return;
     this.#beatAtMs = nowMs + BEAT_INTERVAL_MS;
@@ -158,7 +158,9 @@ class EventSocket implements Connection, TopicMember {
     this.topics.leave(topic, this);
   }
 
-  /** Ends the stream with an event of the close code. A reader that does not read is disconnected without it. */
+  /**
+   * Ends the stream with an event that contains the close code. A reader that does not read is disconnected without this event.
+   */
   close(code: number, reason: string): void {
     if (!this.#isOpen) return;
     const { res } = this;
@@ -172,7 +174,7 @@ class EventSocket implements Connection, TopicMember {
     res.cork(() => res.end(end));
   }
 
-  /** Called when the response is over. */
+  /** Called when the response has ended. */
   closed(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;

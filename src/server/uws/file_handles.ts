@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { availableParallelism, devNull } from 'node:os';
 
 /**
- * The number of file handles that clients cannot use. These handles are released when no other handles are left, because the
- * disk, new threads and the admin listener need some.
+ * The number of file handles that clients cannot use. This process releases these handles when no other handles are left. The
+ * disk, new threads and the admin listener need some handles.
  */
 const RESERVED_HANDLES = 16;
 /** The number of reserved handles that the admin listener cannot use either. */
@@ -13,21 +13,21 @@ const LAST_HANDLES = 4;
  * close with each connection.
  */
 const SLACK = 2;
-/** The interval of checks. A check takes 10 µs; in an idle process it takes 0.2 ms with the wake-up. */
+/** The interval of checks. A check takes 10 µs, and 0.2 ms in an idle process, because the process must wake up. */
 const LOOK_MS = 500;
 
 /**
- * The number of handles that a start opens in addition to those of its threads. Many modules are read at once, and then come
- * the data folder, the ports and some clients.
+ * The number of handles that a start opens in addition to the handles of its threads. A start reads many modules at once, and
+ * then opens the data folder and the ports, and accepts some clients.
  */
 const START_HANDLES = 96;
 /** The number of handles for a thread. A measurement found 10. */
 const HANDLES_PER_THREAD = 12;
 
 /**
- * Returns the reason why there are too few file handles to start, in one sentence.
+ * Returns the reason why the process has too few file handles to start, in one sentence.
  * @param threads the number of threads to start
- * @returns `undefined` when there are enough
+ * @returns `undefined` when the process has enough handles
  */
 export function fileHandleProblem(threads: number): string | undefined {
   const count = START_HANDLES + HANDLES_PER_THREAD * threads;
@@ -57,7 +57,7 @@ export interface GuardedListeners {
   readonly logger: { warn(message: string): void };
 }
 
-/** Closes the listeners of a process while it runs out of file handles. The listeners of clients are closed first. */
+/** Closes the listeners of a process while the process runs out of file handles. The listeners of clients close first. */
 export function guardFileHandles({ clients, admin, logger }: GuardedListeners): FileHandleWatch {
   let accepting = true;
   return new FileHandleWatch((handlesFor) => {
@@ -71,8 +71,8 @@ export function guardFileHandles({ clients, admin, logger }: GuardedListeners): 
 }
 
 /**
- * Watches whether the process runs out of file handles. Without a free handle the listener cannot accept a waiting
- * connection. The listener then stays ready forever, and the event loop uses a whole core.
+ * Watches whether the process runs out of file handles. Without a free handle, the listener cannot accept a waiting connection.
+ * The listener then stays ready forever, and the event loop uses a whole core.
  */
 export class FileHandleWatch {
   readonly #onLook: (handlesFor: HandlesFor) => void;

@@ -5,12 +5,12 @@ import type { TcpCounters } from './tcp_counters.js';
 /** A WebSocket as the watch uses it. */
 export interface WatchedSocket extends Pinged {
   readonly path: Pick<ConnectionPath, 'parserBytesMax'>;
-  /** Called once, when the peer has sent far more bytes than its messages have. */
+  /** Called once, when the peer has sent many more bytes than the bytes of its messages. */
   flooded(): void;
 }
 
 export interface FloodWatchOptions<S> {
-  /** Opens the counts of the system, when they are needed for the first time. */
+  /** Opens the counts of the system at their first use. */
   readonly openCounters: () => TcpCounters | undefined;
   /** The open sockets of this thread. */
   readonly sockets: readonly S[];
@@ -18,52 +18,58 @@ export interface FloodWatchOptions<S> {
   readonly utilization: () => number;
 }
 
-/** The share of the time from which a loop counts as busy. Until then a flood harms nobody, and nothing is counted. */
+/** The share of time from which a loop counts as busy. Below this share, a flood harms nobody, so the watch counts nothing. */
 const BUSY_MIN = 0.5;
-/** The interval of checks of an idle loop, and of a loop that is or was busy. */
+/** The interval of checks of an idle loop. The next constant is the interval for a loop that is or was busy. */
 const IDLE_CHECK_MS = 1_000;
 const BUSY_CHECK_MS = 250;
-/** The number of checks in which a loop was not busy, after which the watch ends: a flood may come back. */
+/**
+ * The number of checks without a busy loop after which the watch ends. The watch continues for this time, because a flood may
+ * return.
+ */
 const QUIET_CHECKS_MAX = 240;
-/** The largest number of handles that one check looks at. A look takes 2 µs. */
+/** The largest number of handles in one check. Reading the counts of a handle takes 2 µs. */
 const HANDLES_PER_CHECK = 1_000;
-/** The number of handles in a row that are no connections, after which the check begins at the first handle again. */
+/** The number of consecutive handles without a connection after which the check begins at the first handle again. */
 const MISSING_MAX = 512;
-/** The bytes that arrived on a connection since the last look, from which the watch wants to know its socket. */
+/** The number of new bytes on a connection from which the watch searches the socket of the connection. */
 const SUSPECT_BYTES = 64 * 1024;
-/** The number of looks in which the watch does not search a socket again that it did not find. It may belong to another thread. */
+/**
+ * The number of checks after which the watch searches again for a socket that it did not find. The socket may belong to another
+ * thread.
+ */
 const UNKNOWN_LOOKS = 40;
-/** The number of sockets that are pinged together in the search for the sockets of handles. */
+/** The number of sockets that the watch pings together in a search for the sockets of handles. */
 const SEARCH_TOGETHER = 64;
-/** The bytes of headers of a frame and of TLS for it, at most. */
+/** The largest number of bytes for the headers of a frame and for TLS. */
 const FRAME_BYTES = 64;
-/** The bytes that a connection may receive in addition to the longest message: headers of fragments, for example. */
+/** The number of bytes that a connection may receive in addition to the longest message: headers of fragments, for example. */
 const EXCESS_BYTES = 64 * 1024;
 
-/** The handle of a connection that was looked at. */
+/** The handle of a connection that the watch has checked. */
 interface Handle<S> {
   received: number;
   owner: S | undefined;
-  /** The number of looks until a search for the owner may be repeated. */
+  /** The number of checks until the watch may repeat the search for the owner. */
   looksToSearch: number;
 }
 
-/** The bytes of a socket since the watch knows its handle. */
+/** The bytes of a socket since the watch found its handle. */
 interface Account {
   readonly handle: number;
   readonly readBefore: number;
-  /** The bytes of messages, pings and pongs, which uWebSockets.js reported. */
+  /** The bytes of messages, pings and pongs that uWebSockets.js reported. */
   reported: number;
 }
 
 /**
- * Finds connections that send frames without bytes. uWebSockets.js reports no continuation frames, so a message of millions of
- * empty ones costs the loop 10 ns for each byte, and never ends. While the loop is busy, the watch compares the bytes that the
+ * Finds connections that send frames without bytes. uWebSockets.js reports no continuation frames. So a message of millions of
+ * empty frames costs the loop 10 ns for each byte, and never ends. While the loop is busy, the watch compares the bytes that the
  * process has read from a connection with the bytes of its whole messages. The difference is the unfinished message, which has at
- * most {@link ConnectionPath.parserBytesMax}; a larger difference consists of frames without bytes.
+ * most {@link ConnectionPath.parserBytesMax}. A larger difference consists of frames without bytes.
  *
- * uWebSockets.js does not tell the handle of a socket either. The watch finds it with pings: after a ping the system's count of
- * written bytes has grown on one handle.
+ * uWebSockets.js does not report the handle of a socket either. The watch finds the handle with pings: after a ping, the system's
+ * count of written bytes has grown on one handle.
  */
 export class FloodWatch<S extends WatchedSocket> {
   readonly #options: FloodWatchOptions<S>;
@@ -73,7 +79,7 @@ export class FloodWatch<S extends WatchedSocket> {
   #counters: TcpCounters | undefined | null = null;
   #quietChecks = QUIET_CHECKS_MAX;
   #nextHandle = 0;
-  /** True when all handles were looked at since the watch began. */
+  /** True when the watch has checked all handles since it began. */
   #knowsAll = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -102,7 +108,7 @@ export class FloodWatch<S extends WatchedSocket> {
     clearInterval(this.#timer);
   }
 
-  /** Notes the bytes of a whole message, ping or pong. */
+  /** Adds the bytes of a whole message, ping or pong. */
   reported(socket: S, bytes: number): void {
     if (this.#accounts.size === 0) return;
     const account = this.#accounts.get(socket);
@@ -153,7 +159,7 @@ export class FloodWatch<S extends WatchedSocket> {
     if (suspects.length > 0) this.#search(suspects, counters);
   }
 
-  /** @returns true when the socket of the handle must be found */
+  /** @returns true when the watch must find the socket of the handle */
   #lookAt(handle: number, received: number, counters: TcpCounters): boolean {
     let known = this.#handles.get(handle);
     if (known === undefined || received < known.received) {
@@ -200,7 +206,7 @@ export class FloodWatch<S extends WatchedSocket> {
 }
 
 function readFrom(handle: number, counters: TcpCounters): number {
-  // The unread bytes are read first, because more may arrive between the two calls.
+  // The watch reads the unread bytes first, because more bytes may arrive between the two calls.
   const unread = counters.unread(handle);
   return (counters.of(handle)?.received ?? 0) - unread;
 }

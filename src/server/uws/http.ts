@@ -11,7 +11,7 @@ export type AnswerRest = (request: RestRequest) => RestResponse;
 
 export interface RestHost {
   readonly rest: AnswerRest;
-  /** Limits refused requests. {@link rest} and the decisions about upgrades have passed it already. */
+  /** Limits refused requests. The answers of {@link rest} and of the decisions about upgrades are already limited. */
   readonly refused: { checked(request: RestRequest, response: RestResponse): RestResponse };
 }
 
@@ -120,7 +120,7 @@ export function upgradeFaultOf(req: HttpRequest): RestResponse | undefined {
 
 const NO_UPGRADE = failure(426, 'this path takes WebSocket connections', [['Upgrade', 'websocket']]);
 
-/** @returns the answer to a method that is not in capitals: names of methods are case-sensitive (RFC 9110, section 9.1) */
+/** @returns the answer to a method that is not in capitals; names of methods are case-sensitive (RFC 9110, section 9.1) */
 export function methodFaultOf(method: string): RestResponse | undefined {
   return /[a-z]/.test(method) ? UNKNOWN_METHOD : undefined;
 }
@@ -150,8 +150,9 @@ export function writeLater(
  * Sends a whole response, within the handler or a cork. A response that closes the connection is sent after the handler.
  *
  * uWebSockets.js continues to parse the same bytes after a handler has answered. The bytes after a refused request may be a
- * smuggled request, for which two `Content-Length` headers are enough. While an answer is due, uWebSockets.js parses nothing,
- * and ends a connection that sends more. So such an answer waits until these bytes are processed.
+ * smuggled request; two `Content-Length` headers are enough for such an attack. While an answer is due, uWebSockets.js parses
+ * nothing, and ends a connection that sends more. So the function sends such an answer after uWebSockets.js has processed these
+ * bytes.
  * @param unread bounds the answers that clients do not read; without it, uWebSockets.js keeps the whole answer
  */
 export function writeResponse(
@@ -181,14 +182,14 @@ export function writeResponse(
 
 function writeNow(res: HttpResponse, method: string, response: RestResponse, unread?: UnreadAnswers): void {
   const { status, headers, body, contentType = 'application/json', closeConnection = false } = response;
-  // uWebSockets.js writes the status 200 without a call.
+  // uWebSockets.js writes the status 200 by default.
   if (status !== 200) res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
   if (BODILESS.has(status)) {
     for (const [name, value] of headers) res.writeHeader(name, value);
     res.endWithoutBody();
     return;
   }
-  // A single call writes all lines, because that takes half the time. No part of a request is written into a header, unless the
+  // A single call writes all lines, which takes half the time. The service writes no part of a request into a header, unless the
   // configuration contains the same text.
   let lines = contentType;
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;

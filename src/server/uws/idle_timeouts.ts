@@ -8,23 +8,23 @@ export interface IdleTimed {
   idlePlace: number;
   /** The time at which the last whole message, ping or pong arrived, in seconds of the clock of the timeouts. */
   seenAtS: number;
-  /** The number of checks since a ping that was sent after {@link seenAtS}; 0 without such a ping. */
+  /** The number of checks since the last ping that has no answer; 0 without such a ping. */
   checksSincePing: number;
   ping(): void;
   /** Called with each check while the ping has no answer. */
   silent(): void;
-  /** Called with each check after {@link UNFINISHED_S} of silence; only if silence is reported. */
+  /** Called with each check after {@link UNFINISHED_S} of silence, if the path reports silence. */
   unfinished(): void;
   /** Called when a whole message, ping or pong arrived after {@link silent} was called. */
   heard(): void;
   close(code: number, reason: string): void;
 }
 
-/** Tells silent connections in the middle of a message from those that have sent nothing. */
+/** Distinguishes silent connections in the middle of a message from connections that have sent nothing. */
 export interface Silence<C> {
-  /** Called by each check with the connections that have not answered a ping so far. */
+  /** Called by each check with the connections that have not answered a ping yet. */
   findAll(connections: readonly C[]): void;
-  /** @returns `undefined` when that is unknown */
+  /** @returns `undefined` when the answer is unknown */
   hasOnlyOpened(connection: C): boolean | undefined;
 }
 
@@ -32,18 +32,18 @@ const UNKNOWN: Silence<unknown> = { findAll() {}, hasOnlyOpened: () => undefined
 
 /** The interval of checks. */
 const CHECK_MS = 1_000;
-/** The silence before a ping if silence is reported; a new connection is pinged at once. */
+/** The silence before a ping, if the path reports silence. The service pings a new connection at once. */
 const REPORT_PING_AFTER_S = 3;
-/** The checks after which a ping counts as not answered. The first of them may come right after the ping. */
+/** The number of checks after which a ping counts as not answered. The first check may come right after the ping. */
 const UNANSWERED_CHECKS = 3;
-/** The silence in which a message must be finished: 10 s, less the inaccuracy of whole seconds and of a check. */
+/** The silence in which a peer must finish a message: 10 s, less the inaccuracy of whole seconds and of a check. */
 const UNFINISHED_S = 7;
 
 /**
  * Closes connections that sent no whole message, ping or pong within the idle timeout. uWebSockets.js closes only connections
- * that send no bytes at all, so a message that never ends could keep a connection open with a byte a second. Readers are pinged
- * after half of the idle timeout. If silence is reported, connections are pinged earlier, because a connection in the middle of
- * a message cannot answer. A connection that has sent nothing since it opened is not reported.
+ * that send no bytes at all, so a message that never ends could keep a connection open with one byte per second. The service
+ * pings readers after half of the idle timeout. If the path reports silence, the service pings earlier, because a connection in
+ * the middle of a message cannot answer. A connection that has sent nothing since it opened is not reported.
  */
 export class IdleTimeouts<C extends IdleTimed> {
   readonly #connections = new Roster<'idlePlace', C>('idlePlace');
@@ -81,7 +81,7 @@ export class IdleTimeouts<C extends IdleTimed> {
 
   /** Records that a whole message, ping or pong arrived. */
   received(connection: C): void {
-    // The time in whole seconds needs no separate memory. The time is rounded up, so that no connection ends early.
+    // A time in whole seconds needs no separate memory in V8. The code rounds the time up, so no connection ends early.
     connection.seenAtS = Math.ceil(this.#nowMs() / 1_000);
     if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS) connection.heard();
     connection.checksSincePing = 0;

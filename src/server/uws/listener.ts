@@ -20,14 +20,18 @@ export interface Listener {
   setAccepting(accepting: boolean): void;
   /** Ends each HTTP connection with its next answer, and announces the end in this answer. WebSockets stay. */
   retire(): void;
-  /** Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those are closed too. */
+  /**
+   * Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those handshakes
+   * are closed too.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Stops a listener from accepting connections without losing any. The system resets waiting connections when the listener
- * closes, so the listener closes right after a turn of the event loop in which it accepted all of them. A connection that
- * arrives between the two can still be reset, unless `net.ipv4.tcp_migrate_req` is 1 and another process listens on the port.
+ * Stops a listener from accepting connections without losing any connection. The system resets waiting connections when the
+ * listener closes. So the listener closes right after a turn of the event loop in which it accepted all of them. A connection
+ * that arrives between the two can still be reset, unless `net.ipv4.tcp_migrate_req` is 1 and another process listens on the
+ * port.
  */
 export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): Promise<void> {
   // The first wait ends the present turn. In the second turn the listener accepts the waiting connections.

@@ -1,13 +1,13 @@
 /** The environment variable that names the hash of a build of uWebSockets.js that the operator trusts. */
 export const UWS_SHA256_VARIABLE = 'TICKSEAL_UWS_SHA256';
 
-/** The facts that decide which native add-ons run. */
+/** The properties of a machine that decide which native add-ons run. */
 export interface Machine {
   /** The version of Node, such as `22.14.0`. */
   readonly nodeVersion: string;
   readonly platform: string;
   readonly arch: string;
-  /** The version of glibc, such as `2.36`; `undefined` on Linux with another C library, and on other systems. */
+  /** The version of glibc, such as `2.36`. `undefined` on Linux with another C library, and on other systems. */
   readonly glibcVersion: string | undefined;
 }
 
@@ -94,8 +94,8 @@ export function thisMachine(): Machine {
 }
 
 /**
- * The version of glibc. The version is stored because it does not change while the process runs, and because a report takes 5
- * ms.
+ * The version of glibc. The module stores the version, because the version does not change while the process runs, and because a
+ * report takes 5 ms.
  */
 let knownGlibc: { readonly version: string | undefined } | undefined;
 

@@ -8,16 +8,15 @@ import { UWS_SHA256_VARIABLE } from './machine.js';
 export type WebSocketLibrary = typeof uWS;
 
 /**
- * Loads uWebSockets.js after checking that its binary is the reviewed binary. The check is needed because the binary comes
- * from a third party that republishes it, and because the binary runs with all rights of the process.
+ * Loads uWebSockets.js after checking that its binary is the reviewed binary. The check is necessary, because a third party
+ * republishes the binary, and because the binary runs with all rights of the process.
  * @param allowedSha256 the hash of another build that the operator trusts, such as the build of an official tag
  * @throws Error of one sentence when the platform has no build, the build has another hash, or the system cannot load it
  */
 export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibrary {
   const require = createRequire(import.meta.url);
   const build = `uws_${process.platform}_${process.arch}_${process.versions.modules}`;
-  // The file is in the same folder as the loaded module, because a search by name might find another package in a folder
-  // further up.
+  // The file is in the same folder as the loaded module. A search by name might find another package in a parent folder.
   const file = join(dirname(require.resolve('uWebSockets.js')), `${build}.node`);
   if (!existsSync(file)) throw new Error(`uWebSockets.js has no build for this platform (${build})`);
   const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
@@ -26,20 +25,21 @@ export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibr
       `${build}.node is not the build that is pinned (its SHA-256 is ${sha256}); to use it all the same, ` +
         `set ${UWS_SHA256_VARIABLE} to that hash`,
     );
-  // The binary reads the variable once, when it is loaded. The limit applies only to requests that arrive in several packets.
+  // The binary reads the variable once, when Node loads the binary. The limit applies only to requests that arrive in several
+  // packets.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
   try {
     return require('uWebSockets.js') as WebSocketLibrary;
   } catch (error) {
-    // The package writes its own paragraph before the system's message.
+    // The package writes a paragraph of its text before the system's message.
     const reason = (error as Error).message.trim().split('\n').at(-1);
     throw new Error(`${build}.node of uWebSockets.js cannot be loaded: ${reason}`, { cause: error });
   }
 }
 
 /**
- * The limit of a request's head, which is the default of Node's own server. The default of uWebSockets.js is only 4096, but 100
- * symbols of 64 characters need 6500.
+ * The largest size of a request's head. Node's own server has the same default. The default of uWebSockets.js is only 4096, but
+ * 100 symbols of 64 characters need 6500.
  */
 const REQUEST_HEAD_BYTES_MAX = 16 * 1024;
 

@@ -9,6 +9,6 @@ export function openSockets(): number {
 
 interface LibuvHandle {
   readonly type: string;
-  /** The descriptor; missing while the handle is being closed. */
+  /** The file descriptor; missing while libuv closes the handle. */
   readonly fd?: number;
 }

@@ -8,8 +8,8 @@ export interface ListenAddress {
 }
 
 /**
- * Checks that no other process listens on the address. This check is needed because uWebSockets.js either silently shares a
- * port, also with another service, or listens without SO_REUSEADDR. In the latter case a restart would have to wait a minute
+ * Checks that no other process listens on the address. uWebSockets.js does not make this check: it either shares a port without a
+ * warning, also with another service, or listens without SO_REUSEADDR. In the latter case, a restart would have to wait a minute
  * for the connections of the former service.
  * @returns the port; a free port for 0
  * @throws UnusableAddress when the address is in use or does not belong to this machine
@@ -22,7 +22,7 @@ export async function claimPort(at: ListenAddress): Promise<number> {
   }
 }
 
-/** Returns the reason why this machine cannot listen on a host, whatever the port, or `undefined`. */
+/** Returns the reason why this machine cannot listen on a host with any port, or `undefined`. */
 export async function hostProblem(host: string): Promise<string | undefined> {
   try {
     await probe({ host, port: 0 });
@@ -47,7 +47,7 @@ function probe(at: ListenAddress): Promise<number> {
 /** The error of an address on which the service cannot listen. Its message is one sentence. */
 export class UnusableAddress extends Error {
   readonly at: ListenAddress;
-  /** True if the operating system says that another socket listens there. */
+  /** True if the operating system reports that another socket listens on the address. */
   readonly isInUse: boolean;
 
   /** @param code the error of the operating system, if it is known */

@@ -27,7 +27,7 @@ export class ReceivedRequest implements RestRequest {
   readonly acceptEncoding: string | undefined;
   readonly ifNoneMatch: string | undefined;
   readonly hasBody: boolean;
-  /** The length of the body; `undefined` when the headers do not state the length clearly. */
+  /** The length of the body; `undefined` when the headers are ambiguous about the length. */
   readonly bodyBytes: number | undefined;
   readonly fault: string | undefined;
   readonly upgradeFault: RestResponse | undefined;
@@ -61,15 +61,15 @@ export class ReceivedRequest implements RestRequest {
   }
 
   /**
-   * The client address, readable only within the handler. The address is not copied, because reading it takes 1.2 µs (20 % of a whole
-   * request) and few callers need it.
+   * The client address, readable only within the handler. The class does not copy the address, because reading the address takes
+   * 1.2 µs (20 % of a whole request) and few callers need it.
    */
   get address(): string {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString();
   }
 }
 
-/** The headers that are used. */
+/** The headers that the service uses. */
 interface Headers {
   authorization: readonly string[];
   forwardedFor: readonly string[];

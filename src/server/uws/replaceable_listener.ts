@@ -6,15 +6,14 @@ export type OpenListener = () => Listener;
 /** The interval at which a replaced listener is checked for open WebSockets. */
 const RETIRED_CHECK_MS = 500;
 /**
- * The time after which no HTTP connection is left. uWebSockets.js ends idle connections after 8 to 12 s, and the other
- * connections end with an answer.
+ * The time after which no HTTP connection is left. uWebSockets.js ends idle connections after 8 to 12 s; other connections end
+ * with an answer.
  */
 const HTTP_MS_MAX = 16_000;
 
 /**
- * The listener for REST and the sockets, with the listeners that it replaced. A listener is replaced because a new certificate
- * needs a new listener. WebSockets of an old listener stay until they end for another reason, and HTTP connections stay until
- * their next answer.
+ * The listener for REST and the sockets, with the listeners that it replaced. A new certificate needs a new listener. WebSockets
+ * of an old listener stay until they end for another reason, and HTTP connections stay until their next answer.
  */
 export class ReplaceableListener implements Omit<Listener, 'retire'> {
   readonly #open: OpenListener;

@@ -2,14 +2,14 @@ import type { Silence } from './idle_timeouts.js';
 import type { Pinged, SocketHandles } from './socket_handles.js';
 
 /**
- * The bytes of an upgrade request and of a TLS handshake, at most. A connection that has sent no more holds at most so much of an
- * unfinished message.
+ * The largest number of bytes of an upgrade request and of a TLS handshake. A connection that has sent fewer bytes holds at most
+ * this number of bytes of an unfinished message.
  */
 export const OPENING_BYTES_MAX = 24 * 1024;
 
 /**
- * Tells silent connections that have sent nothing from those in the middle of a message, which uWebSockets.js does not report: the
- * system counts the bytes of each connection.
+ * Distinguishes silent connections that have sent nothing from connections in the middle of a message. uWebSockets.js does not
+ * report the difference, so this class reads the system's count of bytes of each connection.
  */
 export class SilentBytes<S extends Pinged> implements Silence<S> {
   readonly #handles: SocketHandles<S>;
@@ -23,8 +23,8 @@ export class SilentBytes<S extends Pinged> implements Silence<S> {
   }
 
   /**
-   * Tells whether a connection has sent nothing but its opening.
-   * @returns `undefined` when that is unknown: the counts cannot be read, or the socket takes no ping
+   * Tells whether a connection has sent only its opening.
+   * @returns `undefined` when the answer is unknown: the counts cannot be read, or the socket takes no ping
    */
   hasOnlyOpened(socket: S): boolean | undefined {
     const bytes = this.#handles.readBytes(socket);

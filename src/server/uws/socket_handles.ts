@@ -3,7 +3,7 @@ import type { TcpCounters } from './tcp_counters.js';
 /** A connection whose handle can be found. */
 export interface Pinged {
   /**
-   * Sends a ping now, if the socket is open and nothing waits for it.
+   * Sends a ping now, if the socket is open and has no waiting bytes.
    * @param bytes the length of the ping's payload, at most {@link PING_BYTES_MAX}
    */
   ping(bytes?: number): void;
@@ -11,16 +11,17 @@ export interface Pinged {
 
 /** The longest payload of a ping (RFC 6455, section 5.5). */
 export const PING_BYTES_MAX = 125;
-/** The bytes that are written in addition to the payload of a ping: the header, and with TLS 1.3 or 1.2 also a record. */
+/** The bytes that a ping needs in addition to its payload: the header, and with TLS 1.3 or 1.2 also a record. */
 const OVERHEADS = [2, 24, 31];
-/** The number of handles in a row that are no connections, after which a look at all handles ends. */
+/** The number of consecutive handles without a connection after which a look at all handles ends. */
 const MISSING_MAX = 512;
-/** The pause after a search, in times of its duration. Searches take at most 5 % of the thread. */
+/** The ratio of the pause after a search to the duration of the search. Searches take at most 5 % of the thread. */
 const PAUSE_RATIO = 20;
 
 /**
- * Finds the handles of sockets, which uWebSockets.js does not tell. After pings of different lengths, the system's count of written
- * bytes has grown by another number on each handle. So two looks at all handles, of 2 µs each, find many sockets.
+ * Finds the handles of sockets, which uWebSockets.js does not report. The class sends pings of different lengths. The system's
+ * count of written bytes then grows by a different number on each handle. So two readings of all handles, of 2 µs each, find many
+ * sockets.
  */
 export class SocketHandles<S extends Pinged> {
   readonly #openCounters: () => TcpCounters | undefined;
@@ -29,7 +30,7 @@ export class SocketHandles<S extends Pinged> {
   readonly #handleOf = new Map<S, number>();
   readonly #nowMs: () => number;
   #searchFromMs = Number.NEGATIVE_INFINITY;
-  /** The number of searches, by which each begins with other sockets. */
+  /** The number of searches. Each search begins with other sockets. */
   #searches = 0;
 
   constructor(openCounters: () => TcpCounters | undefined, nowMs: () => number) {
@@ -43,7 +44,7 @@ export class SocketHandles<S extends Pinged> {
     return this.#counters;
   }
 
-  /** @returns `undefined` before the handle was found */
+  /** @returns `undefined` before this class has found the handle */
   of(socket: S): number | undefined {
     return this.#handleOf.get(socket);
   }
@@ -52,15 +53,15 @@ export class SocketHandles<S extends Pinged> {
   readBytes(socket: S): number | undefined {
     const handle = this.of(socket);
     if (handle === undefined || this.counters === undefined) return undefined;
-    // The unread bytes are read first, because more may arrive between the two calls.
+    // The class reads the unread bytes first, because more bytes may arrive between the two calls.
     const unread = this.counters.unread(handle);
     const received = this.counters.of(handle)?.received;
     return received === undefined ? undefined : Math.max(0, received - unread);
   }
 
   /**
-   * Finds the handles of some of the sockets that are unknown. Does nothing in the pause after a search. A socket that takes no ping,
-   * or to which other bytes were written at the same time, stays unknown.
+   * Finds the handles of some unknown sockets. Does nothing in the pause after a search. A socket stays unknown if the socket
+   * takes no ping, or if other bytes were written to the socket at the same time.
    */
   find(sockets: readonly S[]): void {
     const beginMs = this.#nowMs();
@@ -81,7 +82,7 @@ export class SocketHandles<S extends Pinged> {
     sockets.forEach((socket, i) => {
       socket.ping(1 + i);
     });
-    // All handles are looked at before the answers are checked with more pings.
+    // The search reads all handles before it checks the candidates with more pings.
     const grown = before.map((written, handle) => (counters.of(handle)?.written ?? 0) - (written ?? 0));
     grown.forEach((bytes, handle) => {
       if (bytes === 0) return;

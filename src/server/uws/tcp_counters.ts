@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 
 /** The bytes of a TCP connection, as the system counts them. */
 export interface TcpCounts {
-  /** The bytes that arrived, whether the process has read them or not. */
+  /** The number of bytes that arrived, including bytes that the process has not read yet. */
   readonly received: number;
-  /** The bytes that the process has written, whether they were sent or not. */
+  /** The number of bytes that the process has written, including bytes that are not sent yet. */
   readonly written: number;
 }
 
@@ -12,14 +12,17 @@ export interface TcpCounts {
 export interface TcpCounters {
   /** @returns `undefined` when the handle is not a TCP connection */
   of(handle: number): TcpCounts | undefined;
-  /** Returns the bytes that arrived on a TCP connection, and that the process has not read yet. */
+  /** Returns the number of bytes that arrived on a TCP connection and that the process has not read yet. */
   unread(handle: number): number;
 }
 
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 const FIONREAD = 0x541b;
-/** The size and some offsets of `struct tcp_info` of Linux, which only ever grew at its end. Linux 4.19 and later fill these fields. */
+/**
+ * The size and some offsets of `struct tcp_info` of Linux. New fields come only at the end of this struct. Linux 4.19 and later
+ * fill these fields.
+ */
 const INFO_BYTES = 216;
 const BYTES_RECEIVED_AT = 128;
 const NOT_SENT_BYTES_AT = 144;
@@ -27,7 +30,7 @@ const BYTES_SENT_AT = 200;
 const BYTES_SENT_AGAIN_AT = 208;
 
 /**
- * Opens the counts. uWebSockets.js counts the bytes that it reads nowhere, and Node has no call for the counts of the system.
+ * Opens the counts. uWebSockets.js does not count the bytes that it reads, and Node has no call for the counts of the system.
  * @returns `undefined` where the counts cannot be read: on systems other than Linux, with a C library other than glibc, and
  * without the optional package koffi
  */

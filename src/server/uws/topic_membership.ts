@@ -5,7 +5,7 @@ import { Roster } from '../../fair/roster.js';
  * membership needs no additional memory.
  */
 export interface TopicMember {
-  /** The socket's place among the members of its topic. */
+  /** The socket's index in the roster of its topic. */
   topicPlace: number;
   /** The price sequence that the socket had received when it joined. */
   joinedAtSequence: number;
@@ -16,16 +16,16 @@ export interface Topic<S extends TopicMember> {
   readonly sockets: Roster<'topicPlace', S>;
   /** The price sequence of the last frame. */
   sequence: number;
-  /** The place before which the next check begins. Checks go from the last member to the first; see {@link lookInTurn}. */
+  /** The index before which the next check begins. Checks go from the last member to the first; see {@link lookInTurn}. */
   nextLook: number;
   lookedAtMs: number;
 }
 
-/** The sockets of each topic, and the price sequence up to which they have received all changes. */
+/** The sockets of each topic, and the price sequence up to which the sockets have received all changes. */
 export class TopicMembership<S extends TopicMember> {
   readonly #topics = new Map<number, Topic<S>>();
 
-  /** Returns the topic; `undefined` when it has no members. */
+  /** Returns the topic; `undefined` when the topic has no members. */
   get(topic: number): Topic<S> | undefined {
     return this.#topics.get(topic);
   }
@@ -63,15 +63,15 @@ export function lookAtAll<S extends TopicMember>({ sockets }: Topic<S>, look: (m
 }
 
 /**
- * The number of bytes of frames after which a member is checked again, and the number of milliseconds. A check follows when
- * either is reached.
+ * The number of bytes of frames, and the number of milliseconds, after which the next check of a member is due. The first of the
+ * two bounds decides.
  */
 const BYTES_BETWEEN_LOOKS = 16 * 1024;
 const MS_BETWEEN_LOOKS = 400;
 
 /**
- * Checks the members whose turn it is, before a frame is published. Members may leave during the check. Only some members are
- * checked, because checking each of 5,000 members for each frame took 5 % of the time of sending the frame.
+ * Checks the members whose turn it is, before a frame is published. Members may leave during the check. The function checks only
+ * some members, because checking each of 5,000 members for each frame took 5 % of the time of sending the frame.
  * @param nowMs the time of a clock that does not go back
  */
 export function lookInTurn<S extends TopicMember>(

@@ -1,21 +1,22 @@
 import { threadCpuMs } from './thread_cpu.js';
 
 /**
- * The number of requests that a thread answers in a turn of its event loop. A read from a connection may contain thousands of
- * pipelined requests, and uWebSockets.js passes them on without a turn between them. Without this limit, ticks, other readers
- * and the watchdog would wait for all of them.
+ * The number of requests that a thread answers in a turn of its event loop. One read from a connection may contain thousands of
+ * pipelined requests, and uWebSockets.js passes all of them on in the same turn. Without this limit, ticks, other readers and the
+ * watchdog would wait for all of them.
  */
 export const REQUESTS_PER_TURN = 128;
 
 /**
- * The CPU time after which a turn is long. The real time does not count, because on a busy machine other processes have most of it.
+ * The CPU time from which a turn counts as long. The real time does not count, because on a busy machine other processes use most
+ * of the real time.
  */
 export const LONG_TURN_MS = 100;
-/** The number of messages of one connection in a long turn; one more ends it. */
+/** The number of messages of one connection in a long turn. A further message ends the connection. */
 export const MESSAGES_IN_LONG_TURN_MAX = 100;
-/** The number of messages of one connection in a turn, from which the CPU time is read. */
+/** The number of messages of one connection in a turn from which the thread reads the CPU time. */
 const TIMED_FROM = MESSAGES_IN_LONG_TURN_MAX / 2;
-/** The number of messages between two readings of the CPU time, because a reading takes 10 µs. */
+/** The number of messages between two readings of the CPU time. A reading takes 10 µs. */
 const MESSAGES_PER_READING = 10;
 
 /** A connection that sends messages, and the fields that it stores. */
@@ -27,7 +28,7 @@ export interface TurnSender {
 /**
  * Spreads requests over the turns of the event loop. While an answer is due, uWebSockets.js parses nothing more from the
  * connection, and ends the connection when more requests arrive. So a client that pipelines more requests than the budget allows
- * loses its connection. A client that waits for its answer receives the answer a turn later.
+ * loses its connection. A client that waits for its answer receives the answer one turn later.
  */
 export class TurnBudget {
   readonly #endOfTurn: (callback: () => void) => void;
@@ -37,7 +38,7 @@ export class TurnBudget {
   #left = REQUESTS_PER_TURN;
   #isScheduled = false;
   #turn = 0;
-  /** The CPU time when a connection's message {@link TIMED_FROM} of this turn came; `undefined` before it. */
+  /** The CPU time at message {@link TIMED_FROM} of a connection in this turn; `undefined` before that message. */
   #startMs: number | undefined;
 
   /**
@@ -56,8 +57,8 @@ export class TurnBudget {
   }
 
   /**
-   * Counts a message of a connection. @returns `false` when the turn lasts too long, and the connection has sent many of its
-   * messages: it is a cause of that
+   * Counts a message of a connection. @returns `false` when the turn lasts too long and the connection has sent many messages in
+   * this turn
    */
   countMessage(sender: TurnSender): boolean {
     this.#schedule();
@@ -86,10 +87,7 @@ export class TurnBudget {
     return true;
   }
 
-  /**
-   * Answers a request in a later turn. Each connection has at most one waiting request, so the queue has at most one entry for each
-   * connection.
-   */
+  /** Answers a request in a later turn. Each connection has at most one waiting request, which bounds the queue. */
   later(answer: () => void): void {
     this.#late.push(answer);
     this.#schedule();

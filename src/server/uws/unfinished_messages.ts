@@ -9,31 +9,31 @@ export interface Unfinished extends Pinged {
   readonly owner: object | undefined;
   /** The bytes of the whole messages, pings and pongs since the last check. */
   wholeBytes: number;
-  /** The bytes that the process has read at the last check; -1 before the first one. */
+  /** The bytes that the process had read at the last check; -1 before the first check. */
   readBytes: number;
   unfinishedBytes: number;
-  /** Called when unfinished messages need too much memory, and this one is one of the largest. */
+  /** Called when unfinished messages need too much memory, and the message of this connection is one of the largest. */
   tooLarge(): void;
 }
 
 /** The interval of checks while the unfinished messages could exceed the bound. */
 const CHECK_MS = 50;
-/** The bytes of the headers of a frame and of its TLS records, at most. They are too many rather than too few. */
+/** The largest number of bytes of a frame's headers and its TLS records. */
 const FRAME_BYTES = 64;
 
 /**
- * Bounds the memory of unfinished messages of publishers. uWebSockets.js keeps each of them, does not report it, and cannot stop
- * reading from a socket. So the bytes that the process has read from a connection are compared with the bytes of its whole messages.
- * Past the bound, the caller with the most unfinished bytes loses the connections with the largest messages, until half of the
- * bound is free: more bytes arrive before the next check.
+ * Bounds the memory of unfinished messages of publishers. uWebSockets.js keeps each unfinished message, does not report it, and
+ * cannot stop reading from a socket. So this class compares the bytes that the process has read from a connection with the bytes
+ * of its whole messages. Past the bound, the caller with the most unfinished bytes loses the connections with the largest
+ * messages, until half of the bound is free. This reserve is necessary, because more bytes arrive before the next check.
  *
- * Without counts of the system only the limits of each connection hold.
+ * Without counts of the system, only the limits of each connection hold.
  */
 export class UnfinishedMessages<S extends Unfinished> {
   readonly #handles: SocketHandles<S>;
   readonly #bytesMax: number;
   readonly #sockets = new Set<S>();
-  /** The most bytes that the unfinished messages of all sockets can have. */
+  /** The upper bound of the bytes of all sockets' unfinished messages. */
   #possibleBytes = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -66,7 +66,7 @@ export class UnfinishedMessages<S extends Unfinished> {
     this.#timer = undefined;
   }
 
-  /** Notes the bytes of a whole message, ping or pong. */
+  /** Adds the bytes of a whole message, ping or pong. */
   received(socket: S, bytes: number): void {
     socket.wholeBytes += bytes + FRAME_BYTES;
   }

@@ -2,36 +2,42 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { SharedRoom } from '../../fair/shared_room.js';
 import { PartedBody } from '../http/parted_body.js';
 
-/** The bytes of answers that wait for clients to read them, on one thread. */
+/** The largest number of bytes of answers that wait for clients to read them, on one thread. */
 const UNREAD_ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /**
- * The bytes of a parted body that are copied for one write. A write of a single part of 25 KB would be too small: it costs a third
- * of its time for each part.
+ * The number of bytes of a parted body that one write copies. With writes of a single part of 25 KB, the
+ * overhead of the writes takes a third of the time.
  */
 const WRITE_BYTES = 256 * 1024;
-/** The bytes of a parted body that are written in a turn of the event loop. The kernel takes 1 MiB in about 0.3 ms. */
+/**
+ * The number of bytes of a parted body that the thread writes in a turn of the event loop. The kernel takes 1 MiB in about 0.3
+ * ms.
+ */
 const TURN_BYTES = 1024 * 1024;
 
-/** The bytes of a body from an offset, or the first of them. */
+/** Returns the bytes of a body from an offset, or the first part of these bytes. */
 type Pieces = (offset: number) => Uint8Array;
 /** The state of an answer: sent, waiting for its client, or waiting for the next turn. */
 type Sent = 'whole' | 'unread' | 'in part';
 
 /**
- * The answers that their clients have not read yet: at most one for each connection, because uWebSockets.js parses no further
- * request before the answer is out, and ends a connection that sends one. A caller has half of the memory that is left; the
- * connection of an answer beyond that ends.
+ * The answers that their clients have not read yet. Each connection has at most one such answer, because uWebSockets.js parses no
+ * further request before the answer is sent, and ends a connection that sends another request. A caller may use half of the free
+ * memory; an answer beyond this share ends its connection.
  */
 export class UnreadAnswers {
   readonly #room = new SharedRoom(UNREAD_ANSWER_BYTES_MAX);
   readonly #write = Buffer.allocUnsafeSlow(WRITE_BYTES);
 
-  /** Bytes of the answers that wait. */
+  /** The bytes of the waiting answers. */
   get bytes(): number {
     return this.#room.bytes;
   }
 
-  /** Ends a response with its body, now or as the client reads it. @param payer the caller whose memory it takes */
+  /**
+   * Ends a response with its body, now or at the speed at which the client reads. @param payer the caller whose share of memory
+   * the answer uses
+   */
   end(res: HttpResponse, body: string | Uint8Array | PartedBody, payer: string): void {
     if (body instanceof PartedBody) {
       const pieces = (offset: number) => this.#write.subarray(0, body.copy(offset, this.#write));
@@ -73,7 +79,7 @@ export class UnreadAnswers {
   }
 }
 
-/** Writes pieces until the body is sent, the client does not take more, or the bytes of a turn are used. */
+/** Writes pieces until the body is sent, the client stops reading, or the bytes of a turn are used up. */
 function send(res: HttpResponse, pieces: Pieces, from: number, total: number): Sent {
   for (let offset = from; offset - from < TURN_BYTES; ) {
     const piece = pieces(offset);

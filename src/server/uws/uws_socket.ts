@@ -23,7 +23,7 @@ export interface SocketData {
 }
 
 /**
- * All data of a connection. The data are in a single object to save memory, because there may be tens of thousands of
+ * All data of a connection. A single object contains them to save memory, because a process may have tens of thousands of
  * connections.
  */
 export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender, Unfinished, WatchedSocket {
@@ -34,7 +34,7 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender
   idlePlace = 0;
   seenAtS = 0;
   checksSincePing = 0;
-  /** The pings whose pongs have not come. */
+  /** The number of pings without a pong. */
   pingsUnanswered = 0;
   turn = 0;
   messagesInTurn = 0;
@@ -98,7 +98,8 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender
   }
 
   tooLarge(): void {
-    // Without a close frame: uWebSockets.js keeps the message until the peer has answered the frame, or for 12 s.
+    // The socket closes without a close frame. With a close frame, uWebSockets.js keeps the message until the peer has answered,
+    // or for 12 s.
     this.ws?.close();
   }
 
@@ -117,5 +118,5 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender
 
 const PING_PAYLOAD = ' '.repeat(PING_BYTES_MAX);
 
-/** The value that `send` of uWebSockets.js returns when the message did not fit below `maxBackpressure`. */
+/** The value that `send` of uWebSockets.js returns when the message would exceed `maxBackpressure`. */
 const SEND_DROPPED = 2;

@@ -52,7 +52,7 @@ export class WebSockets {
     return this.#idleTimeouts.size;
   }
 
-  /** Stops the checks when all sockets are being closed. */
+  /** Stops the checks when the app closes all sockets. */
   stop(): void {
     this.#idleTimeouts.stop();
     this.#unfinished.stop();
@@ -101,7 +101,7 @@ export class WebSockets {
       idleTimeout: deadAfterS(path.idleTimeoutSeconds),
       maxPayloadLength: path.parserBytesMax,
       maxBackpressure: path.bufferedBytesMax,
-      // The idle timeouts send them.
+      // The idle timeouts send the pings.
       sendPingsAutomatically: false,
       upgrade: (res, req, context) =>
         upgrade(
@@ -162,17 +162,19 @@ function loopUtilization(): () => number {
   };
 }
 
-/** The memory of the unfinished messages of publishers on a thread, if the longest message is not longer. */
+/** The memory for unfinished messages of publishers on a thread, unless the longest message is longer. */
 const UNFINISHED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The longest timeout of uWebSockets.js. */
 const UWS_TIMEOUT_S_MAX = 960;
-/** The time after an idle timeout in which its close frame is sent. The timeouts of uWebSockets.js come up to 4 s early. */
+/**
+ * The time after an idle timeout in which the service sends the close frame. The timeouts of uWebSockets.js come up to 4 s early.
+ */
 const CLOSING_S = 12;
 
 /**
- * Returns the timeout after which uWebSockets.js ends a connection without a close frame: later than {@link IdleTimeouts} closes
- * it, for a peer that is gone.
+ * Returns the timeout after which uWebSockets.js ends a connection without a close frame. This timeout is later than the timeout
+ * of {@link IdleTimeouts}, and applies to a peer that is gone.
  */
 function deadAfterS(idleTimeoutSeconds: number): number {
   return Math.min(idleTimeoutSeconds + CLOSING_S, UWS_TIMEOUT_S_MAX);
@@ -194,7 +196,7 @@ function upgrade(
       writeResponse(res, request.method, decision);
       return;
     }
-    // The protocol is chosen here, because otherwise uWebSockets.js selects the first protocol that the client offers, and so
+    // The function chooses the protocol here. Otherwise uWebSockets.js selects the first protocol that the client offers, and so
     // sends a ticket back.
     const protocol = request.protocols?.includes(STREAM_PROTOCOL) ? STREAM_PROTOCOL : '';
     res.upgrade(dataOf(decision), key, protocol, extensions, context);
@@ -202,7 +204,8 @@ function upgrade(
 }
 
 /**
- * The number of members up to which a frame is sent by a call for each member. For few members `publish` of uWebSockets.js is
- * slower, because it searches the topic, copies the frame, and writes the frame only at the end of the turn of the event loop.
+ * The number of members up to which the app sends a frame with a call for each member. For few members, `publish` of
+ * uWebSockets.js is slower: it searches the topic, copies the frame, and writes the frame only at the end of the turn of the
+ * event loop.
  */
 const SENT_SINGLY_MAX = 32;
