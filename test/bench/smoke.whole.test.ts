@@ -16,8 +16,8 @@ const AT_ONCE_MAX = 2;
  * rows again.
  */
 const REPLACED: ReadonlyMap<string, string> = new Map([
-  ['1 thread', '2 threads'],
-  ['2 services', '2 threads'],
+  ['2 threads', '1 thread'],
+  ['2 services', '1 thread'],
 ]);
 // Each run removes its folder when its process ends. All runs of this test share a process, so the process has many
 // listeners.
