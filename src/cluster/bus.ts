@@ -5,25 +5,25 @@
  */
 export interface Bus {
   /**
-   * Appends a record to the log directly after `after`, which must be the log's end when the servers commit the record. Settles within
-   * seconds.
-   * @param after an empty `id` in it is not compared
+   * Appends a record to the log directly after `after`, which must be the log's end when the servers commit the record. Settles
+   * within seconds.
+   * @param after the expected end of the log; an empty `id` in this position is not compared
    * @param id the record's ID: printable ASCII without spaces. No two records have the same ID; a record that may be lost is
    * appended again with the same bytes
-   * @returns the record's sequence, when enough servers have the record that none can lose it
-   * @throws WrongEnd when the log's last record is another one: the record was not appended
-   * @throws Error when the outcome is unknown: the record may be appended, now or later
+   * @returns the record's sequence, after enough servers have stored the record that no single failure can lose the record
+   * @throws WrongEnd when the log has a different last record: the servers did not append the record
+   * @throws Error when the outcome is unknown: the servers may append the record, now or later
    */
   append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number>;
   /**
-   * Returns the extent of the log as the server that answers knows it; this server may lag.
+   * Returns the extent of the log as the answering server knows it. That server may lag.
    * @throws Error when no server answers
    */
   extent(): Promise<LogExtent>;
   /**
-   * Returns records of the log in order, without gaps, from the first one after the sequence on. They end at the log's end as the
-   * server that answers knows it, or after many records.
-   * @throws RecordsMissing when the first of the records is missing
+   * Returns records of the log in order, without gaps, from the first record after the sequence on. The records end at the log's
+   * end as the answering server knows it, or after many records.
+   * @throws RecordsMissing when the first requested record is missing
    * @throws Error when no server answers
    */
   read(afterSequence: number): Promise<readonly LogRecord[]>;
@@ -32,11 +32,12 @@ export interface Bus {
    * @returns a function that ends the calls
    */
   onCommitted(listener: (record: LogRecord) => void): () => void;
-  /** Sends a message to all present listeners; the message may be lost. */
+  /** Sends a message to all present listeners. The message may be lost. */
   send(topic: string, bytes: Uint8Array): void;
   /**
-   * Listens to messages. @param topic `*` in it stands for any one word
-   * @param listener receives the message and its own topic
+   * Listens to messages.
+   * @param topic the topic, in which `*` stands for any one word
+   * @param listener receives the message and the message's own topic
    * @returns a function that ends listening
    */
   listen(topic: string, listener: (bytes: Uint8Array, topic: string) => void): () => void;
@@ -46,11 +47,11 @@ export interface Bus {
    */
   ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**
-   * Answers requests on the topic, in which `*` stands for any one word; a handler that rejects gives no answer.
+   * Answers requests on the topic, in which `*` stands for any one word. When the handler rejects, the sender receives no answer.
    * @returns a function that ends answering
    */
   answer(topic: string, handler: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>): () => void;
-  /** The number of messages that were ignored, because no honest node or server sends them. */
+  /** The number of ignored messages that no honest node or server sends. */
   readonly refusedMessages: number;
   /** Bytes that were sent and wait for the socket. */
   readonly waitingBytes: number;
@@ -79,12 +80,12 @@ export interface LogRecord extends LogPosition {
 /** The position before the first record. */
 export const LOG_START: LogPosition = { sequence: 0, id: '' };
 
-/** Thrown when the server has later records than the requested one, and not that record: it is too old, lost or damaged. */
+/** Thrown when the server has later records, but not the requested record. The requested record is too old, lost or damaged. */
 export class RecordsMissing extends Error {
   override readonly name = 'RecordsMissing';
 }
 
-/** Thrown when the log has another end than the writer expects. */
+/** Thrown when the log has a different end than the writer expects. */
 export class WrongEnd extends Error {
   override readonly name = 'WrongEnd';
 }

@@ -21,8 +21,8 @@ export class ClusterMember {
   readonly #silence: SilenceWatch;
   readonly nodes: NodePresence;
   /**
-   * The last applied claim. The claim is `undefined` if the claim was applied before this process began; the leader's report then
-   * has the same facts.
+   * The last applied claim; `undefined` if the claim was applied before this process began. In that case the leader's report has
+   * the same facts.
    */
   #claimed: Claim | undefined;
   #epoch = 0;
@@ -95,7 +95,7 @@ export class ClusterMember {
     this.nodes.start();
   }
 
-  /** Stops at once. A leader that has time resigns first. */
+  /** Stops at once. A leader should resign before it stops. */
   stop(): void {
     this.#isStopped = true;
     this.#receiver.stop();
@@ -115,16 +115,16 @@ export class ClusterMember {
   }
 
   /**
-   * The epoch of the leader, according to the applied records; `undefined` when the leader has resigned, or when no record was
-   * applied.
+   * The epoch of the leader, according to the applied records. `undefined` when the leader has resigned, and before the first
+   * record.
    */
   get ledEpoch(): number | undefined {
     return this.#isLed ? this.#epoch : undefined;
   }
 
   /**
-   * The leader, according to the applied records; `undefined` when that node has resigned or is unknown. Its facts are those of
-   * its last report, because a reload changes the configuration, and the claim has the one that was in force then.
+   * The leader, according to the applied records; `undefined` when that node has resigned or is unknown. The facts come from the
+   * leader's last report, because the claim has the configuration from before the last reload.
    */
   get leader(): Pick<Claim, 'node' | 'name' | 'configHash'> | undefined {
     if (!this.#isLed) return undefined;
@@ -156,17 +156,17 @@ export class ClusterMember {
     return this.#receiver;
   }
 
-  /** The number of this node's writes that were refused, plus the number whose outcome is unknown. */
+  /** The number of this node's writes that the servers refused, plus the number of its writes whose outcome is unknown. */
   get refusedWrites(): number {
     return this.#leadership.failedWrites;
   }
 
-  /** The number of messages that were ignored, because no honest node or server sends them. */
+  /** The number of ignored messages that no honest node or server sends. */
   get refusedMessages(): number {
     return this.#options.bus.refusedMessages + this.nodes.refused;
   }
 
-  /** True when the log has been applied to its end and all prices are present. */
+  /** True when this node has applied the log to its end and has all prices. */
   get isReady(): boolean {
     return this.#follower.isCaughtUp && this.#receiver.isComplete;
   }
@@ -181,8 +181,8 @@ export class ClusterMember {
   }
 
   /**
-   * Notes that the node has another configuration than before: the other nodes receive it at once, and the assets of which the
-   * leader has prices are reported again.
+   * Notes that the node's configuration has changed. The node sends its new configuration to the other nodes at once, and reports
+   * again which assets have a price from the leader.
    */
   reloaded(): void {
     this.nodes.changed();
@@ -222,7 +222,7 @@ export class ClusterMember {
     return host.healthy() && (host.clockIsRight() !== false || !this.nodes.hasOtherFit);
   }
 
-  /** The callbacks of the host, with the other effects of a term added. */
+  /** The callbacks of the host, extended with the other effects of a term. */
   get #leaderHost(): LeaderHost {
     const { host } = this.#options;
     return {

@@ -26,14 +26,15 @@ export interface MemberHost extends LeaderHost {
   missing(firstSequence: number): void;
   /**
    * Returns true when this node's clock is right. A node with a wrong clock does not lead while another node with a right clock
-   * could lead. Returns `undefined` until this is known: the node may then lead, but it does not take the lead from another node.
+   * could lead. Returns `undefined` while the state of the clock is unknown. In this case the node may lead, but the node does
+   * not take the lead from another node.
    */
   clockIsRight(): boolean | undefined;
   /** The listener to the leader's live prices, while another node leads. */
   readonly prices: PriceListener;
   /** Called when a record of the log has no effect, because no leader wrote it or it is damaged. */
   skipped(reason: string): void;
-  /** Called when this node has appended records again that the log had lost. */
+  /** Called after this node has appended lost records of the log again. */
   restored(count: number): void;
   /** Called when the node cannot continue: it must end and report this reason. */
   fatal(reason: string): void;
@@ -57,7 +58,7 @@ export interface MemberOptions {
   /** The last record in the store. */
   readonly applied: LogPosition;
   readonly timing: ClusterTiming;
-  /** Returns milliseconds of a clock that does not go back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;

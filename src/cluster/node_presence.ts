@@ -57,17 +57,17 @@ export class NodePresence {
     bus.send(reportTopic(self), encodeNodeReport(report()));
   }
 
-  /** Reports this node at the next tick: the facts have changed. */
+  /** Causes a report of this node at the next tick, because the node's facts have changed. */
   changed(): void {
     this.#reportedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The number of messages on the topics of reports that are not the report of their sender. */
+  /** The number of messages on report topics that were not a report of the topic's node. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** The highest sequence of the log that an aggregator has reported as applied, also one that is away now. */
+  /** The highest sequence of the log that any aggregator has reported as applied. Aggregators that are away now count too. */
   get appliedMax(): number {
     return this.#appliedMax;
   }
@@ -94,14 +94,14 @@ export class NodePresence {
     return this.#standbysBelow(NODE_MAX + 1) > 0;
   }
 
-  /** True when another node makes prices or could make them, and that node's clock is right. */
+  /** True when another node with a right clock leads or could lead. */
   get hasOtherFit(): boolean {
     return this.present().some(({ isFit }) => isFit);
   }
 
   /**
-   * True when another process reports with the number of this node. This process may be a predecessor, or a node that is
-   * configured with the same number.
+   * True when another process reports with the number of this node. The other process may be a predecessor, or a node that
+   * somebody configured with the same number.
    */
   get hasTwin(): boolean {
     return this.#twinMs >= this.#sinceMs;

@@ -5,9 +5,12 @@ import type { Sender } from './subjects.js';
 import { readJson } from './unreadable.js';
 
 const BYTES_MAX = 16 * 1024;
-/** Three uses of at most 8 keys each, twice: an EVM key may also sign streams. */
+/**
+ * The largest number of keys in a report. Three uses have at most 8 keys each, and an EVM key counts twice when it also signs
+ * streams.
+ */
 const SIGNERS_MAX = 32;
-/** The longest text. A host name has at most 255 characters, and a Stark key has 66. */
+/** The largest length of a text. A host name has at most 255 characters, and a Stark key has 66. */
 const TEXT_LENGTH_MAX = 256;
 
 const text = z.string().max(TEXT_LENGTH_MAX);
@@ -54,8 +57,8 @@ export function encodeNodeReport(report: Omit<NodeReport, 'wireVersion' | 'node'
 }
 
 /**
- * Reads a report that {@link encodeNodeReport} wrote, in this version or a later one. An edge that reports itself as a standby,
- * or keys of aggregates, is not believed.
+ * Reads a report that {@link encodeNodeReport} wrote, in this version or a later version. Ignores the claim of an edge that the
+ * edge is a standby or has keys of aggregates.
  * @returns `undefined` for all other bytes
  */
 export function decodeNodeReport({ node, role }: Sender, bytes: Uint8Array): NodeReport | undefined {

@@ -1,23 +1,26 @@
 /** The topic of live prices, from the leader. */
 export const TICK_TOPIC = 'tick';
 /**
- * The topic on which the NATS servers describe themselves: the account of the aggregators imports it from the servers' system
- * account.
+ * The topic on which the NATS servers report their state. The account of the aggregators imports this topic from the servers'
+ * system account.
  */
 export const SERVERS_TOPIC = 'servers';
 /** The topics of the reports of all nodes. */
 export const REPORT_TOPICS = 'node.*.*';
 
 /**
- * A node, as the topic of its message names it. The NATS servers let each node publish under its own number and role alone, and
- * a message has no other sender: a number in the text of a message is the sender's claim.
+ * A node, identified by the topic of its message. The NATS servers allow each node to publish only under the node's number and
+ * role. A number in the text of a message proves nothing about the sender.
  */
 export interface Sender {
   readonly node: number;
   readonly role: 'aggregator' | 'edge';
 }
 
-/** Returns the topic of a node's reports. @param node `*` for all nodes of the role */
+/**
+ * Returns the topic of a node's reports.
+ * @param node `*` for all nodes of the role
+ */
 export function reportTopic({
   node,
   role,
@@ -43,8 +46,8 @@ export function fullTopic(epoch: number): string {
 }
 
 /**
- * Returns the topic of publishers' messages from a node for the leader of an epoch: a deposed leader receives no requests.
- * `*` stands for all nodes or epochs.
+ * Returns the topic of publishers' messages from a node for the leader of an epoch. A deposed leader receives no requests,
+ * because its epoch is over. `*` stands for all nodes or epochs.
  */
 export function submitTopic(node: number | '*', epoch: number | '*'): string {
   return `in.${node}.${epoch}`;

@@ -1,8 +1,8 @@
 /** The waiting times of a cluster's nodes, in milliseconds. */
 export interface ClusterTiming {
   /**
-   * The lease of the leader. A standby claims the lead when the log has been silent for a little longer than the lease, and the
-   * ticks for 0.6 of the lease.
+   * The lease of the leader. A standby claims the lead when two silences have lasted long enough: that of the log a little longer
+   * than the lease, and that of the ticks for 0.6 of the lease.
    */
   readonly leaseMs: number;
   /**
@@ -10,7 +10,7 @@ export interface ClusterTiming {
    * {@link leaseMs}.
    */
   readonly tickLeaseMs: number;
-  /** The length of silence of ticks after which a node that does not lead has no prices. */
+  /** The time without ticks after which a following node has no prices. */
   readonly feedTimeoutMs: number;
   /** The time between ticks while no price changes. */
   readonly heartbeatMs: number;
@@ -18,13 +18,13 @@ export interface ClusterTiming {
   readonly fullTableMs: number;
   /** The time between the reports of a node. */
   readonly reportMs: number;
-  /** The length of silence of all other nodes after which a node connects to another message server. */
+  /** The time without messages of any other node after which a node connects to another message server. */
   readonly silenceMs: number;
-  /** The length of silence of the log after which a node first connects to another message server. */
+  /** The time without records of the log after which a node first connects to another message server. */
   readonly logSilenceMs: number;
   /** The delay before a failed action is tried again. */
   readonly retryMs: number;
-  /** The time for which the log may end before an acknowledged record. Until then the server may only lag. */
+  /** The time for which the log may end before an acknowledged record. Before that time has passed, the server may only lag. */
   readonly regressedMs: number;
 }
 
@@ -39,9 +39,9 @@ export const DEFAULT_TIMING = {
   regressedMs: 30_000,
 } as const satisfies Partial<ClusterTiming>;
 
-/** The number of writes by which a leader shows in each lease that it leads. */
+/** The number of writes in each lease by which a leader proves that it leads. */
 export const BEATS_PER_LEASE = 5;
 /** The largest factor by which a standby's clock may run faster than the leader's clock. */
 export const LEASE_MARGIN = 1.01;
-/** The delay between the claims of two standbys. With this delay normally only one standby claims. */
+/** The delay between the claims of two standbys. This delay is long enough that normally only one standby claims. */
 export const RANK_DELAY_MS = 50;

@@ -8,7 +8,7 @@ export class UnreadableMessage extends Error {
 
 /**
  * Reads a FlatBuffers message of another machine. The generated readers trust every offset and length in the message. If an
- * offset or length points outside of the message, the readers throw, or they return a field that {@link fieldInside} refuses.
+ * offset or length points outside of the message, the readers throw, or return a field that {@link fieldInside} refuses.
  * @throws UnreadableMessage for all bytes that `read` cannot read
  */
 export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: ByteBuffer) => T): T {
@@ -21,7 +21,7 @@ export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: B
 }
 
 /**
- * Returns a field of bytes without copying it. Returns an empty array when the message does not have the field.
+ * Returns a field of bytes without copying the bytes. Returns an empty array when the message does not have the field.
  * @throws UnreadableMessage when the field is not inside of the message
  */
 export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint8Array {
@@ -55,8 +55,8 @@ export function exactNumber(value: bigint): number {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a JSON message of another machine. `JSON.parse` uses no stack for depth. The schema copies only the fields that it
- * names, so `__proto__` is ignored like any unknown field.
+ * Reads a JSON message of another machine. Deep nesting is harmless, because `JSON.parse` does not recurse. The schema copies
+ * only the fields that it names, and ignores `__proto__` like any unknown field.
  * @param schema the schema of objects that ignore unknown fields, with a limit on every text and list
  * @param bytesMax longer messages are not parsed
  * @returns `undefined` for all bytes that do not match

@@ -43,7 +43,7 @@ export class Claimant {
     this.#options = options;
   }
 
-  /** Returns the time at which this claim was sent; minus infinity for an abandoned claim that arrived late. */
+  /** Returns the time at which this node sent the claim; minus infinity for an abandoned claim that arrived late. */
   sentMsOf(id: string): number {
     return id === this.#sent.id ? this.#sent.atMs : Number.NEGATIVE_INFINITY;
   }
@@ -63,7 +63,7 @@ export class Claimant {
   }
 
   nextDueMs(): number {
-    // The servers would accept a claim in the place of a record that they have lost.
+    // The log may have lost records that this node knows. The servers would then accept a claim in the place of a lost record.
     if (this.#isClaiming || this.#options.follower.isBehind) return Number.POSITIVE_INFINITY;
     return Math.max(this.#retryMs, this.#dueMs());
   }

@@ -49,7 +49,7 @@ export class Leadership {
     return this.#resigning !== undefined;
   }
 
-  /** The number of writes that were refused, plus the number of writes whose outcome is unknown. */
+  /** The number of writes that the servers refused, plus the number of writes whose outcome is unknown. */
   get failedWrites(): number {
     return this.#failedWrites;
   }

@@ -46,8 +46,9 @@ export class SilenceWatch {
   }
 
   /**
-   * Returns the time of the next move because of a silent log. The log is also silent on every node while the servers hold an
-   * election. So the node moves once, and moves again only after other nodes have had time to write.
+   * Returns the time at which a silent log causes the next change of server. During an election among the servers, the log is
+   * silent on every node. So the node changes its server once, and changes it again only after other nodes have had time to
+   * write.
    */
   #logDueMs(): number {
     const { timing, appliedMs } = this.#options;

@@ -18,8 +18,8 @@ export interface TermOptions
 }
 
 /**
- * A term is the time in which a node leads. All prices and records of the host pass through the term. A term that is over ignores prices
- * and records. So there is no harm if a part of the host learns of the end late.
+ * A term is the time in which a node leads. All prices and records of the host pass through the term. A term that has ended
+ * ignores prices and records. So a part of the host may learn of the end late without harm.
  */
 export class Term {
   readonly epoch: number;

@@ -1,4 +1,4 @@
-/** A fault of the log that a lagging server shows too: it counts when it is still there after some time. */
+/** A fault of the log that a lagging server also shows. The fault counts only when the fault lasts for some time. */
 export class LastingFault {
   readonly #nowMs: () => number;
   readonly #lastsMs: number;
@@ -14,13 +14,16 @@ export class LastingFault {
     return this.#sinceMs !== undefined;
   }
 
-  /** Notes that the fault is there. @returns true when it has been there for so long that it counts */
+  /**
+   * Notes that the fault is present.
+   * @returns true when the fault has lasted long enough to count
+   */
   seen(): boolean {
     this.#sinceMs ??= this.#nowMs();
     return this.#nowMs() - this.#sinceMs >= this.#lastsMs;
   }
 
-  /** Notes that the fault is not there. */
+  /** Notes that the fault has ended. */
   gone(): void {
     this.#sinceMs = undefined;
   }

@@ -25,29 +25,29 @@ export const ENTRY_OVERHEAD_BYTES = 64;
 export interface LogBatch {
   /** The sequence of the claim that began the epoch. */
   readonly epoch: number;
-  /** The place of the record in the log. */
+  /** The sequence of the record in the log. */
   readonly sequence: number;
-  /** The ID of the record before; empty if its writer did not know it. */
+  /** The ID of the preceding record; empty if the writer did not know this ID. */
   readonly after: string;
   readonly claim?: Claim | undefined;
   /** The entries, in order. */
   readonly entries: readonly LogEntry[];
 }
 
-/** A record of the asset for the store. With `publisherKey` it is that publisher's accepted input for the asset. */
+/** A record of an asset for the store. An entry with `publisherKey` is that publisher's accepted input for the asset. */
 export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
   /** The encoding of a holding by `records/second_record.ts`, or the encoding of an input by `records/accepted_input.ts`. */
   readonly bytes: Uint8Array;
 }
 
-/** The claim of a node. The node leads from this record on. With `resign` the node led until this record. */
+/** The claim of a node. From this record on, the node leads. A claim with `resign` ends the node's lead. */
 export interface Claim {
   readonly node: number;
   readonly name: string;
   /** The ID of the process. No other process has the same ID. */
   readonly run: string;
-  /** The number of this claim among those of its process: two claims after the same record are two records. */
+  /** The number of this claim among the claims of its process. The number makes two claims after the same record different. */
   readonly attempt: number;
   readonly configHash: Uint8Array;
   readonly resign: boolean;

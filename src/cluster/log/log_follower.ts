@@ -7,8 +7,8 @@ import { RecentRecords } from './recent_records.js';
 import { BrokenChain, RecordChain } from './record_chain.js';
 
 /**
- * The number of times that a record that is not part of the chain is read, each time from another server: one of them may have a
- * sound copy.
+ * The number of reads of a record that is not part of the chain. Each read asks a different server, because that server may have
+ * a sound copy.
  */
 const CHAIN_READS = 3;
 
@@ -21,7 +21,7 @@ export class LogFollower {
   readonly #chain: RecordChain;
   /** The newest records; empty on a node that may not write to the log. */
   readonly #recent = new RecentRecords();
-  /** The reads of the next record in which it was not part of the chain. */
+  /** The number of reads in which the next record was not part of the chain. */
   #chainReads = 0;
   #position: LogPosition;
   /** The highest known sequence of the log. */
@@ -34,9 +34,9 @@ export class LogFollower {
   /** The time of the next read; `undefined` if a read is only needed after a silence. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
-  /** The log ends before the last known record, or with another one. */
+  /** The fault of a log that ends before the last known record or has a different record there. */
   readonly #lostEnd: LastingFault;
-  /** A record in the middle of the log is missing. */
+  /** The fault of a log in which a record between others is missing. */
   readonly #hole: LastingFault;
   #stopListening: (() => void) | undefined;
   #isStopped = false;
@@ -67,7 +67,10 @@ export class LogFollower {
     return this.#position;
   }
 
-  /** The ID of the last applied record; empty if unknown. The record at {@link position} may be a skipped one after it. */
+  /**
+   * The ID of the last applied record; empty if unknown. The record at {@link position} may be a skipped record after the last
+   * applied record.
+   */
   get lastId(): string {
     return this.#chain.lastId;
   }
@@ -77,27 +80,30 @@ export class LogFollower {
     return this.#chain.skippedCount;
   }
 
-  /** The time at which the last record was applied, or following began. */
+  /** The time at which the last record was applied; before the first record, the time at which following began. */
   get appliedMs(): number {
     return this.#appliedMs;
   }
 
-  /** The number of records that are known to be in the log and are not applied yet. */
+  /** The number of known records of the log that this node has not applied yet. */
   get lag(): number {
     return Math.max(0, this.#endSequence - this.#position.sequence);
   }
 
-  /** True while records are known that are not applied: the log has them, or has lost them. */
+  /** True while this node knows of records that it has not applied. The log still has these records, or has lost them. */
   get isBehind(): boolean {
     return this.#knownEnd > this.#position.sequence;
   }
 
-  /** True if the log was read to its end at least once and no later record is known. */
+  /** True if this node has read the log to its end at least once and knows of no later record. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp && this.lag === 0;
   }
 
-  /** Receives a committed record. Applies it at once, or reads the log when records before it are missing or it looks damaged. */
+  /**
+   * Receives a committed record. Applies the record at once. If earlier records are missing, or if the record looks damaged, this
+   * function reads the log instead.
+   */
   offer(record: LogRecord): void {
     if (this.#isStopped || record.sequence <= this.#position.sequence) return;
     this.#endSequence = Math.max(this.#endSequence, record.sequence);
@@ -105,7 +111,7 @@ export class LogFollower {
     if (!isNext || this.#apply(record) !== undefined) void this.catchUp();
   }
 
-  /** Resolves when the log has been read to the end that a server knows, or when no server answered. */
+  /** Resolves when this node has read the log to the end that a server reports, or when no server has answered. */
   catchUp(): Promise<void> {
     this.#reading ??= this.#read()
       .then((isAtEnd) => {
@@ -122,14 +128,15 @@ export class LogFollower {
   }
 
   /**
-   * Returns the time of the next read. A read follows a silence, because the last record may have been lost on its way to this node.
+   * Returns the time of the next read. The node also reads after a silence, because the last record may have been lost on its way
+   * to this node.
    */
   nextDueMs(): number {
     if (this.#reading !== undefined) return Number.POSITIVE_INFINITY;
     return this.#againMs ?? Math.max(this.#appliedMs, this.#readMs) + this.#options.timing.leaseMs;
   }
 
-  /** @returns true when all records are applied that the log had when the read began */
+  /** @returns true when this node has applied all records that the log had when the read began */
   async #read(): Promise<boolean> {
     const { bus, nowMs, timing } = this.#options;
     this.#readMs = nowMs();
@@ -153,8 +160,8 @@ export class LogFollower {
   }
 
   /**
-   * Reads to the end that the log had at the beginning. Records that are committed during the read are applied when they arrive,
-   * because in a busy log a read up to the newest record would never end.
+   * Reads to the end that the log had at the beginning of the read. Records that the servers commit during the read are applied
+   * when they arrive. In a busy log, a read up to the newest record would never end.
    */
   async #readToEnd(): Promise<void> {
     let before: number;
@@ -181,8 +188,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the end of the log with the known records. If the log ends before the last known record, it is read again, because the
-   * server may lag. After some time the log is treated as a log that has lost records.
+   * Compares the end of the log with the known records. If the log ends before the last known record, this node reads the log
+   * again, because the server may lag. After some time, the node concludes that the log has lost records.
    */
   #compareEnd(known: LogPosition, knownEnd: number, last: LogPosition): void {
     const { nowMs, timing } = this.#options;
@@ -199,8 +206,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the beginning of the log with the applied records. Old records are deleted; a node that was away for longer
-   * continues with the records that are left.
+   * Compares the beginning of the log with the applied records. The servers delete old records. A node that was away for longer
+   * continues with the remaining records.
    * @param hole the records that a server reported missing
    */
   async #compareBeginning(hole: string | undefined): Promise<void> {
@@ -222,7 +229,7 @@ export class LogFollower {
     this.#options.missing(firstSequence);
   }
 
-  /** @returns the fault of a record that is not part of the chain; it was not applied */
+  /** @returns the fault of a record that is not part of the chain and was not applied */
   #apply(record: LogRecord): string | undefined {
     const { sequence, id } = record;
     try {
@@ -258,16 +265,16 @@ export class LogFollower {
     await this.#checkLastApplied();
     this.#chainReads = 0;
     this.#chain.skip(record, fault);
-    // Lost records can be brought back only together with the skipped ones between them.
+    // Lost records can be restored only together with the skipped records between them.
     if (this.#options.restored !== undefined) this.#recent.add(record, this.#position);
     this.#position = { sequence, id };
     this.#options.skipped(reason);
   }
 
   /**
-   * Checks that the log still has the last applied record. A record that no leader wrote names no predecessor, so it may hide
-   * that the log has lost the records before it.
-   * @throws Error when the log has another record there
+   * Checks that the log still has the last applied record. A record that no leader wrote does not name its predecessor. Such
+   * records may hide that the log has lost the records before them.
+   * @throws Error when the log has a different record in that place
    */
   async #checkLastApplied(): Promise<void> {
     const applied = this.#position;
@@ -279,7 +286,7 @@ export class LogFollower {
     throw new Error(reason);
   }
 
-  /** Returns the fault that shows two writers of the log at a time. */
+  /** Returns the fault of a record that proves two simultaneous writers of the log. */
   #wrongIn({ epoch, claim }: LogBatch, sequence: number): string | undefined {
     if (claim !== undefined && !claim.resign)
       return epoch === sequence ? undefined : `claims epoch ${epoch}, which is not its place`;

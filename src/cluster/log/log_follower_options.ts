@@ -10,17 +10,17 @@ export interface LogFollowerOptions {
   readonly reportedEnd: () => number;
   /** Called with the next record of the log. */
   readonly apply: (batch: LogBatch, position: LogPosition) => void;
-  /** Called once, when all records have been applied that the log had when following began. */
+  /** Called once, after this node has applied all records that the log had when following began. */
   readonly caughtUp: () => void;
   /** Called when the record after the position was deleted from the log. Following continues at this sequence. */
   readonly missing: (firstSequence: number) => void;
-  /** Called when this log cannot be followed. After this call no record is applied. */
+  /** Called when this node can no longer follow the log. After this call, no record is applied. */
   readonly broken: (reason: string) => void;
   /** Called when a record has no effect, because it is not part of the chain. */
   readonly skipped: (reason: string) => void;
-  /** Called when records that the log had lost were appended again; absent on a node that may not write to the log. */
+  /** Called after this node has appended lost records again; absent on a node that may not write to the log. */
   readonly restored?: ((count: number) => void) | undefined;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs' | 'regressedMs'>;
-  /** Returns milliseconds of a clock that does not go back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
 }

@@ -3,7 +3,8 @@ export interface LogServers {
   /**
    * Returns the state of the servers.
    * @param nowMs the wall clock
-   * @throws LogGone when the servers have no log; Error when no server answers, for example during an election among the servers
+   * @throws LogGone when the servers have no log
+   * @throws Error when no server answers, for example during an election among the servers
    */
   serverReport(nowMs: () => number): Promise<ServerReport>;
   /**
@@ -12,25 +13,25 @@ export interface LogServers {
    */
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport>;
   /**
-   * Asks each server that keeps the log when it writes to its disk.
-   * @throws Error when no server names those that keep the log, for example during an election among the servers
+   * Asks each server that keeps the log when the server writes to its disk.
+   * @throws Error when no server can name the servers that keep the log, for example during an election
    */
   serverDisks(): Promise<readonly ServerDisk[]>;
 }
 
-/** A server that keeps the log, and its disk. */
+/** A server that keeps the log, and the server's disk. */
 export interface ServerDisk {
   readonly server: string;
-  /** True when the server is known to be away: it takes part in no write. */
+  /** True when the other servers report that this server is away. The server then takes part in no write. */
   readonly isAway: boolean;
   /**
-   * The longest time, in ms, after which a record is past `fsync`; 0 when a record is acknowledged only after it. `undefined` when
-   * the server did not answer.
+   * The longest time, in ms, from a record's acknowledgement to its `fsync`. The time is 0 when the server acknowledges only
+   * after `fsync`. `undefined` when the server did not answer.
    */
   readonly syncMs: number | undefined;
 }
 
-/** The error for a log that the servers do not have any more: it was deleted, or they lost their disks. */
+/** The error for a log that the servers no longer have, because somebody deleted the log or because the servers lost their disks. */
 export class LogGone extends Error {
   override readonly name = 'LogGone';
 

@@ -4,29 +4,29 @@ import { BATCH_BYTES_MAX, type Claim, ENTRY_BYTES_MAX, entryBytes, type LogEntry
 import { chainedRecord } from './record_chain.js';
 
 /**
- * The largest size of entries that wait to be written. If the log accepts nothing for so long, another node that can reach the log
- * leads.
+ * The largest size of entries that wait to be written. A node with more waiting entries cannot reach the log, so another node
+ * must lead.
  */
 export const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface LogWriterOptions {
   readonly bus: Pick<Bus, 'append'>;
-  /** The follower of the log. Everything that this node writes takes effect when the follower applies it. */
+  /** The follower of the log. Each write of this node takes effect when the follower applies the write. */
   readonly follower: {
     readonly position: LogPosition;
-    /** The ID of the last record that has an effect. */
+    /** The ID of the last applied record. */
     readonly lastId: string;
     offer(record: LogRecord): void;
     catchUp(): Promise<void>;
   };
   readonly epoch: number;
-  /** The time at which the claim of this epoch was sent. */
+  /** The time at which this node sent the claim of this epoch. */
   readonly claimedMs: number;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs'>;
   readonly nowMs: () => number;
   /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
-  /** Called when a write was refused, or when its outcome is unknown. */
+  /** Called when the servers refuse a write, or when the outcome of a write is unknown. */
   readonly failed: () => void;
   /** Called when more than {@link WAITING_BYTES_MAX} bytes wait. */
   readonly overflowed: () => void;
@@ -53,10 +53,11 @@ export class LeadershipLost extends Error {
 }
 
 /**
- * Writes one epoch of the log. One write is under way at a time, and entries gather meanwhile: with two writes, the first could
- * be lost and the second be accepted after the claim of another node. A write that may be lost is sent again unchanged, until the
- * log shows the write or another record in its place. After the claim of another node, writing ends; after a record that all nodes
- * skip, the write goes to the next place.
+ * Writes one epoch of the log. Only one write is under way at a time, and entries gather meanwhile. With two simultaneous writes,
+ * the first could be lost and the second could be accepted after the claim of another node.
+ *
+ * The writer sends a write that may be lost again, unchanged, until the log shows the write or another record in its place.
+ * Writing ends after the claim of another node. After a record that all nodes skip, the write moves to the next place.
  */
 export class LogWriter {
   readonly #options: LogWriterOptions;
@@ -80,7 +81,7 @@ export class LogWriter {
     this.#acknowledgedSentMs = options.claimedMs;
   }
 
-  /** The time at which the newest acknowledged write was sent. No other node had claimed before that time. */
+  /** The time at which this node sent the newest acknowledged write. No other node had claimed before that time. */
   get acknowledgedSentMs(): number {
     return this.#acknowledgedSentMs;
   }
@@ -134,7 +135,7 @@ export class LogWriter {
     });
   }
 
-  /** Writes the waiting entries, then this claim. After the claim nothing is written. */
+  /** Writes the waiting entries, and then this claim. Writing ends with the claim. */
   finish(claim: Claim): void {
     this.#last ??= claim;
     this.#continue();
@@ -208,7 +209,7 @@ export class LogWriter {
     return chainedRecord({ epoch, sequence, after: follower.lastId, claim, entries });
   }
 
-  /** Takes the next entries that fit in one record; at least one when any wait. */
+  /** Takes the next entries that fit in one record. If any entries wait, takes at least one entry. */
   #take(): LogEntry[] {
     let bytes = 0;
     let count = 0;
@@ -231,7 +232,7 @@ export class LogWriter {
     const { bus, follower, nowMs } = this.#options;
     const after = follower.position;
     let write = this.#write!;
-    // A record that all nodes skip may have taken the place of the write, so the write cannot be accepted there any more.
+    // A record that all nodes skip may have taken the place of the write. The servers can then no longer accept the write there.
     if (write.record.sequence !== after.sequence + 1)
       this.#write = write = { ...write, record: this.#recordOf(write.entries, write.claim) };
     const { record } = write;
@@ -247,8 +248,8 @@ export class LogWriter {
   }
 
   /**
-   * Reads the log to find out if it has the write. A server that lags may not show the write yet, so the write is sent again
-   * unchanged.
+   * Reads the log to learn whether the log has the write. A lagging server may not show the write yet, so this node sends the
+   * write again unchanged.
    */
   #resolveDoubt(write: Write): void {
     if (this.#isOver || this.#write !== write) return;

@@ -1,14 +1,14 @@
 import type { LogPosition } from '../bus.js';
 
-/** The end of a reason for which a node stops, when an operator must decide to go on without some records. */
+/** The last part of the message when a node stops and an operator must decide whether to continue without some records. */
 export const WITHOUT_THEM =
   '; to go on without them, run tickseal store FOLDER --new-log: see "When records are lost" in CLUSTER.md';
 
 /**
- * Returns the reason for which a node stops when the log has lost records.
- * @param last the last record that the log has
+ * Returns the message of a node that stops because the log has lost records.
+ * @param last the last record of the log
  * @param applied the last record that this node has applied
- * @param knownEnd the last sequence that the log is known to have had
+ * @param knownEnd the highest sequence that any node has seen in the log
  */
 export function lostRecordsText(last: LogPosition, applied: LogPosition, knownEnd: number): string {
   const known =

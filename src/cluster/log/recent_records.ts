@@ -1,13 +1,13 @@
 import { type Bus, LOG_START, type LogPosition, type LogRecord } from '../bus.js';
 
-/** The largest size of the records that a node keeps to bring them back. */
+/** The largest size of the records that a node keeps in order to restore them. */
 export const RECENT_BYTES_MAX = 32 * 1024 * 1024;
 
-/** The newest applied records: message servers that lost the end of the log receive them again. */
+/** The newest applied records. A node appends these records again when the message servers have lost the end of the log. */
 export class RecentRecords {
   readonly #bytesMax: number;
   #records: LogRecord[] = [];
-  /** The record before the first kept one. */
+  /** The position before the first kept record. */
   #before: LogPosition = LOG_START;
   #bytes = 0;
   #restoring: Promise<unknown> | undefined;
@@ -16,11 +16,11 @@ export class RecentRecords {
     this.#bytesMax = bytesMax;
   }
 
-  /** @param before the place of the record before it */
+  /** @param before the position of the preceding record */
   add(record: LogRecord, before: LogPosition): void {
     if (this.#records.at(-1)?.id !== before.id) this.clear();
     if (this.#records.length === 0) this.#before = before;
-    // A copy, because the bytes of a received record are a part of a larger message.
+    // The bytes are copied, because the bytes of a received record are a part of a larger message.
     this.#records.push({ ...record, bytes: new Uint8Array(record.bytes) });
     this.#bytes += record.bytes.length;
     if (this.#bytes > this.#bytesMax) this.#dropOldest();
@@ -31,7 +31,10 @@ export class RecentRecords {
     this.#bytes = 0;
   }
 
-  /** Returns the records after the end of a log; none when the log has another history or ends before the kept records. */
+  /**
+   * Returns the records after the end of a log. Returns no records when the log has a different history or ends before the kept
+   * records.
+   */
   after({ sequence, id }: LogPosition): readonly LogRecord[] {
     if (sequence === this.#before.sequence && id === this.#before.id) return [...this.#records];
     const place = this.#records.findIndex((record) => record.sequence === sequence);
@@ -39,9 +42,9 @@ export class RecentRecords {
   }
 
   /**
-   * Restores the records after the end of a log, unless that is under way. The servers refuse the records when the log still has them,
-   * and only the server that answered lags.
-   * @param restored called when the servers have the records
+   * Starts restoring the records after the end of a log, unless restoring is already under way. When only the answering server
+   * lags, the log still has the records, so the servers refuse them.
+   * @param restored called when the servers have stored the records
    */
   bringBack(bus: Pick<Bus, 'append'>, end: LogPosition, restored: (count: number) => void): void {
     this.#restoring ??= this.restore(bus, end)
@@ -55,7 +58,8 @@ export class RecentRecords {
   }
 
   /**
-   * Appends the records after the end of the log again, unchanged. A record has the same ID everywhere, so several nodes may do it.
+   * Appends the records after the end of the log again, unchanged. A record has the same ID on every node, so several nodes may
+   * restore at the same time.
    * @returns the number of appended records
    * @throws Error when the servers refuse a record or do not answer
    */
@@ -69,7 +73,7 @@ export class RecentRecords {
     return records.length;
   }
 
-  /** Drops a quarter of the size at once, so that dropping costs little for each record. */
+  /** Drops a quarter of the size at once, which makes dropping cheap for each record. */
   #dropOldest(): void {
     let count = 0;
     while (this.#bytes > 0.75 * this.#bytesMax && count < this.#records.length - 1)

@@ -3,12 +3,12 @@ import type { LogRecord } from '../bus.js';
 import { UnreadableMessage } from '../unreadable.js';
 import { decodeLogBatch, encodeLogBatch, type LogBatch, NewerVersion } from './log_batch.js';
 
-/** The number of skipped records whose IDs are remembered; a later record may follow one of them. */
+/** The number of remembered IDs of skipped records. A later record may follow a skipped record. */
 const SKIPPED_MAX = 64;
 
 /**
- * Returns the ID of a record: the SHA-256 of its bytes in hex. The bytes contain the ID of the record before, so an ID identifies
- * a record and the whole log before it.
+ * Returns the ID of a record: the SHA-256 of its bytes in hex. The bytes contain the ID of the preceding record. So an ID
+ * identifies a record and the whole log before that record.
  */
 export function recordId(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
@@ -20,19 +20,23 @@ export function chainedRecord(batch: LogBatch): LogRecord {
   return { sequence: batch.sequence, id: recordId(bytes), bytes };
 }
 
-/** The fault for which a record has no effect. */
+/** A record without effect, and its fault. */
 export interface RecordFault {
   readonly fault: string;
 }
 
-/** Thrown when the log goes on from a record that this node has not applied: damage, a hole, or another history. */
+/**
+ * Thrown when the log continues from a record that this node has not applied. The cause is damage, a missing record, or a
+ * different history.
+ */
 export class BrokenChain extends Error {
   override readonly name = 'BrokenChain';
 }
 
 /**
- * The chain of the applied records. No leader wrote a record whose bytes have another hash than its ID, or name another place: all
- * nodes skip it. Each other record names the record before it; when that is not the last applied record, the chain is broken.
+ * The chain of the applied records. All nodes skip a record whose ID is not the hash of its bytes, and a record whose bytes name
+ * a different place. No leader wrote such a record. Each other record names its predecessor. If this predecessor is not the last
+ * applied record, the chain is broken.
  */
 export class RecordChain {
   #lastId: string;
@@ -40,7 +44,7 @@ export class RecordChain {
   readonly #skipped = new Map<string, string>();
   #skippedCount = 0;
 
-  /** @param lastId the ID of the last applied record; empty if unknown: then the next record may follow any record */
+  /** @param lastId the ID of the last applied record; if empty, the next record may follow any record */
   constructor(lastId: string) {
     this.#lastId = lastId;
   }
@@ -57,7 +61,7 @@ export class RecordChain {
 
   /**
    * Reads the next record of the log.
-   * @throws BrokenChain when the record follows another record than the last one of the chain
+   * @throws BrokenChain when the record follows a different record than the last record of the chain
    * @throws NewerVersion when a newer release wrote the record
    */
   read({ sequence, id, bytes }: LogRecord): LogBatch | RecordFault {
@@ -74,26 +78,26 @@ export class RecordChain {
     return batch;
   }
 
-  /** Takes a record into the chain. */
+  /** Adds a record to the chain. */
   add(id: string): void {
     this.#lastId = id;
     this.#skipped.clear();
   }
 
-  /** Skips a record: it has no effect. */
+  /** Skips a record, which then has no effect. */
   skip({ sequence, id }: LogRecord, fault: string): void {
     this.#skippedCount++;
     if (this.#skipped.size < SKIPPED_MAX) this.#skipped.set(id, `record ${sequence} ${fault}`);
   }
 
-  /** Begins again after a part of the log that this node has not read. */
+  /** Restarts the chain after a part of the log that this node has not read. */
   restart(): void {
     this.add('');
   }
 
   #checkPredecessor({ after, claim }: LogBatch): void {
     if (this.#lastId === '' || after === this.#lastId) return;
-    // A leader that knew no record before it writes a claim without a predecessor.
+    // A leader that knew no earlier record writes a claim without a predecessor.
     if (after === '' && claim !== undefined && !claim.resign) return;
     const skipped = this.#skipped.get(after);
     throw new BrokenChain(

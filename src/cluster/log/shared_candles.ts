@@ -4,13 +4,13 @@
  */
 export interface SharedCandles {
   /**
-   * Resolves when so many servers have the block that it cannot be lost.
+   * Resolves when enough servers have stored the block that no single failure can lose the block.
    * @throws Error when this is unknown
    */
   put(key: CandleKey, bytes: Uint8Array): Promise<void>;
   /**
-   * Reads every block, oldest first. With `prefix` it reads only the blocks whose keys begin with these words. Blocks of the last
-   * seconds may be missing.
+   * Reads every block, oldest first. With `prefix`, reads only the blocks whose keys begin with these words. The newest blocks,
+   * of the last seconds, may be missing.
    * @throws Error when no server answers
    */
   read(prefix?: CandleKey): AsyncIterable<KeyedCandles>;

@@ -8,7 +8,7 @@ export interface NatsUser {
   readonly login: { readonly password: string } | { readonly nkey: string };
 }
 
-/** The passwords, or their hashes, of the users for the CLI `nats`. */
+/** The passwords, or their hashes, for the users of the command `nats`. */
 export interface NatsStaff {
   readonly operatorPassword: string;
   readonly systemPassword: string;
@@ -22,9 +22,9 @@ export function natsUserName(node: number): string {
 /**
  * Returns the `accounts` of the NATS servers of a cluster, in the form of their configuration file.
  *
- * The aggregators share an account. Each edge has an account of its own, into which the server carries the log and the prices, and
- * from which it carries the edge's own messages and requests. A server does not check the reply subject of a request, so the
- * answer to an edge reaches nothing outside of its account.
+ * The aggregators share an account. Each edge has a separate account. The server carries the log and the prices into the edge's
+ * account, and carries the edge's messages and requests out of it. A server does not check the reply subject of a request. With
+ * separate accounts, an answer to an edge cannot leave the edge's account.
  * @param name `cluster.name` of the nodes' configuration
  */
 export function natsAccounts(name: string, users: readonly NatsUser[], staff?: NatsStaff): string {
@@ -69,12 +69,12 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
 }
 
 /**
- * The request that a NATS server looks for in the imports of an account. Without it the server itself answers all requests of the
- * account to JetStream, with an error. No user of the account may send it.
+ * The request that a NATS server looks for in the imports of an account. Without this import, the server itself answers all
+ * JetStream requests of the account with an error. No user of the account may send this request.
  */
 const JETSTREAM_INFO = '$JS.API.INFO';
 
-/** The request that each server answers with its state, also with `sync_interval` of its configuration. */
+/** The request for the state of each server. The answer includes `sync_interval` of the server's configuration. */
 const SERVER_STATES = '$SYS.REQ.SERVER.PING.VARZ';
 
 /** Returns the subjects of the messages that an edge receives. */
@@ -88,7 +88,10 @@ interface AskedSubject {
   readonly isLong: boolean;
 }
 
-/** Returns the subjects of the messages and requests of an edge. @param node `*` for all edges */
+/**
+ * Returns the subjects of the messages and requests that an edge sends.
+ * @param node `*` for all edges
+ */
 function askedSubjects(names: Names, node: number | '*'): AskedSubject[] {
   const streams = [names.logStream, names.candleStream];
   const short = [
@@ -164,7 +167,7 @@ function edgeLines(names: Names, user: NatsUser): string[] {
 }
 
 interface Permissions {
-  /** The subjects of each line. */
+  /** The subjects, grouped by line of the configuration file. */
   readonly publish: readonly (readonly string[])[];
   readonly subscribe: readonly (readonly string[])[];
   readonly more?: readonly string[];

@@ -9,7 +9,10 @@ const SILENT_MS_MAX = 2_000;
 
 const END_OF_BATCH = 204;
 const NOT_FOUND = 404;
-/** The status of an answer when no server with a copy listens. The stream may be new, or its servers may be starting. */
+/**
+ * The status of an answer when no server with a copy listens. The stream may be new, or the servers of the stream may be
+ * starting.
+ */
 const NO_RESPONDERS = 503;
 const ASK_AGAIN_MS = 100;
 

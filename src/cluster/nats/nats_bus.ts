@@ -15,14 +15,14 @@ const API_MS_MAX = 2_000;
 const ANSWERS_MAX = 10_000;
 /**
  * The subjects to which an answer may go: the inbox of a client, or the subject by which a NATS server carries an answer into
- * another account. A server does not check the reply subject of a request, so an answer to any other subject could go into the
- * log, with the rights of the node that answers.
+ * another account. A server does not check the reply subject of a request. Without this limit, an attacker could direct an answer
+ * into the log with the rights of the answering node.
  */
 const REPLY_SUBJECT = /^_(?:INBOX|R_)\./;
 
 /**
  * Connects, and prepares the streams.
- * @throws Error of one sentence
+ * @throws Error whose message is one sentence
  */
 export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   const endMs = performance.now() + (options.startMsMax ?? START_MS_MAX);
@@ -37,7 +37,7 @@ export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   }
 }
 
-/** A bus over NATS servers. The log is a JetStream stream. Messages that may be lost are plain messages. */
+/** A bus over NATS servers. The log is a JetStream stream. Plain NATS messages carry everything that may be lost. */
 export class NatsBus implements Bus, LogServers {
   readonly candles: SharedCandles;
   readonly #connection: BusConnection;

@@ -66,14 +66,14 @@ export class BusConnection {
     return this.#isUsable ? this.client.info?.server_name : undefined;
   }
 
-  /** The number of messages that looked like a record of a stream, and were not. */
+  /** The number of messages that arrived in place of a record and were not a record of the stream. */
   get refusedRecords(): number {
     return this.#refusedRecords;
   }
 
   /**
-   * Tells whether a message is a record of this stream, in the words of the server that sent it; otherwise the message is
-   * counted. A server sends records of any stream to any reply subject that a client names.
+   * Tells whether a message is a record of this stream, according to the headers of the sending server. Counts every other
+   * message. A server sends records of any stream to any reply subject that a client names.
    */
   isRecordOf(stream: string, { headers }: Msg): boolean {
     const isRecord = headers?.get('Nats-Stream') === stream;
@@ -240,7 +240,7 @@ function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
 function authenticatorOf(credentials: string): Authenticator {
   const text = credentials.trim();
   const bytes = (of: string) => new TextEncoder().encode(of);
-  // The client only reads a credentials file whose last line has an end.
+  // The client reads a credentials file only if the last line ends with a line break.
   if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(bytes(`${text}\n`));
   if (/^SU[A-Z2-7]{56}$/.test(text)) return nkeyAuthenticator(bytes(text));
   const at = text.indexOf(':');

@@ -12,7 +12,7 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 const NO_RESPONDERS = 503;
 const NS_PER_MS = 1_000_000;
 
-/** The part of a server's answer to `$SYS.REQ.SERVER.PING.VARZ` that tells when the server writes to its disk. */
+/** The part of a server's answer to `$SYS.REQ.SERVER.PING.VARZ` that states when the server writes to its disk. */
 const serverState = z.object({
   server: z.object({ name: z.string().max(256) }),
   data: z.object({
@@ -26,9 +26,9 @@ const serverState = z.object({
 });
 
 /**
- * Asks each server that keeps the log when it writes to its disk. The servers answer in their system account, which the account of
- * the aggregators imports.
- * @throws Error when no server names those that keep the log
+ * Asks each server that keeps the log when the server writes to its disk. The servers answer in their system account. The account
+ * of the aggregators imports these answers.
+ * @throws Error when no server can name the servers that keep the log
  */
 export async function askDisks(
   connection: BusConnection,
@@ -46,7 +46,10 @@ export async function askDisks(
     .sort((a, b) => a.server.localeCompare(b.server));
 }
 
-/** Resolves when the servers have answered, or after some time. @returns the time after which each server writes to its disk */
+/**
+ * Resolves when the servers have answered, or after a time limit.
+ * @returns the time after which each server writes to its disk
+ */
 function collect(
   connection: BusConnection,
   subject: string,

@@ -14,10 +14,12 @@ const WRONG_LAST_SEQUENCE = 10_071;
 const NO_MESSAGE = 10_037;
 
 /**
- * The log in its own stream. The subject of each record is unique, because it ends with the record's ID. So a write can name its
- * predecessor by sequence and by ID. The servers compare the ID as the last sequence of the predecessor's subject. The header
- * `Nats-Expected-Last-Msg-Id` must not be used, because each copy of the stream checks it separately. In server 2.15.1 a copy that
- * has just caught up knows an old ID. Such a copy accepts no more records, and reports this only in its server's log.
+ * The log in a separate stream. The subject of each record is unique, because the subject ends with the record's ID. So a write
+ * can name its predecessor by sequence and by ID. The servers compare the ID with the last sequence of the predecessor's subject.
+ *
+ * The log must not use the header `Nats-Expected-Last-Msg-Id`, because each copy of the stream checks this header separately. In
+ * server 2.15.1, a copy that has just caught up knows only an old ID. Such a copy accepts no more records, and reports this only
+ * in its server's log.
  */
 export class Log {
   readonly #connection: BusConnection;
@@ -65,7 +67,7 @@ export class Log {
     });
   }
 
-  /** @returns the sequence; `undefined` when the record was refused because its predecessor is not the log's end. */
+  /** @returns the sequence; `undefined` when the servers refused the record because its predecessor is not the log's end */
   async #write(after: LogPosition, id: string, bytes: Uint8Array): Promise<number | undefined> {
     const expected = headers();
     expected.set('Nats-Expected-Stream', this.#names.logStream);

@@ -9,7 +9,7 @@ export interface NatsOptions {
   readonly servers: readonly string[];
   /** A credentials file's text, an NKey seed, or `user:password`. */
   readonly credentials?: string;
-  /** The files of TLS. Each connection reads them again. */
+  /** The files for TLS. Each connection reads these files again. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** The number of servers that keep each record. */
   readonly replicas: 1 | 3 | 5;
@@ -17,7 +17,7 @@ export interface NatsOptions {
   readonly candleRetentionMs: number;
   /** The time for which records stay in the log. */
   readonly logRetentionMs: number;
-  /** The longest time in which a server must answer at the start. */
+  /** The time within which a server must answer at the start. */
   readonly startMsMax?: number;
   /** Called with a sentence for the operator when a connection was lost or a server refused a request. */
   readonly onNotice: (text: string) => void;

@@ -15,10 +15,10 @@ const RETRY_MS = 250;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Creates the streams of a cluster. Changes existing streams that keep fewer copies than requested, or keep records for a shorter
- * time. These limits are never reduced, because nodes with an older configuration may need the larger limits. An edge only waits
- * until the streams exist.
- * @throws Error of one sentence
+ * Creates the streams of a cluster. Raises the limits of existing streams that keep fewer copies than requested, or that keep
+ * records for a shorter time. This function never reduces these limits, because nodes with an older configuration may need the
+ * larger limits. An edge only waits until the streams exist.
+ * @throws Error whose message is one sentence
  */
 export async function prepareStreams(
   manager: JetStreamManager,
@@ -111,8 +111,8 @@ export function isCode(error: unknown, ...codes: readonly number[]): boolean {
 }
 
 /**
- * Tells whether an error is permanent. Other errors may pass, because the servers of a starting cluster need a few seconds to find
- * each other.
+ * Tells whether an error is permanent. The servers of a starting cluster need a few seconds to find each other, so other errors
+ * may end without a change.
  */
 function isFinal(error: unknown): boolean {
   return (

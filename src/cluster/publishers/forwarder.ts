@@ -19,9 +19,9 @@ const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
 /** The size that is added to the size of each message's text. */
 const MESSAGE_BYTES = 256;
 /**
- * The time for which a message is sent repeatedly. A message that must be in the log waits while the servers elect the server
- * that leads the log. Such a message also waits while the leading node's server is cut off from the other servers, at most for
- * `cluster.tick_lease`: 12 s by default.
+ * The time for which a message is sent repeatedly. A message that must be in the log waits while the servers elect the leader of
+ * the log. Such a message also waits while the leading node's server is cut off from the other servers. The second wait lasts at
+ * most `cluster.tick_lease`, by default 12 s.
  */
 const UNANSWERED_MS_MAX = 3_000;
 const DURABLE_MS_MAX = 15_000;
@@ -34,9 +34,9 @@ export interface ForwarderOptions {
   readonly bus: Pick<Bus, 'ask'>;
   /** The number of this node. */
   readonly node: number;
-  /** A random text that no other process knows: the sessions of this process begin with it. */
+  /** A random text that no other process knows. The names of all sessions of this process begin with this text. */
   readonly secret: string;
-  /** Returns the epoch of the node that leads, which may be this one; `undefined` while no leader is known. */
+  /** Returns the epoch of the leading node, which may be this node; `undefined` while no leader is known. */
   readonly epoch: () => number | undefined;
   readonly nameOf: (session: PublisherSession) => CallerName;
   readonly nowMs: () => number;
@@ -46,8 +46,8 @@ interface Unanswered {
   readonly number: number;
   readonly message: PackedMessage;
   /**
-   * The caller and the bytes with which {@link SharedRoom} counted the message. Both are kept because a reload may rename a
-   * token before the answer.
+   * The caller and the bytes with which {@link SharedRoom} counted the message. The entry keeps both, because a reload may rename
+   * a token before the answer.
    */
   readonly caller: string;
   readonly bytes: number;
@@ -71,8 +71,8 @@ interface PublisherQueue {
 }
 
 /**
- * Sends the messages of publishers to the node that leads, in order, and keeps each message until it is answered. When an
- * answer is missing, or when another node leads, all unanswered messages of the connection are sent again in order.
+ * Sends the messages of publishers to the leading node, in order, and keeps each message until the leader answers. When an answer
+ * is missing, or when another node leads, the forwarder sends all unanswered messages of the connection again, in order.
  */
 export class Forwarder implements PublishReceiver {
   readonly #options: ForwarderOptions;
@@ -132,7 +132,7 @@ export class Forwarder implements PublishReceiver {
     }
   }
 
-  /** Tells whether the connection has unanswered messages. If so, its next message must wait behind them. */
+  /** Tells whether the connection has unanswered messages. If so, the connection's next message must wait behind these messages. */
   isWaiting(session: PublisherSession): boolean {
     return (this.#lanes.get(session)?.unanswered.size ?? 0) > 0;
   }
@@ -187,7 +187,8 @@ export class Forwarder implements PublishReceiver {
     });
     bus
       .ask(submitTopic(node, epoch!), bytes, ANSWER_MS_MAX)
-      // After a change of the leader only the answer of the next one counts: the earlier leader may judge by updates that were lost.
+      // After a change of the leader, only the answer of the new leader counts. The earlier leader may have compared the message
+      // with updates that were lost.
       .then((answer) => lane.epoch === epoch && this.#settle(lane, entry, decodeOutcome(answer)))
       .catch(() => {
         if (entry.attempts === attempt) lane.againMs ??= nowMs() + RETRY_MS;

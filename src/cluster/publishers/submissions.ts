@@ -58,7 +58,7 @@ export class Submissions {
     const { bus, epoch } = this.#options;
     this.#stopAnswering = bus.answer(submitTopic('*', epoch), async (bytes, topic) => {
       const outcome = await this.#take(submitterOf(topic), decodeSubmit(bytes));
-      // The publisher's node must ask the next leader, because only the next leader knows the outcome for sure.
+      // The publisher's node must ask the next leader, because only the next leader knows the outcome with certainty.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
     });
@@ -104,7 +104,7 @@ export class Submissions {
     return this.#options.receiver.receive(session, unpackForeignMessage(message, again));
   }
 
-  /** @param name the session, behind the number of its node: a node speaks for its own sessions alone */
+  /** @param name the session, prefixed with the number of its node, because a node may only use its own sessions */
   #knownOf(name: string, { type, durable }: Submit, rights: PublishRights): KnownSession {
     let known = this.#known.get(name);
     this.#known.delete(name);

@@ -10,11 +10,11 @@ import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage }
 export interface Submit {
   /** The ID of the connection on which the message was received. The ID is unique in the cluster. */
   readonly session: string;
-  /** The number of the message in its session, from 1. */
+  /** The number of the message in its session. The first message has number 1. */
   readonly number: number;
-  /** The number of the oldest unanswered message of the session. All messages before it are settled. */
+  /** The number of the oldest unanswered message of the session. All messages before this number have an answer. */
   readonly oldest: number;
-  /** True when the message was sent before, so that it may already have taken effect. */
+  /** True when the node has sent the message before, and the message may already have taken effect. */
   readonly again: boolean;
   /** True when the answer must wait until the log has the message's changes. */
   readonly durable: boolean;

@@ -2,8 +2,8 @@ import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js'
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
 
 /**
- * The meaning of the streaming IDs in a leader's ticks. The ticks identify the leader's taxonomy by a hash. This is the
- * taxonomy of this node or a different taxonomy. A different taxonomy is requested from the leader page by page.
+ * The meaning of the streaming IDs in a leader's ticks. The ticks identify the leader's taxonomy by a hash. If the leader's
+ * taxonomy differs from this node's taxonomy, the node requests the leader's taxonomy page by page.
  */
 export class LeaderNames {
   readonly #own: () => IdMapping;
@@ -44,7 +44,7 @@ export class LeaderNames {
 
   /**
    * Reads the leader's answer to {@link query}.
-   * @returns true when the answer was useful, so that the next query can follow at once
+   * @returns true when the answer was useful and the next query can follow at once
    */
   answered(bytes: Uint8Array): boolean {
     const wanted = this.#wanted;

@@ -8,8 +8,8 @@ import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage }
 export interface TickBatch {
   readonly epoch: number;
   /**
-   * The number of the batch. The batches of an epoch are numbered from 1. A requested batch with all prices has the number
-   * of the last batch before it.
+   * The number of the batch. The first batch of an epoch has number 1. A requested batch with all prices has the number of the
+   * batch sent before it.
    */
   readonly number: number;
   /** True when the batch contains all live prices. */
@@ -52,8 +52,8 @@ export function decodeTickBatch(bytes: Uint8Array): TickBatch {
     const column = fieldInside(buffer, table.pricesArray());
     if (column.length !== count * PRICE_BYTES) throw new UnreadableMessage('a batch of ticks lacks prices');
     const prices = new Map<number, Price>();
-    // The IDs are read one by one, because the message may begin at an odd address, where no view of 16-bit numbers is
-    // possible.
+    // The loop reads the IDs one by one, because the message may begin at an odd address. A view of 16-bit numbers needs an even
+    // address.
     for (let i = 0; i < count; i++) prices.set(table.ids(i)!, readPrice(column, i * PRICE_BYTES));
     return {
       epoch: exactNumber(table.epoch()),

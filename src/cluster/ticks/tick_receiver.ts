@@ -52,7 +52,7 @@ export class TickReceiver implements ShownPrices {
   #shownMs: number;
   /** True while this node leads and shows its own prices. */
   #isLeading = false;
-  /** The last epoch that this node led. The node receives its own ticks of that epoch too, sometimes late. */
+  /** The last epoch that this node led. The node also receives its own ticks of that epoch, sometimes late. */
   #ownEpoch = 0;
   #askMs = Number.POSITIVE_INFINITY;
   #isAsking = false;
@@ -84,7 +84,7 @@ export class TickReceiver implements ShownPrices {
     return this.#isComplete;
   }
 
-  /** The number of times that batches were missing. */
+  /** The number of gaps in the leader's batches. */
   get gaps(): number {
     return this.#gaps;
   }
@@ -94,8 +94,10 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Notes the epoch of the log at a place. Messages of earlier leaders are ignored from now on. A later epoch is known from ticks; if
-   * the log does not begin it in its place, the servers have lost its claim.
+   * Notes that the log has begun an epoch. The receiver ignores messages of earlier leaders from now on. A tick may already have
+   * shown a later epoch. If the log has a different claim in the place of that epoch's claim, the servers have lost that epoch's
+   * claim.
+   * @param place the sequence in the log
    */
   began(epoch: number, place = epoch): void {
     const isLost = this.#epoch > epoch && place >= this.#epoch;
@@ -114,7 +116,7 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Ends this node's lead. The node's prices are shown until another node ticks, or until a time limit. */
+  /** Ends this node's lead. The node shows its prices until another node ticks, or until a time limit. */
   stepDown(): void {
     this.#isLeading = false;
     this.#isComplete = false;
@@ -174,8 +176,8 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Requests all prices, because batches are missing or unreadable. Later batches are shown before the answer arrives, because
-   * their prices are newer.
+   * Requests all prices, because batches are missing or unreadable. The receiver shows later batches before the answer arrives,
+   * because the prices in these batches are newer.
    */
   #lack(): void {
     this.#isComplete = false;
@@ -204,8 +206,8 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Reads an answer with all prices. An answer is out of date if it was sent before a batch that has already arrived; the next
-   * answer then replaces it.
+   * Reads an answer with all prices. An answer is out of date if the leader sent the answer before a batch that has already
+   * arrived. The receiver then uses the next answer.
    */
   #answered(batch: TickBatch | undefined): void {
     if (

@@ -8,8 +8,8 @@ import { answerNames } from './names.js';
 import { encodeTickBatch } from './tick_batch.js';
 
 /**
- * The number of bytes waiting for the socket above which changes are collected instead of sent. Later only the newest price of each
- * asset is sent.
+ * The number of bytes waiting for the socket above which the sender collects changes instead of sending them. Later, the sender
+ * sends only the newest price of each asset.
  */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ export class TickSender {
   #number = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
   #fullMs = Number.NEGATIVE_INFINITY;
-  /** True when the last tick could not be sent. The next tick that can be sent carries all prices. */
+  /** True when the last tick could not be sent. The next tick then carries all prices. */
   #isHeld = false;
   #isDeferred = false;
   #stopAnswering: (() => void) | undefined;
@@ -48,7 +48,7 @@ export class TickSender {
     return this.#live;
   }
 
-  /** Begins to send prices. At this point all live prices are known. */
+  /** Begins to send prices. The sender must already know all live prices. */
   start(): void {
     if (this.#state !== 'filling') return;
     const { bus, epoch, mayTick, nowMs, taxonomy } = this.#options;
@@ -103,8 +103,8 @@ export class TickSender {
   }
 
   /**
-   * Sends the changes. An asset without an ID is no longer configured, so no change can report its end. In this case all prices except
-   * its price are sent.
+   * Sends the changes. An asset without an ID is no longer configured, and no change can report the end of its price. In this
+   * case the sender sends all other prices.
    */
   #sendChanges(nowMs: number): void {
     const taxonomy = this.#options.taxonomy();
