@@ -36,7 +36,7 @@ export interface AggregateSigner {
   /** The service's keys of each signature type, in the order of their times. Without Stark keys that list is empty. */
   readonly publicKeys: Readonly<Record<SignatureType, readonly PublicKey[]>>;
   /**
-   * Signs with the key that is in force at the time of the aggregates.
+   * Signs with the key whose time span contains the time of the aggregates.
    * @param aggregates the aggregates to sign, all for assets of the signature type `type` and with the same time
    */
   sign(
@@ -90,8 +90,7 @@ export function createAggregateSigner(
   function signStark(aggregates: readonly UnsignedAggregate[]) {
     const { key, text } = inForceAt(starkKeys, aggregates[0]!.signedAtNs);
     const messages = aggregates.map(({ asset, price, signedAtNs }) => {
-      // The message always exists, because every Stark input is a field element of at least 0 and an aggregate lies
-      // between its inputs.
+      // The message always exists. Every Stark input is a field element of at least 0, and an aggregate lies between its inputs.
       return starkPriceMessage(asset.symbol, oracleId, signedAtNs, price)!;
     });
     return whenSigned(pool.signStark(messages, key), (signed) =>

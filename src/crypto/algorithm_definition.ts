@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { AggregationType } from '../model/asset.js';
 
-/** The value of `calculation_alg.version`: the version of all definitions below. */
+/** The version of all definitions below: the value of `calculation_alg.version`. */
 export const ALGORITHM_VERSION = 'v1';
 
 /**
- * Returns the written definition of an aggregation algorithm, in the form that `/v1/algorithms` serves. Every signed
- * aggregate contains the checksum of these bytes, so each changed character makes a new version of the algorithm.
+ * Returns the written definition of an aggregation algorithm, in the form that `/v1/algorithms` serves. Every signed aggregate
+ * contains the checksum of these bytes, so each changed character makes a new version of the algorithm.
  */
 export function algorithmDefinition(type: AggregationType): string {
   return DEFINITIONS[type];

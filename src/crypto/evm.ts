@@ -101,7 +101,7 @@ export function writtenEip191(hash32: Uint8Array): Buffer {
  * curve arithmetic.
  */
 export function isCanonicalSignature(rs64: Uint8Array): boolean {
-  // n begins with ff and n/2 begins with 7f, so the first bytes are enough for 98 of 100 signatures.
+  // n begins with ff and n/2 begins with 7f, so the first bytes decide for 98 of 100 signatures.
   const r0 = rs64[0]!;
   const s0 = rs64[32]!;
   if (r0 > 0 && r0 < 0xff && s0 > 0 && s0 < 0x7f) return true;
@@ -145,7 +145,7 @@ const RECOVERED = Buffer.alloc(65);
 /**
  * Returns the address whose key signed a digest.
  * @param rsv65 r, s, and v of 0 or 1
- * @returns 20 bytes; `undefined` for a signature of nobody, and for the second form of a signature (high s)
+ * @returns 20 bytes; `undefined` when no key can have made the signature, and for a signature with a high s
  */
 export function recoverAddress(digest32: Uint8Array, rsv65: Uint8Array): Buffer | undefined {
   const recovery = rsv65[64];
@@ -184,10 +184,7 @@ const ZERO = Buffer.alloc(32);
 
 const EIP191_PREFIX = Buffer.from('\x19Ethereum Signed Message:\n32');
 
-/**
- * Writes a number of at most 128 bits as 32 bytes of a message, in two's complement. Each call ignores the higher bits of its
- * value.
- */
+/** Writes a number of at most 128 bits as 32 bytes of a message, in two's complement. Ignores the higher bits of the value. */
 function writeWord(value: bigint, offset: number): void {
   const sign = value < 0n ? -1n : 0n;
   keccakRoomView.setBigInt64(offset, sign);
@@ -197,7 +194,7 @@ function writeWord(value: bigint, offset: number): void {
 }
 
 /**
- * Writes text. ASCII is copied byte by byte, which is faster than a Node function.
+ * Writes text. Copies ASCII byte by byte, which is faster than a Node function.
  * @returns the length of the text in UTF-8 bytes
  */
 function writeText(text: string, out: Buffer, offset: number): number {

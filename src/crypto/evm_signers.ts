@@ -7,8 +7,8 @@ export interface EvmSigner {
 }
 
 /**
- * Signers by the first four bytes of their address. There are few publishers, and each signs often. A lookup takes 20 % of the
- * time in which the address can be hashed from the key.
+ * Signers by the first four bytes of their address. Few publishers exist, and each publisher signs often. A lookup takes 20 % of
+ * the time of hashing the key to its address.
  */
 const signers = new Map<number, EvmSigner[]>();
 const SIGNERS_MAX = 10_000;
@@ -40,7 +40,7 @@ function placeOf(address20: Uint8Array): number {
   return (address20[0]! << 24) | (address20[1]! << 16) | (address20[2]! << 8) | address20[3]!;
 }
 
-/** Compares bytes. For so few bytes a loop takes 33 % of the time of a Node function. */
+/** Compares bytes. For so few bytes, a loop takes 33 % of the time of a Node function. */
 export function isSame(one: Uint8Array, other: Uint8Array): boolean {
   if (one.length !== other.length) return false;
   for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;

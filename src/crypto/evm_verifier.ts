@@ -16,21 +16,22 @@ export interface EvmVerifyJob {
   readonly address: Uint8Array;
 }
 
-/** The largest number of signers with a table. The tables take 19 MB. */
+/** The largest number of signers with a table. The tables take 19 MB of memory. */
 const KEYS_MAX = 64;
-// So a message with a signature of each signer that has a table is one batch, and each place of a batch can have a signer of its own.
+// With equal limits, one batch can have a signature of each signer that has a table, and each signature of a batch can have a
+// different signer.
 assert.equal(KEYS_MAX, BATCH_MAX);
 
 /**
- * The number of single signatures after which a signer gets a table. Making a table takes 3 ms. Without a native library a single
- * signature takes 4 ms.
+ * The number of single signatures after which a signer gets a table. Making a table takes 3 ms. Without a native library, the
+ * verification of a single signature takes 4 ms.
  */
 const SIGNATURES_BEFORE_TABLE = secp256k1.implementation === 'noble' ? 1 : 100;
 
 /** The smallest batch. A smaller batch takes longer than single verifications with a native library. */
 const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
 
-/** A signer may lose its table after this number of signatures of other signers. The number is larger than a batch. */
+/** The number of later signatures after which a silent signer may lose its table. The number is larger than a batch. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
 
 interface KeyTable {
@@ -39,8 +40,8 @@ interface KeyTable {
 }
 
 /**
- * Verifies signatures of EVM signers. The signatures of frequent signers are verified in an {@link EcdsaBatch}. All other signatures,
- * and signatures that are invalid in a batch, are verified one at a time.
+ * Verifies signatures of EVM signers. The signatures of frequent signers are verified in an {@link EcdsaBatch}. All other
+ * signatures are verified one at a time, and so is each signature that a batch reports as invalid.
  */
 export class EvmVerifier {
   readonly #tables: KeyTable[] = [];
@@ -50,8 +51,7 @@ export class EvmVerifier {
   #seen = 0;
 
   verify(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] {
-    // Removes signatures that remain from the last call, because they were too few for a batch or because an exception came before the
-    // batch.
+    // The batch may still have signatures from the last call: too few for a batch, or left by an exception.
     this.#batch.clear();
     const verdicts = new Array<SignatureVerdict>(jobs.length);
     const batched: number[] = [];
@@ -77,7 +77,7 @@ export class EvmVerifier {
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
     } else {
       const answers = this.#batch.verify();
-      // The tables alone never refuse a price. Each signature that is invalid in a batch is also checked by a recovery.
+      // A table alone never rejects a price. Each signature that a batch reports as invalid is checked again by a recovery.
       for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : alone(jobs[i]!);
     }
     batched.length = 0;

@@ -15,7 +15,7 @@ export interface FrameSigner {
   sign(digests: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** @param key returns the key in force now; time and reloads change it */
+/** @param key returns the present key; time and reloads change the key */
 export function createFrameSigner(
   key: () => Buffer,
   pool: Pick<CryptoPool, 'here' | 'signEvm'>,

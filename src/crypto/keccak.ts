@@ -3,7 +3,7 @@ import { BLOCK_BYTES, openKeccakModule, ROOM_BYTES, STATE_AT } from './wasm/kecc
 /** The number of bytes in a Keccak-256 digest. */
 export const KECCAK256_BYTES = 32;
 
-// The whole thread shares this memory, because nothing interrupts a hash.
+// All callers on the thread share this memory, because nothing interrupts a hash.
 const { memory, absorb } = openKeccakModule();
 
 /** The memory for a message that {@link hashWritten} hashes. Every other hash overwrites this memory. */
@@ -47,7 +47,7 @@ export function keccak256Into(bytes: Uint8Array, out: Uint8Array, offset: number
   out.set(digest, offset);
 }
 
-/** Pads the message after its last byte, and absorbs it. */
+/** Pads the message after its last byte, and absorbs the message. */
 function absorbLast(length: number, continues: 0 | 1): void {
   const blocks = Math.floor(length / BLOCK_BYTES) + 1;
   const end = blocks * BLOCK_BYTES;

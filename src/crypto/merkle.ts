@@ -22,7 +22,7 @@ export function merkleRoot(leaves: readonly Uint8Array[]): Buffer {
       count += 1;
     }
     count /= 2;
-    // Parent i overwrites its left child or an earlier node. Neither of them is needed any more.
+    // Parent i overwrites its left child or an earlier node. No later step needs these nodes.
     for (let i = 0; i < count; i++) {
       keccak256Into(nodes.subarray(2 * i * NODE_BYTES, 2 * (i + 1) * NODE_BYTES), nodes, i * NODE_BYTES);
     }

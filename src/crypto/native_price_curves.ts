@@ -21,7 +21,7 @@ export const nativePriceCurves = {
   starkSign: (msgHash: bigint, secretKey: Uint8Array) => starkSign(msgHash, fieldNumber(secretKey)),
 };
 
-/** Returns the 20 bytes of the address whose key signed `digest`, or `undefined` when the signature fits no key. */
+/** Returns the 20 bytes of the address whose key signed `digest`, or `undefined` when no key fits the signature. */
 export function nativeRecoverAddress(
   digest: Uint8Array,
   { r, s, recovery }: { readonly r: bigint; readonly s: bigint; readonly recovery: 0 | 1 },

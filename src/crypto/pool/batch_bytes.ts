@@ -131,7 +131,7 @@ export function decodeStarkSignatures(bytes: Uint8Array): StarkSignatureBytes[] 
   }));
 }
 
-/** The space for the tables, offsets and paddings of any batch. With this space no builder must grow and copy. */
+/** The space for the tables, offsets and paddings of any batch. With this space, no builder needs to grow and copy. */
 const ROOM = 256;
 
 /**

@@ -14,10 +14,7 @@ import type { SignatureVerdict } from '../verdict.js';
 /** A publisher's Stark signature that must be verified together with its hash. */
 export type StarkVerifyJob = StarkClaim;
 
-/**
- * The size of an EVM signature: r and s of 32 bytes each, with s in the lower half, and the recovery number 0
- * or 1.
- */
+/** The size of an EVM signature: r and s of 32 bytes each, with s in the lower half, and then the recovery number 0 or 1. */
 export const EVM_SIGNATURE_BYTES = 65;
 const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
 
@@ -27,7 +24,8 @@ export interface CryptoJobs {
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[];
   verifyStark(jobs: readonly StarkVerifyJob[]): SignatureVerdict[];
   /**
-   * @param digests 32 bytes each, without gaps. EIP-191 is already applied if it is required.
+   * Signs many digests.
+   * @param digests 32 bytes each, without gaps. The caller has already applied EIP-191 if required.
    * @param key 32 bytes.
    * @returns 65 bytes each, without gaps; see {@link EVM_SIGNATURE_BYTES}.
    * @throws RangeError when the key is not in 1 .. n-1.
@@ -49,7 +47,7 @@ export interface CryptoJobs {
  */
 export function createCryptoJobs(): CryptoJobs {
   const pedersen = new Pedersen();
-  /** Made at the first use, because it takes 50 ms and 19 MB, and some threads verify no prices. */
+  /** The verifier, made at the first use. Making the verifier takes 50 ms and 19 MB, and some threads verify no prices. */
   let evmVerifier: EvmVerifier | undefined;
   const starkVerifier = new StarkVerifier(pedersen);
   const signed = new Uint8Array(EVM_SIGNATURE_BYTES);

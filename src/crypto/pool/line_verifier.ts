@@ -12,16 +12,16 @@ import type { EvmVerifyJob } from '../evm_verifier.js';
 import { merkleRoot } from '../merkle.js';
 import type { SignatureVerdict } from '../verdict.js';
 
-/** Verifies signatures, on the calling thread or on others. */
+/** Verifies signatures, on the calling thread or on other threads. */
 export type VerifyEvm = (jobs: readonly EvmVerifyJob[]) => SignatureVerdict[] | Promise<SignatureVerdict[]>;
 
-/** An aggregate whose hashes, Merkle root and signatures are right, and so are those of its inputs. */
+/** An aggregate with correct hashes, Merkle root and signatures. The inputs of the aggregate are correct too. */
 export interface VerifiedLine {
   readonly texts: AggregateLine;
   readonly price: Price;
   readonly timestampNs: TimeNs;
   readonly signedAtNs: TimeNs;
-  /** The inputs; `undefined` when they are no longer kept. */
+  /** The inputs; `undefined` after the verifier has dropped the inputs. */
   readonly inputs: readonly VerifiedInput[] | undefined;
 }
 
@@ -45,13 +45,13 @@ interface ReadLine extends Omit<VerifiedLine, 'inputs'> {
   readonly job: EvmVerifyJob;
 }
 
-/** The number of inputs that are remembered. Each takes about a kilobyte. */
+/** The largest number of remembered inputs. Each input takes about a kilobyte. */
 const INPUTS_MAX = 4_096;
 const WORD_BYTES = 32;
 
 /**
- * Verifies EVM aggregates of the past, many at a time. An input counts in many aggregates and is verified once. A line that is not
- * verified here may still be right: it then needs a look at each of its checks.
+ * Verifies EVM aggregates of the past, many at a time. An input may count in many aggregates, but the verifier checks each input
+ * once. A line that this verifier rejects may still be valid. For such a line, the caller must run each check separately.
  */
 export class LineVerifier {
   readonly #verifyEvm: VerifyEvm;
@@ -73,7 +73,7 @@ export class LineVerifier {
     const read = lines.map((line) => this.#read(line, unknown));
     const known = read.filter((one) => one !== undefined);
     const verdicts = this.#verifyEvm([...known, ...unknown].map(({ job }) => job));
-    // Lines may have inputs whose signatures an earlier call still verifies.
+    // Lines may have inputs whose signatures are still being verified by an earlier call.
     const last = this.#last;
     const verified = Promise.all([verdicts, last]).then(([all]) => {
       unknown.forEach((input, i) => {
@@ -89,7 +89,7 @@ export class LineVerifier {
     return verified;
   }
 
-  /** Reads a line and checks its hashes. Adds the inputs whose signatures are not known to `unknown`. */
+  /** Reads a line and checks the line's hashes. Adds the inputs whose signatures are not known to `unknown`. */
   #read(line: string, unknown: KnownInput[]): ReadLine | undefined {
     const texts = readAggregateLine(line);
     if (texts === undefined) return undefined;
@@ -132,7 +132,7 @@ export class LineVerifier {
     const input: KnownInput = {
       signatureType: 'evm',
       key: BigInt(texts.publisherKey),
-      // A part of a text keeps the whole text in memory, which is a whole part of the answer.
+      // V8 keeps the whole text in memory for each part of the text. Here the whole text is a large part of the answer.
       externalAssetId: ownText(externalAssetId),
       price,
       timestampNs,
@@ -146,7 +146,7 @@ export class LineVerifier {
   }
 }
 
-/** Returns the job for a signature; `undefined` when the declared hash is not the recomputed one. */
+/** Returns the job for a signature; `undefined` when the declared hash differs from the recomputed hash. */
 function jobOf(
   msgHash: Buffer,
   address: Uint8Array,
@@ -156,7 +156,7 @@ function jobOf(
   const signature = Buffer.allocUnsafe(2 * WORD_BYTES);
   parseHexInto(texts.r, signature, 0, WORD_BYTES);
   parseHexInto(texts.s, signature, WORD_BYTES, WORD_BYTES);
-  // 27 and 0 are even, 28 and 1 are odd.
+  // The values 27 and 0 mean an even y, and 28 and 1 an odd y.
   const recovery = texts.v === '0x0' || texts.v.toLowerCase() === '0x1b' ? 0 : 1;
   return { msgHash, signature, recovery, address };
 }

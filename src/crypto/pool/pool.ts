@@ -17,11 +17,11 @@ export { ThreadHung } from './threads.js';
 
 /**
  * A pool that does the work of {@link CryptoJobs}. A small batch runs on the calling thread, and a large batch runs on the worker
- * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that runs at
- * once on the calling thread returns an array instead of a promise, so a single job costs no turn of the event loop.
+ * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that
+ * runs at once on the calling thread returns an array instead of a promise. So a single job costs no turn of the event loop.
  *
- * A promise rejects with {@link ThreadHung} when two threads hung on the batch, one after the other. The calling thread does not try
- * such a batch, because the calling thread could hang too.
+ * A promise rejects with {@link ThreadHung} after two threads, one after the other, hung on the batch. The calling thread does
+ * not try such a batch, because the calling thread could hang too.
  */
 export interface CryptoPool {
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
@@ -31,13 +31,16 @@ export interface CryptoPool {
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
-  /** Fills the tables for Stark prices on all threads, once. Otherwise the first such price on a thread takes up to 0.2 s. */
+  /**
+   * Fills the tables for Stark prices on all threads, once. Without this call, the first Stark price on a thread takes up to 0.2
+   * s.
+   */
   warmStark(): Promise<void>;
   /** Does any amount of work on the calling thread. */
   readonly here: CryptoJobs;
-  /** The number of jobs that workers do now or that wait for a worker. */
+  /** The number of jobs that workers are doing, plus the number of jobs that wait for a worker. */
   readonly queued: number;
-  /** The number of batches since the start for which a worker gave no answer. Each such batch was computed again. */
+  /** The number of batches since the start that a worker did not answer. The pool computed each such batch again. */
   readonly failures: number;
   /** Waits for running work, and then ends the threads. Later work runs on the calling thread. */
   close(): Promise<void>;
@@ -54,7 +57,10 @@ export interface CryptoPoolOptions {
   readonly defer?: (callback: () => void) => void;
 }
 
-/** Starts the threads, and waits until each has done a job. The calling thread makes its verifier, so that no price waits for it. */
+/**
+ * Starts the threads, and waits until each thread has done a job. Also makes the calling thread's verifier, so that no price
+ * waits for the verifier.
+ */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
   const pool = new WorkerPool(options);
   await pool.load();
@@ -62,13 +68,16 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 }
 
 /**
- * The largest work that runs on the calling thread, and the amount of waiting work that it does in a turn of the event loop. A round
- * trip through a worker takes 0.2 to 0.4 ms, and 40 µs of the calling thread's time. So the calling thread answers a smaller batch
- * sooner.
+ * The largest work that runs on the calling thread, and the amount of waiting work that the calling thread does in a turn of its
+ * event loop. A round trip through a worker takes 0.2 to 0.4 ms, and takes 40 µs of the calling thread's time. So the calling
+ * thread answers a smaller batch sooner than a worker.
  */
 const INLINE_MICROS_MAX = 300;
 
-/** The largest work of waiting batches that is sent to a thread together. One message then replaces a message for each batch. */
+/**
+ * The largest work of waiting batches that one message to a thread contains. Sharing a message saves the messages of the other
+ * batches.
+ */
 const TOGETHER_MICROS_MAX = 5_000;
 
 /** The smallest piece into which a batch is split. Each piece costs 40 µs. */
@@ -78,8 +87,8 @@ const PIECE_MICROS_MIN = 500;
 const PIECE_MICROS_MAX = 10_000;
 
 /**
- * The priority of small batches. A batch may overtake an earlier batch if it came later by at most ten times the difference of their
- * work. So small batches go first, and large batches still get their turn.
+ * The weight of work in the order of batches. A batch may overtake an earlier batch if the batch came later by at most ten times
+ * the difference of their work. So small batches go first, and large batches still get their turn.
  */
 const WAIT_PER_WORK = 10;
 
@@ -89,19 +98,22 @@ const WAIT_PER_WORK = 10;
  */
 const PIECE_MS_MAX = 5_000;
 
-/** The number of times that workers attempt a piece. After these attempts the piece is given up. */
+/** The number of times that workers attempt a piece. After these attempts, the pool gives the piece up. */
 const WORKER_ATTEMPTS_MAX = 2;
 
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
-  /** The threads; `undefined` when all work runs on the calling thread, because there are no threads or the pool was closed. */
+  /**
+   * The threads; `undefined` when all work runs on the calling thread, because the pool has no threads or somebody closed the
+   * pool.
+   */
   #workers: Threads | undefined;
   readonly #waiting = new WorkQueue();
   #helps = false;
   readonly #turn: Turn;
   #starkWarmed: Promise<void> | undefined;
-  /** The functions that are called when all work is done. */
+  /** Functions to call when all work is done. */
   readonly #onDone: (() => void)[] = [];
   readonly #verifyEvm = verifyEvmKind(this.here);
   readonly #verifyStark = verifyStarkKind(this.here);
@@ -166,8 +178,8 @@ class WorkerPool implements CryptoPool {
   }
 
   /**
-   * Does the jobs on each thread, if no thread has work. A piece is sent to the thread with the least work, and there are as many pieces as
-   * threads. A thread that fails is replaced like any failed thread.
+   * Does the jobs on each thread, if no thread has work. Makes as many pieces as threads, and sends each piece to the thread with
+   * the least work. A thread that fails is replaced like any failed thread.
    */
   #onEachThread<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Promise<unknown> {
     return Promise.allSettled(Array.from({ length: this.#threads }, () => this.#wait(kind, jobs, 0)));
@@ -218,7 +230,7 @@ class WorkerPool implements CryptoPool {
     else doTogether(pieces);
   }
 
-  /** Queues the jobs for a thread. The calling thread does them if it is free first. */
+  /** Queues the jobs for a thread. If the calling thread is free first, the calling thread does the jobs. */
   #wait<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs, rank: number): Promise<Results> {
     const result = this.#register(kind, jobs, rank, this.#waiting);
     this.#goOn();
@@ -245,8 +257,7 @@ class WorkerPool implements CryptoPool {
     const workers = this.#workers;
     if (workers === undefined) return;
     while (workers.idle > 0 && this.#waiting.size > 0) {
-      // The waiting work is divided among the threads and the calling thread, so that all of them have work until the last piece is
-      // done.
+      // The threads and the calling thread share the waiting work equally, so that all of them finish at the same time.
       const share = this.#waiting.micros / (this.#threads + 1);
       void this.#runOn(workers, this.#waiting.takeTogether(Math.min(share, TOGETHER_MICROS_MAX)));
     }
@@ -278,7 +289,7 @@ class WorkerPool implements CryptoPool {
     else giveUp(piece);
   }
 
-  /** Withdraws waiting work from the threads, because no thread will take it. */
+  /** Withdraws waiting work from the threads, because no thread can take the work. */
   #withdraw(): void {
     for (const piece of this.#waiting.takeAll()) giveUp(piece);
   }
@@ -289,7 +300,8 @@ function rankOf(micros: number): number {
 }
 
 /**
- * Gives up a piece. Unless a thread hung on the piece, the calling thread does it, so that a bug in this program causes a visible error.
+ * Gives up a piece. Unless a thread hung on the piece, the calling thread then does the piece, so that a bug in this program
+ * causes a visible error.
  */
 function giveUp(piece: QueuedWork): void {
   const hung = piece.faults.find((fault) => fault instanceof ThreadHung);

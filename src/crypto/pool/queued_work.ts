@@ -22,16 +22,16 @@ export function bytesForm(size: number): ListForm<Uint8Array> {
   };
 }
 
-/** A kind of job: how its jobs run on the calling thread and in a worker. */
+/** A kind of job. The kind defines how its jobs run on the calling thread and in a worker. */
 export interface Kind<Jobs, Results> {
   /** The name of the function in `worker.ts`. */
   readonly name: string;
   /**
-   * The time of one job, in µs, on two shared cores with Node 20. The time was measured with the machine’s libsecp256k1 where
-   * a job uses that library.
+   * The time of one job, in µs, on two shared cores with Node 20. A job that can use the machine's libsecp256k1 was measured with
+   * this library.
    */
   readonly jobMicros: number;
-  /** The number of jobs that are done together while other work waits. Jobs that are done together may cost less than single jobs. */
+  /** The number of jobs to do together while other work waits. Doing jobs together may take less time than doing each job alone. */
   readonly atOnce: number;
   readonly jobs: ListForm<Jobs>;
   readonly results: ListForm<Results>;
@@ -40,12 +40,12 @@ export interface Kind<Jobs, Results> {
   decode(answer: Uint8Array): Results;
 }
 
-/** A batch, or a part of a large batch. The jobs of a piece are done in order, by any thread that is free. */
+/** A batch, or a part of a large batch. Any free thread does the jobs of a piece, in order. */
 export class QueuedWork<Jobs = unknown, Results = unknown> {
   readonly kind: Kind<Jobs, Results>;
   /** The rank. The waiting piece with the lowest rank is next. Pieces with equal ranks keep their order. */
   readonly rank: number;
-  /** The reasons why threads did not answer. Each thread that tried the piece adds one reason. */
+  /** The errors of threads that did not answer. Each thread that tried the piece adds one error. */
   readonly faults: unknown[] = [];
   /** The results of all jobs, in their order. */
   readonly result: Promise<Results>;
@@ -167,7 +167,7 @@ export class WorkQueue {
     return this.#pieces.reduce((sum, piece) => sum + piece.micros, 0);
   }
 
-  /** True while there is a waiting piece that has failed on no thread. */
+  /** True while a waiting piece exists that has not failed on any thread. */
   get hasUntried(): boolean {
     return this.#pieces.some(isUntried);
   }
@@ -179,8 +179,8 @@ export class WorkQueue {
   }
 
   /**
-   * Takes the next piece, and the following pieces of its kind while their total work is at most `microsMax`. A piece that
-   * failed on a thread is taken alone.
+   * Takes the next piece, and the following pieces of its kind while their total work is at most `microsMax`. Takes a piece that
+   * failed on a thread alone.
    */
   takeTogether(microsMax: number): QueuedWork[] {
     const first = this.#pieces.shift()!;

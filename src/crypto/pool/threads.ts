@@ -5,12 +5,12 @@ export interface ThreadsOptions {
   readonly count: number;
   /** The path of the module whose functions run in the threads. */
   readonly workerFile: string;
-  /** The longest time of a task. */
+  /** The time limit of a task, in ms. */
   readonly taskMsMax: number;
   readonly repeat?: Repeat;
   /** Called when a thread ended while it had no task. The thread is replaced. */
   readonly onIdleFailure: () => void;
-  /** Called when no thread is left and no new thread starts, because threads fail at their start. */
+  /** Called when no thread is left and no new thread starts, because each new thread fails at its start. */
   readonly onAllLost: () => void;
 }
 
@@ -18,15 +18,16 @@ export interface ThreadsOptions {
 export type Repeat = (tick: () => void, intervalMs: number) => () => void;
 
 /**
- * The error for a thread that did not answer within `taskMsMax`. The thread was ended, and another thread is started in its place.
+ * The error for a thread that did not answer within `taskMsMax`. The pool has ended that thread and starts another thread
+ * instead.
  */
 export class ThreadHung extends Error {
   override readonly name = 'ThreadHung';
 }
 
 /**
- * The deadline, in ticks of a timer. If the whole process or this thread was stopped for a while, the ticks stopped too, so the
- * workers do not count as hung.
+ * The deadline, in ticks of a timer. A pause of the whole process or of this thread also pauses the ticks. So the workers do not
+ * count as hung after a pause.
  */
 const TICKS = 10;
 
@@ -67,7 +68,8 @@ export class Threads {
   }
 
   /**
-   * Calls the function with this name on an idle thread. The message is moved to that thread.
+   * Calls the function with this name on an idle thread. The message moves to that thread, so the caller can no longer use the
+   * message.
    * @throws ThreadHung, or the error of the function or its thread.
    */
   async run(name: string, message: Uint8Array): Promise<Uint8Array> {
@@ -97,7 +99,7 @@ export class Threads {
 
   /**
    * Ends hung threads. Ending a thread inside native code aborts the process if the native code later returns. But a thread that
-   * takes so much longer than the largest task is in an endless loop, and would occupy a core forever.
+   * needs so much longer than the largest task is in an endless loop, and would occupy a core forever.
    */
   #tick(): void {
     for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();

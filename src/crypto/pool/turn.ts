@@ -1,14 +1,11 @@
 import type { QueuedWork } from './queued_work.js';
 
-/**
- * The amount of work after which the collected pieces of a turn are passed on before the turn ends, because waiting work keeps
- * its messages in memory.
- */
+/** The amount of work that ends collecting before the end of the turn. Waiting work keeps its messages in memory. */
 const GATHERED_MICROS_MAX = 600;
 
 /**
- * Collects small pieces of one kind from the same turn of the event loop, because together they take less work. The first piece
- * of a turn does not wait. But if the last turn had several pieces, all pieces of this turn wait.
+ * Collects small pieces of one kind from the same turn of the event loop, because doing the pieces together takes less work. The
+ * first piece of a turn does not wait. But if the last turn had several pieces, all pieces of this turn wait.
  */
 export class Turn {
   readonly #defer: (callback: () => void) => void;
@@ -30,7 +27,7 @@ export class Turn {
     this.#handOn = handOn;
   }
 
-  /** True when a piece that comes now is not the first piece of its turn. */
+  /** True when the next piece is not the first piece of its turn. */
   get isRunning(): boolean {
     return this.#isRunning;
   }

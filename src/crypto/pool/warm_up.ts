@@ -3,7 +3,7 @@ import type { TimeNs } from '../../model/time.js';
 import { KECCAK256_BYTES } from '../keccak.js';
 import { starkPriceMessage } from '../stark/stark.js';
 
-// The first jobs of each thread of the pool. Their signatures are dropped.
+// The first jobs of each thread of the pool. The pool drops the signatures.
 
 export const WARM_UP_KEY = Buffer.alloc(32, 1);
 

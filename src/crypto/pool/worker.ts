@@ -1,8 +1,8 @@
 import * as batch from './batch_bytes.js';
 import { createCryptoJobs } from './jobs.js';
 
-// The program of each thread of the pool. The functions of this module are called by name. Each function takes
-// one flat message and returns another.
+// The program of each thread of the pool. The pool calls the functions of this module by name. Each function takes one flat
+// message and returns another flat message.
 
 const jobs = createCryptoJobs();
 

@@ -4,16 +4,16 @@ import type { Secp256k1 } from './secp256k1_operations.js';
 import { loadSystemSecp256k1, type SystemSecp256k1 } from './secp256k1_system.js';
 
 /**
- * The environment variable with the path of the libsecp256k1 to load. Without the variable, the library is searched under its
- * known names in the system. The value `none` loads no library.
+ * The environment variable with the path of the libsecp256k1 to load. Without this variable, the process searches the system for
+ * the library's known names. The value `none` loads no library.
  */
 export const SECP256K1_LIBRARY_VARIABLE = 'TICKSEAL_SECP256K1_LIBRARY';
 
-/** The libsecp256k1 of this machine, or the reason why there is none. */
+/** The libsecp256k1 of this machine, or the reason why the process does not use any. */
 export const systemSecp256k1: SystemSecp256k1 = loadSystemSecp256k1(process.env[SECP256K1_LIBRARY_VARIABLE]);
 
 /**
- * The fastest implementation that this machine has. The order is: the machine's own libsecp256k1, the library in the npm package,
- * and plain JavaScript, which signs ten times slower. Each thread loads its own implementation. The service logs the choice.
+ * The fastest implementation on this machine. The order is: the machine's libsecp256k1, the library in the npm package, and plain
+ * JavaScript, which signs ten times slower. Each thread loads its implementation separately. The service logs the choice.
  */
 export const secp256k1: Secp256k1 = systemSecp256k1.curve ?? loadNativeSecp256k1() ?? nobleSecp256k1;

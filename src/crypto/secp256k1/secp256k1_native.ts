@@ -29,7 +29,7 @@ export function loadNativeSecp256k1(): Secp256k1 | undefined {
     implementation: 'native',
     sign(digest32, key32, out64) {
       const { signature, recid } = signed(digest32, key32, out64);
-      // The values 2 and 3 mean that the nonce point's x is between n and p, which happens once in 2^127 signatures.
+      // The values 2 and 3 mean that the nonce point's x is between n and p. This happens once in 2^127 signatures.
       assert(recid === 0 || recid === 1);
       return { signature, recovery: recid };
     },

@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import * as noble from '@noble/secp256k1';
 import type { Secp256k1 } from './secp256k1_operations.js';
 
-// These two hashes are required for noble's synchronous signing.
+// Noble's synchronous signing requires these two hashes.
 noble.hashes.sha256 = (message) => sha256(message);
 noble.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
 

@@ -4,17 +4,18 @@ import { createRequire } from 'node:module';
 import { wrongAnswerOf } from './secp256k1_check.js';
 import type { Secp256k1 } from './secp256k1_operations.js';
 
-/** The library that was loaded, or the reason why a library that was found or named is not used. */
+/** The loaded library, or the reason why a found or configured library is not used. */
 export interface SystemSecp256k1 {
   readonly curve?: Secp256k1;
-  /** The name under which the library was loaded. */
+  /** The name under which the system loaded the library. */
   readonly library?: string;
   readonly problem?: string;
 }
 
 /**
- * Loads the machine's libsecp256k1 through koffi, and compares its answers with noble's answers. A call through koffi takes 0 to 4 % longer
- * than the same call in a C program, and so does a call through an add-on in C. Unlike such an add-on, koffi needs no compiler.
+ * Loads the machine's libsecp256k1 through koffi, and compares the library's answers with noble's answers. A call through koffi
+ * takes 0 to 4 % longer than the same call in a C program. A call through an add-on in C takes just as long, but an add-on needs
+ * a compiler.
  * @param setting the path of the library, or `none` for no library; if absent, the names that systems use are tried
  */
 export function loadSystemSecp256k1(setting: string | undefined): SystemSecp256k1 {
@@ -56,7 +57,7 @@ const LIBRARY_NAMES =
 
 /** SECP256K1_CONTEXT_SIGN and SECP256K1_CONTEXT_VERIFY. Versions before 0.2 need both flags. */
 const CONTEXT_FLAGS = 0x301;
-/** SECP256K1_EC_UNCOMPRESSED */
+/** The flag SECP256K1_EC_UNCOMPRESSED. */
 const UNCOMPRESSED = 2;
 /** The sizes of the library's internal forms of a recoverable signature and of a public key. */
 const INNER_SIGNATURE_BYTES = 65;
@@ -97,7 +98,7 @@ interface Functions {
 
 function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
   const bind = (declaration: string) => library.func(declaration);
-  // Arrays are passed unchanged. During a call koffi passes the addresses of their bytes to the library.
+  // Koffi passes the addresses of the arrays' bytes to the library, without a copy.
   return {
     createContext: bind('void *secp256k1_context_create(unsigned int)'),
     randomize: bind('int secp256k1_context_randomize(void *, void *)'),
@@ -115,9 +116,9 @@ function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
 }
 
 /**
- * Wraps the functions with checks. The library ends the process when an argument is invalid, and always reads the number of bytes that it
- * expects. So the lengths and the recovery number are checked before every call. All calls share the memory for the library's internal
- * forms, because no call is interrupted.
+ * Wraps the functions with checks. The library ends the process when an argument is invalid, and always reads the number of bytes
+ * that it expects. So the checks before every call cover the lengths and the recovery number. All calls share the memory for the
+ * library's internal forms, because no call is interrupted.
  */
 function curveOf(functions: Functions): Secp256k1 {
   const context = functions.createContext(CONTEXT_FLAGS);
@@ -143,7 +144,7 @@ function curveOf(functions: Functions): Secp256k1 {
       if (functions.sign(context, innerSignature, digest32, key32, null, null) !== 1) throw keyError();
       functions.writeSignature(context, out64, madeRecovery, innerSignature);
       const recovery = madeRecovery[0];
-      // The values 2 and 3 mean that the nonce point's x is between n and p, which happens once in 2^127 signatures.
+      // The values 2 and 3 mean that the nonce point's x is between n and p. This happens once in 2^127 signatures.
       assert(recovery === 0 || recovery === 1);
       return { signature: out64, recovery };
     },
@@ -166,8 +167,8 @@ function curveOf(functions: Functions): Secp256k1 {
 
 /**
  * Checks that a value is an array of bytes with this length.
- * @throws TypeError when the value is not an array of bytes. Throws RangeError when the length is different; an array whose memory was
- * moved away has length 0.
+ * @throws TypeError when the value is not an array of bytes
+ * @throws RangeError when the length is different; an array whose memory was moved away has length 0
  */
 function checkLength(name: string, bytes: Uint8Array, length: number): void {
   if (!(bytes instanceof Uint8Array)) throw new TypeError(`${name} is not a Uint8Array`);

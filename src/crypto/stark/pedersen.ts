@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { type CurvePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_curve.js';
 
 /**
- * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low means
- * the lower 248 bits of an operand and high means the other bits. The operands are field elements, 0 .. p-1.
+ * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low means the
+ * lower 248 bits of an operand and high means the other bits. The operands are field elements, 0 .. p-1.
  *
- * The first operand names an asset and a publisher's oracle. The same first operands are used again and again, so their
- * parts of the sum are cached. With the cache, a hash takes 50 µs and the check of a declared hash takes 30 µs. In
- * @scure/starknet a hash takes 1.4 ms.
+ * The first operand names an asset and a publisher's oracle. The same first operands occur again and again, so this class caches
+ * their parts of the sum. With the cache, a hash takes 50 µs and the check of a declared hash takes 30 µs. In the package
+ * `@scure/starknet` a hash takes 1.4 ms.
  */
 export class Pedersen {
   readonly #firstParts = new Map<bigint, CurvePoint>();
   readonly #firstPartsMax: number;
 
-  /** @param firstPartsMax the largest number of cached first operands, about 250 bytes each */
+  /** @param firstPartsMax the largest number of cached first operands; each takes about 250 bytes */
   constructor(firstPartsMax = 16_384) {
     this.#firstPartsMax = firstPartsMax;
   }
@@ -22,7 +22,7 @@ export class Pedersen {
     return this.#sum(x, y).toAffine()!.x;
   }
 
-  /** Checks that `hash` is the hash of (x, y). The check needs no division, which is half of the work of {@link hash}. */
+  /** Checks that `hash` is the hash of (x, y). The check needs no division. In {@link hash}, the division is half of the work. */
   isHash(x: bigint, y: bigint, hash: bigint): boolean {
     return hash < FIELD_PRIME && this.#sum(x, y).hasX(hash);
   }
@@ -43,7 +43,7 @@ export class Pedersen {
     sum.add(SHIFT.x, SHIFT.y);
     addOperand(sum, x, P0, P1);
     const part = sum.toAffine()!;
-    // Drops the oldest part. Computing a part again takes only 0.1 ms, so the parts in use are not tracked.
+    // The oldest part is dropped even if it is in use, because computing a part again takes only 0.1 ms.
     if (this.#firstParts.size >= this.#firstPartsMax) {
       this.#firstParts.delete(this.#firstParts.keys().next().value!);
     }
@@ -69,8 +69,8 @@ function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: Curv
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest--) sum.add(high.x, high.y);
 }
 
-// The constant points. The points are derived from the digits of pi, so no relation between them is known. Sources:
-// "Pedersen hash function" in the StarkEx documentation, and pedersen_params.json in StarkWare's starkex-resources.
+// The constant points. The digits of pi define the points, so no relation between the points is known. Sources: "Pedersen hash
+// function" in the StarkEx documentation, and pedersen_params.json in StarkWare's starkex-resources.
 const SHIFT: CurvePoint = {
   x: 2089986280348253421170679821480865132823066470938446095505822317253594081284n,
   y: 1713931329540660377023406109199410414810705867260802078187082345529207694986n,

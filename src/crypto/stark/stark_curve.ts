@@ -1,8 +1,8 @@
 import { Point } from '@scure/starknet';
 
-// Arithmetic on the Stark curve y^2 = x^3 + x + b. This arithmetic multiplies points that are used for a long time: the
-// generator, the Pedersen points and the publishers' keys. Intermediate coordinates may be negative, because `%` keeps the sign
-// of its left side and a correction after each step would cost more. No function in this file is constant-time.
+// Arithmetic on the Stark curve y^2 = x^3 + x + b, for points that are used for a long time: the generator, the Pedersen points
+// and the publishers' keys. Intermediate coordinates may be negative, because `%` keeps the sign of its left side and a
+// correction after each step would cost more. No function in this file is constant-time.
 
 /** The prime of the field, 2^251 + 17 * 2^192 + 1. */
 export const FIELD_PRIME = 0x800000000000011000000000000000000000000000000000000000000000001n;
@@ -20,7 +20,7 @@ export interface CurvePoint {
 
 /** A point whose multiples can be added to a sum. */
 export interface Multiplicand {
-  /** Adds `scalar` times the point, or the negative of that product, to `sum`; 0 <= scalar < n. */
+  /** Adds `scalar` times the point, or the negative of that product, to `sum`. The scalar is in 0 .. n-1. */
   addMultiple(sum: PointSum, scalar: bigint, negative: boolean): void;
 }
 
@@ -92,15 +92,15 @@ export class PointSum {
 }
 
 /**
- * A point with a table of its multiples. With the table a scalar costs one addition for each window and no doubling. The scalar
+ * A point with a table of its multiples. With the table, a scalar costs one addition for each window and no doubling. The scalar
  * is written in signed digits of `windowBits`. Window i of the table contains the multiples 1 .. 2^(windowBits-1) of 2^(i *
- * windowBits) times the point. A window is filled at its first use, which takes 3.5 µs for each point. A full table contains
- * 4,096 points (about 0.5 MB) with 8 bits, and 23,552 points with 11 bits.
+ * windowBits) times the point. The first use of a window fills the window, which takes 3.5 µs for each point. A full table
+ * contains 4,096 points (about 0.5 MB) with 8 bits, and 23,552 points with 11 bits.
  */
 export class TabledPoint implements Multiplicand {
   readonly #point: CurvePoint;
   readonly #windowBits: number;
-  /** The first point of each window. The points are computed at the first use, because most processes use no Stark key. */
+  /** The first point of each window, computed at the first use. Most processes use no Stark key. */
   #bases: readonly CurvePoint[] | undefined;
   /** The coordinates of each window: x and y of each point, in turn. */
   readonly #windows: (readonly bigint[] | undefined)[];
@@ -149,7 +149,7 @@ export class TabledPoint implements Multiplicand {
   }
 }
 
-/** A point without a table. A multiple takes 0.7 ms, and no table is made or kept. */
+/** A point without a table. A multiple takes 0.7 ms. */
 export class PlainPoint implements Multiplicand {
   readonly #point: InstanceType<typeof Point>;
 
@@ -165,9 +165,7 @@ export class PlainPoint implements Multiplicand {
   }
 }
 
-/**
- * The generator. The first multiples of the generator fill the 23 windows, which takes 80 ms and 2.5 MB once for each thread.
- */
+/** The generator. Its first multiples fill the 23 windows, which takes 80 ms and 2.5 MB once for each thread. */
 export const GENERATOR = new TabledPoint(Point.BASE.toAffine(), 11);
 
 /** Returns one of the two points with this x; `undefined` when the curve has no such point. The square root takes about 2 ms. */

@@ -13,14 +13,14 @@ import {
   TabledPoint,
 } from './stark_curve.js';
 
-/** A Stark signature and the signed hash, 32 big-endian bytes each. */
+/** A Stark signature and the signed hash. Each value has 32 big-endian bytes. */
 export interface StarkSignatureBytes {
   readonly msgHash: Uint8Array;
   readonly r: Uint8Array;
   readonly s: Uint8Array;
 }
 
-/** A signature that a publisher declares, with the message that it should sign. Each field has 32 big-endian bytes. */
+/** A signature that a publisher declares, and the declared message. Each field has 32 big-endian bytes. */
 export interface StarkClaim extends StarkMessage, StarkSignatureBytes {
   /** The x coordinate of the public key. */
   readonly publicKey: Uint8Array;
@@ -83,7 +83,7 @@ export class StarkVerifier {
     return key;
   }
 
-  /** Drops an idle key. A table costs as much as 80 verifications, so a key in use never loses its table to another key. */
+  /** Drops an idle key. Making a table takes as long as 80 verifications, so a key in use never loses its table to another key. */
   #dropIdleKey(): boolean {
     const [x, key] = this.#keys.entries().next().value!;
     return this.#verifications - key.usedAt > IDLE_VERIFICATIONS && this.#keys.delete(x);
@@ -120,12 +120,13 @@ export function starkSignMessage(
 }
 
 /**
- * Returns the public key in the form that is sent: the x coordinate, 32 bytes.
+ * Returns the public key in the form for messages: the x coordinate, 32 bytes.
  * @throws RangeError when `key` is not in 1 .. n-1.
  */
 export function starkPublicKey(key: bigint): Buffer {
   refuseInvalidKey(key);
-  // Without the generator's table, because a service may have a Stark key and no Stark asset. `multiply` takes the same time for each key.
+  // The generator's table is not used here, because a service may have a Stark key and no Stark asset. `multiply` takes the same
+  // time for each key.
   return fieldBytes(Point.fromAffine(Point.BASE.toAffine()).multiply(key).toAffine().x);
 }
 
@@ -143,8 +144,8 @@ const KEY_WINDOW_BITS = 8;
 const IDLE_VERIFICATIONS = 1_000;
 
 /**
- * Checks that `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x coordinate, so both points are
- * tried. The point that was right last time is tried first.
+ * Checks that `base` plus or minus u2 times the key has r as its x. A publisher's key is only an x coordinate, so the check tries
+ * both points. The first attempt uses the point of the last valid signature.
  */
 function isNonceOf(key: TabledKey, base: PointSum, u2: bigint, r: bigint): boolean {
   if (key.point === undefined) return false;
@@ -164,8 +165,9 @@ function refuseInvalidKey(key: bigint): void {
 }
 
 /**
- * Returns the x of a secret multiple of the generator. The time of one multiplication would reveal bits of the secret, because zero
- * windows need no addition. A few bits of many nonces are enough to find the key. So the scalar is split into two random parts.
+ * Returns the x of a secret multiple of the generator. The time of one multiplication would reveal bits of the secret, because
+ * zero windows need no addition. A few bits of many nonces are enough to find the key. So this function splits the scalar into
+ * two random parts.
  */
 function multipleOfGenerator(secret: bigint): bigint {
   const part = randomScalar();

@@ -29,9 +29,9 @@ const [ONE, TO_FACTOR, PRODUCT, REST, INVERSE, GENERATOR_PART, KEY_PART] = [0, 1
 const BATCH_BYTES = 7 * NUMBER_BYTES;
 
 /**
- * Verifies many signatures with known keys at once. A signature is valid when digest/s · G + r/s · Q has r as its x, and its y has the
- * parity that the recovery number states. This takes 33 % of the time of a recovery, because tables contain the multiples of the keys, and
- * because all signatures share the divisions.
+ * Verifies many signatures with known keys at once. A signature is valid when digest/s · G + r/s · Q has r as its x, and its y
+ * has the parity that the recovery number states. A verification takes 33 % of the time of a recovery, because tables contain the
+ * multiples of the keys and because all signatures share the divisions.
  */
 export class EcdsaBatch {
   readonly #tables: Secp256k1Tables;
@@ -54,7 +54,8 @@ export class EcdsaBatch {
   /**
    * Makes the table of a key in 3 ms. The new table replaces the table of the earlier key with the same number.
    * @param publicKey65 uncompressed, a point of the curve
-   * @returns `false` for one key in 2^44, for which no table can be made. No signature may then be added with this number
+   * @returns `false` for one key in 2^44, for which no table can be made. The caller must then not add a signature with this
+   * number
    */
   learn(key: number, publicKey65: Uint8Array): boolean {
     // A waiting signature would be verified with the wrong key.
@@ -88,9 +89,9 @@ export class EcdsaBatch {
   }
 
   /**
-   * Returns, for each signature since the last call, whether it is valid, and then removes the signatures. The answer `false` may be wrong,
-   * because a signer can make a valid signature in which two points with the same x are added, and such a sum is unknown. The answer `true`
-   * is always right.
+   * Returns one answer for each signature since the last call: true for a valid signature. Then removes the signatures. The
+   * answer `true` is always right. The answer `false` may be wrong, because a signer can make a valid signature whose
+   * verification adds two points with the same x. The batch cannot compute such a sum.
    */
   verify(): boolean[] {
     const count = this.#count;

@@ -27,8 +27,8 @@ const LANES = 25;
 export const STATE_BYTES = 8 * LANES;
 
 /**
- * The layout of the memory: the bytes to hash, the state, and the constants. At the end the first 32 bytes of the state are the
- * digest.
+ * The size of the memory for the bytes to hash. The state and the constants follow. At the end, the first 32 bytes of the state
+ * are the digest.
  */
 export const ROOM_BYTES = BLOCK_BYTES * 476;
 export const STATE_AT = ROOM_BYTES;
@@ -47,9 +47,8 @@ export interface KeccakModule {
 }
 
 /**
- * Opens Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which has 64-bit integers and can rotate them. The bytes of the
- * module are made in this file. JavaScript reads and writes the memory of the module directly, so a hash needs no additional
- * array.
+ * Opens Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which can rotate 64-bit integers. This file makes the bytes of the
+ * module. JavaScript reads and writes the memory of the module directly, so a hash needs no additional array.
  */
 export function openKeccakModule(): KeccakModule {
   const { memory, absorb } = openWasm([absorbFunction()], 1) as KeccakModule;
@@ -61,7 +60,7 @@ export function openKeccakModule(): KeccakModule {
 const [LEFT, CONTINUES, FROM, ROUND] = [0, 1, 2, 3];
 const STATE = locals(4, LANES);
 const NEXT_STATE = locals(29, LANES);
-/** The parities of the columns. Later the locals contain one row before its last step. */
+/** The parities of the columns. Later, these locals contain one row before its last step. */
 const ROW = locals(54, 5);
 const CHANGE = locals(59, 5);
 
@@ -107,7 +106,7 @@ function round(from: readonly number[], to: readonly number[], number: 0 | 1): C
   }
   for (let y = 0; y < 5; y++) {
     for (let x = 0; x < 5; x++) {
-      // The lane that moves to the place (x, y).
+      // The column of the lane that moves to the place (x, y).
       const column = (3 * (y + 2 * x)) % 5;
       const lane = column + 5 * x;
       const changed = i64Xor(get(from[lane]!), get(CHANGE[column]!));
@@ -115,7 +114,7 @@ function round(from: readonly number[], to: readonly number[], number: 0 | 1): C
     }
     for (let x = 0; x < 5; x++) {
       const second = get(ROW[(x + 2) % 5]!);
-      // (not one) and second
+      // The operation is (not first) and second.
       const mixed = i64Xor(i64And(get(ROW[(x + 1) % 5]!), second), second);
       const value = i64Xor(get(ROW[x]!), mixed);
       const isFirst = x === 0 && y === 0;

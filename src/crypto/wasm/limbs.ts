@@ -28,15 +28,15 @@ export function readNumber(bytes: Uint8Array, at: number, out: Int32Array, index
   out[limb] = carried;
 }
 
-/** Returns the limb, and the position in that limb, at which the bits from `bit` on begin. */
+/** Returns the limb that contains a bit, and the bit's position in that limb. */
 export function placeOfBit(bit: number): readonly [limb: number, shift: number] {
   const limb = Math.floor(bit / LIMB_BITS);
   return [limb, bit - limb * LIMB_BITS];
 }
 
 /**
- * Subtracts the modulus from a number if the number is at least the modulus. Both have limbs below 2^29, and the number is below twice
- * the modulus.
+ * Subtracts the modulus from a number if the number is at least the modulus. Both numbers have limbs below 2^29, and the number
+ * is below twice the modulus.
  */
 export function reduceOnce(limbs: Int32Array, index: number, modulus: readonly number[]): void {
   let i = LIMBS - 1;

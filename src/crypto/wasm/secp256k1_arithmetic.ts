@@ -25,7 +25,7 @@ export class Secp256k1Arithmetic {
   readonly module: Secp256k1Module;
   /** The whole memory, as limbs of four bytes. */
   readonly limbs: Int32Array;
-  /** The address from which on other code may use the memory. */
+  /** The first address of the memory for other code. */
   readonly freeFrom: number;
 
   /**
@@ -117,7 +117,7 @@ export class Secp256k1Arithmetic {
   }
 }
 
-/** A step of raising to a power: a number of squarings, and then a factor `x^(2^k − 1)` with k = 2 to the power of `ones`. */
+/** A step of raising to a power: a number of squarings, and then a factor `x^(2^k − 1)` with k = 2^`ones`. */
 interface Step {
   readonly squarings: number;
   readonly ones: number;
@@ -146,7 +146,7 @@ function raise(
 const FIELD_INVERSION = stepsTo(FIELD_PRIME - 2n);
 const SCALAR_INVERSION = stepsTo(GROUP_ORDER - 2n);
 
-/** Finds the steps to an exponent. The exponents have long runs of ones. */
+/** Finds the steps to an exponent. The exponents have long runs of 1 bits. */
 function stepsTo(exponent: bigint): readonly Step[] {
   const steps: Step[] = [];
   const bits = exponent.toString(2);

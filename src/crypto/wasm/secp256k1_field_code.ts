@@ -21,15 +21,15 @@ export const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd
 /** The locals that contain the limbs of a number. */
 export type Number256 = readonly number[];
 
-/** The locals that the reductions use internally. */
+/** The locals for the internal use of the reductions. */
 export interface Scratch {
   readonly limbs: Number256;
   readonly carry: number;
 }
 
 /**
- * Returns the sum of all products of limbs with the weight 2^(29·k), without a carry. Limbs may be negative. The 9 products of
- * a column must fit in 63 bits. The largest factors are a reduced number and a sum of two reduced numbers. The columns of these
+ * Returns the sum of all products of limbs with the weight 2^(29·k), without a carry. Limbs may be negative. The 9 products of a
+ * column must fit in 63 bits. The largest factors are a reduced number and a sum of two reduced numbers. The columns of these
  * factors are below 2^62.01, because the highest limb has 24 bits.
  */
 export type Column = (k: number) => Code;
@@ -63,9 +63,9 @@ const lowOf = (value: Code): Code => i64And(value, MASK);
 const highOf = (local: number): Code => i64ShiftRight(get(local), i64(BigInt(LIMB_BITS)));
 
 /**
- * Writes columns, minus other numbers, into `out` modulo p, where 2^256 equals 2^32 + 977. The result is between -2^70 and
- * 2^256 + 2^70. The limbs of the result are in 0 .. 2^29 - 1, except the third limb, which may be up to 2^12 outside.
- * @param less the numbers that are subtracted in each of the lower columns
+ * Writes columns, minus other numbers, into `out` modulo p, where 2^256 equals 2^32 + 977. The result is between -2^70 and 2^256
+ * + 2^70. The limbs of the result are in 0 .. 2^29 - 1, except the third limb, which may be up to 2^12 outside of this range.
+ * @param less the numbers to subtract in each of the lower columns
  */
 export function reduceToField(
   out: Number256,
@@ -79,8 +79,8 @@ export function reduceToField(
     code.push(set(carry, value), set(high[k - LIMBS]!, lowOf(get(carry))));
   }
   code.push(set(high[LIMBS - 1]!, highOf(carry)));
-  // A high limb has the weight of 2^261 times the limb nine places below it. Modulo p, 2^261 equals 2^37 + 31,264. This is 31,264
-  // times that limb and 2^8 times the next limb.
+  // A high limb has the weight of 2^261 times the limb nine places below. Modulo p, 2^261 equals 2^37 + 31,264. So the high limb
+  // adds 31,264 times its value to that limb, and 2^8 times its value to the next limb.
   for (let k = 0; k < LIMBS; k++) {
     let value = i64Add(column(k), i64Multiply(get(high[k]!), i64(977n << EXCESS)));
     if (k > 0) {
@@ -90,7 +90,7 @@ export function reduceToField(
     code.push(set(carry, less(k).reduce(i64Subtract, value)));
     if (k < LIMBS - 1) code.push(set(out[k]!, lowOf(get(carry))));
   }
-  // The part that is now above 2^256.
+  // The part of the number that is now above 2^256.
   const top = high[0]!;
   const beyond = i64ShiftLeft(get(high[LIMBS - 1]!), i64(32n + 2n * EXCESS - BigInt(LIMB_BITS)));
   code.push(
@@ -112,8 +112,8 @@ export function reduceToField(
 const EXCESS = BigInt(LIMB_BITS * LIMBS - 256);
 
 /**
- * Writes columns into `out` modulo n, divided by {@link SCALAR_FACTOR}, as a number below 1.04 n (Montgomery's reduction). The
- * factors must also be below 1.04 n; all numbers below 2^256 are.
+ * Writes columns into `out` modulo n, divided by {@link SCALAR_FACTOR} (Montgomery's reduction). The result is below 1.04 n. The
+ * factors must also be below 1.04 n, which holds for all numbers below 2^256.
  */
 export function reduceToScalar(out: Number256, column: Column, { limbs: quotient, carry }: Scratch): Code {
   const code: Code[] = [];

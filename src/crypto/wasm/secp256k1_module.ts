@@ -49,8 +49,8 @@ export const NEGATIVE = 1;
 export const DOUBTFUL = 2;
 
 /**
- * The exports of the module. All arguments are addresses in its memory or counts. Numbers of the field have the form that {@link
- * reduceToField} writes. Scalars have the form that {@link reduceToScalar} writes.
+ * The exports of the module. All arguments are counts, or addresses in the module's memory. Numbers of the field have the form
+ * that {@link reduceToField} writes. Scalars have the form that {@link reduceToScalar} writes.
  */
 export interface Secp256k1Module {
   readonly memory: { readonly buffer: ArrayBuffer };
@@ -61,26 +61,28 @@ export interface Secp256k1Module {
   multiplyScalar(out: number, a: number, b: number): void;
   squareScalar(out: number, a: number, times: number): void;
   /**
-   * Computes the first half of the sums of pairs of points: the products of the differences of their x. {@link addPairs} needs the inverse
-   * of the last product. Marks a pair of two points with the same x as {@link DOUBTFUL}. Once in 2^56 it also marks another pair.
+   * Computes the first half of the sums of pairs of points: the products of the differences of their x. {@link addPairs} needs
+   * the inverse of the last product. Marks a pair of two points with the same x as {@link DOUBTFUL}. Once in 2^56, marks another
+   * pair too.
    * @param references two references for each pair, without marks
    * @param products the first product is 1; the product after pair i is written at index i + 1
    */
   multiplyDifferences(references: number, pairs: number, products: number): void;
   /**
-   * Computes the second half: writes the sum of each pair. Only the sum of a {@link DOUBTFUL} pair is wrong, and a forger can predict it.
+   * Computes the second half: writes the sum of each pair. Only the sum of a {@link DOUBTFUL} pair is wrong, and a forger can
+   * predict this sum.
    * @param references the references of the last pair
    * @param products the product before the last pair
-   * @param inverse the inverse of the product of all differences; it is overwritten
+   * @param inverse the inverse of the product of all differences; the function overwrites this number
    * @param sums the address for the sum of the last pair
    */
   addPairs(references: number, pairs: number, products: number, inverse: number, sums: number): void;
 }
 
 /**
- * Opens the arithmetic of the curve secp256k1 in WebAssembly. The bytes of the module are made in this file. The arithmetic is for public
- * numbers only. With secret numbers, the points that are read would depend on the secret, and another process may be able to observe these
- * reads.
+ * Opens the arithmetic of the curve secp256k1 in WebAssembly. This file makes the bytes of the module. The arithmetic is for
+ * public numbers only. With secret numbers, the secret would decide which points are read, and another process may be able to
+ * observe these reads.
  * @param pages see {@link openWasm}
  */
 export function openSecp256k1Module(pages: number): Secp256k1Module {
@@ -95,14 +97,14 @@ export function openSecp256k1Module(pages: number): Secp256k1Module {
   return openWasm(functions, pages) as Secp256k1Module;
 }
 
-/** The lowest two limbs of a difference of two reduced numbers that is 0, p or -p. */
+/** The lowest two limbs of a difference of two reduced numbers, if the difference is 0, p or -p. */
 const DOUBTFUL_DIFFERENCES = [0n, FIELD_PRIME, -FIELD_PRIME].map((value) =>
   BigInt.asUintN(2 * LIMB_BITS, value),
 );
 
 type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
 
-/** Returns `count` numbers in locals from `first` on, and the scratch locals of the reductions after them. */
+/** Returns `count` numbers in the locals from `first` on, and the reductions' scratch locals after these numbers. */
 function numbers(first: number, count: number): { all: Number256[]; scratch: Scratch; variables: number } {
   const all = Array.from({ length: count }, (_, i) => locals(first + i * LIMBS, LIMBS));
   const end = first + count * LIMBS;

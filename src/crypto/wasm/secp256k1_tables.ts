@@ -12,7 +12,10 @@ const GENERATOR = Buffer.from(
 /** The number of the generator's table. */
 export const GENERATOR_TABLE = 0;
 
-/** The number of places. A multiple of a point is a sum of points from its table, with one point for each byte of the factor. */
+/**
+ * The number of places. A multiple of a point is a sum of points from the point's table, with one point for each byte of the
+ * factor.
+ */
 const PLACES = 32;
 /**
  * The number of points at each place: the multiples of the table's point by 256^place times each odd number up to 255. A negative multiple
@@ -28,7 +31,7 @@ const PLACE_LIMBS = Int32Array.from(PLACE_BITS, ([limb]) => limb);
 const PLACE_SHIFTS = Int32Array.from(PLACE_BITS, ([, shift]) => shift);
 const TOP_BYTE_BIT = 0x80;
 
-/** The largest number of sums that are made at once. Each sum adds a multiple of one point to a multiple of another point. */
+/** The largest number of simultaneous sums. Each sum adds a multiple of one point to a multiple of another point. */
 export const SUMS_MAX = 64;
 const SUM_POINTS = 2 * PLACES;
 // The last step of `fill` adds half of a table's points at once, with the memory of the sums.
@@ -44,8 +47,8 @@ interface Level {
 }
 
 /**
- * Points that are multiplied often. Each point has a table of 4,096 of its multiples, which takes 295 KB. Many sums are made at once,
- * because the addition of two points needs a division and all sums can share one division.
+ * Points that are multiplied often. Each point has a table of 4,096 of its multiples, which takes 295 KB. Many sums are made at
+ * once, because the addition of two points needs a division and all sums can share one division.
  */
 export class Secp256k1Tables {
   readonly arithmetic: Secp256k1Arithmetic;
@@ -53,7 +56,7 @@ export class Secp256k1Tables {
   /** The flags of the sums of the last {@link add}: 1 for each sum that is wrong. */
   readonly #wrong = new Uint8Array(SUMS_MAX);
   readonly #tables: number;
-  /** The address from which on other code may use the memory. */
+  /** The first address of the memory for other code. */
   readonly freeFrom: number;
 
   /**
@@ -82,7 +85,7 @@ export class Secp256k1Tables {
   /**
    * Makes the table of a point of the curve, in 3 ms.
    * @param point64 x and then y of the point
-   * @returns `false` for about one point in 2^44, if a multiple cannot be made in this way; the table must then not be used
+   * @returns `false` for about one point in 2^44, when this method cannot make a multiple. The caller must then not use the table
    */
   fill(table: number, point64: Uint8Array): boolean {
     const { limbs } = this.arithmetic;
@@ -94,7 +97,7 @@ export class Secp256k1Tables {
     for (let place = 0; place < PLACES; place++)
       this.arithmetic.copyPoint(this.#entry(table, place, 0), doubles[8 * place]!);
     let isRight = true;
-    // Each step doubles the number of points, because it adds an even multiple to all points that exist.
+    // Each step adds an even multiple to all existing points, and so doubles the number of points.
     for (let step = 1; 2 ** step <= ODD_MULTIPLES; step++) {
       const count = 2 ** (step - 1);
       let at = references / 4;
@@ -135,8 +138,8 @@ export class Secp256k1Tables {
   }
 
   /**
-   * Adds the chosen points of the first `count` sums. A sum is wrong if and only if {@link isWrong} says so. This can happen when two
-   * points with the same x are added.
+   * Adds the chosen points of the first `count` sums. {@link isWrong} reports each wrong sum. A sum can be wrong when two points
+   * with the same x are added.
    */
   add(count: number): void {
     this.#wrong.fill(0);

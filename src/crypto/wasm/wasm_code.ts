@@ -1,9 +1,9 @@
-/** The bytes of a WebAssembly module, of instructions or of a part of a section. The parts are joined at the end. */
+/** The bytes of a WebAssembly module, of instructions or of a part of a section. {@link openWasm} joins the parts. */
 export type Code = number | readonly Code[];
 
 /**
- * A function that a module exports. The locals of a function are first its parameters, which are all i32, then its i32 variables, then
- * its i64 variables.
+ * A function that a module exports. The locals of a function are first its parameters, which are all i32, then its i32 variables,
+ * then its i64 variables.
  */
 export interface WasmFunction {
   readonly name: string;
@@ -16,8 +16,8 @@ export interface WasmFunction {
 export const PAGE_BYTES = 65_536;
 
 /**
- * Opens a WebAssembly module with these functions. The memory of the module is exported as `memory`.
- * @param pages the number of pages of {@link PAGE_BYTES}; a page that is never written takes no memory of the machine
+ * Opens a WebAssembly module with these functions. The module exports its memory as `memory`.
+ * @param pages the number of pages of {@link PAGE_BYTES}; a page without a write takes no memory of the machine
  * @returns the exports
  */
 export function openWasm(functions: readonly WasmFunction[], pages: number): object {
@@ -36,7 +36,7 @@ export function openWasm(functions: readonly WasmFunction[], pages: number): obj
   return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
 }
 
-/** The part of the global object that is used here. Node 20's types do not declare it. */
+/** The used part of the global object. Node 20's types do not declare this object. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: object };
@@ -47,7 +47,7 @@ export function locals(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => first + i);
 }
 
-// The instructions, with the names of the WebAssembly specification. Operands are the code that produces them.
+// The instructions, with the names of the WebAssembly specification. Each operand is the code that produces the operand.
 
 export const get = (local: number): Code => [0x20, unsigned(local)];
 export const set = (local: number, value: Code): Code => [value, 0x21, unsigned(local)];
@@ -100,7 +100,7 @@ export const i64Load32 = load(0x34, 2);
 export const i64Store32 = store(0x3e, 2);
 
 export const when = (condition: Code, ...body: Code[]): Code => [condition, 0x04, NO_RESULT, body, END];
-/** Runs the body, and repeats it while the condition is not 0. */
+/** Runs the body, and repeats the body while the condition is not 0. */
 export const doWhile = (body: readonly Code[], condition: Code): Code => [
   0x03,
   NO_RESULT,
