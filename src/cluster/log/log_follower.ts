@@ -6,16 +6,10 @@ import { lostRecordsText, WITHOUT_THEM } from './lost_records.js';
 import { RecentRecords } from './recent_records.js';
 import { BrokenChain, RecordChain } from './record_chain.js';
 
-/**
- * The number of reads of a record that is not part of the chain. Each read asks a different server, because that server may have
- * a sound copy.
- */
+/** The number of reads of a record outside the chain. Each read asks a different server, which may have a sound copy. */
 const CHAIN_READS = 3;
 
-/**
- * Applies the records of the log in order, each record once. A record is applied when it is committed. Missing records are read from
- * the log.
- */
+/** Applies the committed records of the log in order, each record once. Reads missing records from the log. */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
   readonly #chain: RecordChain;
@@ -68,8 +62,8 @@ export class LogFollower {
   }
 
   /**
-   * The ID of the last applied record; empty if unknown. The record at {@link position} may be a skipped record after the last
-   * applied record.
+   * The ID of the last applied record; empty if unknown. The record at {@link position} may be a skipped record after the last applied
+   * record.
    */
   get lastId(): string {
     return this.#chain.lastId;
@@ -100,10 +94,7 @@ export class LogFollower {
     return this.#isCaughtUp && this.lag === 0;
   }
 
-  /**
-   * Receives a committed record. Applies the record at once. If earlier records are missing, or if the record looks damaged, this
-   * function reads the log instead.
-   */
+  /** Applies a committed record at once. Reads the log instead if earlier records are missing or the record looks damaged. */
   offer(record: LogRecord): void {
     if (this.#isStopped || record.sequence <= this.#position.sequence) return;
     this.#endSequence = Math.max(this.#endSequence, record.sequence);
@@ -127,10 +118,7 @@ export class LogFollower {
     if (!this.#isStopped && nowMs >= this.nextDueMs()) void this.catchUp();
   }
 
-  /**
-   * Returns the time of the next read. The node also reads after a silence, because the last record may have been lost on its way
-   * to this node.
-   */
+  /** Returns the time of the next read. The node also reads after a silence, because a message with the last record may be lost. */
   nextDueMs(): number {
     if (this.#reading !== undefined) return Number.POSITIVE_INFINITY;
     return this.#againMs ?? Math.max(this.#appliedMs, this.#readMs) + this.#options.timing.leaseMs;
@@ -160,8 +148,8 @@ export class LogFollower {
   }
 
   /**
-   * Reads to the end that the log had at the beginning of the read. Records that the servers commit during the read are applied
-   * when they arrive. In a busy log, a read up to the newest record would never end.
+   * Reads to the end that the log had at the beginning of the read. Records that the servers commit during the read are applied when they
+   * arrive. In a busy log, a read up to the newest record would never end.
    */
   async #readToEnd(): Promise<void> {
     let before: number;
@@ -188,8 +176,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the end of the log with the known records. If the log ends before the last known record, this node reads the log
-   * again, because the server may lag. After some time, the node concludes that the log has lost records.
+   * Compares the end of the log with the known records. If the log ends before the last known record, this node reads the log again,
+   * because the server may lag. After some time, the node concludes that the log has lost records.
    */
   #compareEnd(known: LogPosition, knownEnd: number, last: LogPosition): void {
     const { nowMs, timing } = this.#options;
@@ -206,8 +194,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the beginning of the log with the applied records. The servers delete old records. A node that was away for longer
-   * continues with the remaining records.
+   * Compares the beginning of the log with the applied records. The servers delete old records. A node that was away for longer continues
+   * with the remaining records.
    * @param hole the records that a server reported missing
    */
   async #compareBeginning(hole: string | undefined): Promise<void> {
@@ -272,8 +260,8 @@ export class LogFollower {
   }
 
   /**
-   * Checks that the log still has the last applied record. A record that no leader wrote does not name its predecessor. Such
-   * records may hide that the log has lost the records before them.
+   * Checks that the log still has the last applied record. A record that no leader wrote does not name its predecessor. Such records may
+   * hide that the log has lost the records before them.
    * @throws Error when the log has a different record in that place
    */
   async #checkLastApplied(): Promise<void> {

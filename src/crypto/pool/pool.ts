@@ -17,11 +17,11 @@ export { ThreadHung } from './threads.js';
 
 /**
  * A pool that does the work of {@link CryptoJobs}. A small batch runs on the calling thread, and a large batch runs on the worker
- * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that
- * runs at once on the calling thread returns an array instead of a promise. So a single job costs no turn of the event loop.
+ * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that runs at
+ * once on the calling thread returns an array instead of a promise. So a single job costs no turn of the event loop.
  *
- * A promise rejects with {@link ThreadHung} after two threads, one after the other, hung on the batch. The calling thread does
- * not try such a batch, because the calling thread could hang too.
+ * A promise rejects with {@link ThreadHung} after two threads, one after the other, hung on the batch. The calling thread does not try
+ * such a batch, because the calling thread could hang too.
  */
 export interface CryptoPool {
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] | Promise<SignatureVerdict[]>;
@@ -31,10 +31,7 @@ export interface CryptoPool {
     messages: readonly StarkMessage[],
     key: Uint8Array,
   ): StarkSignatureBytes[] | Promise<StarkSignatureBytes[]>;
-  /**
-   * Fills the tables for Stark prices on all threads, once. Without this call, the first Stark price on a thread takes up to 0.2
-   * s.
-   */
+  /** Fills the tables for Stark prices on all threads, once. Without this call, the first Stark price on a thread takes up to 0.2 s. */
   warmStark(): Promise<void>;
   /** Does any amount of work on the calling thread. */
   readonly here: CryptoJobs;
@@ -58,8 +55,8 @@ export interface CryptoPoolOptions {
 }
 
 /**
- * Starts the threads, and waits until each thread has done a job. Also makes the calling thread's verifier, so that no price
- * waits for the verifier.
+ * Starts the threads, and waits until each thread has done a job. Also makes the calling thread's verifier, so that no price waits for
+ * the verifier.
  */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
   const pool = new WorkerPool(options);
@@ -68,16 +65,13 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 }
 
 /**
- * The largest work that runs on the calling thread, and the amount of waiting work that the calling thread does in a turn of its
- * event loop. A round trip through a worker takes 0.2 to 0.4 ms, and takes 40 µs of the calling thread's time. So the calling
- * thread answers a smaller batch sooner than a worker.
+ * The largest work that runs on the calling thread, and the amount of waiting work that the calling thread does in a turn of its event
+ * loop. A round trip through a worker takes 0.2 to 0.4 ms, and takes 40 µs of the calling thread's time. So the calling thread answers a
+ * smaller batch sooner than a worker.
  */
 const INLINE_MICROS_MAX = 300;
 
-/**
- * The largest work of waiting batches that one message to a thread contains. Sharing a message saves the messages of the other
- * batches.
- */
+/** The largest work of waiting batches that one message to a thread contains. Sharing a message saves the messages of the other batches. */
 const TOGETHER_MICROS_MAX = 5_000;
 
 /** The smallest piece into which a batch is split. Each piece costs 40 µs. */
@@ -87,15 +81,12 @@ const PIECE_MICROS_MIN = 500;
 const PIECE_MICROS_MAX = 10_000;
 
 /**
- * The weight of work in the order of batches. A batch may overtake an earlier batch if the batch came later by at most ten times
- * the difference of their work. So small batches go first, and large batches still get their turn.
+ * The weight of work in the order of batches. A batch may overtake an earlier batch if the batch came later by at most ten times the
+ * difference of their work. So small batches go first, and large batches still get their turn.
  */
 const WAIT_PER_WORK = 10;
 
-/**
- * The time limit of a piece. The limit is far more than the work of the largest piece, to allow for a busy machine and for the start
- * of a thread.
- */
+/** The time limit of a piece: far more than the largest piece takes, to allow for a busy machine and the start of a thread. */
 const PIECE_MS_MAX = 5_000;
 
 /** The number of times that workers attempt a piece. After these attempts, the pool gives the piece up. */
@@ -104,10 +95,7 @@ const WORKER_ATTEMPTS_MAX = 2;
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
-  /**
-   * The threads; `undefined` when all work runs on the calling thread, because the pool has no threads or somebody closed the
-   * pool.
-   */
+  /** The threads; `undefined` when all work runs on the calling thread, because the pool has no threads or somebody closed the pool. */
   #workers: Threads | undefined;
   readonly #waiting = new WorkQueue();
   #helps = false;
@@ -178,8 +166,8 @@ class WorkerPool implements CryptoPool {
   }
 
   /**
-   * Does the jobs on each thread, if no thread has work. Makes as many pieces as threads, and sends each piece to the thread with
-   * the least work. A thread that fails is replaced like any failed thread.
+   * Does the jobs on each thread, if no thread has work. Makes as many pieces as threads, and sends each piece to the thread with the
+   * least work. A thread that fails is replaced like any failed thread.
    */
   #onEachThread<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Promise<unknown> {
     return Promise.allSettled(Array.from({ length: this.#threads }, () => this.#wait(kind, jobs, 0)));
@@ -300,8 +288,8 @@ function rankOf(micros: number): number {
 }
 
 /**
- * Gives up a piece. Unless a thread hung on the piece, the calling thread then does the piece, so that a bug in this program
- * causes a visible error.
+ * Gives up a piece. Unless a thread hung on the piece, the calling thread then does the piece, so that a bug in this program causes a
+ * visible error.
  */
 function giveUp(piece: QueuedWork): void {
   const hung = piece.faults.find((fault) => fault instanceof ThreadHung);
