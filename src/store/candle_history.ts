@@ -7,9 +7,7 @@ import { type AssetSeries, type Days, dayOfMinute, HOURS_PER_DAY } from './serie
 const QUARTER_S = 15 * MINUTE_S;
 const HOUR_S = 3_600;
 
-/**
- * Candles as parallel arrays of equal length. The candles ascend by `t`, which is the start of the candle in UNIX seconds.
- */
+/** Candles as parallel arrays of equal length, ascending by `t`. The value of `t` is the start of the candle in UNIX seconds. */
 export interface CandleColumns {
   readonly t: number[];
   readonly o: number[];
@@ -26,8 +24,8 @@ export interface HistoryQuery {
 }
 
 /**
- * Returns the candles of an asset that start in `fromS` <= t < `toS`. The range never cuts a candle short. Empty intervals are
- * left out, and the running candle is included. Candles of every resolution are merged from the same minutes.
+ * Returns the candles of an asset that start in `fromS` <= t < `toS`. Each candle is whole, even at the ends of the range. The result
+ * leaves out empty intervals and includes the running candle. Candles of every resolution are merged from the same minutes.
  * @returns `too many` when there are more than `candlesMax`
  */
 export function readHistory(
@@ -74,7 +72,7 @@ function lastCandleDay(series: AssetSeries): number | undefined {
   return running ? dayOfMinute(running.minute) : lastClosedDay(series);
 }
 
-/** Returns the last day with closed minutes. Without a running minute, such days may have come from another store. */
+/** Returns the last day with closed minutes. If an asset has no running minute, such days may have come from another store. */
 function lastClosedDay({ unsealedDays, lastSealedDay }: AssetSeries): number | undefined {
   const unsealedDay = unsealedDays.at(-1) ?? lastSealedDay;
   return unsealedDay === undefined ? undefined : Math.max(unsealedDay, lastSealedDay ?? unsealedDay);
@@ -109,7 +107,7 @@ class Fold {
 
   add(timeS: number, open: number, high: number, low: number, close: number): void {
     if (timeS < this.#startS || timeS >= this.#endS) return;
-    // While a node reads the log, other nodes may already have given later minutes than the running one.
+    // While a node reads the log, the store may already have minutes from other nodes that are later than the running minute.
     if (timeS < this.#interval.startS) return;
     const { t, o, h, l, c } = this.#candles;
     if (timeS >= this.#interval.endS || t.length === 0) {

@@ -14,9 +14,9 @@ export interface CheckedFolder {
 }
 
 /**
- * Opens a data folder to read it, even while a service uses it. lmdb may end the process on a damaged page, so the pages are checked
- * first. If a service uses the folder, that service has already checked the pages.
- * @throws Error of one sentence when there is no data, or when its structure is damaged
+ * Opens a data folder to read it, even while a service uses the folder. lmdb may end the process on a damaged page, so this function
+ * checks the pages first. A service that uses the folder has already checked the pages.
+ * @throws Error of one sentence when there is no data, or when the structure of the data is damaged
  */
 export async function openCheckedFolder(dir: string, onProgress: OnProgress): Promise<CheckedFolder> {
   const file = join(dir, DATA_FILE);
@@ -38,12 +38,12 @@ function requireFile(dir: string, file: string): void {
 }
 
 /**
- * @param readsMax the number of reads that must all find damage. Several reads are needed while a service runs, because it may be
- * writing the page with the newest state.
+ * Throws if the pages are damaged.
+ * @param readsMax the number of reads that must all find damage. Several reads are needed while a service runs, because the service may
+ * be writing the page with the newest state
  */
 export function refuseDamage(file: string, onProgress: OnProgress, readsMax = 1): void {
-  // An empty file is an error for a reader, because a reader finds nothing in it. A start treats an empty file as a new
-  // database.
+  // A reader reports an empty file as an error. A start treats an empty file as a new database.
   if (statSync(file).size === 0) throw new Error(`${file} is damaged: it is empty`);
   let damage: string | undefined;
   for (let read = 0; read < readsMax; read++) {

@@ -17,7 +17,7 @@ export interface FolderContents {
   readonly fileBytes: number;
   /** The contents by table. */
   readonly tables: Readonly<Record<keyof OpenTables, TableContents>>;
-  /** The last record of its cluster's log that the folder has; `undefined` if it has followed none. */
+  /** The last record of the cluster's log in the folder; `undefined` if the folder has no record of a log. */
   readonly log: LogPlace | undefined;
   /** The assets, ascending by key. */
   readonly assets: readonly AssetContents[];
@@ -38,24 +38,24 @@ export interface AssetContents {
   readonly assetKey: string;
   readonly records: number;
   readonly bytes: number;
-  /** The number of publishers whose last input is kept. */
+  /** The number of publishers whose last input the folder has. */
   readonly inputs: number;
   /** The UNIX second of the last record of `recent`; `undefined` without a record. */
   readonly newestSecond: number | undefined;
-  /** The UNIX second at which the first day with candles begins; `undefined` without candles. */
+  /** The start of the first day with candles, in UNIX seconds; `undefined` without candles. */
   readonly firstDaySecond: number | undefined;
 }
 
-/** The largest number of damaged records that are named. */
+/** The largest number of damaged records in `damage`. */
 const NAMED_MAX = 20;
 const HOURS_PER_DAY = 24;
 /** The interval of progress reports, in records. */
 const TELL_RECORDS = 1_000;
 
 /**
- * Reads a whole data folder and checks it, even while a service uses it. This is possible because lmdb lets other processes
- * read, and keeps the state that they read.
- * @throws Error of one sentence when there is no data, or when its structure is damaged
+ * Reads a whole data folder and checks all records, even while a service uses the folder. lmdb lets other processes read, and keeps the
+ * state that they read.
+ * @throws Error of one sentence when there is no data, or when the structure of the data is damaged
  */
 export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
   const { folder, isInUse } = await openCheckedFolder(dir, onProgress);
@@ -63,7 +63,7 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
   try {
     const release = folder.holdState();
     try {
-      // A running service does not change the held state, but it may write the page with the newest state during the read.
+      // A running service does not change the held state, but the service may write the page with the newest state during the read.
       if (isInUse) refuseDamage(file, onProgress, READS_MAX);
       return { isInUse, fileBytes: statSync(file).size, ...readRecords(folder, onProgress) };
     } finally {
@@ -74,7 +74,7 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
   }
 }
 
-/** Returns the damage of a data folder in one sentence; `undefined` when it has none, or no data. */
+/** Returns the damage of a data folder in one sentence; `undefined` for a folder without damage or without data. */
 export async function findFolderDamage(dir: string): Promise<string | undefined> {
   const size = statSync(join(dir, DATA_FILE), { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return undefined;

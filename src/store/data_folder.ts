@@ -14,8 +14,8 @@ export function freeBytes(dir: string): number {
 }
 
 /**
- * Returns the reason why `dir` cannot hold the service's data, in one clause. Changes nothing. If the folder is missing, the
- * folder in which it would be made is checked.
+ * Returns the reason why `dir` cannot hold the service's data, in one clause. Changes nothing. If the folder is missing, checks the
+ * folder in which the service would make it.
  * @returns `undefined` when `dir` is usable
  */
 export function dataFolderProblem(dir: string): string | undefined {
@@ -34,8 +34,8 @@ export function dataFolderProblem(dir: string): string | undefined {
 }
 
 /**
- * Makes a folder and the missing folders above it, with rights for this user only. Does not use `mkdirSync` with `recursive`,
- * because that never returns below `/proc`.
+ * Makes a folder and the missing folders above, with rights for this user only. Does not use `mkdirSync` with `recursive`, because that
+ * call never returns below `/proc`.
  * @throws Error with one clause that says why the folder cannot be made
  */
 export function makeFolder(dir: string): void {
@@ -78,12 +78,12 @@ function makeOne(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw new Error(`no folder can be made in ${dirname(path)}`, { cause: error });
-    // The folder may exist because another process was faster.
+    // Another process may have made the folder at the same time.
     if (code !== 'EEXIST' || !statSync(path).isDirectory()) throw error;
   }
 }
 
-/** @throws Error when the path ends at a link whose target is missing, or when the path may not be read */
+/** @throws Error when the path ends at a link whose target is missing, or when this process has no right to read the path */
 function nearestExisting(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     try {

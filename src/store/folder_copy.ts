@@ -6,18 +6,18 @@ import { DATA_FILE, makeFolder, systemReason } from './data_folder.js';
 import type { OnProgress } from './folder_progress.js';
 import type { ReadFolder } from './lmdb/folder.js';
 
-/** The folder inside the target in which the copy is made. A complete copy is moved out of this folder. */
+/** The folder inside the target for an unfinished copy. A complete copy moves out of this folder. */
 const UNFINISHED = 'unfinished';
 const WATCH_MS = 200;
 
 /**
- * Copies a data folder in its present state, even while a service writes to it, and checks every record of the copy.
+ * Copies a data folder in its present state, even while a service writes to the folder, and checks every record of the copy.
  *
- * The copy contains whole commits only, because lmdb keeps the state that a reader has opened. The service continues, and its
- * file may grow by the changes that are made during the copy.
- * @param target the folder for the copy; it is made if it is missing
+ * The copy contains whole commits only, because lmdb keeps the state that a reader has opened. The service continues. Its file may grow
+ * by the changes during the copy.
+ * @param target the folder for the copy; a missing folder is made
  * @returns the contents of the copy
- * @throws Error of one sentence; the target has no copy then
+ * @throws Error of one sentence; the target then has no copy
  */
 export async function backUp(
   source: string,

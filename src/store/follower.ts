@@ -12,32 +12,29 @@ import type { Commit } from './store.js';
 import { type Codec, type CommitPart, JournalTable } from './table.js';
 
 /**
- * The store of a thread that only serves. The store reads committed records from disk, and receives records that wait for a
- * commit from the writing thread. Between {@link behind} and {@link load} the store cannot be read.
+ * The store of a thread that only serves. This store reads committed records from disk. Records that wait for a commit come from the
+ * writing thread. Between {@link behind} and {@link load}, reads throw {@link NotLoaded}.
  */
 export interface Follower extends StoreReader {
   /** Receives a record of the writing thread. */
   recorded(asset: AssetName, holding: Holding): void;
-  /** Called when a commit takes all records that were received so far. */
+  /** Called when a commit takes all records that this store has received so far. */
   committing(commit: Commit): void;
   /** @param isOnDisk false if the records of the commit wait again */
   committed(isOnDisk: boolean): void;
-  /** Drops everything that was received so far, because this thread has fallen behind. */
+  /** Drops all received records, because this thread has fallen behind. */
   behind(): void;
-  /**
-   * Reads the disk. The disk has every record from before {@link behind}, and maybe some of the records that were received
-   * after it.
-   */
+  /** Reads the disk. The disk has every record from before {@link behind}, and may have some of the records received after that call. */
   load(): void;
   close(): Promise<void>;
 }
 
-/** The error while the thread has missed records. The thread reads the disk when the missed records are there. */
+/** The error of a read while the thread lacks missed records. The thread reads the disk after the missed records have reached the disk. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 }
 
-/** The state of a {@link Follower} from one reading of the disk. */
+/** The state of a {@link Follower} after one reading of the disk. */
 interface Loaded {
   readonly tables: OpenTables;
   readonly parts: readonly CommitPart[];
@@ -73,10 +70,11 @@ export function openFollower(
 
   function record({ tables, index }: Loaded, asset: AssetName, holding: Holding): void {
     const series = index.of(asset);
-    // A record that was found on disk during a load is received again, with older records of the asset. Such records are
-    // ignored.
+    // The thread may receive a record that a load has already found on disk, and older records of the asset. The thread ignores such
+    // records.
     if (series.newest !== undefined && isBefore(holding, series.newest)) return;
-    // A commit after the load may have removed the record that was the newest then. The minutes before this record are on disk.
+    // A commit after the load may have removed the record that was the newest record during the load. The minutes before this record
+    // are on disk.
     if (series.newest === undefined && holding.minute !== undefined)
       index.continueHour(series, holding.minute.minute);
     recordHolding(series, holding, tables);
@@ -111,7 +109,7 @@ export function openFollower(
     },
     committed(isOnDisk) {
       if (!loaded?.isCommitting) return;
-      // Records that the parts forget must be readable on disk.
+      // Reads must find on disk the records that the parts drop from memory.
       folder.refresh();
       for (const part of loaded.parts) {
         if (isOnDisk) part.endCommit();

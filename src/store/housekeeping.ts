@@ -13,11 +13,11 @@ import {
 
 export const MINUTES_PER_QUARTER = 15;
 
-/** The largest amount of work in a commit. The limits keep commits short at midnight and after a long pause. */
+/** The smallest limit of removed seconds in a commit. The limits keep commits short at midnight and after a long pause. */
 const REMOVED_SECONDS_MIN = 2_000;
 /**
- * The number of records that may be removed for each record that is written. With slow commits and many assets a commit writes
- * more records, so it must also remove more. Otherwise the number of records would grow.
+ * The number of records that a commit may remove for each written record. With slow commits and many assets, a commit writes more
+ * records, so the commit must also remove more. Otherwise the number of records would grow.
  */
 const REMOVED_PER_WRITTEN = 2;
 const SEALED_DAYS_MAX = 2;
@@ -25,13 +25,13 @@ const REMOVED_DAYS_MAX = 16;
 
 /** The times before which records are no longer needed. */
 export interface Cutoffs {
-  /** A UNIX second. Only the record in force at this second and later records are needed. */
+  /** A UNIX second. The store needs only later records and the newest record up to this second. */
   readonly second: number;
-  /** Days since 1970. The retention of candles of earlier days has ended. */
+  /** A number of days since 1970. The retention of candles of earlier days has ended. */
   readonly day: number;
 }
 
-/** A day of an asset whose minutes were moved from hours into a single record. */
+/** A day of an asset whose minutes have moved from hours into a single record. */
 export interface SealedDay {
   readonly assetKey: string;
   readonly day: number;
@@ -39,7 +39,7 @@ export interface SealedDay {
 
 /**
  * Does a bounded part of the work that keeps the folder small: seals days and removes old records. Runs before every commit.
- * @param onDamage called with a damaged record; the asset's days are no longer sealed then, but all other work continues
+ * @param onDamage called with a damaged record; the asset's days are then no longer sealed, but all other work continues
  * @returns the sealed days
  */
 export function runHousekeeping(
@@ -78,7 +78,7 @@ export function runHousekeeping(
   return sealed;
 }
 
-/** Repeats in memory the housekeeping that the writing thread does on disk. Seals the same days. */
+/** Repeats in memory the housekeeping of the writing thread on disk. Seals the same days. */
 export function followHousekeeping(
   allSeries: Iterable<AssetSeries>,
   { second, day }: Cutoffs,
@@ -103,8 +103,8 @@ export function sealedDays(series: AssetSeries): Days {
 }
 
 /**
- * Returns the day that is not over yet. An asset has no running minute if it is not configured, and therefore not loaded, or if
- * it only received candles of another store. In both cases the stored hours and days are enough.
+ * Returns the day that has not ended yet. An asset has no running minute in two cases: the asset is not configured, and therefore not
+ * loaded, or the asset only received candles of another store. In both cases the stored hours and days are enough.
  */
 function runningDay({ newest, unsealedDays, lastSealedDay }: AssetSeries): number | undefined {
   if (newest?.minute !== undefined) return dayOfMinute(newest.minute.minute);
@@ -133,7 +133,7 @@ function sealFirstDay(series: AssetSeries, tables: OpenTables): DamagedRecord | 
   tables.quarters.put([series.assetKey, day], minutes.coarser(MINUTES_PER_QUARTER));
   for (const hour of hours) tables.hours.remove([series.assetKey, hour]);
   series.unsealedDays.shift();
-  // Other nodes may have given later days.
+  // The store may already have later days from other nodes.
   series.lastSealedDay = Math.max(day, series.lastSealedDay ?? day);
   return undefined;
 }

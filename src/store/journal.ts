@@ -3,20 +3,20 @@ import type { Folder } from './lmdb/folder.js';
 import { type Codec, type CommitPart, JournalTable, type Table } from './table.js';
 
 /**
- * Writes the changes of its tables in group commits. Only one commit runs at a time. A commit writes all waiting changes in a
- * single transaction, so that all of them become durable or none.
+ * Writes the changes of its tables in group commits. Only one commit runs at a time. A commit writes all waiting changes in a single
+ * transaction, so all of them become durable or none of them.
  */
 export interface Journal {
-  /** Opens the table of a kind of record. Each name may be opened once. */
+  /** Opens the table of a kind of record. The caller may open each name once. */
   table<Value>(name: string, codec: Codec<Value>): Table<Value>;
   /** Sets a function that runs before each commit. The function may put and remove records, for bounded housekeeping. */
   beforeCommit(housekeeping: () => void): void;
-  /** Sets the watch. The watch is called when a commit begins, after its housekeeping, and when the commit ends. */
+  /** Sets the watch. The journal calls the watch when a commit begins, after the commit's housekeeping, and when the commit ends. */
   watchCommits(watch: CommitWatch): void;
   /** The number of records of all tables that wait to be written. */
   readonly waiting: number;
   /**
-   * Resolves when everything that was put before this call has been flushed to the disk.
+   * Resolves when all changes from before this call are flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails
    */
   durable(): Promise<void>;
@@ -28,9 +28,9 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** Files beside the store that are written before each commit: whatever the store has on disk, they have too. */
+/** Files beside the store that are written before each commit. These files have on disk everything that the store has on disk. */
 export interface CommitCompanion {
-  /** @throws Error (as a rejection) when nothing can be written; the commit then fails and is tried again */
+  /** @throws Error (as a rejection) when the write fails; the commit then fails too, and the journal tries again */
   write(): Promise<void>;
   /** Called when the commit after {@link write} is on disk. */
   committed(): void;
@@ -39,25 +39,25 @@ export interface CommitCompanion {
 }
 
 export interface CommitWatch {
-  /** Called when a commit takes all changes that were put so far. */
+  /** Called when a commit takes all changes put so far. */
   begun(): void;
-  /** @param isOnDisk false if the changes of the commit wait again */
+  /** @param isOnDisk false if the changes of the commit must wait for another commit */
   settled(isOnDisk: boolean): void;
 }
 
 /**
- * The delay before a commit when no caller waits for it; otherwise the commit starts at once. With 1,000 assets at 2 Hz, 20
- * commits a second took 20 % less CPU than 50. 10 commits a second took as much as 20.
+ * The delay before a commit when no caller waits for the commit. With a waiting caller, the commit starts at once. With 1,000 assets at
+ * 2 Hz, 20 commits a second took 20 % less CPU than 50. 10 commits a second took as much as 20.
  */
 const COMMIT_DELAY_MS = 50;
 /**
- * The delay before a failed commit is tried again, whatever the error was. lmdb drops the whole transaction, so the next commit
- * writes each page again and does not depend on data that the disk may have lost. The last step of a commit writes the page that
- * makes the commit valid. If that step fails, lmdb refuses all later commits, and the folder works again only after a restart.
+ * The delay before a failed commit is tried again, after any error. lmdb drops the whole transaction, so the next commit writes each
+ * page again and does not depend on data that the disk may have lost. The last step of a commit writes the page that makes the commit
+ * valid. If that step fails, lmdb refuses all later commits, and the folder works again only after a restart.
  */
 const RETRY_DELAY_MS_MIN = 250;
 const RETRY_DELAY_MS_MAX = 1_000;
-/** The longest time of a commit. A longer commit counts as a failing disk, even if it never ends. */
+/** The longest time of a commit. A longer commit counts as a failing disk, even if the commit never ends. */
 const COMMIT_MS_MAX = 10_000;
 
 interface CommitWaiter {
@@ -158,7 +158,7 @@ export function openJournal(
       if (!hasPending()) return committing?.done.then(failIfFailing) ?? Promise.resolve();
       return new Promise((resolve, reject) => {
         pendingWaiters.push({ resolve, reject });
-        // The commit starts in the next turn of the event loop, so that all calls of this turn share it.
+        // The commit starts in the next turn of the event loop, so that all calls of this turn share the commit.
         if (committing === undefined && pendingWaiters.length === 1) {
           clearTimeout(timer);
           timer = undefined;
@@ -188,7 +188,7 @@ export function openJournal(
   }
 }
 
-/** Writes the changes that the tables have begun to commit in a single transaction. Resolves when they have been flushed. */
+/** Writes, in a single transaction, the changes that the tables have begun to commit. Resolves when the changes are flushed. */
 async function write(
   { root, claimRoom }: Folder,
   tables: readonly CommitPart[],

@@ -2,15 +2,15 @@ import type { TimeNs } from '../model/time.js';
 import type { Journal } from './journal.js';
 import type { Table } from './table.js';
 
-/** Times on disk. Each time is written before times up to it are used, and the next start reads it. */
+/** Times on disk. The service writes each time before it uses times up to that time. The next start reads the time. */
 export interface StoredMarks {
   /** @throws DamagedRecord when a record on disk is damaged */
   read(kind: string, number: number): TimeNs | undefined;
   /** @param onSettled called once, with true if this mark has been flushed to the disk */
   write(kind: string, number: number, timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
   /**
-   * Counts this start of a service on the data folder. Resolves with the number of the start when the number is on disk, or
-   * cannot be written.
+   * Counts this start of a service on the data folder. Resolves with the number of the start when the number is on disk, or when the
+   * write has failed.
    */
   countStart(): Promise<number>;
 }

@@ -12,15 +12,16 @@ import type { Table } from './table.js';
 export interface OpenTables {
   /** [UNIX second, asset]: the state at the end of that second. Only seconds with a change have a record. */
   readonly seconds: Table<Holding>;
-  /** [asset, publisher key in hex]: the latest accepted input, and the facts about earlier inputs that must be remembered. */
+  /** [asset, publisher key in hex]: the latest accepted input, and the facts about earlier inputs that the service must remember. */
   readonly inputs: Table<AcceptedInput>;
   /** [asset, hours since 1970]: the closed minutes of an hour whose day is not sealed yet. */
   readonly hours: Table<CandleBlock>;
   /** [asset, days since 1970]: the minutes of a sealed day. */
   readonly days: Table<CandleBlock>;
   /**
-   * [asset, days since 1970]: the quarter hours of a sealed day, which are made from its minutes and written with them. All
-   * coarser candles are merged from quarter hours, because they have 15 times fewer bytes to read.
+   * [asset, days since 1970]: the quarter hours of a sealed day. The store makes the quarter hours from the day's minutes, and writes
+   * both together. All coarser candles are merged from quarter hours, because quarter hours have 15 times fewer bytes to read than
+   * minutes.
    */
   readonly quarters: Table<CandleBlock>;
   /** [kind, number]: the latest time that signatures of this kind may carry. */

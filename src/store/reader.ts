@@ -9,11 +9,10 @@ import { type AssetSeries, type Days, secondInForce } from './series.js';
 
 /** The part of the store that readers use. */
 export interface StoreReader {
-  /** Returns the newest state of an asset; `undefined` before its first. */
+  /** Returns the newest state of an asset; `undefined` before the first state. */
   newest(asset: AssetName): Holding | undefined;
   /**
-   * Returns the aggregate in force at the end of a UNIX second. This is the last aggregate that was signed before the next
-   * second.
+   * Returns the newest aggregate at the end of a UNIX second: the last aggregate with a signing time before the next second.
    * @throws DamagedRecord when a record on disk is damaged
    */
   recent(asset: AssetName, second: number): SignedAggregate | undefined;

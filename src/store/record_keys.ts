@@ -20,9 +20,8 @@ export interface NamedKey {
 /**
  * Makes the text that names an asset in the keys of its records: `BTCUSD` for an EVM asset, `BTCUSD stark` for a Stark asset.
  *
- * In older versions a symbol had only one type, so they also wrote `BTCUSD` for Stark assets. If the folder has such records,
- * these records stay with the Stark asset, and an EVM asset of that symbol is named `BTCUSD evm`. So two assets never share a
- * record.
+ * In older versions a symbol had only one type, so they also wrote `BTCUSD` for Stark assets. Such records in a folder stay with the
+ * Stark asset, and the EVM asset of that symbol gets the name `BTCUSD evm`. So two assets never share a record.
  */
 export class RecordKeys {
   /** The keys of inputs, by the bytes of the publisher's key and by the text that names the asset. */
@@ -37,8 +36,8 @@ export class RecordKeys {
   }
 
   /**
-   * Returns the key of an input. The key is kept as long as the bytes of the publisher's key exist, because making the key takes
-   * as long as putting the record.
+   * Returns the key of an input. The class keeps the key as long as the bytes of the publisher's key exist, because making the key
+   * takes as long as putting the record.
    */
   ofInput(asset: AssetName, publisherKey: Buffer): NamedKey {
     const assetKey = this.of(asset);
@@ -68,8 +67,8 @@ export function inputSignatureType(keyDigits: string): SignatureType {
 }
 
 /**
- * Returns the symbols that name Stark assets without a suffix. The publishers' keys of the stored inputs show these symbols,
- * because each asset with records has an input. This input is written first and never deleted.
+ * Returns the symbols that name Stark assets without a suffix. The publishers' keys of the stored inputs show these symbols: each asset
+ * with records has an input, because the store writes the input first and never deletes it.
  */
 export function symbolsOfStarkAssets(inputs: InputRange): ReadonlySet<string> {
   const publisherKeys = new Map<string, string[]>();

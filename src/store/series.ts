@@ -8,8 +8,8 @@ export const HOURS_PER_DAY = 24;
 export const MINUTES_PER_DAY = 1_440;
 
 /**
- * The number of seconds that wait in memory while the disk fails: about 60 MB with five inputs each. The store drops later
- * seconds and records a gap. For a gap, `recent` returns nothing instead of an older price.
+ * The number of seconds that wait in memory while the disk fails: about 60 MB with five inputs each. The store drops later seconds and
+ * records a gap. For a gap, `recent` returns nothing instead of an older price.
  */
 const WAITING_SECONDS_MAX = 10_000;
 
@@ -47,8 +47,8 @@ export function emptySeries(assetKey: string): AssetSeries {
 }
 
 /**
- * Records the asset's next holding, which was made on this thread, another thread or another machine. The time of the holding is not
- * before the newest holding.
+ * Records the asset's next holding from this thread, another thread or another machine. The time of the holding must not be before the
+ * newest holding.
  */
 export function recordHolding(series: AssetSeries, holding: Holding, tables: OpenTables): void {
   const { minute } = holding;
@@ -60,7 +60,7 @@ export function recordHolding(series: AssetSeries, holding: Holding, tables: Ope
   remember(series, Number(holding.timeNs / NS_PER_SECOND), holding, tables);
 }
 
-/** Returns the newest second of `seconds` that is not after `second`. */
+/** Returns the newest second of `seconds` up to and including `second`. */
 export function secondInForce(series: AssetSeries, second: number): number | undefined {
   let low = 0;
   let high = series.seconds.length;
@@ -83,8 +83,8 @@ export function dayOfMinute(minute: number): number {
 }
 
 /**
- * Adds a minute to the closed minutes of its hour. Other nodes may have given this minute and later ones already, so the minute may
- * replace itself, or may belong to a day that is sealed.
+ * Adds a minute to the closed minutes of its hour. Another node may already have given this minute and later minutes. So the minute may
+ * replace itself, or may belong to a sealed day.
  */
 export function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: OpenTables): void {
   const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);
@@ -122,10 +122,7 @@ function remember(series: AssetSeries, second: number, holding: Holding, tables:
   tables.seconds.put([second, series.assetKey], holding);
 }
 
-/**
- * Drops the newest record if the record still waits for a failing disk. The record becomes a gap, or part of the gap before
- * it.
- */
+/** Drops the newest record if the record still waits for a failing disk. The record becomes a gap, or part of the preceding gap. */
 function letGo(series: AssetSeries, tables: OpenTables): void {
   const last = series.seconds.at(-1);
   if (last === undefined || !tables.seconds.isWaiting([last, series.assetKey])) return;
@@ -143,9 +140,7 @@ function letGo(series: AssetSeries, tables: OpenTables): void {
   }
 }
 
-/**
- * Tells whether a holding that is received again is older than the newest holding. Several holdings may have the same time.
- */
+/** Tells whether a holding that arrives again is older than the newest holding. Several holdings may have the same time. */
 export function isBefore(told: Holding, newest: Holding): boolean {
   if (told.timeNs !== newest.timeNs) return told.timeNs < newest.timeNs;
   return (told.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);

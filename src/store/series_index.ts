@@ -10,12 +10,12 @@ import {
   storedHour,
 } from './series.js';
 
-/** A bound above every day since 1970 in a record's key. */
+/** A bound above every number of days since 1970 in a record's key. */
 const DAY_MAX = 1_000_000;
 
 /**
- * The series of all assets that have records. The index includes assets that are not configured, so that an asset that is
- * configured again finds its series.
+ * The series of all assets that have records. The index includes assets that are not configured. If such an asset is configured again,
+ * the store finds its series.
  */
 export interface SeriesIndex {
   all(): Iterable<AssetSeries>;
@@ -75,8 +75,8 @@ export function loadSeries(
   }
 
   /**
-   * Continues the stored hour, so that appending never reads the disk. A follower's disk may be ahead of the records that the
-   * follower has received, because the follower itself closes the running minute.
+   * Continues the stored hour, so that appending never reads the disk. A follower's disk may be ahead of the received records, because
+   * the follower itself closes the running minute.
    */
   function loadHour(series: AssetSeries, runningMinute: number): AssetSeries['hour'] {
     const hour = Math.floor(runningMinute / MINUTES_PER_HOUR);

@@ -25,39 +25,42 @@ const RECENT_SLACK_S = 60;
 /** The interval of progress reports during the check at a start, in records. */
 const TELL_RECORDS = 1_000;
 
-/** Everything that the service stores: signed aggregates, their candles, and the publishers' latest inputs. */
+/** The stored data of the service: signed aggregates, their candles, and the publishers' latest inputs. */
 export interface Store
   extends StoreReader,
     Pick<Folder, 'isHandedOver' | 'onTakeOver' | 'successorServes' | 'tellServing'> {
   /**
-   * Keeps the latest accepted input of a publisher, with the memory of earlier inputs.
+   * Keeps the latest accepted input of a publisher, and the updates that the service remembers against replays.
    * @param key the bytes of the publisher's key
    */
   putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
   /**
    * Records the next holding of an asset, in signing order; in a cluster in the order of the log. A holding that is older than the
-   * newest changes nothing. The call changes only memory; a group commit writes the record soon after it.
+   * newest holding changes nothing. The call changes only memory; soon after, a group commit writes the record.
    */
   record(asset: AssetName, holding: Holding): void;
-  /** Records an input that another machine accepted. @param input the record of the input */
+  /**
+   * Records an input that another machine accepted.
+   * @param input the record of the input
+   */
   recordInput(asset: AssetName, key: Buffer, input: AcceptedInput): void;
   /** The candles that this store exchanges with stores of other nodes. */
   readonly candles: StoredCandles;
-  /** The recorded part of a cluster's log. This record is written together with the log's records. */
+  /** The recorded part of a cluster's log. The commit that writes the log's records also writes this part. */
   readonly log: LogProgress;
   /**
-   * Resolves when everything that was recorded before this call has been flushed to the disk.
+   * Resolves when all records from before this call are flushed to the disk.
    * @throws Error (as a rejection) with the reason while the disk fails
    */
   durable(): Promise<void>;
   /** Returns the latest accepted inputs of all publishers for the configured assets. */
   inputs(): Iterable<StoredInput>;
   readonly marks: StoredMarks;
-  /** The symbols that name Stark assets in the keys of records. Followers need them. */
+  /** The symbols that name Stark assets in the keys of records. Followers need these symbols. */
   readonly starkSymbols: ReadonlySet<string>;
   /** Sets the watch that tells followers when a commit begins and ends. */
   watchCommits(watch: { begun(commit: Commit): void; settled(isOnDisk: boolean): void }): void;
-  /** The newest UNIX second that had a record when the folder was opened. */
+  /** The newest UNIX second with a record at the time of opening the folder. */
   readonly newestSecond: number | undefined;
   /** The number of records that are not on disk yet. */
   readonly recordsWaiting: number;
@@ -68,12 +71,13 @@ export interface Store
   health(): { readonly ok: true } | { readonly ok: false; readonly reason: string };
   /**
    * Applies a reloaded configuration.
-   * @throws DamagedRecord when the newest record or the newest hour of candles of an added asset is damaged; nothing has changed then
+   * @throws DamagedRecord when the newest record or the newest hour of candles of an added asset is damaged; the call then changes
+   * nothing
    */
   reconfigure(options: Pick<StoreOptions, 'assets' | 'candleRetentionMs'>): void;
   /**
-   * Writes the waiting records and gives the folder to the process that requested it. Later records are never written; records on disk
-   * can be read until {@link close}.
+   * Writes the waiting records and gives the folder to the process that requested the folder. The store never writes later records.
+   * Records on disk stay readable until {@link close}.
    * @throws Error when the last commit failed; this process then still has the folder
    */
   handOver(): Promise<void>;
@@ -107,11 +111,11 @@ export interface StoredInput extends AcceptedInput {
 }
 
 export interface StoreOptions extends FolderOptions {
-  /** The data folder. A missing folder is created. Only one process at a time can open a folder. */
+  /** The data folder. The store creates a missing folder. Only one process at a time can open a folder. */
   readonly dir: string;
   /** The configured assets. Records of other assets stay unchanged. */
   readonly assets: readonly AssetName[];
-  /** The retention time of candles. A whole day is deleted some time after its retention time has passed. */
+  /** The retention time of candles. The store deletes a whole day some time after the retention time has passed. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
   /** Logs when the disk begins to fail, and when it works again. */
@@ -169,8 +173,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   /**
-   * Runs a read. If the read finds a damaged record, {@link Store.health} reports the damage until the next start, and the error is
-   * thrown again.
+   * Runs a read. If the read finds a damaged record, {@link Store.health} reports the damage until the next start, and this function
+   * throws the error again.
    */
   function noticing<T>(read: () => T): T {
     try {
@@ -182,7 +186,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   }
 
   let written: Promise<void> | undefined;
-  /** Writes for the last time. Another process may own the folder after that. */
+  /** Writes for the last time. Another process may then own the folder. */
   function writeLast(): Promise<void> {
     written ??= journal.close();
     return written;

@@ -17,16 +17,16 @@ import type { SeriesIndex } from './series_index.js';
 
 /** Candles as records that another store can use. Minutes, hours and days are counted since 1970. */
 export interface StoredCandles {
-  /** Returns the closed minutes of an hour whose day is not sealed; `undefined` when there are none. */
+  /** Returns the closed minutes of an hour whose day is not sealed; `undefined` without such minutes. */
   hour(asset: AssetName, hour: number): Uint8Array | undefined;
-  /** Returns the minutes of a sealed day; `undefined` when there are none. */
+  /** Returns the minutes of a sealed day; `undefined` without such minutes. */
   day(asset: AssetName, day: number): Uint8Array | undefined;
   /**
-   * Closes all running minutes, because this store lacks the records that follow them. Must be called before the next two methods. A
-   * later record of the same minute continues it.
+   * Closes all running minutes, because this store lacks the records that follow these minutes. The caller must call this method before
+   * the next two methods. A later record of the same minute continues the minute.
    */
   closeRunning(): void;
-  /** Adds the closed minutes of another store, which replace present minutes. The store may then record these minutes again. */
+  /** Adds the closed minutes of another store. These minutes replace present minutes. The store may then record the same minutes again. */
   addHour(asset: AssetName, hour: number, record: Uint8Array): void;
   addDay(asset: AssetName, day: number, record: Uint8Array): void;
 }
@@ -74,7 +74,7 @@ function addHour(series: AssetSeries, hour: number, given: CandleBlock, tables: 
   noteFirst(series, day);
 }
 
-/** Adds a day. If the store has unsealed minutes of the day, the day is sealed later. */
+/** Adds a day. If the store has unsealed minutes of the day, the housekeeping seals the day later. */
 function addDay(series: AssetSeries, day: number, given: CandleBlock, tables: OpenTables): void {
   if (series.unsealedDays.includes(day)) {
     for (let hourOfDay = 0; hourOfDay < HOURS_PER_DAY; hourOfDay++) {

@@ -3,7 +3,8 @@ import { DamagedRecord, unwrapRecord, wrapRecord } from '../records/envelope.js'
 import { pagesOfChanges } from './lmdb/disk_room.js';
 
 /**
- * The key of a record. Records are ordered by its two parts: a second or an asset, and then a part that is unique within it.
+ * The key of a record. The two parts order the records. The first part is a second or an asset. The second part is unique among the
+ * keys with the same first part.
  */
 export type Key = readonly [string | number, string | number];
 
@@ -19,8 +20,8 @@ export interface Table<Value> {
   /** @throws DamagedRecord when the record on disk is damaged */
   get(key: Key): Value | undefined;
   /**
-   * Records a value. A value that changes afterwards must be put again.
-   * @param keyText the text of the key from {@link keyTextOf}, if the caller already has it
+   * Records a value. The caller must put a value again after changing the value.
+   * @param keyText the text of the key from {@link keyTextOf}, if the caller already has the text
    */
   put(key: Key, value: Value, keyText?: string): void;
   remove(key: Key): void;
@@ -34,11 +35,11 @@ export interface Table<Value> {
   keys(): Iterable<Key>;
   /** The number of records on disk. */
   readonly recordCount: number;
-  /** Returns all records on disk. Each record is checked against its checksum. */
+  /** Returns all records on disk, after checking the checksum of each record. */
   recordsOnDisk(): Iterable<StoredRecord>;
 }
 
-/** A range of keys from `start` on and before `end`. With `reverse` keys descend, and `start` is the greater key. */
+/** A range of keys from `start` on and before `end`. With `reverse`, keys descend, and `start` is the greater key. */
 export interface KeyRange {
   readonly start: Key;
   readonly end: Key;
@@ -46,12 +47,12 @@ export interface KeyRange {
   readonly reverse?: boolean;
 }
 
-/** A record on disk. The value of the record is not decoded. */
+/** A record on disk, with the value still encoded. */
 export interface StoredRecord {
   readonly key: Key;
   /** The size of the value. */
   readonly bytes: number;
-  /** The reason why the record is damaged; `undefined` if it is not damaged. */
+  /** The reason why the record is damaged; `undefined` for a sound record. */
   readonly damage: string | undefined;
 }
 
@@ -61,7 +62,10 @@ export interface CommitPart {
   /** The number of changes that the next commit takes. */
   readonly pending: number;
   beginCommit(): void;
-  /** Encodes the changes that the commit writes. @returns the largest number of pages that they can need on the disk */
+  /**
+   * Encodes the changes that the commit writes.
+   * @returns the largest number of pages that the changes can need on the disk
+   */
   encodeCommit(): number;
   /** Writes the changes, inside the commit's transaction. */
   writeCommit(): void;
@@ -70,7 +74,7 @@ export interface CommitPart {
   undoCommit(): void;
 }
 
-/** A table of a journal. Changes of the table wait here until a commit takes them. */
+/** A table of a journal. Changes of the table wait in memory until a commit takes them. */
 export class JournalTable<Value> implements Table<Value>, CommitPart {
   readonly #database: Database<Buffer, [string | number, string | number]>;
   readonly #codec: Codec<Value>;
@@ -103,8 +107,8 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
 
   remove(key: Key): void {
     const keyText = keyTextOf(key);
-    // A record that never reached the disk needs no removal there. Without this check, removals would accumulate while the
-    // disk fails.
+    // A record that never reached the disk needs no removal on the disk. Without this check, removals would accumulate while the disk
+    // fails.
     const isOnlyPending =
       this.#pending.has(keyText) &&
       this.#committing === undefined &&
@@ -198,7 +202,7 @@ interface Change<Value> {
   readonly key: Key;
   /** The new value; `undefined` removes the record. */
   readonly value: Value | undefined;
-  /** The bytes for the disk. The first commit that tries to write the value makes these bytes. */
+  /** The bytes for the disk, made by the first commit that tries to write the value. */
   wrapped?: Buffer;
 }
 

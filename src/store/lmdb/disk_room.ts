@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { DATA_FILE, freeBytes, systemReason } from '../data_folder.js';
 
-/** The free space that commits leave to the file system, unless the configuration says otherwise. */
+/** The default for the free space that commits leave to the file system. */
 export const RESERVE_BYTES = 16 * 1024 * 1024;
 /** The smallest step in which the data file grows ahead of its pages. */
 const STEP_BYTES = 1024 * 1024;
@@ -26,8 +26,8 @@ interface FileStats extends TreeStats {
 }
 
 /**
- * Returns the most pages that a commit can write for this many changes of a table. A change copies the pages from the root to its
- * leaf, and may split the leaf; values need their own bytes, in pages that are at least half full.
+ * Returns the largest number of pages that a commit can write for this many changes of a table. A change copies the pages from the root
+ * to its leaf, and may split the leaf. Values need their own bytes, in pages that are at least half full.
  */
 export function pagesOfChanges(table: Database, changes: number, recordBytes: number): number {
   if (changes === 0) return 0;
@@ -37,10 +37,12 @@ export function pagesOfChanges(table: Database, changes: number, recordBytes: nu
 }
 
 /**
- * The room on the disk for the commits of lmdb. When a write fails, lmdb 3.5 overruns a buffer of its heap and the process may be
- * aborted (see the note of `scripts/deploy/README.md`), so lmdb must never write without room. A commit begins only while the file
- * system has its reserve. Other programs may fill the disk between that check and the write, and a quota is not part of the free
- * space: so zeros are written first behind the last page, as far as the commit can reach, where a failure is a plain error.
+ * The room on the disk for the commits of lmdb. When a write fails, lmdb 3.5 overruns a buffer of its heap, and the process may be
+ * aborted (see the note of `scripts/deploy/README.md`). So lmdb must never write without room. A commit begins only while the file
+ * system has its reserve.
+ *
+ * Other programs may fill the disk between that check and the write, and the free space does not include quotas. So this class first
+ * writes zeros behind the last page, up to the last page that the commit can reach. A failure of this write is a plain error.
  */
 export class DiskRoom {
   readonly #dir: string;
@@ -57,7 +59,11 @@ export class DiskRoom {
     return this.#freeBytes();
   }
 
-  /** @param pages the most pages that the tables of the commit write @throws Error when there is no room */
+  /**
+   * Reserves room for a commit.
+   * @param pages the largest number of pages that the tables of the commit write
+   * @throws Error when there is no room
+   */
   claim(root: Database, pages: number): void {
     const { pageSize, lastPageNumber, free } = root.getStats() as FileStats;
     const freeList = free.treeBranchPageCount + free.treeLeafPageCount + free.overflowPages;

@@ -11,15 +11,21 @@ import { findPageDamage } from './page_tree.js';
 /** An open data folder that belongs to this process. */
 export interface Folder {
   readonly root: RootDatabase;
-  /** Opens the table, or creates it. @throws Error when the table cannot be made */
+  /**
+   * Opens the table, or creates the table.
+   * @throws Error when the table cannot be made
+   */
   openTable(name: string): Database<Buffer, [string | number, string | number]>;
   /** Returns the size of the data file. */
   fileBytes(): number;
   /** Returns the free space of the file system for this process. */
   freeBytes(): number;
-  /** Takes the room on the disk for a commit. @throws Error when there is none for this number of pages of tables */
+  /**
+   * Reserves the room on the disk for a commit.
+   * @throws Error when the disk has no room for this number of pages of tables
+   */
   claimRoom(pages: number): void;
-  /** True when another process wrote all its records and handed the folder over, so that no check is needed. */
+  /** True when another process wrote all its records and handed the folder over. This process then needs no check. */
   readonly isHandedOver: boolean;
   /**
    * Sets the callback for the first request of another process for the folder. After this call, {@link handOver} or {@link close}
@@ -27,8 +33,8 @@ export interface Folder {
    */
   onTakeOver(callback: () => void): void;
   /**
-   * Gives the folder to another process, which may write to it from now on. This process then only reads it. All records must be on
-   * disk.
+   * Gives the folder to another process, which may write to the folder from now on. This process then only reads the folder. All
+   * records must be on disk.
    */
   handOver(): Promise<void>;
   /**
@@ -48,24 +54,24 @@ const READERS_CHECK_MS = 60_000;
 
 export interface FolderOptions {
   readonly dir: string;
-  /** Asks another process that has the folder to hand it over. */
+  /** True to request the folder from another process that has the folder. */
   readonly takeOver?: boolean | undefined;
   readonly onProgress?: OnProgress | undefined;
   /** The free space that commits leave to the file system. */
   readonly reserveBytes?: number | undefined;
-  /** Returns the free space of the file system for this process; by default that of the system. */
+  /** Returns the free space of the file system for this process; the default asks the system. */
   readonly freeBytes?: (() => number) | undefined;
 }
 
 /**
- * Opens a data folder, and creates it if it is missing.
+ * Opens a data folder, or creates a missing folder.
  *
- * lmdb runs without `overlappingSync`, so a commit resolves only after fdatasync of the data and of the page that makes the data
- * valid. An acknowledgement is therefore durable, and after power loss the file is at its last commit. `eventTurnBatching` is
- * also off, because the journal makes the batches. lmdb's own batching leaves a promise that no code can catch, and its rejection
- * would end the process when the disk is full.
- * @throws Error of one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another
- * process has it, it has another format version, or it is damaged
+ * lmdb runs without `overlappingSync`, so a commit resolves only after fdatasync of the data and of the page that makes the data valid.
+ * An acknowledgement is therefore durable, and after power loss the file is at its last commit. `eventTurnBatching` is also off,
+ * because the journal makes the batches. lmdb's own batching leaves a promise that no code can catch. When the disk is full, the
+ * rejection of this promise would end the process.
+ * @throws Error of one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another process
+ * has the folder, the folder has another format version, or the folder is damaged
  */
 export async function openFolder(options: FolderOptions): Promise<Folder> {
   const { dir, takeOver = false, onProgress = () => {} } = options;
@@ -94,8 +100,8 @@ export async function openFolder(options: FolderOptions): Promise<Folder> {
   let checkedMs = performance.now();
 
   /**
-   * Forgets readers that are dead. A process that was killed while it read, such as a backup, would otherwise prevent lmdb from
-   * using free pages again.
+   * Removes dead readers. Without this, a process that was killed during a read, such as a backup, would prevent lmdb from using free
+   * pages again.
    */
   function forgetDeadReaders(): void {
     if (performance.now() - checkedMs < READERS_CHECK_MS) return;
@@ -137,7 +143,10 @@ export async function openFolder(options: FolderOptions): Promise<Folder> {
 
 /** A data folder that another thread or process may have open for writing. */
 export interface ReadFolder extends Pick<Folder, 'openTable'> {
-  /** Keeps all pages of the newest state unchanged. @returns a function that releases the pages */
+  /**
+   * Keeps all pages of the newest state unchanged.
+   * @returns a function that releases the pages
+   */
   holdState(): () => void;
   /** Writes the newest state to `data.mdb` of another folder, without the free pages. */
   copyTo(dir: string): Promise<void>;
@@ -147,7 +156,7 @@ export interface ReadFolder extends Pick<Folder, 'openTable'> {
 }
 
 /**
- * Opens a folder that has all of its tables, without claiming it. All reads of a turn see the commit that was newest at the
+ * Opens a folder that has all of its tables, without claiming the folder. All reads of a turn see the commit that was newest at the
  * first read.
  * @throws Error with one clause when the folder has another format version
  */
@@ -180,7 +189,7 @@ export function openFolderToRead(dir: string): ReadFolder {
   };
 }
 
-/** Creates the folder if it is missing, and locks it. */
+/** Creates a missing folder, and locks the folder. */
 async function claimFolder(dir: string, takeOver: boolean): Promise<FolderLock> {
   try {
     const problem = dataFolderProblem(dir);

@@ -5,8 +5,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 const LOCK_NAME = 'owner.sock';
 
 /**
- * The number of attempts to claim the folder after removing a dead owner's socket. If that is not enough, other processes
- * also start.
+ * The number of attempts to claim the folder after removing a dead owner's socket. More failed attempts show that other processes start
+ * at the same time.
  */
 const TAKEOVERS_MAX = 3;
 
@@ -15,12 +15,12 @@ const HAND_OVER_MS_MAX = 30_000;
 /** The longest time for which a process that handed the folder over waits until the next process serves. */
 const SUCCESSION_MS_MAX = 10_000;
 const RETRY_MS = 5;
-/** The longest time between finding a dead owner and removing its socket. Both happen in immediate succession. */
+/** The longest time between finding a dead owner and removing its socket. The two steps follow each other directly. */
 const REMOVAL_MS_MAX = 50;
 
 /**
- * The messages of the two processes on the socket. After these messages, the old process ends its side, and the new process
- * ends its side when it serves.
+ * The messages of the two processes on the socket. After these messages, the old process ends its side. The new process ends its side
+ * when it serves.
  */
 const TAKE_OVER = 'take over\n';
 const RELEASED = 'released\n';
@@ -28,10 +28,11 @@ const RELEASED = 'released\n';
 export interface FolderLock {
   /** True when another process had the folder, wrote all its records, and handed the folder over. */
   readonly isHandedOver: boolean;
-  /** Sets the callback for the first request of another process for the folder. Until this call such a process is refused. */
+  /** Sets the callback for the first request of another process for the folder. Before this call, the owner refuses such requests. */
   onTakeOver(callback: () => void): void;
   /**
-   * Releases the folder. Only the first call has an effect. @param isClean true if all records of this process are on disk
+   * Releases the folder. Only the first call has an effect.
+   * @param isClean true if all records of this process are on disk
    */
   release(isClean: boolean): Promise<void>;
   /**
@@ -44,7 +45,7 @@ export interface FolderLock {
 }
 
 /**
- * Claims a folder for this process by listening on a socket inside it. The kernel ends the claim with the process, even after
+ * Claims a folder for this process by listening on a socket inside the folder. The kernel ends the claim with the process, even after
  * `kill -9`, so the claim can never be stale. The claim also holds across containers that share the folder.
  * @param takeOver true to ask a living owner to hand the folder over
  * @throws Error when a living process has the folder
@@ -64,7 +65,7 @@ export async function lockFolder(dir: string, takeOver = false): Promise<FolderL
       // After this process removed a dead socket, another process may have removed this process's socket by mistake.
       if (takeover === 0 || (await owner.isStillAt(path)))
         return new HeldFolder(owner, descriptor, predecessor);
-      // The socket is not closed, because closing it would remove the file that is there now.
+      // The socket stays open, because closing it would remove the file that now has its path.
       break;
     }
   } catch (error) {
@@ -93,8 +94,8 @@ export function isFolderInUse(dir: string): Promise<boolean> {
 }
 
 /**
- * Returns a short path, because a socket's path can have about 100 bytes at most. The path through the folder's descriptor is
- * always short.
+ * Returns a short path, because a socket's path can have about 100 bytes at most. The path through the folder's descriptor is always
+ * short.
  */
 function pathIn(dir: string, descriptor: number): string {
   const folder = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : dir;
@@ -172,7 +173,7 @@ class Owner {
         owner.#server.unref();
         resolve(owner);
       });
-      // Either the file exists now, or an error event follows.
+      // The file exists now, or an error event follows.
       owner.#file = fileAt(path);
     });
   }
@@ -190,8 +191,8 @@ class Owner {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const next = this.#next;
     if (next === undefined) return closed;
-    // From here on no process listens, so the next owner can listen. The server counts as open while the connection to the next
-    // owner is open.
+    // No process listens from here on, so the next owner can listen. The server counts as open while the connection to the next owner
+    // is open.
     if (isClean) return new Promise((resolve) => next.end(RELEASED, resolve));
     next.destroy();
     return closed;
@@ -208,7 +209,7 @@ class Owner {
 }
 
 /**
- * Requests the folder. Resolves when no living process has it, or when its owner refuses.
+ * Requests the folder. Resolves when no living process has the folder, or when the folder's owner refuses.
  * @returns the open connection to a process that had the folder and wrote all its records
  */
 async function askForFolder(path: string): Promise<Socket | undefined> {
@@ -229,7 +230,7 @@ async function askForFolder(path: string): Promise<Socket | undefined> {
     return undefined;
   }
   socket.setTimeout(0);
-  // The kernel may show the old listener for a moment longer.
+  // The kernel may show the old listener for a short time.
   await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   return socket;
 }

@@ -1,23 +1,22 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** The version of lmdb whose `mdb.c` defines the layout below. A test fails when another version is installed. */
+/** The version of lmdb whose `mdb.c` defines the layout below. A test fails when a different version is installed. */
 export const LMDB_VERSION = '3.5.6';
 
 /**
- * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in it without checks, so a damaged number
- * ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from the
- * root to the last record, and checks what lmdb assumes:
+ * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in the file without checks, so a damaged number
+ * ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from the root to
+ * the last record, and checks what lmdb assumes:
  * - each page exists, has its own number, and is used once,
  * - each page holds its entries inside and in order,
  * - the counts of pages and entries are right.
  *
- * Checksums protect the contents of records. Only the first page of a value of several pages is read. 437 MB took 1.5 s on two
- * shared cores.
+ * Checksums protect the contents of records. This function reads only the first page of a value of several pages. A file of 437 MB took
+ * 1.5 s on two shared cores.
  *
- * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit
- * machine.
+ * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit machine.
  * @param onPage called from time to time with the number of pages read and the number of all pages
- * @returns the damage; `undefined` if there is none. An empty file is a new database.
+ * @returns the damage; `undefined` without damage. An empty file is a new database.
  */
 export function findPageDamage(
   path: string,
@@ -29,8 +28,8 @@ export function findPageDamage(
     if (pages.isEmpty()) return undefined;
     const first = readMeta(pages.readFirst(), 0);
     const second = readMeta(pages.read(1), 1);
-    // Commits alternate between the two pages, so their numbers differ by one unless there was no commit yet. A copy without
-    // free pages has its state in the second page and no state in the first page.
+    // Commits alternate between the two pages. So the pages' transaction numbers differ by one, unless there was no commit yet. A copy
+    // without free pages has its state in the second page and no state in the first page.
     const gap = first.transaction - second.transaction;
     const isCopy = first.transaction === 0n && first.main.root === NO_ROOT && first.free.root === NO_ROOT;
     if (gap !== 1n && gap !== -1n && first.transaction + second.transaction > 1n && !isCopy)
@@ -60,14 +59,14 @@ const TREE_BYTES = 48;
 const NO_ROOT = 2n ** 64n - 1n;
 const PAGE_BYTES_MAX = 65_536;
 const PAGES_MAX = 2 ** 28;
-/** The largest depth. No real tree reaches it, because pages have dozens of entries. */
+/** The largest depth. No real tree is so deep, because pages have dozens of entries. */
 const DEPTH_MAX = 32;
 /** The interval of progress reports, in reads of pages. */
 const TELL_READS = 1_000;
 
 class Damage extends Error {}
 
-/** `MDB_db`: a tree with the numbers of its pages of each kind and of its entries. */
+/** `MDB_db`: a tree, with the number of its entries and the number of its pages of each kind. */
 interface Tree {
   readonly branchPages: number;
   readonly leafPages: number;
@@ -84,7 +83,7 @@ interface Meta {
 }
 
 class Pages {
-  /** The size of a page. This value is assumed until the first page gives the real size. */
+  /** The size of a page. The first page then gives the real size. */
   #pageBytes = 4096;
 
   constructor(readonly file: number) {}
