@@ -18,9 +18,9 @@ export interface CandleExchangeOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** The largest number of blocks that are being sent to the shelf at the same time. */
+/** The largest number of blocks on their way to the shelf at the same time. */
 const PUTS_MAX = 8;
-/** The delay before blocks that the shelf did not accept are sent again. */
+/** The delay before the node sends blocks again that the shelf did not accept. */
 const RETRY_MS = 1_000;
 const MINUTES_PER_HOUR = 60;
 const HOURS_PER_DAY = 24;
@@ -30,15 +30,15 @@ interface Due extends CandleSpan {
 }
 
 /**
- * Keeps the leader's candles on the shelf, the store of candles that all nodes of the cluster share. An hour is sent after each of
- * its closed minutes, and a day is sent when it is sealed. So a new node, whose history begins after the log's beginning, has all
- * candles. The same is true for a node that was away for longer than the log reaches back.
+ * Keeps the leader's candles on the shelf. The shelf is the store of candles that all nodes of the cluster share. The leader sends an
+ * hour after each of its closed minutes, and sends a day when the day is sealed. So a new node has all candles, even if its history
+ * begins before the log. The same is true for a node that was away for longer than the log reaches back.
  */
 export class CandleExchange {
   readonly #options: CandleExchangeOptions;
   /** The blocks to send, by key on the shelf, in the order in which they became due. */
   readonly #due = new Map<string, Due>();
-  /** The end of the sealed days that have been sent to the shelf, by the asset's name on the shelf. */
+  /** The end of the sealed days on the shelf, by the asset's name on the shelf. */
   readonly #daysEnd = new Map<string, number>();
   #putting = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -50,7 +50,7 @@ export class CandleExchange {
 
   /**
    * Makes this node keep the shelf from now on.
-   * @param isFirst true if no node has led before; all candles are then sent to the shelf
+   * @param isFirst true if no node has led before; this node then sends all candles to the shelf
    */
   lead(isFirst: boolean): void {
     const { store, assets } = this.#options;
@@ -76,13 +76,13 @@ export class CandleExchange {
 
   /**
    * Notes that a minute of the asset has closed.
-   * @param minute counted since 1970
+   * @param minute the number of minutes since 1970
    */
   closed(asset: AssetName, minute: number): void {
     if (this.#isLeading) this.#add({ asset, unit: 'hour', number: Math.floor(minute / MINUTES_PER_HOUR) });
   }
 
-  /** Sends the days that were sealed since the last call. Must be called at intervals. */
+  /** Sends the days that were sealed since the last call. The caller must call this method at intervals. */
   putDays(): void {
     if (!this.#isLeading) return;
     const { store, assets } = this.#options;
@@ -96,8 +96,7 @@ export class CandleExchange {
   }
 
   /**
-   * Reads all shared candle blocks of the cluster into the store. Skips unreadable blocks and blocks of assets that are not
-   * configured.
+   * Reads all shared candle blocks of the cluster into the store. Skips unreadable blocks and blocks of assets that are not configured.
    * @throws Error when no server answers
    */
   async fetch(): Promise<void> {
@@ -117,7 +116,7 @@ export class CandleExchange {
   }
 
   #add(due: Due): void {
-    // The block is moved after all blocks that are already due, because it has the newest minutes.
+    // The block moves behind all blocks that are already due, because the block has the newest minutes.
     const key = candleKey(due.asset, due).join('.');
     this.#due.delete(key);
     this.#due.set(key, due);

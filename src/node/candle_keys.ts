@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { CandleKey } from '../cluster/log/shared_candles.js';
 import type { AssetName } from '../model/asset_map.js';
 
-/** The time span of an asset's candles in a block. The number of the hour or day is counted since 1970. */
+/** The time span of an asset's candles in a block. The number is the hour or day since 1970. */
 export interface CandleSpan {
   readonly unit: 'hour' | 'day';
   readonly number: number;
 }
 
-/** The number of hours that are kept: two days. Older hours are part of a sealed day. */
+/** The number of hours on the shelf: two days. Older hours are part of a sealed day. */
 const HOURS_KEPT = 48;
 const NUMBER_BYTES = 4;
 /** The number of digits of an asset's hash. The hash replaces the symbol, because a symbol may have any characters. */
@@ -23,7 +23,7 @@ export function candleKey(asset: AssetName, { unit, number }: CandleSpan): Candl
   return [candleAsset(asset), unit, String(unit === 'hour' ? number % HOURS_KEPT : number)];
 }
 
-/** Returns a block. The number of its hour or day is before the candles, because the keys of hours are used again. */
+/** Returns a block. The number of the hour or day stands before the candles, because a later hour uses the same key again. */
 export function candleBlockBytes(number: number, candles: Uint8Array): Uint8Array {
   const bytes = Buffer.alloc(NUMBER_BYTES + candles.length);
   bytes.writeUInt32BE(number);
@@ -32,7 +32,7 @@ export function candleBlockBytes(number: number, candles: Uint8Array): Uint8Arra
 }
 
 /**
- * Reads a block. The returned candles are a copy that is aligned for their reader.
+ * Reads a block. The returned candles are a copy with the alignment that their reader needs.
  * @returns `undefined` for a block of another form.
  */
 export function readCandleBlockBytes(

@@ -10,17 +10,20 @@ export interface CheckpointPublisherOptions {
   readonly publicFolder: string;
   readonly signer: CheckpointSigner;
   readonly policy: LogPolicy;
-  /** Asks the witnesses of the policy. */
+  /** The submitter of checkpoints to the witnesses of the policy. */
   readonly submitter: Pick<WitnessSubmitter, 'submit' | 'witnesses'>;
-  /** The time after which a checkpoint is published that lacks the quorum. */
+  /** The time after which a checkpoint is published without the quorum. */
   readonly graceMs: number;
-  /** True: a checkpoint without the quorum is never published. */
+  /** True to never publish a checkpoint without the quorum. */
   readonly requireQuorum: boolean;
-  /** The time of a clock that does not go back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
 }
 
-/** The time for which witnesses are asked about one checkpoint before the next one replaces it without the quorum. */
+/**
+ * The longest time of asking the witnesses about one checkpoint. After this time, the next checkpoint replaces this checkpoint without
+ * the quorum.
+ */
 const ASKING_MS_MAX = 10_000;
 
 /** A submission to the witnesses. */
@@ -31,7 +34,7 @@ interface Submission {
   isDone: boolean;
 }
 
-/** Signs checkpoints, has them cosigned by the witnesses, and publishes them. Waits for no witness itself. */
+/** Signs checkpoints, asks the witnesses to cosign, and publishes the checkpoints. {@link offer} does not wait for witnesses. */
 export class CheckpointPublisher {
   readonly #options: CheckpointPublisherOptions;
   #size: bigint | undefined;
@@ -46,7 +49,7 @@ export class CheckpointPublisher {
     this.#options = options;
   }
 
-  /** True when the next checkpoint may replace the newest one. */
+  /** True when the next checkpoint may replace the newest checkpoint. */
   get mayReplace(): boolean {
     const submission = this.#submission;
     if (submission === undefined || submission.isDone || this.#newest?.isQuorum === true) return true;
@@ -59,7 +62,7 @@ export class CheckpointPublisher {
     return this.#newest.isQuorum || (this.isGraceOver && !this.#options.requireQuorum);
   }
 
-  /** True when no checkpoint had the quorum for the whole grace. */
+  /** True when no checkpoint had the quorum during the whole grace period. */
   get isGraceOver(): boolean {
     const { nowMs, graceMs } = this.#options;
     return this.#lacksSinceMs !== undefined && nowMs() - this.#lacksSinceMs >= graceMs;
@@ -75,7 +78,8 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Signs the checkpoint of a tree in the public files, and begins to ask the witnesses. A tree that was signed before changes nothing.
+   * Signs the checkpoint of a tree in the public files, and begins to ask the witnesses. Does nothing for a tree that has a signed
+   * checkpoint.
    * @throws LedgerStopped instead of signing a fork
    */
   async offer(head: TreeHead): Promise<void> {
@@ -90,22 +94,23 @@ export class CheckpointPublisher {
     this.#ask(note);
   }
 
-  /** Writes the newest checkpoint with the cosignatures so far. Resolves when it is on disk. */
+  /** Writes the newest checkpoint with the cosignatures so far. Resolves when the checkpoint is on disk. */
   async publish(): Promise<void> {
     const { note } = this.#newest!;
     await writeDurably(this.#options.publicFolder, [{ path: CHECKPOINT_FILE, bytes: Buffer.from(note) }]);
     this.#published = note;
   }
 
-  /** Resolves when no witness is being asked. */
+  /** Resolves when no request to a witness is open. */
   async stopAsking(): Promise<void> {
     this.#submission?.abort.abort();
     await this.#submission?.done;
   }
 
   /**
-   * Compares the log with the answers of the witnesses. Witnesses that know another tree cannot be outvoted when the others are no quorum.
-   * @throws LedgerStopped when the log lacks batches that such witnesses have seen
+   * Compares the log with the answers of the witnesses. If some witnesses know a different tree, the other witnesses may be too few for
+   * the quorum.
+   * @throws LedgerStopped when the log lacks batches that these witnesses have seen
    */
   requireNoLoss(): void {
     const { policy } = this.#options;

@@ -9,10 +9,11 @@ export interface CheckpointsOptions<Asset> {
 
 /**
  * The checkpoints of a log. The log keeps its records only for some time. An input may count for longer, and an aggregate may be the
- * newest one for longer. So a leader writes them again. A node that reads the log therefore has all inputs, if it then leads, and
- * the newest aggregate and running candle of each asset. The clock gives each asset its own
- * second out of {@link CHECKPOINT_S}, which is the same for each leader. So only a few records are written at a time, and a
- * change of the leader delays an asset by at most one round.
+ * newest aggregate for longer. So a leader writes such inputs and aggregates again. Every node that reads the log then has the inputs
+ * that a leader needs, and the newest aggregate and running candle of each asset.
+ *
+ * The clock gives each asset its own second out of {@link CHECKPOINT_S}, which is the same for each leader. So the leader writes only a
+ * few records at a time, and a change of the leader delays an asset by at most one round.
  */
 export class Checkpoints<Asset> {
   readonly #options: CheckpointsOptions<Asset>;

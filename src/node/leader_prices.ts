@@ -5,13 +5,13 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { Clock } from '../model/time.js';
 
-/** Serves the prices of a different node that leads. That node may have other assets than this node. */
+/** Serves the prices of another node that leads. The leading node may have different assets than this node. */
 export class LeaderPrices implements PriceListener {
   readonly #source: Pick<FeedSource, 'priced' | 'ended'>;
   readonly #clock: Clock;
   readonly #catalogue: () => Catalogue;
 
-  /** @param catalogue returns the catalogue in force */
+  /** @param catalogue returns the present catalogue */
   constructor(source: Pick<FeedSource, 'priced' | 'ended'>, clock: Clock, catalogue: () => Catalogue) {
     this.#source = source;
     this.#clock = clock;

@@ -14,8 +14,8 @@ export interface LocalLogOptions {
 }
 
 /**
- * The log of a process without a cluster: the process's own store. A record is applied when it is appended, and encoded when
- * the store writes it.
+ * The log of a process without a cluster: the process's own store. This log applies a record when the record is appended, and encodes
+ * the record when the store writes it.
  */
 export class LocalLog implements PriceLog {
   readonly #options: LocalLogOptions;

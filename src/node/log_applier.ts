@@ -18,28 +18,28 @@ export interface LogApplierOptions {
   readonly source: Pick<FeedSource, 'recorded'>;
   /** Returns the present catalogue. */
   readonly catalogue: () => Catalogue;
-  /** True when inputs are stored. An edge stores no inputs, because it never makes prices. */
+  /** True when the node stores inputs. An edge stores no inputs, because an edge never makes prices. */
   readonly keepsInputs: boolean;
-  /** Called when a minute of an asset has closed. The minute is counted since 1970. */
+  /** Called when a minute of an asset has closed. The number counts minutes since 1970. */
   readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
-  /** Verifies the inputs of each record; absent when the log is believed. */
+  /** The verifier of the inputs of each record; absent when the node trusts the log. */
   readonly verifier?: InputVerifier | undefined;
   /** Called when a record has no effect, because its inputs are not authentic. */
   readonly onUnauthentic: (reason: string) => void;
-  /** Called when the store has records that were not sent to readers one by one. */
+  /** Called when the store has records that readers have not received one by one. */
   readonly onStoreChanged: () => void;
 }
 
 /**
- * Applies the records of the log. The entries of a record are stored unchanged. Aggregates are served only after the log has
- * been read to its end. Until then the store may lack aggregates that readers have already seen, because a killed process loses
- * all data that was not on disk. The log still has these aggregates.
+ * Applies the records of the log. Stores the entries of a record unchanged. Serves aggregates only after reading the log to its end.
+ * Until then the store may lack aggregates that readers have already seen, because a killed process loses all data that was not on
+ * disk. The log still has these aggregates.
  */
 export class LogApplier {
   readonly #options: LogApplierOptions;
   #newestNs: bigint;
   #isServed = false;
-  /** True when the store has records that were not sent to readers. */
+  /** True when the store has records that readers have not received. */
   #isAhead = false;
   #unauthenticCount = 0;
 
@@ -48,7 +48,7 @@ export class LogApplier {
     this.#newestNs = BigInt((options.store.newestSecond ?? -1) + 1) * NS_PER_SECOND;
   }
 
-  /** The latest time at which a recorded aggregate was signed. */
+  /** The latest signing time of the recorded aggregates. */
   get newestNs(): bigint {
     return this.#newestNs;
   }
@@ -58,7 +58,7 @@ export class LogApplier {
     return this.#unauthenticCount;
   }
 
-  /** Notes that all records of the log have been applied. */
+  /** Notes that this node has applied all records of the log. */
   caughtUp(): void {
     const { store, keepsInputs } = this.#options;
     if (keepsInputs) store.log.lacksInputs = false;
@@ -66,8 +66,8 @@ export class LogApplier {
   }
 
   /**
-   * Serves the aggregates of the store until their inputs are too old. At this point the store has all aggregates that readers
-   * have seen.
+   * Serves the aggregates of the store until their inputs are too old. The store must already have all aggregates that readers have
+   * seen.
    */
   serve(): void {
     if (this.#isServed) return;
@@ -80,7 +80,7 @@ export class LogApplier {
     if (this.#isAhead) onStoreChanged();
   }
 
-  /** Applies the next record of the log. A record that is not authentic has no effect, and the log goes on after it. */
+  /** Applies the next record of the log. A record that is not authentic has no effect, and the log continues after that record. */
   apply(batch: LogBatch, position: LogPosition): void {
     const { store, verifier, onUnauthentic } = this.#options;
     const fault = verifier && recordFault(batch, verifier);
@@ -96,7 +96,7 @@ export class LogApplier {
     const { store, keepsInputs } = this.#options;
     for (const { publisherKey, bytes, ...name } of entries) {
       if (publisherKey !== undefined && !keepsInputs) continue;
-      // The bytes are copied, because they are kept longer than the record, which is much larger.
+      // The bytes are copied, because this node keeps them longer than the record, which is much larger.
       const own = new Uint8Array(bytes);
       if (publisherKey === undefined) this.#record(name, own);
       else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
@@ -121,8 +121,8 @@ export class LogApplier {
 }
 
 /**
- * Returns the position after which the log must be read. A node that was an edge reads the whole log again, because it has not
- * stored the inputs.
+ * Returns the position after which the node must read the log. A node that was an edge reads the whole log again, because an edge has
+ * not stored the inputs.
  */
 export function placeToReadFrom(log: LogProgress, keepsInputs: boolean): LogPosition {
   if (!keepsInputs) log.lacksInputs = true;

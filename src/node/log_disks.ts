@@ -2,14 +2,14 @@ import type { LogServers, ServerDisk } from '../cluster/log/log_servers.js';
 
 export interface LogDisksOptions {
   readonly servers: Pick<LogServers, 'serverDisks'>;
-  /** Called with a sentence for the operator when what the servers say has changed. */
+  /** Called with a sentence for the operator when the doubt has changed. */
   readonly onChanged: (doubt: string | undefined) => void;
 }
 
 const ASK_MS = 10_000;
-/** The intervals of requests while servers do not answer: they grow from the first to the second. */
+/** The shortest and the longest interval of requests while servers do not answer. */
 const [RETRY_MS_MIN, RETRY_MS_MAX] = [1_000, 60_000];
-/** The longest time for which the last answer of a server counts, if the server does not answer but takes part in writes. */
+/** The longest time for which the last answer of a silent server counts, if the server takes part in writes. */
 const ANSWER_MS_MAX = 30_000;
 
 interface KnownDisk extends ServerDisk {
@@ -17,8 +17,8 @@ interface KnownDisk extends ServerDisk {
 }
 
 /**
- * The disks of the servers that keep the log. A server acknowledges a record before the record is on its disk, unless its
- * configuration says otherwise, and no client sees the difference before a power cut. So the servers are asked again and again.
+ * The disks of the servers that keep the log. A server acknowledges a record before the record is on its disk, unless its configuration
+ * says otherwise. No client sees the difference before a power cut. So this class asks the servers again and again.
  */
 export class LogDisks {
   readonly #options: LogDisksOptions;
@@ -32,19 +32,22 @@ export class LogDisks {
     this.#options = options;
   }
 
-  /** The number of servers that may forget; `undefined` before the first answer. */
+  /** The number of servers that may lose acknowledged records in a power cut; `undefined` before the first answer. */
   get forgetfulCount(): number | undefined {
     return this.#known?.filter(({ syncMs }) => syncMs !== 0).length;
   }
 
-  /** The reason why an acknowledged record may be lost in a power cut; `undefined` when it is on disk. */
+  /** The reason why an acknowledged record may be lost in a power cut; `undefined` when all such records are on disk. */
   get doubt(): string | undefined {
     if (this.#known === undefined) return 'the NATS servers have not said yet whether they sync each write';
     const doubts = this.#known.flatMap(doubtsOf);
     return doubts.length === 0 ? undefined : doubts.join(', ');
   }
 
-  /** @param nowMs the time of a clock that does not go back */
+  /**
+   * Asks the servers when a request is due.
+   * @param nowMs the time of a monotonic clock
+   */
   tick(nowMs: number): void {
     if (this.#isAsking || nowMs < this.#askMs) return;
     this.#isAsking = true;
@@ -52,7 +55,7 @@ export class LogDisks {
       .serverDisks()
       .then(
         (disks) => this.#note(disks, nowMs),
-        // The servers do not answer during an election among them, and take no writes then.
+        // During an election the servers do not answer, and accept no writes.
         () => this.#askAgain(nowMs),
       )
       .finally(() => {
@@ -65,7 +68,7 @@ export class LogDisks {
     this.#known = disks.map((disk) => {
       const last = before.get(disk.server);
       if (disk.syncMs !== undefined || last === undefined) return { ...disk, answeredMs: nowMs };
-      // A server that is away forgets nothing that it acknowledged since its last answer, because it acknowledged nothing.
+      // A server that is away has acknowledged nothing since its last answer, so the last answer still counts.
       const isOld = !disk.isAway && nowMs >= last.answeredMs + ANSWER_MS_MAX;
       return { ...disk, syncMs: isOld ? undefined : last.syncMs, answeredMs: last.answeredMs };
     });

@@ -14,13 +14,13 @@ export interface LogSinkOptions {
 }
 
 /**
- * Receives the results of the aggregator. Prices are sent at once to the readers of this process and to the other nodes.
- * Aggregates and the ends of prices are appended to the log, and are served when the log applies them. After the end of the
- * log's term all results are ignored.
+ * Receives the results of the aggregator. Sends prices at once to the readers of this process and to the other nodes. Appends
+ * aggregates and the ends of prices to the log. The node serves these records when the log applies them. Ignores all results after the
+ * end of the log's term.
  */
 export class LogSink implements PriceSink {
   readonly #options: LogSinkOptions;
-  /** The newest holding that was appended to the log, by asset index. */
+  /** The newest holding that this sink appended to the log, by asset index. */
   readonly #appended: (Holding | undefined)[] = [];
   /** Indexes of the assets that have a live price. */
   readonly #live = new Set<AssetIndex>();
@@ -30,9 +30,11 @@ export class LogSink implements PriceSink {
   }
 
   /**
-   * Appends the ends of the prices that ended while no node made prices. Called after the aggregator has reported all
-   * assets that still have a price. The aggregates of these assets are not restored from the store, because before a crash
-   * newer aggregates may have been served than the store has. The next aggregates of these assets are signed at once.
+   * Appends the ends of the prices that ended while no node made prices. Called after the aggregator has reported all assets that still
+   * have a price.
+   *
+   * The aggregates of assets with a price do not come from the store, because before a crash the node may have served newer aggregates
+   * than the store has. The next aggregates of these assets are signed at once.
    */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {
@@ -45,8 +47,8 @@ export class LogSink implements PriceSink {
   }
 
   /**
-   * Appends the newest record of an asset again, if its time is before `beforeNs`. So the log always has the asset's newest aggregate
-   * and its running candle, also if it keeps no record of that time any more.
+   * Appends the newest record of an asset again, if the record's time is before `beforeNs`. So the log always has the asset's newest
+   * aggregate and its running candle, even after the log has deleted the earlier record.
    */
   putAgain(asset: Asset, beforeNs: TimeNs): void {
     const newest = this.#newest(asset);

@@ -22,7 +22,7 @@ export class NodeCandles {
   readonly #options: NodeCandlesOptions;
   #assets: readonly AssetName[];
   readonly exchange: CandleExchange;
-  /** The first record of the log when the candles of the records before it were read; `undefined` if they were never read. */
+  /** The log's first sequence at the last read of the earlier candles; `undefined` before the first read. */
   #readBefore: number | undefined;
   #isChanged = false;
   #daysNs = 0n;
@@ -35,7 +35,7 @@ export class NodeCandles {
   }
 
   /**
-   * Reads the candles that cannot be made from the log.
+   * Reads the candles that the log no longer contains.
    * @param applied the sequence of the last record in the store
    */
   static async open(options: NodeCandlesOptions, applied: number): Promise<NodeCandles> {
@@ -47,8 +47,8 @@ export class NodeCandles {
   }
 
   /**
-   * Reads candles from the shelf, because the log was deleted up to this record before this node had read it. Before the first call,
-   * the candles of these records are present if no further record was deleted since the start.
+   * Reads candles from the shelf, because the servers deleted the log's records before `firstSequence` before this node had read them.
+   * On the first call, the node already has these candles if the servers have deleted no further record since the start.
    */
   async missing(firstSequence: number): Promise<void> {
     const { logger } = this.#options;
@@ -66,7 +66,7 @@ export class NodeCandles {
     this.#assets = assets;
   }
 
-  /** Returns true if candles were read since the last call. */
+  /** Returns true if this node has read candles since the last call. */
   takeChanged(): boolean {
     const isChanged = this.#isChanged;
     this.#isChanged = false;

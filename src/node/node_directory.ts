@@ -12,8 +12,8 @@ export interface NodeDirectoryOptions {
 }
 
 /**
- * The longest time for which the keys of a removed node are kept. The aggregates of such a node are served until their inputs
- * are too old, and an hour is enough for that.
+ * The longest time for which the list keeps the keys of a removed node. The other nodes serve the aggregates of such a node until their
+ * inputs are too old. An hour is enough for that.
  */
 const GONE_MS_MAX = 3_600_000;
 const GONE_KEYS_MAX = 256;
@@ -21,7 +21,7 @@ const GONE_KEYS_MAX = 256;
 /** The nodes of a cluster and their keys, as known to one node. */
 export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
-  /** The keys with which nodes signed aggregates, by node and key. The key that was not seen for the longest time is first. */
+  /** The keys with which nodes signed aggregates, by node and key. The key with the oldest use is first. */
   readonly #seen = new Map<string, { readonly signer: NodeSigner; readonly seenMs: number }>();
   #toldText = '';
 

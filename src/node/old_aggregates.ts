@@ -3,14 +3,14 @@ import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { endOf } from '../records/next_holding.js';
 
 /**
- * The additional time before a node counts an aggregate as too old by the node's own clock, while there is a leader that can end the
+ * The additional time before a node counts an aggregate as too old by the node's own clock, while a leader exists that can end the
  * aggregate.
  */
 const SLACK_NS = 2n * NS_PER_SECOND;
 
 /**
- * Stops serving aggregates whose inputs are too old. Normally the leader ends such aggregates. The leader does not end aggregates of
- * assets that it does not know, and cannot end aggregates while the log accepts nothing.
+ * Stops serving aggregates whose inputs are too old. Normally the leader ends such aggregates. But the leader does not end aggregates
+ * of assets that are unknown to the leader, and cannot end aggregates while the log accepts no writes.
  * @param isSilent true when no message of a leader arrives
  */
 export function withdrawOld(source: Pick<FeedSource, 'withdraw'>, nowNs: TimeNs, isSilent: boolean): void {

@@ -6,19 +6,19 @@ import type { PublicLogFacts } from '../model/node_list.js';
 import type { Holding } from '../records/second_record.js';
 import type { CheckpointPublisher } from './checkpoint_publisher.js';
 
-/** The maker of prices, while this node makes them. */
+/** The maker of prices, while this node makes prices. */
 export interface BatchSource {
   /** The epoch of the leader; 0 without a cluster. */
   readonly epoch: number;
   /** True when another node may make prices. */
   readonly isOver: boolean;
-  /** Ends the period that the clock has left, and returns its end: no later aggregate has a time before it. */
+  /** Ends the period that the clock has left, and returns the end of that period. All later aggregates have later times. */
   endPeriod(periodNs: bigint): bigint;
-  /** The earliest time of the aggregates that are being signed. */
+  /** The earliest time of the aggregates whose signing is under way; `undefined` without such aggregates. */
   readonly signingSinceNs: bigint | undefined;
-  /** Resolves when everything that was signed so far is in the log of prices, and applied. */
+  /** Resolves when all aggregates signed so far are in the log of prices and applied. */
   durable(): Promise<void>;
-  /** Writes the entry of a batch to the log of prices. Resolves when this node has applied it. */
+  /** Writes the entry of a batch to the log of prices. Resolves when this node has applied the entry. */
   append(entry: Uint8Array): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface PublicLogOptions {
   readonly facts: PublicLogFacts;
   readonly batchNs: bigint;
   readonly checkpointMs: number;
-  /** The time of a clock that does not go back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
@@ -36,7 +36,7 @@ export interface PublicLogOptions {
 export interface PublicLogFigures {
   /** The number of batches. */
   readonly size: bigint;
-  /** The time since a checkpoint was last published; `undefined` before the first. */
+  /** The time since the last checkpoint was published; `undefined` before the first checkpoint. */
   readonly checkpointAgeMs: number | undefined;
   /** The number of witnesses that cosigned the published checkpoint. */
   readonly witnesses: number;
@@ -44,12 +44,12 @@ export interface PublicLogFigures {
   readonly isStopped: boolean;
 }
 
-/** The interval at which aggregates that are being signed are waited for. */
+/** The interval of checks for the end of signing. */
 const SIGNING_POLL_MS = 5;
-/** The delay after a batch or checkpoint that failed. */
+/** The delay after a failed batch or checkpoint. */
 const RETRY_MS = 1_000;
 
-/** Writes the public log of this node: closes batches while the node makes prices, and publishes checkpoints over them. */
+/** Writes the public log of this node. Closes batches while the node makes prices, and publishes checkpoints over these batches. */
 export class PublicLog {
   readonly #options: PublicLogOptions;
   readonly #recordOf = recordMaker();
@@ -57,7 +57,7 @@ export class PublicLog {
   #fromNs = 0n;
   #nextBatchMs = 0;
   #nextCheckpointMs = 0;
-  /** The time before which a checkpoint that failed is not tried again. */
+  /** The earliest time of the next attempt after a failed checkpoint. */
   #retryMs = 0;
   #closing: Promise<void> | undefined;
   #publishing: Promise<void> | undefined;
@@ -74,7 +74,7 @@ export class PublicLog {
     return this.#options.facts;
   }
 
-  /** The end of the last batch: aggregates are signed with later times only. */
+  /** The end of the last batch. The node signs further aggregates only with later times. */
   get endNs(): bigint {
     return this.#options.ledger.last?.toNs ?? 0n;
   }
@@ -116,7 +116,7 @@ export class PublicLog {
       });
   }
 
-  /** Returns the reasons why the log does not go on. */
+  /** Returns the reasons why the log does not continue. */
   troubles(): readonly string[] {
     return [this.#stopped, this.#failure].flatMap((reason) => (reason === undefined ? [] : [reason]));
   }
@@ -132,7 +132,10 @@ export class PublicLog {
     };
   }
 
-  /** Resolves when all records so far are on disk. The journal of the store waits for it: what a commit has, the public log has too. */
+  /**
+   * Resolves when all records so far are on disk. The journal of the store waits for this, so the public log has all records of each
+   * commit.
+   */
   write(): Promise<void> {
     return this.#options.ledger.flush();
   }
@@ -150,7 +153,7 @@ export class PublicLog {
     const startMs = nowMs();
     const toNs = source.endPeriod(batchNs);
     const fromNs = ledger.last?.toNs ?? this.#fromNs;
-    // A clock that stands still or was stepped back ends no period.
+    // A clock that stands still or goes back ends no period.
     this.#nextBatchMs = startMs + Number(batchNs / 1_000_000n);
     if (toNs <= fromNs) return;
     while ((source.signingSinceNs ?? toNs) < toNs) await wait(SIGNING_POLL_MS);
@@ -165,11 +168,11 @@ export class PublicLog {
     return publisher.isDue || (nowMs() >= this.#nextCheckpointMs && publisher.mayReplace);
   }
 
-  /** Signs a checkpoint over all batches when its time has come, and publishes what the witnesses have cosigned. */
+  /** Signs a checkpoint over all batches at the due time, and publishes checkpoints with the witnesses' cosignatures. */
   async #publish(): Promise<void> {
     const { ledger, publisher, checkpointMs, nowMs } = this.#options;
     publisher.requireNoLoss();
-    // A cosigned checkpoint is published before the next one replaces it.
+    // A cosigned checkpoint is published before the next checkpoint replaces it.
     await this.#publishDue();
     if (ledger.last === undefined || nowMs() < this.#nextCheckpointMs || !publisher.mayReplace) return;
     this.#nextCheckpointMs = nowMs() + checkpointMs;
@@ -184,7 +187,7 @@ export class PublicLog {
     this.#publishedAtMs = nowMs();
   }
 
-  /** Logs that the quorum is missing for the whole grace, once, and that it is back. */
+  /** Logs once that the quorum was missing during the whole grace period. Also logs when the quorum has returned. */
   #tellQuorum(): void {
     const { publisher, logger } = this.#options;
     const isLacking = publisher.isGraceOver;
@@ -194,7 +197,7 @@ export class PublicLog {
     else logger.info('the checkpoints of the public log have the quorum of the witnesses again');
   }
 
-  /** Waits for work on the log. A fork stops the log for good; anything else is tried again. */
+  /** Waits for work on the log. A fork stops the log permanently; after any other error the log tries again. */
   async #attempt(work: Promise<void>): Promise<void> {
     const { logger, nowMs } = this.#options;
     try {

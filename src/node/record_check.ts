@@ -6,14 +6,14 @@ import { decodeHolding } from '../records/second_record.js';
 
 /**
  * Checks a record of the log against the publishers' signatures.
- * @returns the reason why the record is not authentic; `undefined` when each input is signed by its publisher, and each aggregate lies
+ * @returns the reason why the record is not authentic; `undefined` when each publisher has signed its input, and each aggregate lies
  * between its inputs
  */
 export function recordFault({ entries }: LogBatch, verifier: InputVerifier): string | undefined {
   try {
     return verifier.faultOf(entries.flatMap(inputsOf));
   } catch (error) {
-    // The decoders trust their bytes. They throw for bytes that no leader wrote.
+    // The decoders trust their bytes. The decoders throw for bytes that no leader wrote.
     return error instanceof NotAuthentic ? error.message : `cannot be read: ${(error as Error).message}`;
   }
 }
@@ -22,7 +22,7 @@ class NotAuthentic extends Error {
   override readonly name = 'NotAuthentic';
 }
 
-/** @throws Error when the entry is not one that a leader writes */
+/** @throws Error when no leader can have written the entry */
 function inputsOf({ symbol, signatureType, publisherKey, bytes }: LogEntry): ForeignInput[] {
   if (publisherKey !== undefined) {
     const { input } = decodeAcceptedInput(bytes);

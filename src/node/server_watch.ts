@@ -7,18 +7,21 @@ export interface ServerWatchOptions {
   readonly servers: LogServers;
   readonly clock: Clock;
   readonly leads: () => boolean;
-  /** Called with the reason when the servers no longer have the log, and with `undefined` when they have one again. */
+  /** Called with the reason when the servers no longer have the log, and with `undefined` when the servers have the log again. */
   readonly onLogGone: (reason: string | undefined) => void;
-  /** Called with the reason when acknowledged records may be lost in a power cut, and with `undefined` when they are on disk. */
+  /**
+   * Called with the reason when acknowledged records may be lost in a power cut, and with `undefined` when all such records are on
+   * disk.
+   */
   readonly onForgetful: (reason: string | undefined) => void;
-  /** True when the servers are asked whether acknowledged records are on disk. */
+  /** True to ask the servers whether acknowledged records are on disk. */
   readonly asksDisks: boolean;
 }
 
 const ASK_MS = 10_000;
 /**
- * The interval of requests until the servers have answered once, and during a jump of the wall clock. The servers do not answer
- * during an election.
+ * The interval of requests until the servers' first answer, and during a jump of the wall clock. The servers do not answer during an
+ * election.
  */
 const ASK_AGAIN_MS = 1_000;
 /** The largest difference between a right clock and the clocks of the servers. */
@@ -40,12 +43,15 @@ export class ServerWatch {
     if (asksDisks) this.#disks = new LogDisks({ servers, onChanged: onForgetful });
   }
 
-  /** The number of servers that may lose acknowledged records in a power cut; `undefined` when they are not asked. */
+  /** The number of servers that may lose acknowledged records in a power cut; `undefined` when this node does not ask the servers. */
   get forgetfulServers(): number | undefined {
     return this.#disks?.forgetfulCount;
   }
 
-  /** The reason why acknowledged records may be lost in a power cut; `undefined` when they are on disk or nobody asks. */
+  /**
+   * The reason why acknowledged records may be lost in a power cut; `undefined` when all such records are on disk, or when this node
+   * does not ask.
+   */
   get forgetful(): string | undefined {
     return this.#disks?.doubt;
   }
@@ -55,7 +61,7 @@ export class ServerWatch {
     return this.#report?.currentCopies;
   }
 
-  /** The reason why nothing can be written: the servers no longer have the log. */
+  /** The reason why no writes are possible: the servers no longer have the log. */
   get logGone(): string | undefined {
     return this.#logGone;
   }
@@ -80,7 +86,7 @@ export class ServerWatch {
     return differenceMs <= CLOCK_ERROR_MS_MAX + clockErrorMs;
   };
 
-  /** Returns the latest time that the clock has when it is right; `undefined` before a server has answered. */
+  /** Returns the latest possible time of a right clock; `undefined` before the first answer of a server. */
   latestNs(): bigint | undefined {
     if (this.#report === undefined) return undefined;
     const { clockAheadMs, clockErrorMs } = this.#report;
@@ -98,7 +104,10 @@ export class ServerWatch {
     over: "the clock agrees with the NATS servers' again",
   };
 
-  /** @param nowMs the time of a clock that does not go back */
+  /**
+   * Requests the state of the servers when a request is due.
+   * @param nowMs the time of a monotonic clock
+   */
   tick(nowMs: number): void {
     this.#disks?.tick(nowMs);
     const { servers, clock, leads } = this.#options;
@@ -114,7 +123,7 @@ export class ServerWatch {
         this.#report = report;
         this.#noteLog(undefined);
       })
-      // Servers do not answer during an election among them. The next request follows later.
+      // Servers do not answer during an election. The next request follows later.
       .catch((error) => {
         if (error instanceof LogGone) this.#noteLog(error.message);
       })
