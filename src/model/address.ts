@@ -68,8 +68,8 @@ export function isInBlock({ first, freeBits }: AddressBlock, address: Address): 
 }
 
 /**
- * Returns the group of addresses that a limit for each client address counts as one client. An IPv4 address is its own group. For
- * IPv6 the group is a block with a prefix of 64 bits, because a client gets a whole block and may use any address in it.
+ * Returns the group of addresses that a limit for each client address counts as one client. For IPv4, the group is the address itself.
+ * For IPv6, the group is a block with a prefix of 64 bits, because a client gets a whole block and may use any address in the block.
  */
 export function addressGroup(address: Address): string {
   if (address >> BigInt(IPV4_BITS) === IPV4_PREFIX) {

@@ -10,13 +10,13 @@ import {
   type SignerKind,
 } from '../wire/announcement.js';
 
-/** The hash and the curve of announcements. A browser and a service have different libraries for them. */
+/** The hash and the curve for announcements. A browser and a service use different libraries. */
 export interface ChainCrypto {
   readonly keccak256: (bytes: Uint8Array) => Uint8Array;
   /**
    * Returns the 20 bytes of the address that signed.
    * @param signature r, s and v of 0 or 1: 65 bytes
-   * @returns `undefined` for a signature of nobody, and for the second form of a signature (high s)
+   * @returns `undefined` when no key can have made the signature, and for a signature with a high s
    */
   readonly recover: (digest: Uint8Array, signature: Uint8Array) => Uint8Array | undefined;
 }
@@ -32,9 +32,9 @@ export interface ChainPlace {
 export interface ChainTrust {
   /** The address of the root key that signs announcements. */
   readonly root?: string | undefined;
-  /** Without a root: the keys that the reader has pinned. The first announcement must be signed by one of them. */
+  /** The pinned keys of a reader without a root. One of these keys must sign the first announcement. */
   readonly keys?: readonly string[] | undefined;
-  /** The present UNIX second; without it neither expiry nor waiting times count. */
+  /** The present UNIX second. Without this second, neither expiry nor waiting times count. */
   readonly nowS?: number | undefined;
   /** The newest announcement that the reader accepted earlier. An older chain is a replay. */
   readonly known?: ChainPlace | undefined;
@@ -44,7 +44,7 @@ export interface ChainTrust {
   readonly firstSeenS?: ((digest: string) => number | undefined) | undefined;
 }
 
-/** The list in force, as a reader may use it. */
+/** The list that counts now, as a reader may use it. */
 export interface ChainList extends ChainPlace, AnnouncedList {
   /** The address that signed the list, in lower-case hex. */
   readonly signedBy: string;
@@ -56,23 +56,29 @@ export type ChainResult =
       readonly list: ChainList;
       /** The newest announcement, which may still have to wait. */
       readonly newest: ChainPlace;
-      /** The second from which the newest list counts, if it has to wait. */
+      /** The second from which the newest list counts; `undefined` if the list does not have to wait. */
       readonly waitingUntilS: number | undefined;
     }
-  /** The reason names the announcement at which the chain is refused. */
+  /** The reason names the first refused announcement of the chain. */
   | { readonly ok: false; readonly reason: string };
 
-/** The time that readers wait before they trust keys that were announced by a former key: 7 days. */
+/** The time that readers wait before they trust keys that a former key announced: 7 days. */
 export const ANNOUNCEMENT_WAIT_S = 7 * 86_400;
-/** The time by which the clocks of operator and reader may differ. */
+/** The largest difference between the clocks of operator and reader. */
 const CLOCK_S = 3_600;
-/** The time around a key's own times within which its signatures still count, because clocks differ and frames are on their way. */
+/**
+ * The time before and after a key's time span within which the key's signatures still count, because clocks differ and frames take time
+ * to arrive.
+ */
 export const KEY_GRACE_S = 60;
 
 /**
- * Follows a chain of announcements from a pinned root or key to the list in force. The chain is refused as a whole at the first
- * announcement that is not signed by the root (or by a former key), that does not follow the one before it, that is older than one
- * that the reader knows, or when the list in force has expired.
+ * Follows a chain of announcements from a pinned root or key to the list that counts now. Refuses the whole chain if one of these is
+ * true:
+ * - the root, or a former key in a chain without a root, has not signed an announcement,
+ * - an announcement does not follow its predecessor,
+ * - the chain is older than an announcement that the reader knows,
+ * - the list that counts now has expired.
  */
 export function followChain(texts: readonly string[], trust: ChainTrust, crypto: ChainCrypto): ChainResult {
   if (texts.length === 0) return refused('the service announces no keys');
@@ -95,7 +101,7 @@ export function followChain(texts: readonly string[], trust: ChainTrust, crypto:
       isKnown = true;
     }
     if (known !== undefined && before === undefined && read.version > known.version) isKnown = true;
-    // A list that waits holds up all lists after it, because these may stand on keys that are not trusted yet.
+    // A waiting list delays all later lists, because later lists may depend on keys that are not trusted yet.
     if (waitingUntilS === undefined) waitingUntilS = waitOf(read, before, authority, trust);
     if (waitingUntilS === undefined) inForce = read;
     authority = nextAuthority(read);
@@ -106,7 +112,7 @@ export function followChain(texts: readonly string[], trust: ChainTrust, crypto:
       `announcement ${before!.version}: rolled back, version ${known!.version} was accepted before`,
     );
   const newest = { version: before!.version, digest: before!.digest };
-  // The pinned keys count until the first list does.
+  // The pinned keys count until the first list counts.
   if (inForce === undefined) return waiting(before!, waitingUntilS!, trust, newest);
   if (nowS !== undefined && inForce.expiresS <= nowS)
     return refused(`announcement ${inForce.version}: it expired at ${secondText(inForce.expiresS)}`);
@@ -114,8 +120,8 @@ export function followChain(texts: readonly string[], trust: ChainTrust, crypto:
 }
 
 /**
- * Follows a chain for the operator who made it: its first announcement is trusted, and no time counts. @returns the newest list, or the
- * fault of the chain
+ * Follows a chain for the operator who made the chain. Trusts the first announcement, and ignores all times.
+ * @returns the newest list, or the fault of the chain
  */
 export function followOwnChain(texts: readonly string[], crypto: ChainCrypto): ChainResult {
   const first = texts[0] === undefined ? undefined : readSigned(texts[0], crypto);
@@ -139,7 +145,7 @@ export function secondText(second: number): string {
   return Number.isNaN(time.getTime()) ? `second ${second}` : time.toISOString().replace('.000Z', 'Z');
 }
 
-/** The root that must sign the next announcement, or the keys of which one must. */
+/** The root that must sign the next announcement, or the keys of which one must sign. */
 type Authority = { readonly root: string } | { readonly keys: readonly string[] };
 
 function startOf({ root, keys = [] }: ChainTrust): Authority {
@@ -148,7 +154,7 @@ function startOf({ root, keys = [] }: ChainTrust): Authority {
 
 function nextAuthority(list: AnnouncedList): Authority {
   if (list.root !== NO_ROOT) return { root: list.root };
-  // Keys of streams are on edges, which are exposed more. They may not name other keys.
+  // Keys of streams are on edges, which are more exposed to attacks. Such keys may not announce other keys.
   const announcing = list.signers.filter(({ kind, isRevoked }) => kind === 'evm aggregate' && !isRevoked);
   return { keys: announcing.map(({ key }) => key) };
 }
@@ -204,7 +210,7 @@ function timeFault(
   return undefined;
 }
 
-/** Returns the second from which a list of a former key counts; `undefined` when it counts now. */
+/** Returns the second from which a list of a former key counts; `undefined` when the list counts now. */
 function waitOf(
   read: ChainList,
   before: ChainList | undefined,
@@ -213,13 +219,13 @@ function waitOf(
 ): number | undefined {
   if (nowS === undefined || 'root' in authority || (before !== undefined && addsNothing(read, before)))
     return undefined;
-  // A reader that accepted this list or a later one earlier has waited already.
+  // A reader that has accepted this list or a later list has already waited.
   if (known !== undefined && read.version <= known.version) return undefined;
   const untilS = Math.max(read.issuedS, firstSeenS?.(read.digest) ?? 0) + waitS;
   return nowS < untilS ? untilS : undefined;
 }
 
-/** Tells whether a list only takes keys or times away. Such a list counts at once, because it can make nobody trust a wrong key. */
+/** Tells whether a list only removes keys or times. Such a list counts at once, because it cannot make a reader trust a wrong key. */
 function addsNothing(read: AnnouncedList, before: AnnouncedList): boolean {
   return (
     read.root === before.root && read.signers.every((one) => one.isRevoked || isWithin(one, before.signers))

@@ -8,7 +8,7 @@ export type AssetIndex = number & { readonly assetIndex: unique symbol };
 /** The index of a publisher in every array by publisher. The index stays the same while the process runs. */
 export type PublisherIndex = number & { readonly publisherIndex: unique symbol };
 
-/** The factor of percentages, which are stored as integers. So 0.1 % is 100_000. */
+/** The factor of percentages, which are stored as integers. For example, 0.1 % is 100_000. */
 export const PERCENT_SCALE = 1_000_000;
 
 /** An asset of the catalogue with its configuration. */
@@ -23,10 +23,7 @@ export interface Asset {
   readonly minPublishers: number;
   readonly maxAgeNs: bigint;
   readonly clockPeriodNs: bigint;
-  /**
-   * The smallest move of the price after which a new aggregate is signed at once, in percent times {@link
-   * PERCENT_SCALE}.
-   */
+  /** The smallest move of the price that causes a new signed aggregate at once, in percent times {@link PERCENT_SCALE}. */
   readonly delta: bigint;
   /** The largest distance from the median at which an input counts, in percent times {@link PERCENT_SCALE}. */
   readonly maxDeviation: bigint | undefined;
@@ -38,19 +35,14 @@ export interface Asset {
   readonly assetClass?: string | undefined;
 }
 
-/**
- * The assets whose prices are simulated: all of them in a demo, none in another service, or those with these streaming IDs beside
- * real ones.
- */
+/** The assets with simulated prices: true for all assets (in a demo), false for no asset, or the streaming IDs of the simulated assets. */
 export type Simulated = boolean | ReadonlySet<number>;
 
 /** A key that may publish, with its configuration. */
 export interface ListedPublisher {
   readonly index: PublisherIndex;
   readonly signatureType: SignatureType;
-  /**
-   * The key: for `evm` the 20 bytes of the address, for `stark` the 32 bytes of the public key's x coordinate.
-   */
+  /** The key. For `evm`, the 20 bytes of the address. For `stark`, the 32 bytes of the public key's x coordinate. */
   readonly key: Buffer;
   /** The five characters in the publisher's Stark messages. */
   readonly oracleId: string | undefined;

@@ -1,6 +1,6 @@
 import type { Asset, SignatureType } from './asset.js';
 
-/** The name of an asset. The name is the same in every process. A symbol can have one asset of each signature type. */
+/** The name of an asset, which is the same in every process. A symbol can have one asset of each signature type. */
 export type AssetName = Pick<Asset, 'symbol' | 'signatureType'>;
 
 /** Assets by symbol and signature type. */

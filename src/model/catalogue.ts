@@ -49,8 +49,8 @@ export class Catalogue {
   }
 
   /**
-   * Finds an asset by name, including assets that a reload removed. The price of a removed asset may not have ended yet, and its
-   * aggregate may still be served.
+   * Finds an asset by name, including assets that a reload removed. The price of a removed asset may not have ended yet, and the
+   * service may still serve the asset's aggregate.
    */
   placedAsset({ symbol, signatureType }: AssetName): Asset | undefined {
     return this.#placedByName.find(symbol, signatureType);

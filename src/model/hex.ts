@@ -1,5 +1,5 @@
 /**
- * The value of each hex digit by its UTF-16 code. This table replaces Node's decoder, which takes 33 % longer because it
+ * The value of each hex digit by its UTF-16 code. This table replaces Node's decoder, which takes 33 % longer because Node's decoder
  * needs a copy of the text without `0x`. Node's decoder also reads a character above U+00FF as its low byte.
  */
 const DIGITS = new Uint8Array(0x10000).fill(0xff);

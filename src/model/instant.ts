@@ -1,7 +1,10 @@
 import { NS_PER_MS, NS_PER_SECOND, parseTimeNs } from './time.js';
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d))?$/;
-/** The fewest digits of a time in nanoseconds: those of the year 1973. Fewer digits are seconds or milliseconds by mistake. */
+/**
+ * The smallest number of digits of a time in nanoseconds: the number of digits in the year 1973. A time with fewer digits is in seconds
+ * or milliseconds by mistake.
+ */
 const NS_DIGITS_MIN = 18;
 
 /**

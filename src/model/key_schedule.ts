@@ -12,20 +12,20 @@ export interface TimedKey extends KeySpan {
   readonly key: Buffer;
 }
 
-/** A key that signs at all times, or the keys of one use in the order of their times: each key ends when the next one begins. */
+/** A key that signs at all times, or the keys of one use in the order of their times. Each key ends when the next key begins. */
 export type PrivateKey = Buffer | readonly TimedKey[];
 
 /** The state of a key at a time. */
 export type KeyState = 'present' | 'next' | 'former';
 
-/** Returns a key's times. A key without times signs always. */
+/** Returns a key's times. A key without times signs at all times. */
 export function timedKeysOf(key: PrivateKey | undefined): readonly TimedKey[] {
   if (key === undefined) return [];
   return Buffer.isBuffer(key) ? [{ key, fromNs: 0n as TimeNs, untilNs: undefined }] : key;
 }
 
 /**
- * Returns the item in force at a time. The first item is in force before all others, because a clock may be set back.
+ * Returns the item whose span contains a time. For a time before all spans, returns the first item, because a clock may be set back.
  * @param spans at least one item, in the order of their times
  */
 export function inForceAt<Span extends KeySpan>(spans: readonly Span[], timeNs: bigint): Span {

@@ -15,15 +15,15 @@ export const NODE_BITS = 6;
 /** The largest number of a node in a cluster. The numbers begin at 1, because 0 is the number of a process without a cluster. */
 export const NODE_MAX = 2 ** NODE_BITS - 1;
 
-/** The processes that serve the same prices, as known to one of them. A process without a cluster is node 0. */
+/** The processes that serve the same prices, as known to one of these processes. A process without a cluster is node 0. */
 export interface NodeList {
   /** The number of the node that made this list. */
   readonly self: number;
   /** The nodes, ascending by number. */
   readonly nodes: readonly NodeState[];
-  /** The keys of these nodes. The list also has the keys of former nodes, as long as aggregates that they signed may be served. */
+  /** The keys of these nodes. The list also has the keys of former nodes, as long as a node may serve aggregates with their signatures. */
   readonly signers: readonly NodeSigner[];
-  /** The public log of signed prices; absent when there is none. */
+  /** The public log of signed prices; absent without a public log. */
   readonly log?: PublicLogFacts | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface NodeSigner extends Signer {
 
 /** A key with which a node signs. */
 export interface Signer {
-  /** For `evm` the address with its checksum; for `stark` the x coordinate of the public key. */
+  /** The address with its checksum for `evm`; the x coordinate of the public key for `stark`. */
   readonly address: string;
   readonly signatureType: SignatureType;
   /** The use of the key: to sign aggregates of its signature type, or to sign streaming payloads. */
@@ -68,8 +68,8 @@ export interface Signer {
 }
 
 /**
- * The time for which a former key is still named. Its aggregates are served until their inputs are too old, and an hour is enough
- * for that.
+ * The time for which the list still names a former key. Nodes serve the key's aggregates until their inputs are too old. An hour is
+ * enough for that.
  */
 export const FORMER_KEY_S = 3600;
 
@@ -80,7 +80,7 @@ export function stateOf({ fromS = 0, untilS = Number.POSITIVE_INFINITY }: Signer
 }
 
 /**
- * Returns the keys of all nodes without repetitions: the present keys, and after them those that were replaced in the last hour. Keys of
+ * Returns the keys of all nodes without repetitions: first the present keys, then the keys that were replaced in the last hour. Keys of
  * aggregates come first. Within each use, the node's own keys come first.
  */
 export function distinctSigners({ self, signers }: NodeList, nowS: number): Signer[] {

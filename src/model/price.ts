@@ -14,8 +14,7 @@ export const PRICE_MAX = (-PRICE_MIN - 1n) as Price;
 const PRICE_TEXT_LENGTH_MAX = 40;
 
 /**
- * Reads a price in the form in which it is sent: `-?[0-9]+` without leading zeros, `+`, spaces, or a sign before
- * 0.
+ * Reads a price in the form of messages: `-?[0-9]+` without leading zeros, `+`, spaces, or a sign before 0.
  * @returns the price, or `undefined` when the text has another form or the value needs more than 16 bytes.
  */
 export function parsePrice(text: string): Price | undefined {

@@ -4,16 +4,17 @@ import type { SignedAggregate } from './signed_price.js';
 import type { TimeNs } from './time.js';
 
 /**
- * The interface between the code that makes prices and the code that serves them. The aggregator reports each event to a sink, in
- * order. Inside a process the messages contain the asset itself. When a message leaves its thread (`feed/feed_bytes.ts`) or its machine
- * (`cluster/ticks/tick_sender.ts`, `node/term_log.ts`), the asset is replaced by its streaming ID, or by its symbol and signature type.
+ * The interface between the code that makes prices and the code that serves prices. The aggregator reports each event to a sink, in
+ * order. Inside a process, the messages contain the asset itself. When a message leaves its thread (`feed/feed_bytes.ts`) or its
+ * machine (`cluster/ticks/tick_sender.ts`, `node/term_log.ts`), the sender replaces the asset by its streaming ID, or by its symbol and
+ * signature type.
  */
 export interface PriceSink {
   /** Reports the asset's first live price, or a new live price. */
   priced(message: Priced): void;
   /** Reports that an aggregate has been signed. */
   signed(message: Aggregated): void;
-  /** Reports that an asset has no live price until the next call of {@link priced} for it. */
+  /** Reports that an asset has no live price until the next call of {@link priced} for the asset. */
   ended(message: Ended): void;
 }
 

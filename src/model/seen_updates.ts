@@ -1,16 +1,16 @@
 import type { TimeNs } from './time.js';
 
 /**
- * The state that keeps a publisher's accepted updates for an asset from being accepted again after a restart: the hashes of a
- * time window, and the start of the window.
+ * The state that prevents a publisher's accepted updates for an asset from being accepted again after a restart: the hashes of a time
+ * window, and the start of the window.
  */
 export interface SeenUpdates {
   /**
-   * The start of the window. Updates with an earlier time are refused, because updates accepted before it are no longer
-   * remembered.
+   * The start of the window. The service refuses updates with an earlier time, because the service no longer remembers the updates
+   * accepted before the start.
    */
   readonly floorNs: TimeNs;
-  /** The senders that first sent the updates. Each sender is listed once. */
+  /** The senders that first sent the updates. The list contains each sender once. */
   readonly senders: readonly string[];
   /**
    * The accepted updates from the second of `floorNs` on, with {@link SEEN_FIELDS} numbers each. An update takes only 32 bytes,

@@ -8,8 +8,8 @@ import type { TimeNs } from './time.js';
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * A publisher's signed price that passed every check. The texts are the texts of the publisher, and the service passes them on
- * unchanged. The service computes with the bytes and integers.
+ * A publisher's signed price that passed every check. The texts come from the publisher, and the service passes them on unchanged. The
+ * service computes with the bytes and integers.
  */
 export interface PublisherPrice {
   readonly price: Price;
@@ -18,8 +18,8 @@ export interface PublisherPrice {
 }
 
 /**
- * Returns the 32 big-endian bytes of the publisher's `msg_hash`, which was recomputed and is right. The hash is a leaf of the
- * Merkle tree. The object keeps only the text of the hash, because one small buffer would keep all buffers alive that share its
+ * Returns the 32 big-endian bytes of the publisher's `msg_hash`. The service has recomputed and checked this hash. The hash is a leaf
+ * of the Merkle tree. The object keeps only the text of the hash, because one small buffer would keep all buffers alive that share its
  * memory.
  */
 export function msgHashOf({ wire }: PublisherPrice): Buffer {
@@ -50,7 +50,7 @@ export interface UnsignedAggregate {
   readonly signedAtNs: TimeNs;
 }
 
-/** An aggregate with the service's signature. REST serves it and the store keeps it. */
+/** An aggregate with the service's signature. REST serves the aggregate, and the store keeps the aggregate. */
 export interface SignedAggregate {
   readonly symbol: string;
   readonly trigger: Trigger;

@@ -13,13 +13,13 @@ const TIME_MAX = 2n ** 63n - 1n;
 export interface Clock {
   nowNs(): TimeNs;
   /**
-   * The distance by which the wall clock is ahead of this clock, while a jump of the wall clock is not accepted yet. Otherwise
-   * 0 or absent.
+   * The distance by which the wall clock is ahead of this clock, before this clock has accepted a jump of the wall clock. Otherwise 0
+   * or absent.
    */
   readonly jumpNs?: bigint;
   /** The number of jumps of the wall clock that this clock has noticed. */
   readonly jumps?: number;
-  /** Sets a witness, without whose agreement no jump of the wall clock is accepted. */
+  /** Sets a witness. After this call, the clock accepts a jump of the wall clock only with the agreement of the witness. */
   heed?(witness: JumpWitness): void;
 }
 
@@ -36,7 +36,7 @@ export function parseTimeNs(text: string): TimeNs | undefined {
   return value > TIME_MAX ? undefined : (value as TimeNs);
 }
 
-/** Returns the earlier of two times. `undefined` means no time. */
+/** Returns the earlier of two times. `undefined` stands for no time. */
 export function earlierOf(oneNs: bigint | undefined, otherNs: bigint | undefined): bigint | undefined {
   if (oneNs === undefined || otherNs === undefined) return oneNs ?? otherNs;
   return oneNs < otherNs ? oneNs : otherNs;
@@ -61,7 +61,7 @@ export function secondOf(timeNs: TimeNs): bigint {
   return timeNs / NS_PER_SECOND;
 }
 
-/** Returns the whole UNIX millisecond of `timeNs`. A double can represent it exactly. */
+/** Returns the whole UNIX millisecond of `timeNs`. A double can represent this number exactly. */
 export function millisecondOf(timeNs: TimeNs): number {
   return Number(timeNs / NS_PER_MS);
 }
