@@ -10,8 +10,9 @@ import { BAD_SIGNATURE } from './update_verifier.js';
 export interface Admitted {
   readonly candidates: readonly Candidate[];
   /**
-   * Receives the refusals of the candidates, in the order of the candidates, and the present UNIX second.
-   * @returns the second from which the caller's signatures are verified again, if none of its signatures are verified now
+   * Receives one entry for each candidate, in the order of the candidates: the reason for a refusal, or `undefined`. Also receives the
+   * present UNIX second.
+   * @returns the second from which the caller's signatures are verified again; `undefined` if the caller's signatures are verified now
    */
   settle(refusals: readonly (string | undefined)[], second: bigint): bigint | undefined;
 }
@@ -19,7 +20,7 @@ export interface Admitted {
 /** The number of updates that may wait for their verdicts: about a second of work for one core. */
 const UPDATES_WAITING_MAX = 20_000;
 
-/** Above this number of callers, the callers that have sent no bad signatures recently are forgotten. */
+/** The number of callers above which this class forgets the callers without recent bad signatures. */
 const USES_KEPT_MAX = 1_000;
 
 const OVERLOADED = 'overloaded: too many updates wait for verification';
@@ -33,12 +34,12 @@ interface BudgetUse {
 }
 
 /**
- * Passes updates through the gate and limits the number of updates that wait for curve arithmetic. There is a limit for all
- * callers together. There is also a limit for each caller, which depends on the number of bad signatures that the caller sent.
+ * Passes updates through the gate and limits the number of updates that wait for curve arithmetic. One limit holds for all callers
+ * together. Another limit holds for each caller, and depends on the number of bad signatures that the caller sent.
  *
- * A caller may have as many waiting updates as there are free places left. So one caller that floods gets half of all places,
- * two such callers get a third each, and so on. A caller that has few waiting updates therefore always finds a free place. The
- * connections of one caller share the caller's places by the same rule.
+ * A caller may have as many waiting updates as there are free places left. So one caller that floods gets half of all places, two such
+ * callers get a third each, and so on. A caller with few waiting updates therefore always finds a free place. The connections of one
+ * caller share the caller's places by the same rule.
  */
 export class Admission {
   readonly #gate: Gate;
@@ -60,7 +61,7 @@ export class Admission {
   }
 
   /**
-   * Admits updates. An admitted update waits until it is settled.
+   * Admits updates. An admitted update waits until its verdict arrives.
    * @param rejections receives the updates that are not admitted
    */
   admit(
@@ -77,7 +78,7 @@ export class Admission {
     const candidates: Candidate[] = [];
     let unverified = 0;
     for (const raw of updates) {
-      // The gate computes a hash for each update, which is too much work for an update that is refused anyway.
+      // The gate computes a hash for each update. An update that will be refused is not worth this work.
       if (allowance === 0) {
         rejections.add(raw.symbol, THROTTLED);
         continue;

@@ -30,7 +30,7 @@ export interface AggregatorOptions {
   /** The receiver of prices. */
   readonly sink: PriceSink;
   readonly inputs: InputStore;
-  /** Returns milliseconds of a clock that does not go back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   /** The limit for each token or key. */
   readonly badSignaturesPerSecondMax: number;
@@ -44,11 +44,15 @@ export interface AggregatorOptions {
   readonly onDue: (timeNs: bigint) => void;
 }
 
-/** Due times are rounded up to a multiple of this step, so that one tick does all the work that becomes due within the step. */
+/**
+ * The step of due times. Due times are rounded up to a multiple of this step, so that one tick does all the work that becomes due
+ * within the step.
+ */
 const DUE_STEP_NS = 10n * NS_PER_MS;
 
 /**
- * Keeps the latest accepted input of each publisher and asset over a restart, and the state that stops replays of earlier inputs.
+ * A store of the latest accepted input of each publisher and asset, for the next start. The store also keeps the state that stops
+ * replays of earlier inputs.
  */
 export interface InputStore {
   putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
@@ -117,7 +121,7 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.updatesWaiting;
   }
 
-  /** The earliest time of the aggregates that are being signed; `undefined` when none is. */
+  /** The earliest time of the aggregates whose signing is under way; `undefined` without such aggregates. */
   get signingSinceNs(): bigint | undefined {
     return this.#signing.signingSinceNs;
   }
@@ -142,8 +146,8 @@ export class Aggregator implements PublishReceiver {
   }
 
   /**
-   * Restores the inputs from the input store. Inputs that are not too old make prices again, as if there had been no restart. Inputs
-   * whose time is more than `max_future` after the clock do not count, because the clock of an earlier process was ahead.
+   * Restores the inputs from the input store. Inputs that are not too old make prices again, as without a restart. Inputs whose time is
+   * more than `max_future` after the clock do not count: the clock of an earlier process was ahead.
    */
   restore(): void {
     const { inputs, clock, ingest } = this.#options;
@@ -200,14 +204,16 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.receive(session, message);
   }
 
-  /** Returns the next expiry or end of a period. Returns a time in the near future while aggregates wait for a time. */
+  /**
+   * Returns the time of the next expiry or end of a period. While aggregates wait for a usable time, returns a time in the near future.
+   */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     const isWaiting = this.#options.times.isWaiting;
     const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, this.#triggers.nextDueNs);
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
-  /** Removes the inputs that count no more, and signs the prices that are due by the clock. */
+  /** Removes the inputs that no longer count, and signs the prices that are due by the clock. */
   tick(nowNs: TimeNs): void {
     const isSteppedBack = nowNs < this.#tickedNs;
     this.#tickedNs = nowNs;
@@ -224,7 +230,7 @@ export class Aggregator implements PublishReceiver {
   /** Puts an accepted update into its book and into the input store. */
   #put(candidate: Candidate, input: PublisherPrice, nowNs: TimeNs): void {
     const { asset } = candidate;
-    // The publisher's configuration may have changed while the signature was verified, so the current configuration is read.
+    // The publisher's configuration may have changed during the verification, so this code reads the present configuration.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);

@@ -9,14 +9,14 @@ import { msgHashOf, type PublisherPrice } from '../model/signed_price.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES } from '../wire/signatures.js';
 import { type SignedFields, verifyHere } from './update_verifier.js';
 
-/** An input of an asset, as a record of another node has it. */
+/** An input of an asset, from a record of another node. */
 export interface ForeignInput extends AssetName {
   readonly input: PublisherPrice;
 }
 
 /**
- * Verifies the signatures of inputs that another node accepted. One input is part of many aggregates, so the newest verified input of
- * each publisher and asset is remembered.
+ * Verifies the signatures of inputs that another node accepted. One input is part of many aggregates, so the verifier remembers the
+ * newest verified input of each publisher and asset.
  */
 export class InputVerifier {
   readonly #here: CryptoJobs;
@@ -30,7 +30,7 @@ export class InputVerifier {
     this.#catalogue = catalogue;
   }
 
-  /** @returns the reason why one of the inputs is not a publisher's; `undefined` when all are */
+  /** @returns the reason why a publisher did not sign one of the inputs; `undefined` when publishers signed all inputs */
   faultOf(inputs: readonly ForeignInput[]): string | undefined {
     for (const type of SIGNATURE_TYPES) {
       const unknown: ForeignInput[] = [];

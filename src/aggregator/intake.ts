@@ -21,7 +21,7 @@ export interface IntakeOptions {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly pool: CryptoPool;
-  /** Returns milliseconds of a clock that does not go back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
@@ -34,8 +34,8 @@ export interface IntakeOptions {
 }
 
 /**
- * The limit of the bytes of all callers' waiting messages, as received. A message takes about three times as much memory after it is
- * read.
+ * The limit of the bytes of all callers' waiting messages, in the received form. A message takes about three times as much memory after
+ * reading.
  */
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
 /**
@@ -43,19 +43,22 @@ const WAITING_BYTES_MAX = 32 * 1024 * 1024;
  * Admission} limits the number of updates.
  */
 const UNSETTLED_BYTES_MAX = 32 * 1024 * 1024;
-/** The memory of a message that waits for verdicts. The next constant is the memory of each refused update in the message. */
+/** The memory of a message that waits for verdicts. Each refused update in the message adds the next constant. */
 const MESSAGE_BYTES = 256;
 const REFUSED_BYTES = 64;
 
 /**
- * Receives the messages of publishers. Each update passes the gate, then its signature is verified, then the update takes effect.
- * The work before and the work after the verification are two parts of a message. Under load each part waits for its turn.
+ * Receives the messages of publishers. Each update passes the gate, then its signature is verified, then the update takes effect. The
+ * work before and the work after the verification are two parts of a message. Under load each part waits for its turn.
  */
 export class Intake implements PublishReceiver {
   readonly #options: IntakeOptions;
   readonly #admission: Admission;
   readonly #turns: TurnQueue;
-  /** The memory of messages that have had their turn and wait for verdicts: for their own, or for those of earlier messages. */
+  /**
+   * The memory of messages that have had their turn and wait for verdicts. A message waits for its own verdicts and for the verdicts of
+   * earlier messages.
+   */
   readonly #unsettled = new SharedRoom(UNSETTLED_BYTES_MAX);
 
   constructor(options: IntakeOptions) {
@@ -85,7 +88,7 @@ export class Intake implements PublishReceiver {
       const taken = turns.now(take);
       return typeof taken === 'function' ? new Promise((...answer) => taken(...answer)) : taken;
     }
-    // Each answer is sent as soon as its outcome is known. Outcomes become known in the order of the messages, so answers are in
+    // Each answer is sent as soon as its outcome is known. Outcomes become known in the order of the messages, so the answers keep this
     // order too.
     return new Promise((resolve, reject) => {
       turns.run(owner, length, () => {
@@ -107,7 +110,7 @@ export class Intake implements PublishReceiver {
     receivedNs: TimeNs,
   ): PublishOutcome | Later {
     const { pool, clock, onApplied } = this.#options;
-    // Only the trace ID is kept while the verdicts are awaited, so that the memory of the message can be freed.
+    // Only the trace ID stays in memory during the verification, so that the memory of the message can be freed.
     const { traceId } = message;
     const rejections = new Rejections(message.malformed);
     const admitted = this.#admission.admit(message, session, rejections, clock.nowNs());
@@ -130,7 +133,7 @@ export class Intake implements PublishReceiver {
       this.#settleInOrder(session, owner, refusals, { bytes, settle, giveUp, resolve, reject });
   }
 
-  /** Lets a message take effect when its verdicts have arrived and all earlier messages of its connection have taken effect. */
+  /** Settles a message after its verdicts have arrived and all earlier messages of its connection have taken effect. */
   #settleInOrder(
     session: PublisherSession,
     owner: WorkOwner,
@@ -158,8 +161,7 @@ export class Intake implements PublishReceiver {
   }
 
   /**
-   * Settles all messages before the first message that is not ready, now or in their turn. Called when the first message becomes
-   * ready.
+   * Settles all messages before the first message that is not ready, now or in their turn. Called when the first message becomes ready.
    */
   #settleReady(session: PublisherSession, owner: WorkOwner): void {
     const turns = this.#turns;
@@ -201,7 +203,7 @@ type Later = (resolve: Endings['resolve'], reject: Endings['reject']) => void;
 interface Endings {
   /** The memory that the message takes until it ends. */
   readonly bytes: number;
-  /** Lets the updates take effect. Called after the verdicts arrived. */
+  /** Applies the updates. Called after the verdicts have arrived. */
   settle(refusals: Refusals): PublishOutcome;
   /** Throws the reason why no verdicts arrived. */
   giveUp(fault: unknown): never;

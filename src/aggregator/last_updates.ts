@@ -13,10 +13,7 @@ export class LastUpdates {
     this.#ofPublisher[publisher.index] = atNs;
   }
 
-  /**
-   * Records an update from before the start, with the update's own timestamp. Such updates may come in any
-   * order.
-   */
+  /** Records an update from before the start, with the update's own timestamp. Such updates may come in any order. */
   restored(asset: Asset, publisher: ListedPublisher, timestampNs: TimeNs): void {
     this.#ofAsset[asset.index] = later(this.#ofAsset[asset.index], timestampNs);
     this.#ofPublisher[publisher.index] = later(this.#ofPublisher[publisher.index], timestampNs);

@@ -6,22 +6,22 @@ import type { SignatureType } from '../model/asset.js';
 export interface PublisherSession {
   readonly type: SignatureType;
   readonly rights: PublishRights;
-  /** True when a message is answered only after its accepted updates are on disk. */
+  /** True when the service answers a message only after the message's accepted updates are on disk. */
   readonly isDurable: boolean;
   /**
-   * The messages that have not taken effect yet, in order. Such a message waits because signatures of it or of an earlier message
-   * are still being verified.
+   * The messages that have not taken effect yet, in order. Such a message waits because its signatures or the signatures of an earlier
+   * message are still being verified.
    */
   readonly unsettled: UnsettledMessage[];
 }
 
 /** A message whose signatures are still being verified. */
 export interface UnsettledMessage {
-  /** Lets the updates of the message take effect; `undefined` until the verdicts of the message have arrived. */
+  /** Applies the updates of the message; `undefined` until the verdicts of the message have arrived. */
   settle: (() => void) | undefined;
 }
 
-/** The receiver of the messages of publishers, after the messages have been read. */
+/** The receiver of publishers' messages after reading. */
 export interface PublishReceiver {
   /**
    * Receives one message. Returns the outcome at once, unless the message must wait for its turn or for signatures on another
@@ -43,18 +43,15 @@ export type PublishOutcome =
       readonly accepted: readonly string[];
       /** Reasons by symbol. */
       readonly rejected: ReadonlyMap<string, string>;
-      /**
-       * The UNIX second from which the caller's signatures are verified again, if none of the caller's signatures are verified
-       * now.
-       */
+      /** The UNIX second from which the service verifies the caller's signatures again; absent while the service verifies them. */
       readonly verifiedFromS?: bigint;
-      /** `memory`: the outcome of a durable session whose accepted updates a power cut may take. */
+      /** The value `memory` marks the outcome of a durable session whose accepted updates a power cut may destroy. */
       readonly durable?: 'memory';
     }
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
 /**
- * Returns the outcome. For a durable session the outcome is returned only after the accepted updates are on disk.
+ * Returns the outcome. For a durable session, resolves only after the accepted updates are on disk.
  * @param written resolves when all updates accepted so far are on disk; rejects while the disk fails
  */
 export function whenDurable(

@@ -2,9 +2,8 @@
 const SUSPICION_S = 10n;
 
 /**
- * Limits the number of bad signatures that one caller may have verified in a second. A caller below the limit has no other limit.
- * A caller that exceeded the limit may have at most the same number of updates in verification for the next {@link SUSPICION_S}
- * seconds.
+ * Limits the number of bad signatures of one caller that are verified in a second. A caller below the limit has no other limit. For
+ * {@link SUSPICION_S} seconds after exceeding the limit, a caller may have at most the same number of updates in verification.
  */
 export class SignatureThrottle {
   readonly #badPerSecondMax: number;
@@ -25,7 +24,7 @@ export class SignatureThrottle {
   }
 
   /**
-   * Returns the next second, in which updates are verified again, if the bad signatures of this second have used up the
+   * Returns the second in which the caller's updates are verified again, if the bad signatures of this second have used up the
    * allowance.
    */
   allowedFrom(second: bigint): bigint | undefined {
@@ -51,8 +50,8 @@ export class SignatureThrottle {
   }
 
   /**
-   * Tells whether the caller is limited. An end of the limit that is too far ahead was set before the clock was stepped back, so
-   * it is ignored.
+   * Tells whether the caller is limited. Ignores an end of the limit that is too far ahead, because that end comes from before a step
+   * back of the clock.
    */
   #isSuspect(second: bigint): boolean {
     return second < this.#suspectUntil && this.#suspectUntil <= second + SUSPICION_S;

@@ -13,23 +13,23 @@ export interface SigningOptions {
   readonly onTaken: (book: AssetBook) => void;
   readonly onSigned: (aggregates: readonly SignedAggregate[]) => void;
   readonly onFailed: (count: number, error: unknown) => void;
-  /** Called for each due aggregate that is never signed because there was no time that could be used for it. */
+  /** Called for each due aggregate that will never be signed, because there was no usable time. */
   readonly onDropped: () => void;
-  /** Called when there is no time that can be used. {@link SigningQueue.tick} tries again. */
+  /** Called when there is no usable time. {@link SigningQueue.tick} tries again. */
   readonly onWaiting: () => void;
   /** Calls back after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
 
 /**
- * Signs due aggregates in batches of one signature type. While a batch is being signed, new requests are collected for the
- * next batch. So an asset's aggregates are returned in the order of their times, and a slow signer makes batches larger
- * instead of queues longer.
+ * Signs due aggregates in batches of one signature type. While a batch is being signed, new requests gather for the next batch. So the
+ * queue returns an asset's aggregates in the order of their times. With a slow signer, batches become larger, and queues do not become
+ * longer.
  */
 export class SigningQueue {
   readonly #options: SigningOptions;
   readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = { evm: new Map(), stark: new Map() };
-  /** The time of the batch that is being signed. */
+  /** The time of the batch whose signing is under way, for each signature type. */
   readonly #signing: Record<SignatureType, TimeNs | undefined> = { evm: undefined, stark: undefined };
   #deferred = false;
 
@@ -37,12 +37,12 @@ export class SigningQueue {
     this.#options = options;
   }
 
-  /** Requests that the asset's aggregate is signed within this turn of the event loop, or after the current batch. */
+  /** Requests a signature of the asset's aggregate within this turn of the event loop, or after the current batch. */
   request({ index, signatureType }: Asset, trigger: Trigger): void {
     const due = this.#due[signatureType];
-    // The new request replaces the earlier due aggregate. That aggregate is never signed, because no time may be signed now.
+    // The new request replaces the earlier due aggregate. That aggregate is never signed, because there is no usable time now.
     if (due.has(index) && this.#options.times.isWaiting) this.#options.onDropped();
-    // A due delta stays a delta until it is signed, even if a period ends before that.
+    // A due delta stays a delta until it is signed, even if a period ends earlier.
     if (!due.has(index)) due.set(index, trigger);
     if (this.#deferred) return;
     this.#deferred = true;
@@ -52,12 +52,12 @@ export class SigningQueue {
     });
   }
 
-  /** The earliest time of the aggregates that are being signed; `undefined` when none is. */
+  /** The earliest time of the aggregates whose signing is under way; `undefined` without such aggregates. */
   get signingSinceNs(): bigint | undefined {
     return earlierOf(this.#signing.evm, this.#signing.stark);
   }
 
-  /** Signs the aggregates that had to wait for a time. */
+  /** Signs the aggregates that had to wait for a usable time. */
   tick(nowNs: TimeNs): void {
     const { times } = this.#options;
     times.tick(nowNs);

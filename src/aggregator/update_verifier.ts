@@ -7,12 +7,12 @@ import type { Candidate } from '../ingest/gate.js';
 import type { ListedPublisher, SignatureType } from '../model/asset.js';
 import { parseHex } from '../model/hex.js';
 
-/** For each candidate, the reason why its signature is refused; `undefined` when the signature is valid. */
+/** For each candidate, the reason for refusing its signature; `undefined` for a valid signature. */
 export type Refusals = readonly (string | undefined)[];
 
 /**
- * Checks the signatures of one message's candidates. Checks that need one hash come first. Only the candidates that pass them
- * need curve arithmetic. Returns the result at once when the pool did the work on this thread.
+ * Checks the signatures of one message's candidates. Checks that need one hash come first. Only candidates that pass these checks need
+ * curve arithmetic. Returns the result at once when the pool did the work on this thread.
  */
 export function verifyCandidates(
   candidates: readonly Candidate[],
@@ -40,7 +40,7 @@ export interface SignedFields
   readonly publisher: Pick<ListedPublisher, 'key' | 'oracleId'>;
 }
 
-/** Checks signatures like {@link verifyCandidates}, all of them on this thread. */
+/** Checks signatures like {@link verifyCandidates}, with all work on this thread. */
 export function verifyHere(
   updates: readonly SignedFields[],
   type: SignatureType,
@@ -94,8 +94,8 @@ function evmJob(candidate: SignedFields): EvmVerifyJob | string {
 }
 
 /**
- * Creates the verification job, or returns the reason for a refusal. The pool also recomputes the Pedersen hash, because the hash
- * costs as much as a curve operation.
+ * Creates the verification job, or returns the reason for a refusal. The pool also recomputes the Pedersen hash, because the hash costs
+ * as much as a curve operation.
  */
 function starkJob(candidate: SignedFields): StarkVerifyJob | string {
   const { raw, publisher, asset, timestampNs, price, msgHash, signature } = candidate;

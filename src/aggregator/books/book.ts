@@ -5,12 +5,12 @@ import type { TimeNs } from '../../model/time.js';
 import { aggregatePrice, medianPrice } from './algorithms.js';
 
 /**
- * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts if its age is at
- * most `max_age`, if its time is not too far ahead of the clock, and if its distance from the median is at most
+ * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts under three conditions:
+ * its age is at most `max_age`, its time is not too far ahead of the clock, and its distance from the median is at most
  * `max_deviation_percent`.
  *
- * Inputs are kept in ascending order of price, so the inputs within the deviation are neighbours, and the median is among them.
- * An update moves one input. A move costs a search and a short shift, whatever the number of assets.
+ * The book keeps its inputs in ascending order of price, so the inputs within the deviation are neighbours, and the median is among
+ * these inputs. An update moves one input. The cost of a move does not depend on the number of assets: a search and a short shift.
  */
 export class AssetBook {
   /** The entries, ascending by price. */
@@ -58,12 +58,12 @@ export class AssetBook {
     return this.#entries.length;
   }
 
-  /** The number of inputs that count, also when there are too few of them for a price. */
+  /** The number of inputs that count, even if this number is too small for a price. */
   get counting(): number {
     return this.#to - this.#from;
   }
 
-  /** Puts in the publisher's input, which replaces the publisher's earlier input. */
+  /** Puts the publisher's input into the book. The input replaces the publisher's earlier input. */
   put(publisher: ListedPublisher, input: PublisherPrice, nowNs: TimeNs): void {
     const { price } = input;
     const entries = this.#entries;
@@ -94,7 +94,10 @@ export class AssetBook {
     this.#refresh(nowNs);
   }
 
-  /** Removes the inputs that are older than `max_age`, or of a later time than the clock may have after it was stepped back. */
+  /**
+   * Removes the inputs that are older than `max_age`. Also removes inputs that are too far ahead of the clock, after a step back of the
+   * clock.
+   */
   expire(nowNs: TimeNs): void {
     this.#refresh(nowNs);
   }

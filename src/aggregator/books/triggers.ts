@@ -3,18 +3,17 @@ import type { Price } from '../../model/price.js';
 import { earlierOf, nextMultiple, type TimeNs } from '../../model/time.js';
 
 /**
- * Decides when an aggregate is signed. A price is signed at each wall-clock multiple of the asset's `clock_period`. A price
- * is also signed at once when it moved by `delta_percent` since the last signed price, or when it is the asset's first
- * price.
+ * Decides when an aggregate is signed. A price is signed at each wall-clock multiple of the asset's `clock_period`. A price is also
+ * signed at once in two cases: the price moved by `delta_percent` since the last signed price, or the price is the asset's first price.
  */
 export class SigningTriggers {
   /** Last signed prices by asset index. */
   readonly #lastSigned: (Price | undefined)[];
-  /** The smallest move since the last signed price that counts as a delta. Each value is computed on first use. */
+  /** The smallest move since the last signed price that counts as a delta. Each value is computed at its first use. */
   readonly #moveMin: (bigint | undefined)[] = [];
   readonly #schedules: { readonly periodNs: bigint; nextNs: bigint; readonly assets: readonly Asset[] }[];
 
-  /** @param before the earlier triggers, which the new ones replace; the last signed prices of `before` are kept */
+  /** @param before the earlier triggers; the new triggers replace them and keep their last signed prices */
   constructor(assets: readonly Asset[], nowNs: TimeNs, before?: SigningTriggers) {
     this.#lastSigned = before ? [...before.#lastSigned] : [];
     const byPeriod = new Map<bigint, Asset[]>();
@@ -62,7 +61,7 @@ export class SigningTriggers {
     const due: Asset[] = [];
     for (const schedule of this.#schedules) {
       const nextNs = nextMultiple(nowNs, schedule.periodNs);
-      // After the clock was stepped back by more than a period, the periods are counted from the new time.
+      // If the clock went back by more than a period, the periods count from the new time.
       if (nowNs >= schedule.nextNs) due.push(...schedule.assets);
       if (nowNs >= schedule.nextNs || nextNs < schedule.nextNs) schedule.nextNs = nextNs;
     }
