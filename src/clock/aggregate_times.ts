@@ -5,9 +5,11 @@ import { type MarkPlace, WrittenMark } from './written_mark.js';
 const HELD_NS_MAX = NS_PER_SECOND;
 
 /**
- * The times that aggregates are signed with. These times grow strictly over all assets and keys. A time is the clock's time, or the
- * last time plus 1 ns while the clock is behind the last time, for example after a step back. Aggregates are served before they are
- * durable. So a time is used only if a mark on disk covers it, and a new start uses only times past the mark.
+ * The signing times of aggregates. These times grow strictly over all assets and keys. A time is the clock's time. While the clock is
+ * behind the last time, for example after a step back, a time is the last time plus 1 ns.
+ *
+ * The service serves aggregates before they are durable. So a time is used only if a mark on disk covers the time, and a new start uses
+ * only times after the mark.
  */
 export class AggregateTimes {
   readonly #clock: Clock;
@@ -18,8 +20,8 @@ export class AggregateTimes {
   #isClosed = false;
 
   /**
-   * @param startAfterNs the end of the times that may have been used before the first mark existed
-   * @param latestNs returns the latest time that the clock may have, if another clock is known. Times are not ahead of it
+   * @param startAfterNs the end of the times that an earlier version may have used before the first mark existed
+   * @param latestNs returns the latest time that the clock may have, if another clock is known. Times are never later than this result
    */
   constructor(
     clock: Clock,
@@ -58,21 +60,28 @@ export class AggregateTimes {
   }
 
   /**
-   * Ends the period that the clock has left: from now on no time before its end is used. Periods begin at multiples of their length.
-   * @returns the end; it is later than the period's while the last time is ahead of the clock
+   * Ends the period that the clock has left. From now on, all times are at or after the period's end. Periods begin at multiples of
+   * their length.
+   * @returns the end; if the last time is ahead of the clock, the result is later than the period's end
    */
   endPeriod(periodNs: bigint): bigint {
     const latestNs = earlierOf(this.#clock.nowNs(), this.#latestNs())!;
     return this.notBefore(latestNs - (latestNs % periodNs));
   }
 
-  /** Uses no time before this one from now on. @returns the first time that may be used */
+  /**
+   * Moves the next times to `timeNs` or later.
+   * @returns the first time that may be used
+   */
   notBefore(timeNs: bigint): bigint {
     if (timeNs > this.#lastNs + 1n) this.#lastNs = timeNs - 1n;
     return this.#lastNs + 1n;
   }
 
-  /** Keeps the mark ahead of the clock. Must be called a few times a second, so that signatures normally do not wait for the disk. */
+  /**
+   * Keeps the mark ahead of the clock. The caller must call this method a few times a second, so that signatures normally do not wait
+   * for the disk.
+   */
   tick(nowNs: TimeNs): void {
     this.#mark.keep(nowNs);
   }
@@ -88,14 +97,14 @@ export class AggregateTimes {
     return this.#heldSinceNs !== undefined;
   }
 
-  /** Tells whether nothing has been signed for more than a second because the mark cannot be written. */
+  /** Tells whether signing has stopped for more than a second because the mark cannot be written. */
   isHeld(nowNs: TimeNs): boolean {
     return this.#heldSinceNs !== undefined && isLongAgo(this.#heldSinceNs, nowNs);
   }
 
   /**
-   * Ends the times: {@link next} returns no more times. A clean stop writes an exact mark, so the times of the next start are not
-   * ahead of the clock.
+   * Ends the times. After this call, {@link next} returns no more times. A clean stop writes an exact mark, so the times of the next
+   * start are not ahead of the clock.
    */
   close(): void {
     if (this.#isClosed) return;
@@ -108,8 +117,9 @@ export class AggregateTimes {
 const SKIP_NS_MAX = 1_000_000;
 
 /**
- * Returns the time after which a new leader of a cluster signs. The NATS servers may have lost records whose times come directly
- * after the newest known time. A leader whose clock is behind would use these times again, so it skips a random part of a millisecond.
+ * Returns the time after which a new leader of a cluster signs. The NATS servers may have lost records whose times come directly after
+ * the newest known time. A leader whose clock is behind would use these times again. To avoid this, the leader skips a random part of a
+ * millisecond.
  * @param random a number from 0 to below 1
  */
 export function startOfTerm(newestNs: bigint, random: number): bigint {

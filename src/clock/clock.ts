@@ -9,21 +9,26 @@ export interface ClockSources {
 
 const SYSTEM: ClockSources = { wallMs: () => Date.now(), monotonicNs: () => process.hrtime.bigint() };
 
-/** The largest difference that is corrected in small steps. A larger difference is a jump. */
+/** The largest difference that the clock corrects in small steps. A larger difference is a jump. */
 const JUMP_NS = NS_PER_SECOND;
-/** The time after which a jump is accepted, if the wall clock has not jumped again in that time. */
+/** The time after which the clock accepts a jump, if the wall clock has not jumped again in that time. */
 const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
-/** Small steps change the clock's rate by at most a tenth, so that the largest difference is corrected in 10 s. */
+/**
+ * The divisor for small steps. Small steps change the clock's rate by at most a tenth, so that the clock corrects the largest
+ * difference in 10 s.
+ */
 const SLEW_DIVISOR = 10n;
 /** The shortest interval between comparisons with the wall clock. */
 const COMPARE_INTERVAL_NS = NS_PER_MS;
 
 /**
- * Creates a clock that runs on the monotonic clock and follows the wall clock. The clock corrects a difference of up to {@link
- * JUMP_NS} in small steps, and never goes back for such a difference. The clock follows a jump all at once after {@link
- * BELIEVED_AFTER_NS}, unless the wall clock has returned by then, and only if the witness agrees, if there is one. Only such a jump
- * can set the clock back. Two of these clocks, also on different threads, agree within a few milliseconds, except around the moment
- * at which a jump is accepted.
+ * Creates a clock that runs on the monotonic clock and follows the wall clock.
+ *
+ * The clock corrects a difference of up to {@link JUMP_NS} in small steps, and never goes back for such a difference. The clock follows
+ * a jump all at once after {@link BELIEVED_AFTER_NS}, unless the wall clock has returned by then. If there is a witness, the clock also
+ * needs the agreement of the witness. Only such a jump can set the clock back.
+ *
+ * Two of these clocks, also on different threads, agree within a few milliseconds, except around the moment of accepting a jump.
  */
 export function systemClock(sources: ClockSources = SYSTEM): Clock {
   return new FollowingClock(sources);
@@ -115,14 +120,14 @@ function within(value: bigint, limit: bigint): bigint {
   return value < -limit ? -limit : value;
 }
 
-/** The precision with which the start of a millisecond must be found. A thread that is not interrupted finds it within 1 µs. */
+/** The precision with which the start of a millisecond must be found. Without an interruption, a thread finds the start within 1 µs. */
 const FOUND_WITHIN_NS_MAX = 20_000n;
-/** The largest number of attempts. On a machine so busy that every attempt is interrupted, the best attempt is used. */
+/** The largest number of attempts. If the machine is so busy that every attempt is interrupted, the best attempt counts. */
 const ATTEMPTS_MAX = 10;
 
 /**
- * Waits until the wall clock shows the next millisecond, normally for up to a millisecond, because the offset is known exactly at
- * that moment.
+ * Waits until the wall clock shows the next millisecond, because the offset is known exactly at that moment. The wait normally takes up
+ * to a millisecond.
  */
 function offsetAtMillisecond(sources: ClockSources): bigint {
   let best = findMillisecond(sources);

@@ -72,8 +72,8 @@ export function streamTroubles(times: StreamTimes): readonly Trouble[] {
 }
 
 /**
- * Returns the distance by which the wall clock is ahead of the service's clock, while a jump of the wall clock is not
- * accepted yet.
+ * Returns the distance in seconds by which the wall clock is ahead of the service's clock, before the service's clock has accepted a
+ * jump of the wall clock.
  */
 export function clockJumpSeconds({ jumpNs = 0n }: Clock): number {
   return secondsOf(jumpNs);
@@ -92,10 +92,10 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  /** Checks for trouble. Must be called at least a few times a second. */
+  /** Checks for trouble. The caller must call this method at least a few times a second. */
   tick(nowNs: TimeNs): void {
     const lookedNs = this.#lookedNs;
-    // After the clock was stepped back, the check runs at once.
+    // If the clock went back, the check runs at once.
     if (lookedNs !== undefined && nowNs >= lookedNs && nowNs - lookedNs < LOOK_INTERVAL_NS) return;
     this.#lookedNs = nowNs;
     const { troubles, logger } = this.#options;

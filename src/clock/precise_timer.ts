@@ -8,7 +8,7 @@ import type { Clock } from '../model/time.js';
 export const NEXT = 0;
 /** The time at which the thread wakes up without a notification. */
 export const WAKES = 1;
-/** The time for which the thread last posted a message; 0 after the message was received. */
+/** The time of the message that the thread posted last; 0 after the message was received. */
 export const POSTED = 2;
 
 /** The largest delay of a call that counts as exact. */
@@ -20,8 +20,8 @@ export const STOP_NS = -1n;
 export const NEVER_NS = 2n ** 63n - 1n;
 
 /**
- * Calls back at times that are exact to 0.1 ms, from a thread that does nothing else. Under load `setInterval` drifts by hundreds
- * of milliseconds. A timeout that is aligned again each time loses a third of 1 ms ticks. This timer loses 1 %.
+ * Calls back at times that are exact to 0.1 ms, from a thread that does nothing else. Under load, `setInterval` drifts by hundreds of
+ * milliseconds. A timeout that is aligned again each time loses a third of 1 ms ticks. This timer loses 1 %.
  */
 export class PreciseTimer {
   readonly #clock: Clock;
@@ -33,7 +33,7 @@ export class PreciseTimer {
   /** The timeout of a rough call. */
   #rough: NodeJS.Timeout | undefined;
 
-  /** @param onTime called once after it returns, for all times that came while it ran */
+  /** @param onTime called once after the last call returns, for all times that came during that call */
   constructor(clock: Clock, onTime: () => void) {
     this.#clock = clock;
     this.#onTime = onTime;
@@ -48,7 +48,8 @@ export class PreciseTimer {
   }
 
   /**
-   * Sets the next time; there is only one. Does nothing after {@link stop}, because a new time would keep the thread from ending.
+   * Sets the next time, and replaces the earlier next time. Does nothing after {@link stop}, because a new time would keep the thread
+   * from ending.
    */
   at(timeNs: bigint): void {
     if (this.#isStopping) return;
@@ -58,8 +59,8 @@ export class PreciseTimer {
   }
 
   /**
-   * Sets the next time like {@link at}, with a timeout of this thread. Waking up the other thread too would cost as much again. The
-   * timeout does not keep this thread alive; the other thread does.
+   * Sets the next time like {@link at}, with a timeout of this thread. Waking up the other thread too would double the cost. The
+   * timeout does not keep this thread alive. The other thread keeps this thread alive.
    */
   roughlyAt(timeNs: bigint): void {
     if (this.#isStopping) return;
@@ -77,7 +78,7 @@ export class PreciseTimer {
     return lateNs;
   }
 
-  /** Resolves when the thread has ended. A call that is due before the end of the thread is dropped. */
+  /** Resolves when the thread has ended. Drops a call that is due before the end of the thread. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#endRough();

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { NEVER_NS, NEXT, POSTED, STOP_NS, WAKES } from './precise_timer.js';
 
-// Posts one message at the time that is set. The wait on shared memory ends within 0.1 ms of that time, and ends early when
-// an earlier time is set. The worker posts no second message until the first message is received.
+// The worker posts one message at the set time. The wait on shared memory ends within 0.1 ms of that time, and ends early when an
+// earlier time is set. The worker posts no second message until the first message is received.
 const timesNs = workerData as BigInt64Array;
 let doneNs = 0n;
 for (;;) {
@@ -21,7 +21,7 @@ for (;;) {
   doneNs = nextNs;
 }
 
-/** Returns at `wakesNs`, or as soon as the next time is changed to a time before `wakesNs`. */
+/** Returns at `wakesNs`, or as soon as the next time changes to a time before `wakesNs`. */
 function sleep(nextNs: bigint, wakesNs: bigint, nowNs: bigint): void {
   Atomics.store(timesNs, WAKES, wakesNs);
   Atomics.wait(timesNs, NEXT, nextNs, Number(wakesNs - nowNs) / 1e6);

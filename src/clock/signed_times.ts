@@ -18,12 +18,12 @@ export interface SignerPlace {
 const AGGREGATES = 'aggregates';
 const STREAMS = 'streams';
 
-/** The distance past its last written second up to which a version without marks may have signed. */
+/** The time after the last written second within which a version without marks may have signed. */
 const UNMARKED_NS = 2n * NS_PER_SECOND;
 
 /**
- * Opens the times of aggregates. Resolves when the first mark is on disk, or when the write of the mark failed. After a failed
- * write nothing is signed until the mark is on disk.
+ * Opens the times of aggregates. Resolves when the first mark is on disk, or when the write of the mark has failed. After a failed
+ * write, nothing is signed until the mark is on disk.
  * @param newestSecond the newest UNIX second in the data folder
  */
 export async function openAggregateTimes(
@@ -74,8 +74,8 @@ function placeOf(marks: Marks, kind: string, number: number): MarkPlace {
 }
 
 /**
- * Returns the time up to which a version without marks may have signed. If the folder's newest second is past the folder's mark,
- * a version without marks wrote the folder last.
+ * Returns the time up to which a version without marks may have signed. If the folder's newest second is after the folder's mark, a
+ * version without marks wrote to the folder last.
  */
 function unmarkedUpTo({ read }: MarkPlace, newestSecond: number | undefined): bigint {
   if (newestSecond === undefined) return 0n;

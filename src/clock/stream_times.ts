@@ -3,7 +3,10 @@ import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { isLongAgo } from './aggregate_times.js';
 import { type MarkPlace, WrittenMark } from './written_mark.js';
 
-/** The low bits of `ts`: the {@link NODE_BITS} of the node, then these bits of the thread, then the bits of the era. */
+/**
+ * The number of bits of the thread in the low bits of `ts`. The low bits are {@link NODE_BITS} of the node, then these bits, then the
+ * bits of the era.
+ */
 const THREAD_BITS = 3;
 const ERA_BITS = 3;
 const LOW_BITS = BigInt(NODE_BITS + THREAD_BITS + ERA_BITS);
@@ -11,8 +14,8 @@ const ERA_NUMBERS = 1 << ERA_BITS;
 /** The number of threads of a process that can sign frames. */
 export const THREADS_MAX = 1 << THREAD_BITS;
 /**
- * If the last attempt is older than this limit, no frame waits any more, because waiting frames are tried again at least once a
- * second.
+ * The limit of the age of the last attempt. Waiting frames try again at least once a second, so after an older attempt no frame waits
+ * any more.
  */
 const TRIED_AGAIN_NS_MAX = 2n * NS_PER_SECOND;
 
@@ -27,16 +30,16 @@ export interface StreamTimesOptions {
 }
 
 /**
- * The `ts` of frames. The low 12 bits (4 µs) of a `ts` name the node, the thread and the era. The upper bits are the clock's
- * time. Each signed frame has a different `ts`, so no key signs two payloads with the same `ts`.
+ * The `ts` of frames. The low 12 bits (4 µs) of a `ts` name the node, the thread and the era. The upper bits are the clock's time. Each
+ * signed frame has a different `ts`, so no key signs two payloads with the same `ts`.
  *
- * Within an era times only grow. When the clock is stepped back, a new era begins at the clock's time. Connections that have
- * received later times stay in the earlier era, whose times grow by the smallest step until the clock has caught up. New
- * connections get the new era, so their times are not ahead of the clock.
+ * Within an era, times only grow. After a step back of the clock, a new era begins at the clock's time. Connections that have received
+ * later times stay in the earlier era, whose times grow by the smallest step until the clock has caught up. New connections use the new
+ * era, so their times are not ahead of the clock.
  *
- * There are 8 numbers for eras. Each number has a mark on disk. No process has ever signed a time of the number past its mark.
- * An era takes a number only when the clock is past the number's mark. If no number is free, the era's signed frames wait. The
- * numbers run out only after many steps back in a short time.
+ * There are 8 numbers for eras. Each number has a mark on disk. No process has ever signed a time of the number after the number's
+ * mark. An era takes a number only when the clock is past the number's mark. If no number is free, the era's signed frames wait. Only
+ * many steps back in a short time can use up the numbers.
  */
 export class StreamTimes {
   readonly #clock: Clock;
@@ -56,7 +59,7 @@ export class StreamTimes {
     this.#current = this.#begin(nowNs);
   }
 
-  /** Resolves when every mark is on disk, or when its write failed. */
+  /** Resolves when the write of every mark has succeeded or failed. */
   settled(): Promise<void> {
     return this.#numbers.settled();
   }
@@ -69,7 +72,7 @@ export class StreamTimes {
     return this.#current;
   }
 
-  /** Checks for a step back, and keeps the marks in use ahead of the clock. Must be called a few times a second. */
+  /** Checks for a step back, and keeps the used marks ahead of the clock. The caller must call this method a few times a second. */
   tick(nowNs: TimeNs): void {
     this.current();
     for (const era of this.#eras) {
@@ -128,12 +131,9 @@ export class StreamEra {
   readonly #numbers: EraNumbers;
   #number: number | undefined;
   #lastUpper = 0n;
-  /** The latest time that may have been signed with the era's number before this era took the number. */
+  /** The latest time that an earlier era may have signed with this era's number. */
   #signedUpper = 0n;
-  /**
-   * The times of the first and the last failed attempt in a row to find a time for a signed frame; `undefined` after a
-   * successful attempt.
-   */
+  /** The first and the last failed attempt in a row to find a time for a signed frame; `undefined` after a successful attempt. */
   #held: { sinceNs: bigint; triedNs: bigint } | undefined;
 
   constructor(
@@ -151,14 +151,12 @@ export class StreamEra {
     return this.#lastUpper << LOW_BITS;
   }
 
-  /** Returns the `ts` of an unsigned frame: not before the clock's time, and later than every earlier `ts` of this era. */
+  /** Returns the `ts` of an unsigned frame. The `ts` is at or after the clock's time, and later than every earlier `ts` of this era. */
   next(nowNs: TimeNs): TimeNs {
     return this.#use(this.#upperAfter(nowNs));
   }
 
-  /**
-   * Returns the `ts` of one signed frame. Returns `undefined` while no time may be signed; the caller then tries again soon.
-   */
+  /** Returns the `ts` of one signed frame. Returns `undefined` while no time may be signed; the caller then tries again soon. */
   nextSigned(nowNs: TimeNs): TimeNs | undefined {
     if (this.#number === undefined) this.#takeNumber(nowNs);
     const next = this.#upperAfter(nowNs);
@@ -190,7 +188,7 @@ export class StreamEra {
     return this.#isTrying(nowNs) && isLongAgo(this.#held!.sinceNs, nowNs);
   }
 
-  /** Gives the era's number back. */
+  /** Returns the era's number to the free numbers. */
   end(): void {
     if (this.#number !== undefined) this.#numbers.giveBack(this.#number);
     this.#number = undefined;

@@ -1,20 +1,16 @@
 import { type Clock, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
 import { PreciseTimer } from './precise_timer.js';
 
-/** The shortest interval between ticks. Only a message that finds a tick due makes the interval shorter. */
+/** The shortest interval between ticks. Only a message that arrives when a tick is due shortens the interval. */
 const TICK_NS_MIN = NS_PER_MS;
-/**
- * The longest interval between ticks, so that parts notice changes that have no due time, such as a clock that was stepped back.
- */
+/** The longest interval between ticks. With this limit, parts notice changes that have no due time, such as a step back of the clock. */
 const TICK_NS_MAX = 250n * NS_PER_MS;
 
 /** A part of the service that has work to do at certain times. */
 export interface Ticked {
   /** Does the work that is due. */
   tick(nowNs: TimeNs): void;
-  /**
-   * Returns the time of the next tick that the part needs, or `undefined` when 250 ms are soon enough. Called after each tick.
-   */
+  /** Returns the time of the next tick that the part needs; `undefined` if a tick within 250 ms is enough. Called after each tick. */
   nextDueNs?(nowNs: TimeNs): bigint | undefined;
 }
 
@@ -22,7 +18,7 @@ export interface Ticked {
 export interface TickTimer {
   /** Sets the time of the next call, and replaces the earlier time. */
   at(timeNs: bigint): void;
-  /** Sets the time of the next call like {@link at}, if a delay of some milliseconds does no harm: such a call costs half. */
+  /** Sets the time of the next call like {@link at}, for a call that may be some milliseconds late. Such a call costs half. */
   roughlyAt(timeNs: bigint): void;
   /** Returns the largest delay of a call since the last call of this method. */
   takeLateNsMax(): bigint;
@@ -30,8 +26,8 @@ export interface TickTimer {
 }
 
 /**
- * Ticks all parts of one thread together when one part is due. Ticks rarely while no part is due, because each wake-up of an idle
- * core costs 0.1 ms of CPU time.
+ * Ticks all parts of one thread together when one part is due. Ticks rarely while no part is due, because each wake-up of an idle core
+ * costs 0.1 ms of CPU time.
  */
 export class Ticker {
   readonly #clock: Clock;
@@ -58,7 +54,7 @@ export class Ticker {
   }
 
   /**
-   * Ticks if a part is due, or if the clock was stepped back. Called before each message. The event loop handles all messages that
+   * Ticks if a part is due, or after a step back of the clock. Called before each message. The event loop handles all messages that
    * arrived together in one turn. A tick that becomes due during the turn must not wait until the end of the turn.
    */
   runIfDue(): void {

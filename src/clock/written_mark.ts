@@ -3,23 +3,26 @@ import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 /** The place of a mark on disk. */
 export interface MarkPlace {
   read(): TimeNs | undefined;
-  /** @param onSettled receives whether the mark is on disk, now or later */
+  /**
+   * Writes the mark.
+   * @param onSettled receives true when the mark is on disk, and false when the write has failed, now or later
+   */
   write(timeNs: TimeNs, onSettled: (isOnDisk: boolean) => void): void;
 }
 
-/** The distance by which a mark is written ahead of the clock. The mark moves on when half of the distance is used up. */
+/** The distance of a new mark ahead of the clock. The mark moves when half of the distance is used up. */
 const LEAD_NS = 2n * NS_PER_SECOND;
 /**
- * The distance for times that are ahead of the clock. This distance is shorter because such times grow much more slowly
+ * The distance of a new mark for times that are ahead of the clock. This distance is shorter, because such times grow much more slowly
  * than the clock.
  */
 const AHEAD_LEAD_NS = 50n * NS_PER_MS;
-/** The idle time after which an unused mark is no longer moved. The next use of such a mark waits for the disk. */
+/** The idle time after which an unused mark no longer moves. The next use of such a mark waits for the disk. */
 const IDLE_NS = 10n * NS_PER_SECOND;
 
 /**
- * A time on disk up to which times may be used. A new start uses only times past the mark, so no time is used twice,
- * whatever was lost.
+ * A time on disk up to which times may be used. A new start uses only times after the mark. So no time is used twice, even if other
+ * data was lost.
  */
 export class WrittenMark {
   readonly #place: MarkPlace;
@@ -41,14 +44,14 @@ export class WrittenMark {
     return this.#reachNs;
   }
 
-  /** Tells whether a time may be used. If not, the mark is being moved past the time, and a later call returns true. */
+  /** Tells whether a time may be used. If not, the mark moves past the time, and a later call returns true. */
   covers(timeNs: bigint, nowNs: TimeNs): boolean {
     this.#usedNs = nowNs;
     this.#moveOn(timeNs, nowNs);
     return timeNs <= this.#onDiskNs;
   }
 
-  /** Keeps a mark that is in use ahead of the clock. */
+  /** Keeps a used mark ahead of the clock. */
   keep(nowNs: TimeNs): void {
     if (nowNs - this.#usedNs < IDLE_NS) this.#moveOn(nowNs, nowNs);
   }
