@@ -18,11 +18,11 @@ export interface AcceptedInput {
   readonly input: PublisherPrice;
   /** The window of updates; absent in records of versions without a window. */
   readonly seen: SeenUpdates | undefined;
-  /** The record, if it was encoded before. */
+  /** The bytes of the record, if they are already encoded. */
   readonly bytes?: Uint8Array;
 }
 
-/** Encodes a size-prefixed `InputRecord` of record.fbs, and after it a size-prefixed `SeenRecord`. */
+/** Encodes a size-prefixed `InputRecord` of record.fbs, followed by a size-prefixed `SeenRecord`. */
 export function encodeAcceptedInput({ input, seen, bytes }: AcceptedInput): Uint8Array {
   if (bytes !== undefined) return bytes;
   const inputBytes = encodeInputOnce(input);
@@ -37,8 +37,8 @@ export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
 }
 
 /**
- * Opens a record like {@link decodeAcceptedInput} and keeps its bytes. The input is read on its first use,
- * because some callers never read it.
+ * Opens a record like {@link decodeAcceptedInput} and keeps its bytes. The first use decodes the input, because some callers never use
+ * the input.
  */
 export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
   let read: AcceptedInput | undefined;

@@ -9,7 +9,7 @@ export interface CandleValues {
 }
 
 /**
- * Returns the double nearest to `price` / 10^18, with ties to even. Parsing decimal text rounds only once. Arithmetic with two
+ * Returns the double nearest to `price` / 10^18, with ties to even. Parsing decimal text rounds only once, but arithmetic with two
  * doubles would round twice. A smaller price never gives a larger double.
  */
 export function toDouble(price: Price): number {
@@ -17,8 +17,8 @@ export function toDouble(price: Price): number {
 }
 
 /**
- * Candles of one length inside one span, as parallel columns. Examples are the minutes of an hour, or the minutes or quarter
- * hours of a day. The candles are in ascending order, and empty candles are left out.
+ * Candles of one length inside one span, as parallel columns. Examples are the minutes of an hour, or the minutes or quarter hours of a
+ * day. The candles are in ascending order. The block leaves out empty candles.
  */
 export class CandleBlock {
   constructor(

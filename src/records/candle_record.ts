@@ -15,10 +15,7 @@ export function encodeCandles(block: CandleBlock): Uint8Array {
   return builder.asUint8Array();
 }
 
-/**
- * Reads the bytes that {@link encodeCandles} wrote. The columns are views of `bytes`, so the doubles in
- * `bytes` must be aligned.
- */
+/** Reads the bytes that {@link encodeCandles} wrote. The columns are views of `bytes`, so the doubles in `bytes` must be aligned. */
 export function decodeCandles(bytes: Uint8Array): CandleBlock {
   const record = CandleRecord.getRootAsCandleRecord(new ByteBuffer(bytes));
   return new CandleBlock(

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** The version of every record in the data folder. A folder with another version is refused. */
+/** The version of every record in the data folder. The service refuses a folder with another version. */
 export const FORMAT_VERSION = 1;
 
 /**
@@ -15,7 +15,7 @@ export class DamagedRecord extends Error {
 }
 
 /**
- * Puts a record into its envelope. The checksum covers the record, the version and `keyText`. So it also detects a record
+ * Puts a record into its envelope. The checksum covers the record, the version and `keyText`. So the checksum also detects a record
  * that is stored under the key of another record.
  */
 export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {

@@ -8,8 +8,8 @@ import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
 import { TableWriter } from './table_writer.js';
 
 /**
- * Encodes an input as a size-prefixed `InputRecord` of record.fbs. The bytes are made once and kept as long as the input,
- * because one input is part of many aggregates.
+ * Encodes an input as a size-prefixed `InputRecord` of record.fbs. The first call makes the bytes, and the bytes stay as long as the
+ * input, because one input is part of many aggregates.
  */
 export function encodeInput(input: PublisherPrice): Uint8Array {
   let bytes = encodedInputs.get(input);
@@ -21,8 +21,8 @@ export function encodeInput(input: PublisherPrice): Uint8Array {
 }
 
 /**
- * Encodes an input like {@link encodeInput}, for an input that is stored alone. The bytes are not kept, because most such
- * inputs are never part of an aggregate. The bytes are valid until the next call.
+ * Encodes an input like {@link encodeInput}, for an input that is stored alone. Does not keep the bytes, because most such inputs are
+ * never part of an aggregate. The bytes are valid until the next call.
  */
 export function encodeInputOnce(input: PublisherPrice): Uint8Array {
   return encodedInputs.get(input) ?? writeInput(input);
@@ -31,7 +31,10 @@ export function encodeInputOnce(input: PublisherPrice): Uint8Array {
 /** The cache of encoded inputs. Each value depends only on its key. */
 const encodedInputs = new WeakMap<PublisherPrice, Uint8Array>();
 
-/** Reads the size-prefixed record at the start of `bytes`. `byteLength` is the length of the record. */
+/**
+ * Reads the size-prefixed record at the start of `bytes`.
+ * @returns the input, and the length of the record in bytes
+ */
 export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLength: number } {
   const buffer = new ByteBuffer(bytes);
   const byteLength = 4 + buffer.readInt32(0);
@@ -41,7 +44,7 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
   const v = record.vArray();
   const metadata = record.metadataArray();
   const input = {
-    // The text was a valid price when it was written.
+    // The encoder wrote the text of a valid price.
     price: price === null ? (BigInt(priceText) as Price) : decodePrice(price),
     timestampNs: record.timestampNs() as TimeNs,
     wire: {
@@ -76,7 +79,7 @@ const writer = new TableWriter();
 const FIELD = {
   price: 0,
   timestampNs: 1,
-  /** This field is no longer written. */
+  /** The field of the hash, which the encoder no longer writes. */
   msgHash: 2,
   publisherKey: 3,
   externalAssetId: 4,

@@ -8,12 +8,12 @@ const HEX_ODD = 2;
 const LOWER_DIGITS = new Uint8Array(0x10000).fill(0xff);
 for (const digit of '0123456789abcdef') LOWER_DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-/** The largest number of ASCII characters that are copied one by one, because this is faster than a Node function. */
+/** The largest number of ASCII characters that the packer copies one by one. For so few characters, a Node function takes longer. */
 const COPIED_LENGTH_MAX = 64;
 
 /**
- * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex. Such texts are converted to bytes,
- * which halves the size of a record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
+ * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex. Packing converts such texts to bytes, which
+ * halves the size of a record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
  */
 export function packText(text: string): Uint8Array {
   const packed = Buffer.allocUnsafe(packedBytesMax(text));

@@ -2,15 +2,15 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { PRICE_DECIMALS } from '../wire/quantized_price.js';
 import type { RowColumn, RowValues } from './row_columns.js';
 
-/** The digits of `decimal128`, the largest decimal that readers have. A price has at most one more. */
+/** The digits of `decimal128`, the largest decimal that readers support. A price has at most one digit more. */
 const DECIMAL_DIGITS = 38;
 const DECIMAL_BYTES = 16;
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 
 /**
- * Writes a Parquet file while its rows come: times as `INT64`, prices as `DECIMAL(38, 18)` and texts as `STRING`. Memory holds the rows of
- * one row group.
+ * Writes a Parquet file row by row: times as `INT64`, prices as `DECIMAL(38, 18)` and texts as `STRING`. Keeps only the rows of one row
+ * group in memory.
  */
 export class ParquetRows {
   readonly #columns: readonly RowColumn[];
@@ -60,7 +60,7 @@ export class ParquetRows {
     const columnData = this.#columns.map(({ name, kind }, i) => ({
       name,
       data: this.#values[i]!,
-      // The least and the greatest text of a group help no reader.
+      // Readers do not need the least and the greatest text of a group.
       statistics: kind === 'time' || kind === 'price',
       ...(kind === 'digits' && ({ codec: 'UNCOMPRESSED', encoding: 'PLAIN' } as const)),
     }));

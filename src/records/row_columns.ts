@@ -1,16 +1,16 @@
-/** The values of an aggregate of the past in the order of its columns. A text is `undefined` when it is not kept. */
+/** The values of an aggregate of the past, in the order of the columns. A text is `undefined` when the service no longer has the text. */
 export type RowValues = readonly (bigint | string | undefined)[];
 
 /**
- * A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. `digits`: the digits of a hash or a signature, which no compression
- * shortens by much.
+ * A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. `digits`: the digits of a hash or a signature, which compression
+ * hardly shortens.
  */
 export interface RowColumn {
   readonly name: string;
   readonly kind: 'time' | 'price' | 'text' | 'digits';
 }
 
-/** The forms of an aggregate of the past. Each has the columns of those before it. */
+/** The forms of an aggregate of the past. Each form has the columns of the earlier forms. */
 export const ROW_DETAILS = ['price', 'signature', 'whole'] as const;
 export type RowDetail = (typeof ROW_DETAILS)[number];
 

@@ -35,7 +35,7 @@ const ALGORITHMS: Record<AggregationType, Algorithm> = {
 };
 const ALGORITHM_NAMES = ['median', 'average', 'weighted average'] as const;
 
-/** The builder of all records. The builder is empty between calls. A new builder for each record took a third of the time. */
+/** The builder of all records. The builder is empty between calls. Making a new builder for each record took a third of the time. */
 const builder = new Builder(4_096);
 
 /** Encodes a holding as a `SecondRecord` of record.fbs. The bytes are valid until the next call. */
@@ -59,8 +59,8 @@ export function encodeHolding(holding: Holding): Uint8Array {
 }
 
 /**
- * Returns the record of a holding and keeps it in the holding. So an aggregate that is sent to edges and written to the disk is
- * encoded only once.
+ * Returns the record of a holding and keeps the record in the holding. So an aggregate is encoded only once for all edges and for the
+ * disk.
  */
 export function holdingBytes(holding: Holding): Uint8Array {
   holding.bytes ??= new Uint8Array(encodeHolding(holding));
@@ -77,8 +77,8 @@ export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
 }
 
 /**
- * Opens a record like {@link decodeHolding} and keeps its bytes. The aggregate is read on its first use, because some callers
- * never read it and reading it costs 20 times as much as the rest.
+ * Opens a record like {@link decodeHolding} and keeps its bytes. The first use decodes the aggregate, because some callers never use
+ * the aggregate. Decoding the aggregate takes 20 times as long as the rest.
  */
 export function openHolding(bytes: Uint8Array, symbol: string): Holding {
   const { state, timeNs, minute, record } = readFrame(bytes);

@@ -1,15 +1,15 @@
-/** The size of the size prefix and of the table's position at the beginning. */
+/** The size of the size prefix and of the table's position, which come before the table. */
 const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 
 /**
- * Writes a size-prefixed flat buffer from the front to the back. The buffer has one table with a 64-bit field and vectors. The
- * builder of the flatbuffers package takes four times as long, because it writes in small calls from the back and needs each
- * vector as an array.
+ * Writes a size-prefixed flat buffer from the front to the back. The buffer has one table with a 64-bit field and vectors. The builder
+ * of the flatbuffers package takes four times as long, because that builder writes in small calls from the back and needs each vector
+ * as an array.
  */
 export class TableWriter {
   /**
-   * The memory in which the table is written. The writer may replace it by larger memory, so it must be read again after each
+   * The memory of the table. The writer may replace this memory by larger memory, so the caller must read this field again after each
    * call.
    */
   bytes: Buffer = Buffer.alloc(0);
@@ -78,7 +78,7 @@ export class TableWriter {
       this.view.setUint32(slot, start - 4 - slot, true);
       const length = this.bytes.write(value, start);
       this.endVector(start, length, 1);
-      // A string ends with a zero, which is not counted in its length.
+      // A string ends with a zero, which does not count in the string's length.
       this.bytes[this.#end++] = 0;
     });
   }
@@ -91,7 +91,7 @@ export class TableWriter {
     return this.bytes.subarray(0, end);
   }
 
-  /** Begins the elements after the field with their number. */
+  /** Writes the number of elements after the field, and begins the elements. */
   #beginElements(alignment: number, bytesMax: number): number {
     const start = aligned(this.#end + 4, Math.max(4, alignment));
     this.#reserve(start + bytesMax + ALIGNMENT);
