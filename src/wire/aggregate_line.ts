@@ -1,7 +1,7 @@
 import { SERVICE_NAME_PATTERN, signedPriceField } from './service_name.js';
 import type { AggregationType } from './signatures.js';
 
-/** The texts of an EVM aggregate that is written exactly as the service writes it. */
+/** The texts of an EVM aggregate in exactly the form that the service writes. */
 export interface AggregateLine {
   /** The newest time of the inputs: digits. */
   readonly timestamp: string;
@@ -24,11 +24,11 @@ export interface AggregateLine {
   readonly version: string;
   /** The checksum: 64 hex digits. */
   readonly checksum: string;
-  /** The JSON array of the inputs; `undefined` when they are no longer kept. */
+  /** The JSON array of the inputs; `undefined` when the service no longer has the inputs. */
   readonly inputs: string | undefined;
 }
 
-/** The texts of an input that is written exactly as the service writes it. */
+/** The texts of an input in exactly the form that the service writes. */
 export interface InputLine {
   readonly publisherKey: string;
   readonly externalAssetId: string;
@@ -45,14 +45,14 @@ const PRICE = '"(0|-?[1-9][0-9]{0,39})"';
 const TIME = '(0|[1-9][0-9]{0,18})';
 const ADDRESS = '"(0x[0-9a-fA-F]{40})"';
 const WORD = '"(0x[0-9a-f]{64})"';
-/** A number of a publisher, whose texts are shown as received. */
+/** The pattern of a publisher's number. The service shows the publisher's text unchanged. */
 const HEX = '"(0x[0-9a-fA-F]{1,64})"';
 
-/** The text before the inputs. No string before it contains a quote, so its first place is the right one. */
+/** The text before the inputs. No earlier string contains a quote, so the first occurrence is the right one. */
 const BEFORE_INPUTS = ',"signed_prices":';
 const [INPUTS_BEGIN, INPUTS_END] = ['[{', '}]'];
 
-/** An aggregate up to its inputs. A pattern with the inputs takes three times as long. */
+/** The pattern of an aggregate up to its inputs. A pattern that includes the inputs takes three times as long. */
 const AGGREGATE = new RegExp(
   `^\\{"timestamp":${TIME},"asset_id":${TEXT},"signature_type":"evm","trigger":"([a-z]+)","price":${PRICE},` +
     `"(${signedPriceField(SERVICE_NAME_PATTERN)})":\\{"public_key":${ADDRESS},"encoded_asset_id":${TEXT},"price":"\\4",` +
@@ -68,8 +68,8 @@ const INPUT = new RegExp(
 );
 
 /**
- * Reads an aggregate without a JSON parser: that takes a tenth of the time.
- * @returns `undefined` when the text has another form, in which it may be an aggregate too
+ * Reads an aggregate without a JSON parser, in a tenth of the time.
+ * @returns `undefined` when the text has a different form; such a text may still be an aggregate
  */
 export function readAggregateLine(line: string): AggregateLine | undefined {
   if (!line.endsWith('}')) return undefined;
@@ -107,7 +107,7 @@ export function inputTexts(inputs: string): string[] {
 
 /**
  * Reads a text of {@link inputTexts}.
- * @returns `undefined` when the text has another form, in which it may be an input too
+ * @returns `undefined` when the text has a different form; such a text may still be an input
  */
 export function readInputLine(text: string): InputLine | undefined {
   const found = INPUT.exec(text);
@@ -126,7 +126,7 @@ export function readInputLine(text: string): InputLine | undefined {
   };
 }
 
-/** Tells whether a text is a single JSON value. Then it cannot end early and bring fields of its own. */
+/** Tells whether a text is a single JSON value. A single value cannot end early and add its own fields to the message. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

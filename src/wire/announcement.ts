@@ -31,20 +31,20 @@ export interface AnnouncedSigner {
   readonly fromS: number;
   /** The UNIX second at which the key ends; `undefined` for a key without an end. */
   readonly untilS: number | undefined;
-  /** True for a stolen key. No signature of it counts, whatever its time. */
+  /** True for a stolen key. No signature of a stolen key counts, at any time. */
   readonly isRevoked: boolean;
 }
 
 /** The list of an announcement. */
 export interface AnnouncedList {
-  /** The digest of the announcement before it, in `0x` hex; 32 zero bytes for the first one. */
+  /** The digest of the preceding announcement, in `0x` hex; 32 zero bytes for the first announcement. */
   readonly previous: string;
-  /** Counts up by 1 from 1. */
+  /** The version, which begins at 1 and grows by 1. */
   readonly version: number;
   readonly issuedS: number;
-  /** The UNIX second from which the list counts no more. */
+  /** The UNIX second from which the list no longer counts. */
   readonly expiresS: number;
-  /** The address of the root key that signs the next announcement; zero where former keys announce. */
+  /** The address of the root key that signs the next announcement; zero in a chain that former keys sign. */
   readonly root: string;
   readonly signers: readonly AnnouncedSigner[];
 }
@@ -58,7 +58,7 @@ export interface ReadAnnouncement {
 
 export const ANNOUNCEMENT_SIGNATURE_BYTES = 65;
 export const ANNOUNCED_SIGNERS_MAX = 64;
-/** The largest number of announcements that a service serves. An operator may leave out the oldest ones. */
+/** The largest number of announcements that a service serves. An operator may leave out the oldest announcements. */
 export const ANNOUNCEMENTS_MAX = 64;
 export const NO_ROOT = `0x${'0'.repeat(40)}`;
 export const NO_PREVIOUS = `0x${'0'.repeat(64)}`;
@@ -91,7 +91,10 @@ export function encodeAnnouncedList(list: AnnouncedList): Uint8Array {
   return body;
 }
 
-/** Reads an announcement from `0x` hex. @returns the fault of a text that is not an announcement */
+/**
+ * Reads an announcement from `0x` hex.
+ * @returns the announcement, or the fault of the text
+ */
 export function readAnnouncement(hex: string): ReadAnnouncement | string {
   const digits = /^0x((?:[0-9a-fA-F]{2})+)$/.exec(hex)?.[1];
   if (digits === undefined) return 'it is not 0x and hex digits';
@@ -149,7 +152,10 @@ export function announcementLines(text: string): string[] {
     .filter((line) => line !== '' && !line.startsWith('#'));
 }
 
-/** Returns the lower-case `0x` hex of some bytes. */
+/**
+ * Returns a part of some bytes as lower-case `0x` hex.
+ * @param to not included
+ */
 export function readHex(bytes: Uint8Array, from: number, to: number): string {
   let text = '0x';
   for (let i = from; i < to; i++) text += bytes[i]!.toString(16).padStart(2, '0');

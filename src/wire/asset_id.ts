@@ -5,22 +5,22 @@ export const UINT16_MAX = 0xffff;
 export const SYMBOL_LENGTH_MAX = 64;
 
 /**
- * The form of a symbol in a request, as a regular expression that means the same in every dialect: it names ASCII characters only
- * and counts none. Commas are excluded, because symbols are written in comma-separated lists and in URLs. The configuration excludes
- * more characters.
+ * The form of a symbol in a request, as a regular expression. The expression names only ASCII characters and counts no characters, so
+ * that it means the same in every dialect. Commas are excluded, because lists and URLs separate symbols by commas. The configuration
+ * excludes more characters.
  */
 export const SYMBOL_PATTERN = '[^\\x00-\\x20",\\\\\\x7f]+';
 
 /**
  * Returns the known symbol that a caller probably means: `BTCUSD` for `btcusd`, `BTC/USD` or `btc-usd`.
- * @param isKnown tells whether a symbol exists and may be shown to the caller
+ * @param isKnown tells whether a symbol exists and the caller may see the symbol
  */
 export function likelySymbol(symbol: string, isKnown: (symbol: string) => boolean): string | undefined {
   const upper = symbol.toUpperCase();
   return [upper, upper.replace(/[^A-Z0-9]/g, '')].find((likely) => likely !== symbol && isKnown(likely));
 }
 
-/** Lists unknown symbols for an error. Ends with a question if the caller probably means known ones. */
+/** Lists unknown symbols for an error. If the caller probably means known symbols, ends with a question that names these symbols. */
 export function unknownSymbols(symbols: readonly string[], isKnown: (symbol: string) => boolean): string {
   const likely = new Set(symbols.map((symbol) => likelySymbol(symbol, isKnown)));
   likely.delete(undefined);

@@ -7,7 +7,7 @@ export interface Close {
   readonly reconnect: boolean;
 }
 
-/** The ways in which the service closes WebSockets. If two of them have the same code, the reason distinguishes them. */
+/** The ways in which the service closes WebSockets. If two ways have the same code, the reason distinguishes them. */
 export const CLOSES = {
   shuttingDown: {
     code: 1001,
@@ -74,7 +74,7 @@ export const CLOSES = {
 /** The paths on which a close is used: streams, publishers, or both. */
 export type ClosePaths = 'all' | 'stream' | 'publish';
 
-/** The paths of each close. They are in a separate constant so that a client does not load them. */
+/** The paths of each close. The paths are in a separate constant so that a client does not load them. */
 export const CLOSE_PATHS: Readonly<Record<keyof typeof CLOSES, ClosePaths>> = {
   shuttingDown: 'all',
   binaryMessage: 'all',
@@ -118,9 +118,8 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
 export const CLIENT_CLOSE_CODE = 1000;
 
 /**
- * Tells whether a client whose connection was closed should connect again. Returns true for codes that the service does not
- * send.
- * @param reason the reason of the close frame, or a text that contains it
+ * Tells whether a client should connect again after a close. Returns true for codes that the service does not send.
+ * @param reason the reason of the close frame, or a text that contains the reason
  */
 export function mayReconnect(code: number, reason: string): boolean {
   const closes = Object.values<Close>(CLOSES).filter((close) => close.code === code);

@@ -12,9 +12,7 @@ export const LOGIN_HEADERS = {
   signatureType: 'x-signature-type',
 } as const;
 
-/**
- * The symbol that the login signs. No asset may have this symbol, because a login would otherwise be a price of that asset.
- */
+/** The symbol that the login signs. No asset may have this symbol, because a login would otherwise be a price of that asset. */
 export const LOGIN_SYMBOL = 'STORKAUTH';
 
 /** The price that the login signs. */

@@ -48,7 +48,7 @@ export const REST_PATHS = {
   udfQuotes: '/udf/quotes',
 } as const;
 
-/** The paths of the documents, for people and their tools. The client requests none of them. */
+/** The paths of the documents, for people and their tools. The client requests no documents. */
 export const DOCUMENT_PATHS = {
   page: '/docs',
   clientPage: '/docs/client',

@@ -1,13 +1,13 @@
 // Messages on the publisher paths.
 
 /**
- * The values of `ack`. A value determines whether each message is answered, and when: at once, or after the message's effect
- * is on disk.
+ * The values of `ack`. The value decides whether the service answers each message, and when: at once, or after the message's effect is
+ * on disk.
  */
 export const ACKS = ['true', 'false', 'durable'] as const;
 export type Ack = (typeof ACKS)[number];
 
-/** The value for a connection without `ack`. With it, only faults are reported. */
+/** The value for a connection without `ack`. The service then reports only faults. */
 export const DEFAULT_ACK = 'false' satisfies Ack;
 
 /** The values with which a publisher requests answers. */

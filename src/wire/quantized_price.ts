@@ -7,11 +7,11 @@ export const PRICE_DECIMALS = 18;
  */
 export const PRICE_BYTES = 16;
 
-/** A price in JSON: the plain digits of the scaled integer, without leading zeros or a sign before 0. */
+/** The form of a price in JSON: the plain digits of the scaled integer, without leading zeros or a sign before 0. */
 export const PRICE_PATTERN = /^(?:0|-?[1-9][0-9]*)$/;
 
-/** A time in JSON: the plain digits of UNIX nanoseconds. */
+/** The form of a time in JSON: the plain digits of UNIX nanoseconds. */
 export const TIMESTAMP_PATTERN = /^(?:0|[1-9][0-9]*)$/;
 
-/** The number of digits of 2^63-1, which is the newest time, because the wire's timestamps are int64. */
+/** The number of digits of the latest time, 2^63-1, because timestamps in messages are int64. */
 export const TIMESTAMP_DIGITS_MAX = 19;

@@ -1,8 +1,8 @@
-// The values of the query of `/ws`, and its messages.
+// The values in the query of `/ws`, and the messages of `/ws`.
 
 /**
- * The intervals of frames, in ms. Frames are sent at each wall-clock multiple of the interval, and on `real_time` when a
- * price changed.
+ * The intervals of frames, in ms. The service sends frames at each wall-clock multiple of the interval. On `real_time`, the service
+ * sends a frame when a price has changed.
  */
 export const CHANNEL_INTERVALS_MS = {
   '10ms': 10,
@@ -53,8 +53,8 @@ export const PING_TYPE = 'ping';
 export const PONG_TYPE = 'pong';
 
 /**
- * The `type` of the message about a reload: assets of the connection ended or returned, or their IDs mean other assets from now on.
- * The client must read the taxonomy again.
+ * The `type` of the message about a reload. The message reports that assets of the connection ended or returned, or that IDs mean other
+ * assets from now on. The client must then read the taxonomy again.
  */
 export const TAXONOMY_TYPE = 'taxonomy';
 
@@ -64,5 +64,5 @@ export const ERROR_TYPE = 'error';
 /** The most UTF-16 code units of a request's `id`, which the answer repeats. */
 export const REQUEST_ID_LENGTH_MAX = 256;
 
-/** The number of bad messages after which the connection is closed. */
+/** The number of bad messages after which the service closes the connection. */
 export const BAD_MESSAGES_MAX = 10;

@@ -1,4 +1,4 @@
-// The paths that a client of streams requests. The bundle of such a client holds no other paths.
+// The paths that a client of streams requests. The bundle of such a client contains no other paths.
 
 /** The path on which clients subscribe to streams of prices. */
 export const STREAM_PATH = '/ws';

@@ -1,5 +1,5 @@
-// The login of a web page to a stream. The login uses the list of subprotocols, because this is the only header that browsers
-// let a page set for a WebSocket.
+// The login of a web page to a stream. The login uses the list of subprotocols, because browsers let a page set no other header for a
+// WebSocket.
 
 /** The subprotocol of the streams. The server selects no other subprotocol. */
 export const STREAM_PROTOCOL = 'tickseal.v1';
