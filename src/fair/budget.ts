@@ -1,18 +1,16 @@
 import { NS_PER_SECOND } from '../model/time.js';
 
 /**
- * The amount of some work that one caller may still cause. Each piece of the work has a cost, in a unit that the budget's owner chooses.
+ * The amount of some work that one caller may still cause. Each piece of the work has a cost, in a unit that the budget's owner
+ * chooses.
  */
 export interface Budget {
   /**
    * Subtracts a cost.
-   * @returns true if the budget had enough left; otherwise nothing is subtracted
+   * @returns true if the budget had enough left; otherwise the budget stays unchanged
    */
   take(cost: number, nowNs: bigint): boolean;
-  /**
-   * Subtracts the cost of work that has already been done, even if too little is left. The budget is positive again after at most {@link
-   * DEBT_NS_MAX}.
-   */
+  /** Subtracts the cost of finished work, even if too little is left. The budget is positive again after at most {@link DEBT_NS_MAX}. */
   owe(cost: number, nowNs: bigint): void;
   /** Tells whether {@link take} would subtract the cost. */
   has(cost: number, nowNs: bigint): boolean;
@@ -24,13 +22,13 @@ export interface Budget {
 export const UNLIMITED: Budget = { take: () => true, owe: () => {}, has: () => true, countRefusal: () => {} };
 
 export interface BudgetRate {
-  /** The cost that is restored in a second. */
+  /** The cost that the budget regains in a second. */
   readonly perSecond: number;
-  /** The cost that is allowed at once. This cost must be at least the largest single cost. */
+  /** The cost that the budget allows at once. This cost must be at least the largest single cost. */
   readonly burst: number;
 }
 
-/** The largest difference between the clocks of two threads. A time that is further ahead was set before the clock was stepped back. */
+/** The largest difference between the clocks of two threads. A time that is further ahead comes from before a step back of the clock. */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 /** The longest time for which {@link Budget.owe} can use up a budget. */
 export const DEBT_NS_MAX = CLOCK_STEP_NS / 2n;
@@ -38,8 +36,8 @@ export const DEBT_NS_MAX = CLOCK_STEP_NS / 2n;
 /**
  * A budget in one 64-bit word. In memory that threads share, the budget is exact over all threads.
  *
- * The word is the time at which the whole burst is available again. Each piece of work moves that time forward by its share of a second.
- * A piece is allowed while that time is at most a burst ahead of the clock (the generic cell rate algorithm).
+ * The word is the time at which the whole burst is available again. Each piece of work moves that time forward by the piece's share of
+ * a second. The budget allows a piece while that time is at most a burst ahead of the clock (the generic cell rate algorithm).
  */
 export class SharedBudget implements Budget {
   readonly #words: BigInt64Array;

@@ -1,11 +1,17 @@
-/** The control messages, pings and pongs of one connection in one second. Sessions have these fields: there are tens of thousands. */
+/**
+ * The control messages, pings and pongs of one connection in one second. Sessions have these fields directly, because there are tens of
+ * thousands of sessions.
+ */
 export interface ControlCount {
-  /** The number left in the second; below 0 past the limit. */
+  /** The number of messages left in the second; below 0 after the limit. */
   controlMessagesLeft: number;
   controlSecond: number;
 }
 
-/** Counts one. @returns the number left in the UNIX second; below 0 past the limit */
+/**
+ * Counts one message.
+ * @returns the number of messages left in the UNIX second; below 0 after the limit
+ */
 export function countControl(count: ControlCount, perSecondMax: number, second: number): number {
   if (second !== count.controlSecond) {
     count.controlSecond = second;
@@ -16,7 +22,7 @@ export function countControl(count: ControlCount, perSecondMax: number, second: 
 }
 
 /**
- * The factor of `control_messages_per_second` that closing a connection past that limit costs its token or key, and that must be
- * left before the next connection: a caller that sends too much on each connection may open few.
+ * The cost of a connection that closes past the limit, as a multiple of `control_messages_per_second`. The token or key pays this cost,
+ * and needs this amount before its next connection. So a caller that sends too much on each connection may open only few connections.
  */
 export const CLOSED_CONTROL_COST = 10;

@@ -1,12 +1,12 @@
-/** The rest after a piece of work, as a multiple of its time: paced work takes at most a third of a thread. */
+/** The rest after a piece of work, as a multiple of the piece's time. So paced work takes at most a third of a thread. */
 const REST_FACTOR = 2;
 
 /**
- * Does asynchronous work of many callers, one piece at a time, with a rest after each. Callers take turns, so a caller with much work
- * delays the others by one piece.
+ * Does asynchronous work of many callers, one piece at a time, with a rest after each piece. Callers take turns, so a caller with much
+ * work delays the others by one piece.
  */
 export class PacedTurns {
-  /** The waiting work of each caller; the caller whose turn is next comes first. */
+  /** The waiting work of each caller. The caller with the next turn comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #nowMs: () => number;
   readonly #after: (callback: () => void, ms: number) => unknown;

@@ -1,6 +1,6 @@
 import { SharedRoom } from './shared_room.js';
 
-/** The time after which a turn of the event loop starts no more work. The last piece of work may exceed it. */
+/** The time after which a turn of the event loop starts no more work. The last piece of work may take longer. */
 export const TURN_MS_MAX = 2;
 
 /** The memory that a queued piece of work takes in addition to its message. */
@@ -44,16 +44,13 @@ interface CallerQueue {
   /** The first connection in the order of serving. */
   first: Line | undefined;
   last: Line | undefined;
-  /**
-   * The time that the caller's work has taken. The time starts at the value of the other callers at the arrival of the caller's
-   * work.
-   */
+  /** The time that the caller's work has taken. When a caller's work arrives, this time starts at the value of the other callers. */
   servedMs: number;
 }
 
 /**
  * Does the work that messages of many connections cause, for about {@link TURN_MS_MAX} in each turn of the event loop. Further work
- * waits. The next caller is the caller that was served for the shortest time. The connections of a caller take turns.
+ * waits. The next caller is the caller with the least served time. The connections of a caller take turns.
  *
  * {@link SharedRoom} limits the waiting work.
  */
@@ -65,11 +62,11 @@ export class TurnQueue {
   #spentMs = 0;
   #isWorking = false;
   #deferred = false;
-  /** The {@link CallerQueue.servedMs} of the caller that was served last. A new caller starts from this value. */
+  /** The {@link CallerQueue.servedMs} of the last served caller. A new caller starts from this value. */
   #servedMs = 0;
   /**
-   * The {@link CallerQueue.servedMs} of callers that have no waiting work now. The values are kept while other callers wait, so that
-   * a caller with single pieces of work does not start again with each piece.
+   * The {@link CallerQueue.servedMs} of callers that have no waiting work now. The queue keeps these values while other callers wait.
+   * Otherwise a caller with single pieces of work would start again with each piece.
    */
   readonly #servedMsOf = new Map<string, number>();
 
@@ -93,7 +90,7 @@ export class TurnQueue {
 
   /**
    * Does the work at once, or later when its turn comes.
-   * @param work must not throw if it had to wait
+   * @param work must not throw if the work had to wait
    */
   run(owner: WorkOwner, bytes: number, work: () => void): void {
     if (this.isFree) this.now(work);
@@ -101,8 +98,8 @@ export class TurnQueue {
   }
 
   /**
-   * Does the work like {@link run}, but before all other work of the connection. Used for the second part of a message whose first
-   * part was done.
+   * Does the work like {@link run}, but before all other work of the connection. The second part of a message uses this method after
+   * the first part.
    */
   resume(owner: WorkOwner, work: () => void): void {
     if (this.isFree) this.now(work);
@@ -126,7 +123,7 @@ export class TurnQueue {
     }
   }
 
-  /** True when work would be done at once. Work that arrives while other work is done must wait. */
+  /** True when new work can start at once. Work that arrives during other work must wait. */
   get isFree(): boolean {
     return !this.#isWorking && this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
   }
@@ -167,7 +164,7 @@ export class TurnQueue {
     const line = takeFirst(lane)!;
     const piece = takeFirst(line)!;
     this.#room.add(caller, -piece.bytes);
-    // The caller's other connections are served before the next piece of this connection.
+    // The caller's other connections come before the next piece of this connection.
     if (line.first !== undefined) append(lane, line);
     else lane.lineOf.delete(line.connection);
     const before = this.#spentMs;
