@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 
-/** A message that is sent to another thread. */
+/** A message to another thread. */
 export interface RingMessage {
   readonly kind: number;
   readonly sequence: number;
@@ -19,8 +19,8 @@ const HEADER_BYTES = 16;
  */
 const ALIGNMENT_BYTES = 8;
 /**
- * The size of the field before the ring. The field is an unsigned 32-bit number that wraps: the number of bytes that the reader
- * has read since the start.
+ * The size of the field before the ring. The field is an unsigned 32-bit number that wraps: the number of bytes that the reader has
+ * read since the start.
  */
 const POSITION_BYTES = 8;
 
@@ -39,7 +39,7 @@ export function createRingMemory(ringBytes: number): SharedArrayBuffer {
  */
 export class RingWriter {
   readonly #ring: Ring;
-  /** The number of bytes written, counted like the reader's position. */
+  /** The number of written bytes, counted like the reader's position. */
   #written: number;
 
   constructor(memory: SharedArrayBuffer) {

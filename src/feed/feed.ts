@@ -6,8 +6,8 @@ import type { Holding } from '../records/second_record.js';
 import type { Commit } from '../store/store.js';
 
 /**
- * The messages to an edge, in order. On the main thread the messages are calls; to another thread they are sent as bytes. Each message
- * about an asset has a position. An edge that has missed a message receives everything again.
+ * The messages to an edge, in order. On the main thread the messages are calls. Other threads receive the messages as bytes. Each
+ * message about an asset has a position. An edge that has missed a message receives the whole state again.
  */
 export interface Feed {
   /** Receives the whole state at a position. All earlier messages become invalid. */
@@ -15,27 +15,30 @@ export interface Feed {
   priced(message: FeedPosition & Priced): void;
   /** Notes that the store has a new record of an asset. The record is the asset's newest aggregate, or the end of its aggregates. */
   recorded(message: FeedPosition & Recorded): void;
-  /** Notes that the asset's newest aggregate is no longer served, because its inputs are too old. */
+  /** Notes that the service no longer serves the asset's newest aggregate, because the aggregate's inputs are too old. */
   withdrawn(message: FeedPosition & About): void;
   /** Notes that the asset no longer has a live price. */
   ended(message: FeedPosition & About & Pick<Ended, 'atNs'>): void;
-  /** Notes that all effects of a publisher's message were reported. The message was received at `receivedNs`. */
+  /**
+   * Notes that all effects of a publisher's message have been reported.
+   * @param receivedNs the time at which the message was received
+   */
   applied(receivedNs: TimeNs): void;
   /** Notes that the store writes all present records to the disk. */
   committing(commit: Commit): void;
   committed(isOnDisk: boolean): void;
 }
 
-/** The position of a message among all messages of one feed. If a number is missing, the edge has missed a message. */
+/** The position of a message among all messages of one feed. If a sequence is missing, the edge has missed a message. */
 export interface FeedPosition {
-  /** The start of the process. A later start has a greater epoch. */
+  /** The number of the start of the process. A later start has a greater epoch. */
   readonly epoch: number;
-  /** The number of the message. All messages of an epoch are numbered together from 1. */
+  /** The number of the message. All messages of an epoch share one count from 1. */
   readonly sequence: number;
 }
 
 /**
- * An asset of this thread's present catalogue, or the name of an asset that is missing in the catalogue. A cluster's log may contain such
+ * An asset of this thread's present catalogue, or the name of an asset outside of the catalogue. A cluster's log may contain such
  * assets.
  */
 export type FedAsset = Asset | (AssetName & { readonly index?: undefined });

@@ -9,7 +9,7 @@ import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
 import type { FedAsset, Feed, FeedPosition } from './feed.js';
 
-/** The kinds of a feed's messages in a ring. `begin` is missing here, because it is sent as an object. */
+/** The kinds of a feed's messages in a ring. `begin` is missing here, because the sender passes `begin` on as an object. */
 const PRICED = 1;
 const RECORDED = 2;
 const ENDED = 3;
@@ -69,8 +69,8 @@ export function bytesFeed(write: WriteMessage): BytesFeed {
 }
 
 /**
- * The present catalogue of the receiver. The catalogue changes in the order of the feed, so an ID has the same meaning for the
- * sender and the receiver.
+ * The present catalogue of the receiver. The catalogue changes in the order of the feed, so an ID has the same meaning for the sender
+ * and the receiver.
  */
 export type ReadersCatalogue = Pick<Catalogue, 'assetById' | 'placedAsset'>;
 
@@ -93,7 +93,7 @@ export function readFeedMessage(
     }
     case RECORDED: {
       const { name, end } = readName(buffer, 0);
-      // The bytes are copied, because the holding is used longer than the message.
+      // The bytes are copied, because the holding lives longer than the message.
       const holding = openHolding(new Uint8Array(buffer.subarray(end)), name.symbol);
       feed.recorded({ ...position, asset: fedAsset(name, catalogue), holding });
       break;

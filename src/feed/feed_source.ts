@@ -16,10 +16,7 @@ interface ToldAsset {
   holding: Holding | undefined;
 }
 
-/**
- * Reports each change of a price and each new record to the edges of this process. Can also return the state of all
- * live assets.
- */
+/** Reports each change of a price and each new record to the edges of this process. Can also return the state of all live assets. */
 export class FeedSource {
   readonly #epoch: number;
   #sequence = 0;
@@ -32,7 +29,7 @@ export class FeedSource {
     this.#epoch = epoch;
   }
 
-  /** Sends all further messages to this feed. Earlier messages are in {@link snapshot}. */
+  /** Sends all further messages to this feed. {@link snapshot} contains the effect of earlier messages. */
   feedTo(feed: PriceFeed): void {
     this.#feed = feed;
   }
@@ -55,8 +52,7 @@ export class FeedSource {
 
   priced({ asset, price }: Priced): void {
     this.#liveOf(asset).price = price;
-    // The object is written out field by field, because copying the fields of the message takes several times as
-    // long.
+    // The object lists its fields one by one, because copying the fields of the message takes several times as long.
     this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, asset, price });
   }
 
@@ -67,11 +63,10 @@ export class FeedSource {
   }
 
   /**
-   * Stops serving aggregates that are too old, when no leader ends them.
-   * @param which `without a price` excludes assets that have a price: while there is a leader, such an asset may have
-   * newer inputs than its aggregate
-   * @param untilNs aggregates that were signed after this time are not checked, because reading an aggregate takes
-   * time
+   * Stops serving aggregates that are too old, when no leader ends these aggregates.
+   * @param which `without a price` excludes assets that have a price: while there is a leader, such an asset may have newer inputs than
+   * its aggregate
+   * @param untilNs the method skips aggregates that were signed after this time, because reading an aggregate takes time
    */
   withdraw(
     which: 'all' | 'without a price',

@@ -4,10 +4,7 @@ import { holdingBytes, openHolding } from '../records/second_record.js';
 import type { FeedPosition, Snapshot } from './feed.js';
 import { fedAsset, type ReadersCatalogue } from './feed_bytes.js';
 
-/**
- * A {@link Snapshot} in a form that can be sent to a thread: with the names of assets and the records of
- * holdings.
- */
+/** A {@link Snapshot} in a form that can be sent to a thread: with the names of assets and the records of holdings. */
 export interface SentSnapshot extends FeedPosition {
   readonly live: readonly SentAsset[];
 }
