@@ -18,7 +18,7 @@ import type { Row, Scale } from './harness/row.js';
 import { useCurrentSecp256k1 } from './peers/current_secp256k1.js';
 import { ROWS, rowByName } from './rows/index.js';
 
-/** `npm run bench`: bench/README.md describes the arguments. */
+/** The arguments of `npm run bench`. bench/README.md describes the arguments. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { smoke: { type: 'boolean' }, check: { type: 'boolean' }, profile: { type: 'boolean' } },
@@ -46,7 +46,7 @@ if (values.profile) {
     print(`\n${rowMarkdown(outcome).join('\n')}`);
     measured.push(outcome);
     const names = ROWS.map(({ name }) => name);
-    // Results are saved after each row, so that a row's figures are kept even if a later row fails.
+    // The results are saved after each row, so that a row's figures are kept even if a later row fails.
     if (scale === 'full') {
       save(withRows(readResults(RESULTS_FILE), measured, names));
       mkdirSync(inBench(CHARTS), { recursive: true });

@@ -11,11 +11,11 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   /**
-   * The versions of the peers' programs, by name. Missing programs are left out. The field is absent in results that were made
-   * before versions were noted.
+   * The versions of the peers' programs, by name. The field leaves out missing programs. The field is absent in results from before
+   * versions were noted.
    */
   readonly versions?: Readonly<Record<string, string>>;
-  /** The load that other processes caused in the minute before the bench. */
+  /** The load of other processes in the minute before the bench. */
   readonly loadBefore: number;
 }
 

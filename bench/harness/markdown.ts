@@ -69,7 +69,7 @@ export function rowMarkdown(row: RowOutcome): string[] {
   ];
 }
 
-/** Returns all comparisons in which a peer is better than the service, with the worst comparison first. */
+/** Returns all comparisons in which a peer is better than the service. The worst comparison is first. */
 function lossesMarkdown(rows: readonly MeasuredRow[]): string[] {
   const losses = rows.flatMap(({ name, lines }) =>
     lines

@@ -11,7 +11,7 @@ export interface RowOutcome {
   readonly limit?: string;
   /** The names of hashes that differ between variants. */
   readonly differingHashes: readonly string[];
-  /** The peers that this machine does not have, each with the reason. Absent when all peers were measured. */
+  /** The peers that this machine does not have, each with the reason. Absent when the bench measured all peers. */
   readonly missing?: readonly string[];
   /** The hashes on which all variants agree. */
   readonly hashes: Readonly<Record<string, string>>;
@@ -90,7 +90,7 @@ export function boundText(bound: Bound): string {
   return 'atLeast' in bound ? `≥ ${bound.atLeast}` : `≤ ${bound.atMost}`;
 }
 
-/** Returns the reasons why variants could not be measured, by variant. */
+/** Returns the reasons for missing measurements, by variant. */
 function missingOf(measured: Readonly<Record<string, readonly Measurement[]>>): Map<string, string> {
   const reasons = Object.entries(measured).map(
     ([variant, measurements]) => [variant, measurements.find(({ missing }) => missing)?.missing] as const,

@@ -13,7 +13,7 @@ export interface ProfiledFunction {
   readonly name: string;
   /** The file and line; empty for a function that is part of V8. */
   readonly place: string;
-  /** The share of the busy time, 0..1. */
+  /** The share of the busy time, from 0 to 1. */
   readonly part: number;
 }
 
@@ -23,10 +23,10 @@ const IDLE = new Set(['(idle)', '(root)']);
 /** V8's name for native code that has no function name, and the meaning of this name in the tables. */
 const NATIVE = '(program)';
 const NATIVE_MEANING = 'native code, most of it reading and writing sockets';
-/** The time after which the start is over. At the start the service loads its modules and fills its tables. */
+/** The length of the start. At the start, the service loads its modules and fills its tables. */
 const START_MICROS = 1_500_000;
 
-/** The fields of a V8 CPU profile that are used here. */
+/** The used fields of a V8 CPU profile. */
 interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -65,7 +65,7 @@ export function sumUpProfiles(dir: string): ProfiledFunction[] {
     });
 }
 
-/** Returns the part of the results page about profiles, with the command that makes them. */
+/** Returns the part of the results page about profiles, with the command that makes the profiles. */
 export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
   return [
     '## Profiles',

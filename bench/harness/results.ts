@@ -9,7 +9,7 @@ export interface Results {
   readonly profiles: readonly LoadProfile[];
 }
 
-/** A measured row. Each row has its own time, machine and commit, because a row can be measured alone. */
+/** A measured row. Each row has its own time, machine and commit, because the bench can measure each row alone. */
 export interface MeasuredRow extends RowOutcome {
   readonly machine: Machine;
   readonly commit: string;
@@ -30,7 +30,7 @@ export function writeResults(file: string, results: Results): void {
     (_key, value) => (typeof value === 'number' ? rounded(value) : value),
     2,
   );
-  // Arrays of numbers are written on one line, because there are many rounds.
+  // Arrays of numbers are on one line, because there are many rounds.
   writeFileSync(
     file,
     `${text.replace(/\[[\d\s.,e+-]*\]/g, (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, ' ')}]`)}\n`,
@@ -46,7 +46,7 @@ export function withRows(results: Results, rows: readonly MeasuredRow[], names: 
   };
 }
 
-/** Rounds to five significant digits. This is more than the precision of any figure in the bench. */
+/** Rounds to five significant digits. This precision is higher than the precision of any figure in the bench. */
 function rounded(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(5));
 }

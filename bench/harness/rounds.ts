@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Measurement, Row, Scale } from './row.js';
 
-/** The time after which a run counts as hung. On an idle machine no variant takes more than 10 % of this time. */
+/** The time after which a run counts as hung. On an idle machine, no variant takes more than 10 % of this time. */
 export const RUN_SECONDS_MAX = 300;
 
 /**
- * Runs each variant of a row once in each round. Every run has a new process. The order of the variants is reversed from one
- * round to the next, so that slow changes of the machine affect all variants equally.
+ * Runs each variant of a row once in each round. Every run has a new process. Each round reverses the order of the previous round, so
+ * that slow changes of the machine affect all variants equally.
  */
 export async function runRounds(
   row: Row,

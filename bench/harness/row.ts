@@ -4,14 +4,11 @@ export type Scale = 'full' | 'smoke';
 /** The figures of one run of one variant, by name. */
 export interface Measurement {
   readonly figures: Readonly<Record<string, number>>;
-  /**
-   * SHA-256 hashes of the produced bytes. If variants have a hash with the same name, these variants must have produced
-   * the same bytes.
-   */
+  /** SHA-256 hashes of the produced bytes. Variants that have a hash with the same name must produce the same bytes. */
   readonly hashes?: Readonly<Record<string, string>>;
   /**
-   * The reason why the variant could not be measured on this machine. The figures of the variant, and the lines about it,
-   * are then left out.
+   * The reason why the bench could not measure the variant on this machine. The results then leave out the figures of the variant and
+   * the lines about the variant.
    */
   readonly missing?: string;
 }
@@ -23,7 +20,7 @@ export interface Row {
   readonly title: string;
   /** A description of the method, in sentences. */
   readonly method: string;
-  /** An explanation of what limits the figures, and possible improvements. Shown if the row misses a limit. */
+  /** An explanation of what limits the figures, and possible improvements. The page shows this text if the row misses a limit. */
   readonly limit?: string;
   /** The number of runs of each variant at full scale. Each run has a new process. */
   readonly rounds: number;
@@ -43,7 +40,7 @@ export interface Line {
   /** The limit for our figure. */
   readonly bound?: Bound;
   readonly peers: readonly Peer[];
-  /** Additional figures that are shown but not compared with a limit. */
+  /** Additional figures for display, without a limit. */
   readonly shown?: readonly { readonly name: string; readonly unit: string; readonly source: Source }[];
 }
 

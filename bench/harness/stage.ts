@@ -10,8 +10,8 @@ const BETWEEN_LOOKS_SECONDS = 0.000_5;
 
 /**
  * Repeats `run` in a plain loop, like the peers in other languages.
- * @returns calls per second of the process's CPU time, including garbage collection. Wall time is not used, because it would
- * include the work of other processes.
+ * @returns calls per second of the process's CPU time, including garbage collection. Wall time would include the work of other
+ * processes.
  */
 export function callsPerCpuSecond(scale: Scale, run: () => void): number {
   repeat(run, WARM_UP_SECONDS[scale]);
@@ -20,8 +20,8 @@ export function callsPerCpuSecond(scale: Scale, run: () => void): number {
 }
 
 /**
- * Calls `run` a number of times at an interval, and waits between the intervals, because a core that was idle is slower at
- * first. The first second is not counted.
+ * Calls `run` a number of times at an interval, and waits between the intervals. So the result includes the cost after idle time, when
+ * a core is slower at first. The first second does not count.
  * @param seconds the time of the measurement
  * @returns calls per second of CPU time, without the CPU time of the timers
  */

@@ -22,7 +22,7 @@ const BOTTOM = 56;
 /** Colours that colour-blind readers can distinguish (Okabe and Ito). */
 export const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7'];
 
-/** Draws the curves, with decades as grid lines. The value of each point is shown. */
+/** Draws the curves, with decades as grid lines and the value of each point. */
 export function logPlotSvg({ title, xLabel, yLabel, curves }: LogPlot): string {
   const points = curves.flatMap((curve) => curve.points);
   const x = logAxis(
@@ -78,7 +78,7 @@ interface LogAxis {
   readonly high: number;
   readonly from: number;
   readonly to: number;
-  /** The powers of ten from one end of the axis to the other. */
+  /** The powers of ten from one end of the axis to the other end. */
   readonly decades: readonly number[];
 }
 

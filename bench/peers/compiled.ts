@@ -15,7 +15,7 @@ const SECONDS: Readonly<Record<Scale, string>> = { full: '0.5', smoke: '0.001' }
 /** The time limit of a build. The first build with Go or Rust downloads and compiles packages. */
 const BUILD_MS_MAX = 280_000;
 
-/** The folder outside the repository in which the built programs are kept. */
+/** The folder for the built programs, outside the repository. */
 const KEPT = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tickseal', 'peers');
 
 interface Build {
@@ -74,8 +74,8 @@ export async function startCompiled(
 }
 
 /**
- * Builds a peer and runs its stages. Each stage prints its number of runs in a second of CPU time.
- * @param stages the arguments of each stage, by the name of its figure
+ * Builds a peer and runs the peer's stages. Each stage prints its number of runs in a second of CPU time.
+ * @param stages the arguments of each stage, by the name of the stage's figure
  */
 export function measureCompiled(
   peer: CompiledPeer,
@@ -98,8 +98,8 @@ function secp256k1Argument(): string {
 }
 
 /**
- * Builds a peer. A peer is missing if this machine does not have its tools. At smoke scale Go and Rust are missing, because
- * building them takes half a minute.
+ * Builds a peer. A peer is missing if this machine does not have the peer's tools. At smoke scale, Go and Rust are missing, because
+ * their builds take half a minute.
  */
 function build(
   peer: CompiledPeer,

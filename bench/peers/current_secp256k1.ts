@@ -7,7 +7,7 @@ const SCRIPT = fileURLToPath(new URL('../../../scripts/secp256k1_library.sh', im
 const BUILD_MS_MAX = 280_000;
 
 /**
- * Makes all runs use a current libsecp256k1, if this machine can build it and the environment names no library. Otherwise the
+ * Makes all runs use a current libsecp256k1, if this machine can build the library and the environment names no library. Otherwise the
  * runs use the library of the machine.
  */
 export function useCurrentSecp256k1(): void {

@@ -21,7 +21,7 @@ const SETTINGS: Readonly<Record<NginxSetting, (dir: string) => string>> = {
 };
 
 /**
- * Starts nginx in one process, so that it answers every request with one file.
+ * Starts nginx in one process. The process answers every request with one file.
  * @param dir a temporary folder for nginx's own files
  * @param file a file in that folder
  */

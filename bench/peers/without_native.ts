@@ -1,7 +1,7 @@
 import { Module } from 'node:module';
 
-// This module is loaded with `--import` before a program. The program then finds no native secp256k1 and uses its fallback,
-// @noble/secp256k1, as on a platform without a native build. All other modules stay the same.
+// The flag `--import` loads this module before a program. The program then finds no native secp256k1 and uses its fallback, the package
+// `@noble/secp256k1`, as on a platform without a native build. All other modules stay the same.
 type Resolve = (request: string, ...rest: unknown[]) => string;
 const loader = Module as unknown as { _resolveFilename: Resolve };
 const resolve = loader._resolveFilename;

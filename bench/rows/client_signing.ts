@@ -87,7 +87,7 @@ function measure(
     for (let turn = 0; turn < TURNS[scale]; turn++)
       for (const { rates, signNext } of stages) rates.push(callsPerCpuSecond(scale, signNext));
     for (const { name, rates } of stages) {
-      // The first turn is not counted, because V8 is still compiling the code.
+      // The first turn does not count, because V8 is still compiling the code.
       const rate = median(rates.slice(1));
       figures[`${type} ${name}`] = rate;
       figures[`${type} ${name} µs`] = 1e6 / rate;
@@ -102,7 +102,7 @@ function signNumber(sign: Sign, i: number) {
   return sign(symbolOf(i % ASSETS), price, timestampNs);
 }
 
-/** Hashes signatures as numbers, because one signer writes leading zeros of Stark numbers and the other does not. */
+/** Hashes signatures as numbers, because one signer writes the leading zeros of Stark numbers and the other signer does not. */
 function hashOf(signatures: readonly { readonly r: string; readonly s: string }[]): string {
   const numbers = signatures.map(({ r, s }) => `${BigInt(r)} ${BigInt(s)}`);
   return createHash('sha256').update(numbers.join()).digest('hex');

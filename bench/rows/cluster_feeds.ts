@@ -100,7 +100,7 @@ function bytesOf(feeds: readonly NatsFeed[]): number {
 
 /** Sends the messages of a leader that makes prices for all assets. */
 class BenchLeader {
-  /** The times at which each tick was sent. */
+  /** The sending time of each tick. */
   readonly sentMs: number[] = [];
   readonly #log: BenchLog;
   readonly #sender: TickSender;

@@ -8,7 +8,7 @@ import { recentUpdates, startNode, untilReady, withNatsServers } from '../worklo
 
 const ASSETS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 10 };
 const STARTS: Readonly<Record<Scale, number>> = { full: 5, smoke: 1 };
-/** A long period, so that the log has few records: the row measures a start and not the reading of a long log. */
+/** The clock period. A long period keeps the log short: the row measures a start, and not the reading of a long log. */
 const CLOCK_PERIOD = '10s';
 const ROLES = ['aggregator', 'edge'] as const;
 const STATES = ['new', 'restarted'] as const;
@@ -80,7 +80,7 @@ function measure(scale: Scale): Promise<Measurement> {
   });
 }
 
-/** Publishes a price of each asset, and waits until all of them are in the log. */
+/** Publishes a price of each asset, and waits until the log has all prices. */
 async function publishAll(port: number, assets: number): Promise<void> {
   const updates = recentUpdates(1);
   let answered = () => {};

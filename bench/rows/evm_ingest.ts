@@ -59,20 +59,20 @@ export const evmIngest: Row = {
 
 const UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 100 };
 /**
- * The number of updates before the measurement, so that V8 has compiled the code on all threads whose time counts. The first 12,000 updates
- * cost 50 % more than later updates.
+ * The number of updates before the measurement, so that V8 has compiled the code on all measured threads. The first 12,000 updates cost
+ * 50 % more than later updates.
  */
 const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 50 };
 /**
- * The number of measured updates for the lines about cores. The same number of updates is sent before them, because these lines compare the
- * service with itself.
+ * The number of measured updates for the lines about cores. The bench sends the same number of updates before the measurement, because
+ * these lines compare the service with itself.
  */
 const CORES_UPDATES: Readonly<Record<Scale, number>> = { full: 30_000, smoke: 50 };
 const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 10, 1], smoke: [50] };
 /** The smallest allowed ratio to the rate of our own loop. */
 const LOOP_RATIO_MIN = 0.85;
 const TWO_CORES_RATIO_MIN = 1.7;
-/** The use of cores by other programs above which the lines about cores are not judged. */
+/** The use of cores by other programs above which the bench does not judge the lines about cores. */
 const OTHERS_SHARE_MAX = 0.2;
 const WITHOUT_NATIVE = new URL('../peers/without_native.js', import.meta.url).href;
 
@@ -179,7 +179,7 @@ function loop(scale: Scale, once: () => void): Measurement {
   return { figures: { calls: callsPerCpuSecond(scale, once) } };
 }
 
-/** The npm package, which can also verify. */
+/** The npm package, whose binding can also verify signatures. */
 const native = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
 
 /** Makes the digests, signatures and keys of many messages, so that a loop does not use only one cache line. */

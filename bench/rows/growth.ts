@@ -16,11 +16,11 @@ const SIZES: Readonly<Record<Scale, Readonly<Record<Dimension, readonly number[]
   smoke: { assets: [20], subscribers: [4], 'publishers per asset': [2] },
 };
 const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
-/** The smallest number of updates after which V8 has compiled the code on all threads whose time counts. */
+/** The smallest number of updates after which V8 has compiled the code on all measured threads. */
 const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 18_000, smoke: 50 };
 const SUBSCRIBERS_MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 210 };
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
-/** The largest allowed ratio between two costs of a unit of work: the cost at the largest size, and the cost at the cheapest size. */
+/** The largest allowed ratio of two costs of a unit of work: the cost at the largest size, divided by the cost at the cheapest size. */
 const UNIT_COST_RATIO_MAX: Readonly<Record<Dimension, number>> = {
   assets: 1.3,
   subscribers: 1.5,
@@ -63,7 +63,7 @@ function source(dimension: Dimension, size: number): Source {
   return { variant: dimension, figure: `${size.toLocaleString('en-US')} ${dimension}` };
 }
 
-/** Returns the source of the smallest cost among all sizes except the largest size, if there are other sizes. */
+/** Returns the source of the smallest cost among all sizes except the largest size. A single size counts itself. */
 function cheapest(dimension: Dimension): Source {
   return { variant: dimension, figure: 'cheapest of the smaller sizes' };
 }
@@ -127,7 +127,7 @@ async function costOfUpdate(
     publishers,
     updatesPerMessage: Math.min(updatesPerMessage, assets),
     updates: UPDATES[scale],
-    // Before the measurement each asset has a price of each publisher.
+    // Each asset needs a price of each publisher before the measurement.
     warmUpUpdates: Math.max(WARM_UP_UPDATES[scale], assets * publishers),
     clockPeriod: '24h',
   });

@@ -16,23 +16,26 @@ import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { requestFor } from '../workloads/requests.js';
 import { type StoredPast, storePast } from '../workloads/signed_past.js';
 
-/** The load for which the past is designed: 400 aggregates a second, of 4 publishers. */
+/** The number of publishers. The design load of the past is 400 aggregates a second with 4 publishers. */
 const PUBLISHERS = 4;
 const STEP_NS = 500_000_000n;
 const ASSETS: Readonly<Record<Scale, number>> = { full: 200, smoke: 10 };
 const AGGREGATES: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
-/** The number of aggregates of the asset that is read. A single answer has at most 100,000. */
+/** The number of aggregates of the asset in the reads. A single answer has at most 100,000. */
 const ROWS: Readonly<Record<Scale, number>> = { full: 100_000, smoke: 500 };
-/** As many as may wait for the past on a thread with one token. */
+/** The number of connections: the largest number that may wait for the past on a thread with one token. */
 const CONNECTIONS = 16;
 const AT_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
-/** The bytes of an aggregate that nothing shortens: `r`, `s` and the root; and of its inputs, of which 0.4 are new: `r` and `s`. */
+/**
+ * The smallest number of bytes of an aggregate, which no compression can reduce. An aggregate has `r`, `s` and the root. With inputs,
+ * an aggregate also has `r` and `s` of 0.4 new inputs.
+ */
 const LEAST_BYTES = { signatures: 96, whole: 96 + 0.4 * 64 } as const;
 const SIZE_RATIO_MAX = 1.25;
-/** A million rows in 30 s on two cores. */
+/** The smallest allowed rate of an export, in rows a second: a million rows in 30 s on two cores. */
 const EXPORT_ROWS_MIN = 16_667;
 const DETAILS = ['signature', 'whole'] as const;
-/** The details of exports. Each export starts a process, which takes more time than all else of the smallest run. */
+/** The details of exports. Each export starts a process. In the smallest run, these starts take more time than all other work. */
 const EXPORTED: Readonly<Record<Scale, readonly (typeof DETAILS)[number][]>> = {
   full: DETAILS,
   smoke: ['whole'],
@@ -132,7 +135,10 @@ function configOf(assets: number): string {
   return writeConfig({ signatureType: 'evm', assets, publishers: PUBLISHERS, clockPeriod: '60s' }).file;
 }
 
-/** Reads all rows as JSON lines. @returns the rows for a second of the service's CPU time */
+/**
+ * Reads all rows as JSON lines.
+ * @returns the rows for a second of the service's CPU time
+ */
 async function readRange(service: ServerProcess, { times }: StoredPast, detail: string): Promise<number> {
   const query = `asset=${symbolOf(0)}&from=${times[0]}&to=${times.at(-1)! + 1n}&detail=${detail}`;
   const end = measureUsage(service);

@@ -22,7 +22,7 @@ const ASSETS = 100;
 const PUBLISHERS = 3;
 const CONNECTIONS = 32;
 const CANDLES: Readonly<Record<Scale, number>> = { full: 10_080, smoke: 100 };
-/** More candles than a day has, so that as many candles as are requested lie before today. */
+/** The largest number of candles of today. The store gets this number of additional candles, so that enough candles lie before today. */
 const CANDLES_OF_TODAY_MAX = 1_440;
 /** The time that V8 needs to compile the code of a request. */
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 10 };
@@ -36,7 +36,7 @@ const RATIOS: Readonly<Record<Case, Readonly<Partial<Record<Peer, number>>>>> = 
   'latest of 1 asset': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
   'latest of 10 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 1.3, 'net/http': 2 },
   'latest of 100 assets': { 'bare uWS': 0.7, fastify: 3, nginx: 0.9, 'net/http': 2 },
-  // Candles of today are written anew for each answer.
+  // The service writes the candles of today again for each answer.
   'history of 10,080 candles': {},
   'history of 7 sealed days': { 'bare uWS': 0.5 },
 };
@@ -137,7 +137,7 @@ interface Bodies {
   readonly dir: string;
 }
 
-/** @param startAnswering starts a peer; if absent, the service is measured */
+/** @param startAnswering starts a peer; if absent, measures the service */
 async function measure(
   scale: Scale,
   cases: readonly Case[],
@@ -181,8 +181,8 @@ async function measure(
 }
 
 /**
- * Measures the number of requests of {@link CONNECTIONS} connections, and their cost. Each connection sends its next request immediately
- * after an answer.
+ * Measures the number of requests of {@link CONNECTIONS} connections, and the cost of these requests. Each connection sends its next
+ * request immediately after an answer.
  */
 async function measureRequests(server: ServerProcess, path: string, scale: Scale) {
   const end = measureUsage(server);

@@ -64,7 +64,7 @@ function line([assets, atLeast, atLeastOfGo]: (typeof TARGETS)[number]): Line {
   };
 }
 
-/** The repeated work. If variants are compared, `signature` returns one result of the work. */
+/** The repeated work. For a comparison of variants, `signature` returns one result of the work. */
 interface Stage {
   readonly run: () => void;
   readonly signature?: () => string;

@@ -18,9 +18,9 @@ const QUOTES_PER_SECOND: Readonly<Record<Scale, number>> = { full: 5_000, smoke:
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 200 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 200 };
 const JUMPS: Readonly<Record<Scale, number>> = { full: 300, smoke: 3 };
-/** The time between two jumps, which is no part of the interval at which all prices are published. */
+/** The time between two jumps. The interval at which all prices are published is no multiple of this time. */
 const JUMP_MS = 53;
-/** The time in which the price before the first jump is published. */
+/** The time for publishing the price before the first jump. */
 const SETTLE_MS = 1_000;
 const SOURCES = 5;
 const MIB = 2 ** 20;
@@ -156,7 +156,7 @@ async function measureSources(scale: Scale, isRecorded: boolean): Promise<Measur
   };
 }
 
-/** Measures the CPU time while the load goes on. */
+/** Measures the CPU time during the load. */
 async function measureLoad(
   scale: Scale,
   exchanges: Exchanges,
@@ -173,7 +173,7 @@ async function measureLoad(
   };
 }
 
-/** Jumps of one asset's price, and a subscriber that waits for them. */
+/** Opens the jumps of one asset's price, and a subscriber that waits for the jumps. */
 async function openJumps(exchanges: Exchanges, port: number, asset: number) {
   let awaited = '';
   let onArrival: () => void = () => {};
@@ -199,7 +199,7 @@ async function openJumps(exchanges: Exchanges, port: number, asset: number) {
   };
   return {
     async measure(count: number): Promise<number[]> {
-      // Prices have moved at random before.
+      // The asset's price has moved at random before this point.
       exchanges.show(asset, 100_000);
       await pause(SETTLE_MS);
       const delaysMs: number[] = [];

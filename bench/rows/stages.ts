@@ -28,11 +28,11 @@ const BENCHMARK_OPTIONS: Readonly<Record<Scale, Benchmark.Options>> = {
   smoke: { maxTime: 0.001, minTime: 0.001, minSamples: 2 },
 };
 /**
- * The smallest share of the time for which this thread must have had a core. A turn with a smaller share is not counted, because the
+ * The smallest share of the time for which this thread must have had a core. A turn with a smaller share does not count, because the
  * package benchmark measures wall time.
  */
 const CORE_SHARE_MIN = 0.95;
-/** The time, in seconds, after which no further turns are tried. */
+/** The time, in seconds, after which the bench tries no further turns. */
 const SECONDS_MAX = 120;
 
 export const stages: Row = {

@@ -28,22 +28,22 @@ const FAN_OUT = '5,000 readers of one group';
 const LATENCY = 'publisher to subscriber';
 
 /**
- * The number of threads of the variant that shows a gain or loss from threads. The next constant is the number of cores that this variant
- * needs for the threads, the main thread, the crypto threads and the load.
+ * The number of threads of the variant that shows a gain or loss from threads. The next constant is the number of cores that this
+ * variant needs for the threads, the main thread, the crypto threads and the load.
  */
 const MORE_THREADS = 4;
 const MORE_CORES_MIN = 8;
 const hasManyCores = availableParallelism() >= MORE_CORES_MIN;
 const MORE = `${MORE_THREADS} threads`;
 /**
- * The smallest ratio of answers between {@link MORE_THREADS} threads and one thread that is needed before `listen.threads: auto` may become
- * more than 1.
+ * The smallest ratio of the answers with {@link MORE_THREADS} threads to the answers with one thread. Only above this ratio may
+ * `listen.threads: auto` become more than 1.
  */
 const GAIN_MIN = 2;
 
 /**
  * The variant with several services of one thread each, under the same load. The number of services equals the number of threads in the
- * other variant. This variant shows the most that threads can reach.
+ * other variant. This variant shows the largest gain that threads can reach.
  */
 const SERVICES = '2 services';
 const ALL_CLIENTS = 'one client for all';

@@ -78,11 +78,11 @@ function lines(channel: string): Line[] {
   ];
 }
 
-/** A tick for which a frame was sent. */
+/** A tick, and the frame that the service sent for the tick. */
 interface Tick {
   /**
-   * The time at which the frame was made, from the frame's `ts`, in ms since 1970. The next field is the time at which
-   * the frame arrived, from the client's clock.
+   * The time of making the frame, from the frame's `ts`, in ms since 1970. The next field is the time of the frame's arrival, from the
+   * client's clock.
    */
   readonly madeMs: number;
   readonly arrivedMs: number;
@@ -125,7 +125,7 @@ async function measure(server: ServerProcess, scale: Scale, updates: Updates): P
   return { figures };
 }
 
-/** The time before and after the measurement, so that a late frame is not counted as missing. */
+/** The time before and after the measurement, so that a late frame does not count as missing. */
 const MARGIN_MS = 300;
 
 function addFigures(

@@ -10,7 +10,7 @@ import { frameByFrame, STAGE_TIME_NS, sizeName } from '../workloads/stream_stage
 import { filledTable } from '../workloads/stream_table.js';
 
 const SIZES = [1, 10, 100, 1000] as const;
-/** The frame size at which a ratio must be reached, and the ratio. */
+/** The frame size and the smallest ratio at this size. */
 const TARGET = { assets: 100, atLeast: 8 };
 /** The sizes and the ratio when all prices change, in comparison with `JSON.stringify` to bytes. */
 const ALL_CHANGED_TARGET = { assets: [10, 100], atLeast: 1.5 };
@@ -96,7 +96,7 @@ function measure(scale: Scale, stageOf: (assets: number) => MakeFrame): Measurem
 }
 
 /**
- * Returns a function that returns one of an asset's two prices by turn. The two texts have the same length, except for one asset in a
+ * Returns a function that alternates between an asset's two prices. The two texts have the same length, except for one asset in a
  * hundred.
  */
 function priceOf(table: PriceTable, asset: AssetIndex): (turn: number) => Price {
@@ -105,7 +105,7 @@ function priceOf(table: PriceTable, asset: AssetIndex): (turn: number) => Price 
   return (turn) => (turn % 2 === 0 ? second : first);
 }
 
-/** Changes the price of one asset after the other. */
+/** Changes the price of one asset after another. */
 function changing(assets: number) {
   const { table, indexes } = filledTable(assets);
   const prices = indexes.map((index) => priceOf(table, index));

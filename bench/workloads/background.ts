@@ -11,12 +11,12 @@ export interface Background {
   readonly path: string;
   /** The number of updates a second. */
   readonly rate: number;
-  /** The time after which the background load ends, if it was not ended earlier. */
+  /** The time limit of the background load. The caller may end the load earlier. */
   readonly seconds: number;
 }
 
 /**
- * Starts another publisher in a separate process, which sends without a pause. Resolves when it has started to send.
+ * Starts another publisher in a separate process, which sends without a pause. Resolves when the publisher has begun to send.
  * @returns a function that ends the publisher
  */
 export async function startBackground({

@@ -10,7 +10,7 @@ import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 
 export const CLUSTER_NAME = 'main';
 const TIMING = { ...DEFAULT_TIMING, leaseMs: 1_000 };
-/** The number of entries in a chunk. The next chunk is made while the log receives the present chunk. */
+/** The number of entries in a chunk. The bench makes the next chunk while the log receives the present chunk. */
 const CHUNK_ENTRIES = 1_000;
 const HOUR_MS = 3_600_000;
 const nowMs = () => performance.now();
@@ -30,7 +30,7 @@ export function openBenchBus(natsServers: NatsServers): Promise<NatsBus> {
   });
 }
 
-/** A new log that this process writes with the writer of the service. */
+/** A new log. This process writes the log with the writer of the service. */
 export class BenchLog {
   readonly #writer: LogWriter;
   readonly #follower: LogFollower;
@@ -77,7 +77,7 @@ export class BenchLog {
     return new BenchLog(bus, epoch, id, claimedMs);
   }
 
-  /** The number of records, including the claim that began the log. */
+  /** The number of records, including the first claim of the log. */
   get records(): number {
     return this.#follower.position.sequence;
   }
@@ -92,7 +92,7 @@ export class BenchLog {
 
   /**
    * Appends entries as fast as the log accepts them.
-   * @returns the number of their bytes, when the log has all entries
+   * @returns the number of the entries' bytes, when the log has all entries
    */
   async appendAll(entries: Iterable<LogEntry>): Promise<number> {
     let bytes = 0;

@@ -19,7 +19,10 @@ const LOOK_INTERVAL_MS = 20;
 /** The roles of node 1 and node 2, which have users on the servers. */
 const ROLES = ['aggregator', 'edge'] as const;
 
-/** Runs a measurement with new NATS servers, by default with `sync_interval: always`. Without a nats-server program, the measurement reports the missing program. */
+/**
+ * Runs a measurement with new NATS servers, by default with `sync_interval: always`. Without a nats-server program, the measurement
+ * reports the missing program.
+ */
 export async function withNatsServers(
   options: Pick<NatsServersOptions, 'count' | 'syncAlways' | 'roles'>,
   run: (servers: NatsServers) => Promise<Measurement>,
@@ -37,7 +40,7 @@ export async function withNatsServers(
 
 /**
  * Starts a node of a cluster.
- * @returns the process when the node is ready: it leads, or it has all prices and has read the log to its end
+ * @returns the process when the node is ready. A ready node leads, or has all prices and has read the log to its end
  */
 export async function startNode(
   servers: NatsServers,
@@ -57,8 +60,8 @@ export async function startNode(
 
 /**
  * Creates updates whose times begin an hour ago, because a cluster refuses updates that are older than two hours.
- * @param intervalMs the time between two updates. This time must equal the interval at which the updates are sent, because
- * the log stores each update together with the asset's updates of the last seconds
+ * @param intervalMs the time between two updates. This time must equal the sending interval, because the log stores each update
+ * together with the asset's updates of the last seconds
  */
 export function recentUpdates(intervalMs: number): Updates {
   const startNs = systemClock().nowNs() - 3_600n * NS_PER_SECOND;

@@ -1,8 +1,8 @@
 import { isMainThread } from 'node:worker_threads';
 import { createHeldBytes } from '../../scripts/load/held_memory.js';
 
-// This module is loaded into a service. The module answers each message with the number of bytes that the service's
-// main thread uses after a garbage collection.
+// The bench loads this module into a service. The module answers each message with the number of bytes that the service's main thread
+// uses after a garbage collection.
 
 if (isMainThread) {
   const heldBytes = createHeldBytes();

@@ -5,10 +5,10 @@ import { publishMessage, type Updates } from '../../scripts/load/updates.js';
 import { pause } from '../../scripts/load/wait.js';
 import { openPublisher } from './publishers.js';
 
-/** The time, in ms, between two updates whose delay is measured. */
+/** The time, in ms, between two updates with a measured delay. */
 export const INTERVAL_MS = 5;
 
-/** The way of updates of asset 0: the port at its start and the port at its end. */
+/** The way of updates of asset 0: the port at the start of the way, and the port at its end. */
 export interface Way {
   readonly publishPort: number;
   readonly readPort: number;
@@ -19,8 +19,8 @@ export interface Way {
 }
 
 /**
- * Sends messages before the measurement, because V8 interprets much of the code for the first thousands of messages,
- * which is several times slower.
+ * Sends messages before the measurement, because V8 interprets much of the code for the first thousands of messages. Interpreted code
+ * is several times slower.
  * @param burst the number of messages in each millisecond
  */
 export async function warmUp(way: Way, subscribers: number, messages: number, burst: number): Promise<void> {
@@ -50,7 +50,7 @@ export async function measureDelays(way: Way, subscribers: number, messages: num
     count: subscribers,
     assetsOf: () => [0],
     onFrame() {
-      // The first frame is not counted, because it has an earlier price.
+      // The first frame does not count, because this frame has an earlier price.
       if (sentMs !== undefined) delaysMs.push(performance.now() - sentMs);
     },
   });

@@ -2,7 +2,7 @@ import { LocalExchange } from '../../scripts/load/local_exchange.js';
 import { seededRandom } from '../../scripts/load/random.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 
-/** Three exchanges with markets in dollars, then those with markets in USDT. */
+/** The exchanges: first three exchanges with markets in dollars, then the exchanges with markets in USDT. */
 export const EXCHANGES: readonly BuiltInKind[] = [
   'kraken',
   'coinbase',
@@ -12,11 +12,11 @@ export const EXCHANGES: readonly BuiltInKind[] = [
   'bybit',
 ];
 const DOLLAR_EXCHANGES = 3;
-/** Levels of a side of Bitstamp's books. The other exchanges send the best prices alone. */
+/** The number of levels of a side of Bitstamp's books. The other exchanges send only the best prices. */
 const BOOK_LEVELS = 100;
 /** The time between two groups of quotes. */
 const TURN_MS = 4;
-/** The part of the price by which it moves between two groups with its quotes, at most. */
+/** The largest move of a price between two groups with its quotes, as a share of the price. */
 const STEP_MAX = 0.000_05;
 const HALF_SPREAD = 0.000_05;
 const FIRST_PRICE = 100_000;
@@ -26,16 +26,19 @@ const TETHER_PRICE = 1;
 export interface Exchanges {
   /** The file of sources. */
   readonly sources: string;
-  /** The number of quotes that were shown. */
+  /** The number of sent quotes. */
   readonly shown: number;
-  /** Begins to show so many quotes a second, in turn by exchange and asset, with prices that move at random. */
+  /** Begins to show quotes, in turn by exchange and asset, with prices that move at random. */
   start(quotesPerSecond: number): void;
-  /** Shows a price of one asset at all exchanges. The load leaves the asset out from then on. */
+  /** Shows a price of one asset at all exchanges. The load no longer includes the asset after this call. */
   show(asset: number, price: number): void;
   stop(): void;
 }
 
-/** @param assetsMax the number of assets; each has a market at every exchange, except that USDT has none in USDT */
+/**
+ * Opens local exchanges.
+ * @param assetsMax the number of assets. Each asset has a market at every exchange, except that USDT has no market in USDT
+ */
 export async function openExchanges(count: number, assetsMax: number): Promise<Exchanges> {
   const kinds = EXCHANGES.slice(0, count);
   const stops: (() => void)[] = [];

@@ -15,9 +15,7 @@ export interface IngestLoad {
   readonly publishers: number;
   readonly updatesPerMessage: number;
   readonly updates: number;
-  /**
-   * The number of updates that are sent before the measurement, so that the service's code is compiled and its tables are full.
-   */
+  /** The number of updates before the measurement, so that the service's code is compiled and its tables are full. */
   readonly warmUpUpdates: number;
   readonly nodeOptions?: string;
   /** The cores that the service may use, in the form of `taskset -c`; all cores if absent. */
@@ -30,16 +28,13 @@ export interface IngestUsage extends Usage {
   readonly updatesPerCpuSecond: number;
 }
 
-/**
- * The number of updates in flight. The number is well below the limits of waiting updates for each connection and for all
- * connections.
- */
+/** The number of updates in flight. The number is well below the limits of waiting updates for each connection and for all connections. */
 const UPDATES_ON_THE_WAY = 3_000;
 
 /**
- * Sends signed updates as fast as the service accepts them, without requesting answers. Each publisher has a socket. {@link
- * UPDATES_ON_THE_WAY} updates are sent at once, and the next updates follow when these have taken effect. The last message on
- * each socket is invalid, so that the service answers it.
+ * Sends signed updates as fast as the service accepts them, without requesting answers. Each publisher has a socket. The load sends
+ * {@link UPDATES_ON_THE_WAY} updates at once, and sends the next updates when these have taken effect. The last message on each socket
+ * is invalid, so that the service answers.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const { signatureType, assets, publishers, nodeOptions = '', cores, clockPeriod = '60s' } = load;
@@ -104,7 +99,7 @@ class Batches {
   }
 }
 
-/** Returns the number of accepted updates, after the aggregates of first prices have been signed. */
+/** Returns the number of accepted updates, after the service has signed the aggregates of first prices. */
 async function acceptedAtRest(service: ServerProcess): Promise<number> {
   for (;;) {
     const metrics = await readMetrics(service);

@@ -10,7 +10,8 @@ import { type Holding, holdingBytes } from '../../src/records/second_record.js';
 export const INPUTS = 5;
 
 /**
- * Makes entries for the log, like a leader. The entries are aggregates of five signed inputs each; the signatures of the aggregates are invalid.
+ * Makes entries for the log, like a leader. The entries are aggregates of five signed inputs each. The signatures of the aggregates are
+ * invalid.
  */
 export class AggregateEntries {
   readonly #assets: readonly { readonly symbol: string; readonly inputs: readonly PublisherPrice[] }[];

@@ -11,9 +11,9 @@ import { eventually } from '../../scripts/load/wait.js';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
-/** `tickseal sources`, alone or started by `tickseal publish --from`. */
+/** The processes of `tickseal sources`, alone or as a child of `tickseal publish --from`. */
 export interface MarketProcesses {
-  /** Returns the CPU time of all of them, in seconds. */
+  /** Returns the CPU time of all these processes, in seconds. */
   cpuSeconds(): number;
   /** Returns the resident memory of the process that reads the markets, in bytes. */
   residentBytes(): number;
@@ -29,7 +29,10 @@ export function writeSources(text: string): string {
   return file;
 }
 
-/** Starts `tickseal sources`. @param recordTo the file of the recording, if there is one */
+/**
+ * Starts `tickseal sources`.
+ * @param recordTo the file of the recording, if there is one
+ */
 export async function startSources(file: string, recordTo?: string): Promise<MarketProcesses> {
   const args = recordTo === undefined ? [] : ['--record', recordTo];
   const child = spawn(process.execPath, [MAIN, 'sources', file, ...args], {
@@ -68,7 +71,7 @@ function processesOf(child: ChildProcess, pids: readonly [number, ...number[]]):
   };
 }
 
-/** Returns the process that another one has started. Linux only. */
+/** Returns the process that another process has started. Linux only. */
 function startedBy(pid: number): number | undefined {
   const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   return first ? Number(first) : undefined;

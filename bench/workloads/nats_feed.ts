@@ -12,12 +12,9 @@ const CR = 0x0d;
 /** The number of bytes that end a payload. */
 const CRLF_BYTES = 2;
 
-/**
- * Receives the ticks and the log of a cluster, like an edge. The data is dropped, so that little CPU time is
- * needed.
- */
+/** Receives the ticks and the log of a cluster, like an edge. Drops the data, and so needs little CPU time. */
 export class NatsFeed {
-  /** The time at which each tick arrived. */
+  /** The arrival time of each tick. */
   readonly tickMs: number[] = [];
   bytes = 0;
   readonly #socket: Socket;
@@ -41,7 +38,7 @@ export class NatsFeed {
       host: hostname,
       port: Number(port),
       onread: {
-        // All feeds share this buffer, because the bytes are handled before the call returns.
+        // All feeds share this buffer, because each feed handles the bytes before the call returns.
         buffer: READ_BUFFER,
         callback: (length, buffer) => {
           this.#push((buffer as Buffer).subarray(0, length));

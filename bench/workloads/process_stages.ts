@@ -24,8 +24,8 @@ export const STAGE_PUBLISHERS = 5;
 const MESSAGES = 8;
 
 /**
- * Returns the stages of one process, in the order in which a price passes through them. Each stage is a
- * function that does the stage's work once.
+ * Returns the stages of one process, in the order in which a price passes through the stages. Each stage is a function that does the
+ * stage's work once.
  */
 export async function processStages(): Promise<Readonly<Record<StageName, () => void>>> {
   const texts = publishedTexts();

@@ -9,8 +9,7 @@ export interface PublisherSocket {
   /** Sends frames without waiting. */
   write(frames: Buffer): void;
   /**
-   * Sends frames, and waits until they have taken effect. After the frames it sends an invalid message, which the service
-   * answers.
+   * Sends frames, and waits until the frames have taken effect. After the frames, sends an invalid message, which the service answers.
    * @throws Error with the service's answer, when the service rejects another message.
    */
   settle(frames: Buffer): Promise<void>;

@@ -18,7 +18,7 @@ const USES = 10;
 const ENTRIES_PER_WRITE = 1_000;
 const NS_PER_HOUR = 3_600_000_000_000n;
 
-/** A past that was written, with aggregates of each asset at the same times. */
+/** A past on disk, with aggregates of each asset at the same times. */
 export interface StoredPast {
   /** The signed times, ascending. */
   readonly times: readonly bigint[];

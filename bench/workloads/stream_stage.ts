@@ -11,9 +11,7 @@ import { StreamSession } from '../../src/stream/group.js';
 import type { MessageType } from '../../src/wire/stream.js';
 import { filledTable } from './stream_table.js';
 
-/**
- * A place for marks without a disk. Signed times need a mark, but writing marks to disk is not measured here.
- */
+/** A place for marks without a disk. Signed times need a mark, but this bench does not measure writing marks to disk. */
 const NO_DISK: MarkPlace = { read: () => undefined, write: (_timeNs, onSettled) => onSettled(true) };
 /** A time with 19 digits. All times between 2001 and 2286 have 19 digits. */
 export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;
@@ -35,8 +33,8 @@ export function signPayload(digest: Uint8Array): Uint8Array {
 }
 
 /**
- * Creates the stream engine with one connection that is subscribed to all assets at 10 ms, without a socket.
- * @returns a function that advances the clock by 10 ms, so that one frame is made.
+ * Creates the stream engine with one connection, without a socket. The connection subscribes to all assets at 10 ms.
+ * @returns a function that moves the clock forward by 10 ms, so that the engine makes one frame
  */
 export function frameByFrame(
   assets: number,
