@@ -1,4 +1,4 @@
-// The two differences between the fast and the whole tier inside a test file. `npm run test:whole` sets the variable.
+// The differences between the fast and the whole tier inside a test file. `npm run test:whole` sets the variable.
 
 const isWhole = process.env['TICKSEAL_TEST_TIER'] === 'whole';
 
@@ -7,6 +7,11 @@ const isWhole = process.env['TICKSEAL_TEST_TIER'] === 'whole';
  * Tests of differences between threads do not use this constant.
  */
 export const THREAD_COUNTS: readonly number[] = isWhole ? [1, 2] : [1];
+
+/** Returns the cases of a costly test. The fast tier tries the first of them. */
+export function firstOf<T>(whole: readonly [T, ...T[]]): readonly T[] {
+  return isWhole ? whole : whole.slice(0, 1);
+}
 
 /** Returns the number of random cases for a costly property. The fast tier runs a fifth of them. */
 export function cases(whole: number): number {

@@ -15,7 +15,7 @@ const MOVE_MS = 103;
 const DURATION_MS = 8_000;
 /** The time at which the service is stopped and started on the same folder. */
 const RESTART_MS = 4_000;
-const KEPT_MESSAGES = 40;
+const KEPT_MESSAGES = 15;
 
 /** A publisher, and a stranger with another token who sends all messages of the publisher again. */
 class Run {

@@ -1,5 +1,6 @@
 import { type Test, test } from 'tap';
 import { get, startTestService, TOKEN } from '../service/harness.js';
+import { THREAD_COUNTS } from '../tier.js';
 import { exchange } from './exchange.js';
 
 // Tests of HTTP requests. Each row is a request, or bytes that look like a request, with the expected outcome: the statuses in
@@ -279,7 +280,9 @@ test('raw HTTP requests: each gets one answer at most, none hangs, and the proce
   t.ok(ROWS.length >= 60, `${ROWS.length} requests`);
   // Both tests run at the same time, because most of their time is the idle timeout of uWebSockets.js.
   t.jobs = 2;
-  await Promise.all([1, 2].map((threads) => t.test(`${threads} threads`, (t) => checkRows(t, threads))));
+  await Promise.all(
+    THREAD_COUNTS.map((threads) => t.test(`${threads} threads`, (t) => checkRows(t, threads))),
+  );
 });
 
 async function checkRows(t: Test, threads: number): Promise<void> {
