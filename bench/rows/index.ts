@@ -26,7 +26,7 @@ import { threads } from './threads.js';
 import { ticks } from './ticks.js';
 import { unsignedFrames } from './unsigned_frames.js';
 
-/** All rows, in the order in which the bench runs and shows them. */
+/** All rows, in the order in which the bench runs and shows the rows. */
 export const ROWS: readonly Row[] = [
   evmIngest,
   starkIngest,

@@ -78,7 +78,7 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
   }
   await past.write();
   await past.close();
-  // A new start writes the last log into the file of its hour.
+  // The second start of the writer moves the last log into the file of its hour.
   const last = new PastWriter(pastOptions(config, clock, { warn: console.warn, error: console.error }));
   await last.open([]);
   await last.close();

@@ -12,7 +12,8 @@ export interface Admitted {
   /**
    * Receives one entry for each candidate, in the order of the candidates: the reason for a refusal, or `undefined`. Also receives the
    * present UNIX second.
-   * @returns the second from which the caller's signatures are verified again; `undefined` if the caller's signatures are verified now
+   * @returns the second from which the service verifies the caller's signatures again; `undefined` while the service verifies these
+   * signatures
    */
   settle(refusals: readonly (string | undefined)[], second: bigint): bigint | undefined;
 }

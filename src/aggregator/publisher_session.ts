@@ -43,7 +43,10 @@ export type PublishOutcome =
       readonly accepted: readonly string[];
       /** Reasons by symbol. */
       readonly rejected: ReadonlyMap<string, string>;
-      /** The UNIX second from which the service verifies the caller's signatures again; absent while the service verifies them. */
+      /**
+       * The UNIX second from which the service verifies the caller's signatures again; absent while the service verifies signatures of
+       * the caller.
+       */
       readonly verifiedFromS?: bigint;
       /** The value `memory` marks the outcome of a durable session whose accepted updates a power cut may destroy. */
       readonly durable?: 'memory';

@@ -102,10 +102,7 @@ class FollowingClock implements Clock {
   }
 }
 
-/**
- * Returns the distance of the offset from the range: positive if the offset is below the range, negative if it is above, 0
- * inside.
- */
+/** Returns the distance of the offset from the range: positive for an offset below the range, negative for an offset above, 0 inside. */
 function surelyBetween(lowestNs: bigint, highestNs: bigint, offsetNs: bigint): bigint {
   if (offsetNs < lowestNs) return lowestNs - offsetNs;
   return offsetNs > highestNs ? highestNs - offsetNs : 0n;

@@ -1,6 +1,6 @@
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** Places in the memory, in 64-bit words. */
+/** Places in the shared memory, as indexes of 64-bit words. */
 const OFFSET_NS = 0;
 const STEPS = 1;
 const JUMP_NS = 2;

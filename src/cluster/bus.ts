@@ -1,6 +1,6 @@
 /**
- * The interface of a cluster's nodes to its message servers. A bus has one log, to which only a writer that knows the log's end can
- * append. A bus also carries messages that may be lost. The rest of this room uses only this interface, so that tests can use a
+ * The interface of a cluster's nodes to its message servers. A bus has one log. Only a writer that knows the log's end can append to
+ * the log. A bus also carries messages that may be lost. The rest of this room uses only this interface, so that tests can use a
  * simulated bus with any fault.
  */
 export interface Bus {
@@ -68,7 +68,7 @@ export interface LogPosition {
 }
 
 export interface LogExtent {
-  /** The sequence of the first record that was not deleted. If all records were deleted, it is the last sequence plus 1. */
+  /** The sequence of the first record that was not deleted. If all records were deleted, the value is the last sequence plus 1. */
   readonly firstSequence: number;
   readonly last: LogPosition;
 }

@@ -14,9 +14,9 @@ export interface MemberHost extends LeaderHost {
    */
   apply(batch: LogBatch, position: LogPosition): void;
   /**
-   * Called once, when the node has applied all records that the log had when this process began to follow it. These records
-   * include everything that an earlier process of this node showed. The disk may lack some of it if that process was killed. So
-   * the node must not show any record before this call.
+   * Called once, after the node has applied all records that the log had when this process began to follow the log. These records
+   * include everything that an earlier process of this node showed. If that process was killed, the disk may lack some of these
+   * records. So the node must not show any record before this call.
    */
   caughtUp(): void;
   /**
@@ -32,11 +32,11 @@ export interface MemberHost extends LeaderHost {
   clockIsRight(): boolean | undefined;
   /** The listener to the leader's live prices, while another node leads. */
   readonly prices: PriceListener;
-  /** Called when a record of the log has no effect, because no leader wrote it or it is damaged. */
+  /** Called when a record of the log has no effect, because the record is damaged or no leader wrote the record. */
   skipped(reason: string): void;
   /** Called after this node has appended lost records of the log again. */
   restored(count: number): void;
-  /** Called when the node cannot continue: it must end and report this reason. */
+  /** Called when the node cannot continue. The node must then end and report this reason. */
   fatal(reason: string): void;
 }
 

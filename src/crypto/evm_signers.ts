@@ -14,7 +14,7 @@ const signers = new Map<number, EvmSigner[]>();
 const SIGNERS_MAX = 10_000;
 let count = 0;
 
-/** Returns the signer with this address, if it was remembered. */
+/** Returns the signer with this address; `undefined` for an address that was not remembered. */
 export function evmSigner(address20: Uint8Array): EvmSigner | undefined {
   const alike = signers.get(placeOf(address20));
   if (alike === undefined) return undefined;

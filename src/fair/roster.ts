@@ -8,7 +8,7 @@ export class Roster<Place extends string, Member extends { [K in Place]: number 
   readonly #members: Member[] = [];
   readonly #place: Place;
 
-  /** @param place the property in which members store their place; it must be a number before a member is first added */
+  /** @param place the property in which members store their place. The property must be a number before a member is first added */
   constructor(place: Place) {
     this.#place = place;
     this.members = this.#members;

@@ -145,7 +145,7 @@ export function secondText(second: number): string {
   return Number.isNaN(time.getTime()) ? `second ${second}` : time.toISOString().replace('.000Z', 'Z');
 }
 
-/** The root that must sign the next announcement, or the keys of which one must sign. */
+/** The root that must sign the next announcement; or the keys, any of which may sign. */
 type Authority = { readonly root: string } | { readonly keys: readonly string[] };
 
 function startOf({ root, keys = [] }: ChainTrust): Authority {
@@ -225,7 +225,10 @@ function waitOf(
   return nowS < untilS ? untilS : undefined;
 }
 
-/** Tells whether a list only removes keys or times. Such a list counts at once, because it cannot make a reader trust a wrong key. */
+/**
+ * Tells whether a list only removes keys or times. Such a list counts at once, because such a list cannot make a reader trust a wrong
+ * key.
+ */
 function addsNothing(read: AnnouncedList, before: AnnouncedList): boolean {
   return (
     read.root === before.root && read.signers.every((one) => one.isRevoked || isWithin(one, before.signers))

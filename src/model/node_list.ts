@@ -27,7 +27,7 @@ export interface NodeList {
   readonly log?: PublicLogFacts | undefined;
 }
 
-/** The facts about the public log that readers need to verify it. */
+/** The facts about the public log with which readers verify the log. */
 export interface PublicLogFacts {
   /** The name of the log: its address without scheme. */
   readonly origin: string;

@@ -15,7 +15,7 @@ export function freeBytes(dir: string): number {
 
 /**
  * Returns the reason why `dir` cannot hold the service's data, in one clause. Changes nothing. If the folder is missing, checks the
- * folder in which the service would make it.
+ * nearest existing parent folder.
  * @returns `undefined` when `dir` is usable
  */
 export function dataFolderProblem(dir: string): string | undefined {

@@ -96,7 +96,7 @@ export function followHousekeeping(
   }
 }
 
-/** Returns the sealed days of an asset. Each of these days has one record, or no record when it has no candles. */
+/** Returns the sealed days of an asset. Each sealed day with candles has one record. */
 export function sealedDays(series: AssetSeries): Days {
   const first = series.firstDay ?? 0;
   return { first, end: Math.max(first, series.unsealedDays[0] ?? runningDay(series) ?? first) };

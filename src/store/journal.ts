@@ -4,7 +4,7 @@ import { type Codec, type CommitPart, JournalTable, type Table } from './table.j
 
 /**
  * Writes the changes of its tables in group commits. Only one commit runs at a time. A commit writes all waiting changes in a single
- * transaction, so all of them become durable or none of them.
+ * transaction: either all changes become durable, or no change.
  */
 export interface Journal {
   /** Opens the table of a kind of record. The caller may open each name once. */
@@ -28,7 +28,10 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** Files beside the store that are written before each commit. These files have on disk everything that the store has on disk. */
+/**
+ * Files beside the store that are written before each commit. For each record of the store on disk, these files also have their part on
+ * disk.
+ */
 export interface CommitCompanion {
   /** @throws Error (as a rejection) when the write fails; the commit then fails too, and the journal tries again */
   write(): Promise<void>;

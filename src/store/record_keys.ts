@@ -67,8 +67,8 @@ export function inputSignatureType(keyDigits: string): SignatureType {
 }
 
 /**
- * Returns the symbols that name Stark assets without a suffix. The publishers' keys of the stored inputs show these symbols: each asset
- * with records has an input, because the store writes the input first and never deletes it.
+ * Returns the symbols that name Stark assets without a suffix. The publishers' keys of the stored inputs show these symbols. Each asset
+ * with records has an input, because the store writes the input first and never deletes the input.
  */
 export function symbolsOfStarkAssets(inputs: InputRange): ReadonlySet<string> {
   const publisherKeys = new Map<string, string[]>();

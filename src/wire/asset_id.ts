@@ -1,4 +1,4 @@
-/** The largest streaming asset ID and taxonomy ID, because they are uint16. */
+/** The largest streaming asset ID and taxonomy ID. Both IDs are uint16. */
 export const UINT16_MAX = 0xffff;
 
 /** The longest symbol, in characters. */

@@ -14,9 +14,9 @@ export interface LeadershipOptions
 /** The callbacks of a node that may lead. */
 export interface LeaderHost {
   /**
-   * Called when this node begins to lead. From now on the node makes prices from all applied records, and signs aggregates with
-   * times after the newest applied aggregate. Ticks begin when this function returns or resolves, so it must first report all
-   * live prices. When it fails, the node resigns.
+   * Called when this node begins to lead. From now on, the node makes prices from all applied records, and signs aggregates with times
+   * after the newest applied aggregate. Ticks begin when this function returns or resolves, so this function must first report all live
+   * prices. When this function fails, the node resigns.
    */
   lead(term: Term): void | Promise<void>;
   /** Called when the term is over. From now on the node makes no prices. */

@@ -7,10 +7,7 @@ import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage }
 /** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
 export const WIRE_VERSION = 3;
 
-/**
- * The size up to which entries are collected in one record. A larger record is not written faster, and it delays all records
- * after it.
- */
+/** The size up to which entries are collected in one record. A larger record is not written faster, and delays all later records. */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /**
  * The largest size of an entry. An entry larger than {@link BATCH_BYTES_MAX} is alone in its record; an example is an input of a

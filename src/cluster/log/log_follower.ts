@@ -30,7 +30,7 @@ export class LogFollower {
   #reading: Promise<void> | undefined;
   /** The fault of a log that ends before the last known record or has a different record there. */
   readonly #lostEnd: LastingFault;
-  /** The fault of a log in which a record between others is missing. */
+  /** The fault of a log that lacks a record between other records. */
   readonly #hole: LastingFault;
   #stopListening: (() => void) | undefined;
   #isStopped = false;

@@ -42,7 +42,7 @@ export class LogGone extends Error {
   }
 }
 
-/** The state of the servers. The leader of the cluster requests it every few seconds. */
+/** The state of the servers. The leader of the cluster requests this state every few seconds. */
 export interface ServerReport {
   /** The server to which this node is connected. */
   readonly ownServer?: string;

@@ -23,8 +23,8 @@ export function natsUserName(node: number): string {
  * Returns the `accounts` of the NATS servers of a cluster, in the form of their configuration file.
  *
  * The aggregators share an account. Each edge has a separate account. The server carries the log and the prices into the edge's
- * account, and carries the edge's messages and requests out of it. A server does not check the reply subject of a request. With
- * separate accounts, an answer to an edge cannot leave the edge's account.
+ * account. The server carries the edge's messages and requests out of that account. A server does not check the reply subject of a
+ * request. With separate accounts, an answer to an edge cannot leave the edge's account.
  * @param name `cluster.name` of the nodes' configuration
  */
 export function natsAccounts(name: string, users: readonly NatsUser[], staff?: NatsStaff): string {

@@ -2,8 +2,8 @@ import { createInbox, type Msg } from '@nats-io/transport-node';
 import type { BusConnection } from './nats_connection.js';
 
 /**
- * The longest time between two messages of a batch. After this time the request is sent again, because it may have gone to
- * a server that is cut off. The repeated request may go to any other server that has a copy.
+ * The longest time between two messages of a batch. After this time, the node sends the request again. The first request may have
+ * reached a server that is cut off. The repeated request may reach any other server that has a copy.
  */
 const SILENT_MS_MAX = 2_000;
 

@@ -104,7 +104,7 @@ export class NatsBus implements Bus, LogServers {
         this.#refusedRequests += 1;
         return;
       }
-      // The caller does not wait for long, so it sends an unanswered request again.
+      // This code drops the request. The caller sends an unanswered request again.
       if (answering >= ANSWERS_MAX) return;
       answering += 1;
       handler(data, this.#names.topicOf(subject))

@@ -173,8 +173,8 @@ export class BusConnection {
   }
 
   /**
-   * Drops the connection at once. The client's own method first waits until the socket has taken all bytes, and a socket that is
-   * cut off never takes them.
+   * Drops the connection at once. The client's own method first waits until the socket has taken all bytes. A socket that is cut off
+   * never takes all bytes.
    */
   #drop(): void {
     this.#lose();
@@ -229,8 +229,7 @@ function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
   const hosts = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ''));
   const options: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     ...tls,
-    // The client does not report which server it reached by an IP address. So the certificate may belong to any server of the
-    // cluster.
+    // The client does not report the server behind an IP address. So the certificate may belong to any server of the cluster.
     checkServerIdentity: (_name, certificate) =>
       hosts.map((host) => checkServerIdentity(host, certificate)).reduce((a, b) => a && b),
   };

@@ -70,7 +70,7 @@ function collect(
       if (state === undefined) return;
       const { sync_always: isAlways = false, sync_interval: intervalNs = 0 } = state.data.jetstream.config;
       const { name } = state.server;
-      // Without an interval in the answer, its length is unknown.
+      // If the answer has no interval, the length of the interval is unknown.
       const syncMs = isAlways ? 0 : intervalNs / NS_PER_MS || Number.POSITIVE_INFINITY;
       answers.set(name, Math.max(syncMs, answers.get(name) ?? 0));
       missing.delete(name);

@@ -71,7 +71,7 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
  */
 const INLINE_MICROS_MAX = 300;
 
-/** The largest work of waiting batches that one message to a thread contains. Sharing a message saves the messages of the other batches. */
+/** The largest work of waiting batches in one message to a thread. Sharing a message costs less than sending one for each batch. */
 const TOGETHER_MICROS_MAX = 5_000;
 
 /** The smallest piece into which a batch is split. Each piece costs 40 µs. */
@@ -245,7 +245,7 @@ class WorkerPool implements CryptoPool {
     const workers = this.#workers;
     if (workers === undefined) return;
     while (workers.idle > 0 && this.#waiting.size > 0) {
-      // The threads and the calling thread share the waiting work equally, so that all of them finish at the same time.
+      // The threads and the calling thread share the waiting work equally, so that all threads finish at the same time.
       const share = this.#waiting.micros / (this.#threads + 1);
       void this.#runOn(workers, this.#waiting.takeTogether(Math.min(share, TOGETHER_MICROS_MAX)));
     }

@@ -116,9 +116,9 @@ function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
 }
 
 /**
- * Wraps the functions with checks. The library ends the process when an argument is invalid, and always reads the number of bytes
- * that it expects. So the checks before every call cover the lengths and the recovery number. All calls share the memory for the
- * library's internal forms, because no call is interrupted.
+ * Wraps the functions with checks. The library ends the process when an argument is invalid, and always reads the expected number of
+ * bytes. So the checks before every call cover the lengths and the recovery number. All calls share the memory for the library's
+ * internal forms, because no call is interrupted.
  */
 function curveOf(functions: Functions): Secp256k1 {
   const context = functions.createContext(CONTEXT_FLAGS);

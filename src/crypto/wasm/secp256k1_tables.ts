@@ -149,7 +149,9 @@ export class Secp256k1Tables {
     }
   }
 
-  /** Tells whether a sum of the last {@link add} is wrong. The point of a wrong sum has no meaning, and a forger may have chosen it. */
+  /**
+   * Tells whether a sum of the last {@link add} is wrong. The point of a wrong sum has no meaning. A forger may have chosen this point.
+   */
   isWrong(sum: number): boolean {
     return this.#wrong[sum] === 1;
   }

@@ -235,7 +235,7 @@ async function askForFolder(path: string): Promise<Socket | undefined> {
   return socket;
 }
 
-/** Removes the socket when no process listens on it, unless another socket has already taken its place. */
+/** Removes the socket when no process listens on the socket, unless another socket already has the same path. */
 function clearIfDead(path: string): Promise<boolean> {
   const found = fileAt(path);
   return new Promise((resolve) => {
