@@ -23,7 +23,7 @@ const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 210 };
 /** The smallest allowed ratio to the rate of signing alone. A frame costs 15 % more than its signature. */
 const SIGNING_RATIO_MIN = 0.87;
 /**
- * The largest allowed growth of the main thread's memory. Some growth is normal, because the number of frames in flight varies. A queue
+ * The largest allowed growth of the main thread's memory. Some growth is normal, because the number of waiting frames varies. A queue
  * that the service never empties would grow by about 58 MiB: 1,000 frames of 1 KB every 100 ms for 6 s.
  */
 const GROWTH_MIB_MAX = 8;

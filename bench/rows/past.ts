@@ -23,7 +23,7 @@ const ASSETS: Readonly<Record<Scale, number>> = { full: 200, smoke: 10 };
 const AGGREGATES: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
 /** The number of aggregates of the asset in the reads. A single answer has at most 100,000. */
 const ROWS: Readonly<Record<Scale, number>> = { full: 100_000, smoke: 500 };
-/** The number of connections: the largest number that may wait for the past on a thread with one token. */
+/** The number of connections. This number is the limit of one token for waiting requests of the past on a thread. */
 const CONNECTIONS = 16;
 const AT_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 20 };
 /**

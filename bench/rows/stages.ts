@@ -28,8 +28,8 @@ const BENCHMARK_OPTIONS: Readonly<Record<Scale, Benchmark.Options>> = {
   smoke: { maxTime: 0.001, minTime: 0.001, minSamples: 2 },
 };
 /**
- * The smallest share of the time for which this thread must have had a core. A turn with a smaller share does not count, because the
- * package benchmark measures wall time.
+ * The smallest share of wall time in which this thread ran on a core. A turn with a smaller share does not count, because the package
+ * benchmark measures wall time.
  */
 const CORE_SHARE_MIN = 0.95;
 /** The time, in seconds, after which the bench tries no further turns. */

@@ -28,7 +28,9 @@ export interface IngestUsage extends Usage {
   readonly updatesPerCpuSecond: number;
 }
 
-/** The number of updates in flight. The number is well below the limits of waiting updates for each connection and for all connections. */
+/**
+ * The number of unanswered updates. The number is well below the limits of waiting updates for each connection and for all connections.
+ */
 const UPDATES_ON_THE_WAY = 3_000;
 
 /**

@@ -95,7 +95,7 @@ export class StreamTimes {
     return aheadNs;
   }
 
-  /** Tells whether signed frames have waited for more than a second, for the disk or for a number. */
+  /** Tells whether signed frames have waited for more than a second. Frames wait for the disk, or for a free number of an era. */
   isHeld(nowNs: TimeNs): boolean {
     return [...this.#eras].some((era) => era.connections > 0 && era.isHeld(nowNs));
   }

@@ -28,7 +28,7 @@ export interface ChainPlace {
   readonly digest: string;
 }
 
-/** The knowledge with which a reader judges a chain of announcements. */
+/** The facts with which a reader checks a chain of announcements. */
 export interface ChainTrust {
   /** The address of the root key that signs announcements. */
   readonly root?: string | undefined;

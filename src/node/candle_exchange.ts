@@ -18,9 +18,9 @@ export interface CandleExchangeOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** The largest number of blocks on their way to the shelf at the same time. */
+/** The largest number of simultaneous writes of blocks to the shared candles. */
 const PUTS_MAX = 8;
-/** The delay before the node sends blocks again that the shelf did not accept. */
+/** The delay before the next attempt to write blocks whose write has failed. */
 const RETRY_MS = 1_000;
 const MINUTES_PER_HOUR = 60;
 const HOURS_PER_DAY = 24;
@@ -30,15 +30,15 @@ interface Due extends CandleSpan {
 }
 
 /**
- * Keeps the leader's candles on the shelf. The shelf is the store of candles that all nodes of the cluster share. The leader sends an
- * hour after each of its closed minutes, and sends a day when the day is sealed. So a new node has all candles, even if its history
- * begins before the log. The same is true for a node that was away for longer than the log reaches back.
+ * Writes the leader's candles to the shared candles, a store that all nodes of the cluster can read. The leader writes an hour after
+ * each closed minute of the hour, and writes a day when the day is sealed. So a new node has all candles, even if its history begins
+ * before the log. The same is true for a node that was away for longer than the log keeps its records.
  */
 export class CandleExchange {
   readonly #options: CandleExchangeOptions;
-  /** The blocks to send, by key on the shelf, in the order in which they became due. */
+  /** The blocks to write, by key in the shared candles, in the order of their due times. */
   readonly #due = new Map<string, Due>();
-  /** The end of the sealed days on the shelf, by the asset's name on the shelf. */
+  /** The end of the sealed days in the shared candles, by the asset's name in the shared candles. */
   readonly #daysEnd = new Map<string, number>();
   #putting = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -49,8 +49,8 @@ export class CandleExchange {
   }
 
   /**
-   * Makes this node keep the shelf from now on.
-   * @param isFirst true if no node has led before; this node then sends all candles to the shelf
+   * Makes this node write the shared candles from now on.
+   * @param isFirst true if no node has led before; this node then writes all its candles
    */
   lead(isFirst: boolean): void {
     const { store, assets } = this.#options;

@@ -8,13 +8,13 @@ export interface CandleSpan {
   readonly number: number;
 }
 
-/** The number of hours on the shelf: two days. Older hours are part of a sealed day. */
+/** The number of hours in the shared candles: two days. Older hours are part of a sealed day. */
 const HOURS_KEPT = 48;
 const NUMBER_BYTES = 4;
 /** The number of digits of an asset's hash. The hash replaces the symbol, because a symbol may have any characters. */
 const ASSET_DIGITS = 32;
 
-/** Returns the word that identifies an asset on the shelf. */
+/** Returns the word that identifies an asset in the shared candles. */
 export function candleAsset({ symbol, signatureType }: AssetName): string {
   return createHash('sha256').update(`${signatureType} ${symbol}`).digest('hex').slice(0, ASSET_DIGITS);
 }

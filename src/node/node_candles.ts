@@ -14,10 +14,10 @@ export interface NodeCandlesOptions {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** The interval at which sealed days are sent to the shelf. */
+/** The interval between writes of sealed days to the shared candles. */
 const DAYS_NS = 10n * NS_PER_SECOND;
 
-/** The candles of a node. The shelf of the cluster has the candles that are no longer in the log. */
+/** The candles of a node. The shared candles of the cluster contain the candles that are no longer in the log. */
 export class NodeCandles {
   readonly #options: NodeCandlesOptions;
   #assets: readonly AssetName[];
@@ -47,8 +47,9 @@ export class NodeCandles {
   }
 
   /**
-   * Reads candles from the shelf, because the servers deleted the log's records before `firstSequence` before this node had read them.
-   * On the first call, the node already has these candles if the servers have deleted no further record since the start.
+   * Reads earlier candles from the shared candles. The servers have deleted the log's records before `firstSequence`, and this node has
+   * not read these records. On the first call, the node already has these candles if the servers have deleted no further record since
+   * the start.
    */
   async missing(firstSequence: number): Promise<void> {
     const { logger } = this.#options;

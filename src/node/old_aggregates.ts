@@ -2,10 +2,7 @@ import type { FeedSource } from '../feed/feed_source.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { endOf } from '../records/next_holding.js';
 
-/**
- * The additional time before a node counts an aggregate as too old by the node's own clock, while a leader exists that can end the
- * aggregate.
- */
+/** The additional age of an aggregate before the node itself stops serving the aggregate. Until then, the leader can end the aggregate. */
 const SLACK_NS = 2n * NS_PER_SECOND;
 
 /**

@@ -197,7 +197,7 @@ export class PublicLog {
     else logger.info('the checkpoints of the public log have the quorum of the witnesses again');
   }
 
-  /** Waits for work on the log. A fork stops the log permanently; after any other error the log tries again. */
+  /** Waits for work on the log. A fork stops the log permanently. After any other error, the log tries again. */
   async #attempt(work: Promise<void>): Promise<void> {
     const { logger, nowMs } = this.#options;
     try {

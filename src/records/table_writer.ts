@@ -91,7 +91,10 @@ export class TableWriter {
     return this.bytes.subarray(0, end);
   }
 
-  /** Writes the number of elements after the field, and begins the elements. */
+  /**
+   * Begins the elements of a vector, behind the field for the number of elements.
+   * @returns the place of the first element
+   */
   #beginElements(alignment: number, bytesMax: number): number {
     const start = aligned(this.#end + 4, Math.max(4, alignment));
     this.#reserve(start + bytesMax + ALIGNMENT);

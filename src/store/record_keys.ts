@@ -36,8 +36,8 @@ export class RecordKeys {
   }
 
   /**
-   * Returns the key of an input. The class keeps the key as long as the bytes of the publisher's key exist, because making the key
-   * takes as long as putting the record.
+   * Returns the key of an input. The class caches the key while the bytes of the publisher's key exist, because making the key takes as
+   * long as putting the record.
    */
   ofInput(asset: AssetName, publisherKey: Buffer): NamedKey {
     const assetKey = this.of(asset);

@@ -46,9 +46,9 @@ export class SilenceWatch {
   }
 
   /**
-   * Returns the time at which a silent log causes the next change of server. During an election among the servers, the log is
-   * silent on every node. So the node changes its server once, and changes it again only after other nodes have had time to
-   * write.
+   * Returns the time at which a silent log causes the next change of server. During an election among the servers, the log is silent on
+   * every node. So the node changes its server only once at first. The node changes its server again only after other nodes have had
+   * time to write.
    */
   #logDueMs(): number {
     const { timing, appliedMs } = this.#options;

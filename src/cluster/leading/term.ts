@@ -34,8 +34,8 @@ export class Term {
     this.epoch = epoch;
     this.#shown = options.shown;
     this.#tickLeaseMs = timing.tickLeaseMs;
-    // The log is written one turn of the event loop later than the ticks, because readers wait for ticks and each write to a socket
-    // takes time.
+    // The log is written one turn of the event loop later than the ticks. Readers wait for ticks, and each write to a socket takes
+    // time.
     this.#writer = new LogWriter({
       bus,
       follower,

@@ -29,9 +29,9 @@ const [ONE, TO_FACTOR, PRODUCT, REST, INVERSE, GENERATOR_PART, KEY_PART] = [0, 1
 const BATCH_BYTES = 7 * NUMBER_BYTES;
 
 /**
- * Verifies many signatures with known keys at once. A signature is valid when digest/s · G + r/s · Q has r as its x, and its y
- * has the parity that the recovery number states. A verification takes 33 % of the time of a recovery, because tables contain the
- * multiples of the keys and because all signatures share the divisions.
+ * Verifies many signatures with known keys at once. A signature is valid when the point digest/s · G + r/s · Q has r as its x, and the
+ * point's y has the parity of the recovery number. A verification takes 33 % of the time of a recovery. Tables contain the multiples of
+ * the keys, and all signatures share the divisions.
  */
 export class EcdsaBatch {
   readonly #tables: Secp256k1Tables;

@@ -41,7 +41,7 @@ assert(ODD_MULTIPLES / 2 <= SUMS_MAX);
 interface Level {
   /** The number of pairs of each sum at this level. */
   readonly pairs: number;
-  /** The address of the references to the points at this level. The next field is the address of their sums. */
+  /** The address of the references to the points at this level. The next field is the address of the sums of these points. */
   readonly references: number;
   readonly sums: number;
 }
