@@ -151,7 +151,7 @@ async function readRange(service: ServerProcess, { times }: StoredPast, detail: 
   return rows / end().serverCpuSeconds;
 }
 
-/** Prints the CPU time of a process to its file 3 when the process ends. */
+/** Prints the CPU time of a process to its file descriptor 3 when the process ends. */
 const PRINT_USAGE = `data:text/javascript,${encodeURIComponent(
   "import { writeSync } from 'node:fs'; import { isMainThread } from 'node:worker_threads'; " +
     "if (isMainThread) process.once('exit', () => { const { user, system } = process.cpuUsage(); writeSync(3, String((user + system) / 1e6)); });",

@@ -63,7 +63,7 @@ export class Claimant {
   }
 
   nextDueMs(): number {
-    // The log may have lost records that this node knows. The servers would then accept a claim in the place of a lost record.
+    // If the log has lost records that this node knows, the servers would accept a claim in the place of a lost record.
     if (this.#isClaiming || this.#options.follower.isBehind) return Number.POSITIVE_INFINITY;
     return Math.max(this.#retryMs, this.#dueMs());
   }

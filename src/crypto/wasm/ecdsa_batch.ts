@@ -22,7 +22,7 @@ const ORDER = limbsOf(GROUP_ORDER).map(Number);
 // The numbers of a signature: the digest, r, s, and the product of all earlier s.
 const [DIGEST, R, S, BEFORE] = [0, 1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number, number];
 const SIGNATURE_BYTES = 4 * NUMBER_BYTES;
-// The numbers of the batch.
+// The addresses of the numbers of the batch.
 const [ONE, TO_FACTOR, PRODUCT, REST, INVERSE, GENERATOR_PART, KEY_PART] = [0, 1, 2, 3, 4, 5, 6].map(
   (i) => i * NUMBER_BYTES,
 ) as [...[number, number, number], ...[number, number, number, number]];
@@ -58,7 +58,7 @@ export class EcdsaBatch {
    * number
    */
   learn(key: number, publicKey65: Uint8Array): boolean {
-    // A waiting signature would be verified with the wrong key.
+    // With a new table, a waiting signature would be verified with the wrong key.
     assert(!this.#keys.slice(0, this.#count).includes(key));
     return this.#tables.fill(1 + key, publicKey65.subarray(1));
   }

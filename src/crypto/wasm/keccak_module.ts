@@ -114,7 +114,7 @@ function round(from: readonly number[], to: readonly number[], number: 0 | 1): C
     }
     for (let x = 0; x < 5; x++) {
       const second = get(ROW[(x + 2) % 5]!);
-      // The operation is (not first) and second.
+      // The operation is `(not first) and second`.
       const mixed = i64Xor(i64And(get(ROW[(x + 1) % 5]!), second), second);
       const value = i64Xor(get(ROW[x]!), mixed);
       const isFirst = x === 0 && y === 0;
