@@ -18,7 +18,7 @@ export interface EvmVerifyJob {
 
 /** The largest number of signers with a table. The tables take 19 MB of memory. */
 const KEYS_MAX = 64;
-// One batch has space for a signature of each signer that has a table.
+// A batch has space for a signature of each signer that has a table.
 assert.equal(KEYS_MAX, BATCH_MAX);
 
 /**
