@@ -54,6 +54,7 @@ export function frameByFrame(
     taxonomyId: 1,
     clock,
     times: new StreamTimes({ clock, node: 0, thread: 0, placeOf: () => NO_DISK }),
+    qualityOf: () => undefined,
     statusesAt: () => new Uint8Array(assets),
     digest: keccak256Into,
     signOne: signPayload,
@@ -78,7 +79,7 @@ export function frameByFrame(
     leave: () => {},
     close: () => {},
   };
-  const options = { channel: '10ms', messageType, marketStatus: false, binary } as const;
+  const options = { channel: '10ms', messageType, marketStatus: false, quality: false, binary } as const;
   const rights = { maySee: () => true };
   const budgets = { signedFrames: UNLIMITED, subscriptionChanges: UNLIMITED, controlMessages: UNLIMITED };
   const session = new StreamSession(engine, connection, options, rights, budgets);

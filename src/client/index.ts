@@ -7,6 +7,7 @@ import { StreamClient } from './prices/stream_client.js';
 import { QuorumClient } from './quorum/quorum_client.js';
 import type { QuorumClientOptions } from './quorum/quorum_options.js';
 
+export type { PriceQuality } from '../wire/price_quality.js';
 export type { Channel, MessageType } from '../wire/stream.js';
 export { Client } from './client.js';
 export {
@@ -36,6 +37,7 @@ export {
   type FrameAsset,
   parseFrame,
   type SignedFrame,
+  type StreamedQuality,
   type UnsignedFrame,
 } from './prices/frame.js';
 export type { LoggedEvent, LogOptions } from './prices/log_options.js';
@@ -45,7 +47,6 @@ export {
   type Candle,
   type CandleQuery,
   type MarketHours,
-  type PriceQuality,
 } from './prices/market_data.js';
 export {
   PricePublisher,

@@ -76,9 +76,7 @@ export interface EdgeHooks {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/**
- * A complete server on one thread. The server serves all readers and publishers. The thread that makes prices feeds it.
- */
+/** A complete server on one thread, for all readers and publishers. The thread that makes prices feeds it. */
 export interface Edge extends Feed {
   /**
    * Resolves when the edge serves.
@@ -155,12 +153,13 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     newTopic: () => fanOut.newTopic(),
     limits: { ...limits, slowConsumerNs: BigInt(limits.slowConsumerMs) * NS_PER_MS },
   };
-  const stream = new StreamEngine({
+  const stream: StreamEngine = new StreamEngine({
     table,
     catalogue: served.catalogue,
     taxonomyId: config.service.taxonomyId,
     times,
     statusesAt: (unixS) => served.markets.statusesAt(unixS),
+    qualityOf: (asset): string | undefined => prices.qualityOf(asset),
     digest: keccak256Into,
     ...createFrameSigner(() => inForceAt(served.identity.streamKeys, clock.nowNs()).key, pool),
     publish(topic, frame, sequence, isBinary) {
@@ -176,7 +175,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     publish: (topic, frame, sequence) => fanOut.publish(topic, frame, sequence),
     ...streaming,
   });
-  const prices = new ServedPrices({ table, stream, aggregates });
+  const prices: ServedPrices = new ServedPrices({ table, stream, aggregates });
 
   function routes() {
     const { catalogue, markets, config: now } = served;

@@ -1,18 +1,15 @@
 import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { AssetIndex } from '../model/asset.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
-import { FrameEncoder } from './encoder.js';
+import { type FrameContent, FrameEncoder } from './encoder.js';
 import { signedFrameCost } from './frame_budgets.js';
 import { type Group, payAlone, type StreamSession } from './group.js';
 import { areSentSoon, frameTime, isTooSoon, laterFrame } from './pace.js';
-import type { PriceTable } from './price_table.js';
 import { SignedBlock } from './signed_block.js';
 import { DIGEST_BYTES, FramePieces, type FrameSigning, smallFirst } from './signed_frames.js';
 import type { StreamQuery } from './stream_options.js';
 
-export interface DeliveryOptions extends FrameSigning {
-  readonly table: PriceTable;
-  readonly taxonomyId: number;
+export interface DeliveryOptions extends FrameSigning, FrameContent {
   readonly clock: Clock;
   readonly times: StreamTimes;
   /** Returns the market status of each asset at a UNIX second, or `NO_SCHEDULE`, by asset index. */
@@ -51,7 +48,7 @@ export class Delivery {
   /** The block of a single frame that is signed on this thread. */
   readonly #block = new SignedBlock();
   readonly #digest = new Uint8Array(DIGEST_BYTES);
-  #encoder: FrameEncoder;
+  #encoder!: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
   /**
@@ -64,7 +61,7 @@ export class Delivery {
   constructor(options: DeliveryOptions, endTurn: (nowNs: TimeNs) => void) {
     this.#options = options;
     this.#endTurn = endTurn;
-    this.#encoder = new FrameEncoder(options.table, options.taxonomyId);
+    this.resize();
     this.#pieces = new FramePieces(options, {
       onSigned: (group, frame, sequence) => this.#publishSigned(group, frame, sequence),
       onFailed: (group) => this.#signingFailed(group),
@@ -78,7 +75,8 @@ export class Delivery {
 
   /** Must be called when the assets of the table have changed. */
   resize(): void {
-    this.#encoder = new FrameEncoder(this.#options.table, this.#options.taxonomyId);
+    const { table, taxonomyId, qualityOf } = this.#options;
+    this.#encoder = new FrameEncoder(table, taxonomyId, qualityOf);
   }
 
   /** Schedules the changes of a `real_time` group for the end of this turn of the event loop, or for 1 ms later. */
@@ -170,7 +168,7 @@ export class Delivery {
     times.set(era, timestampNs);
     const frame = keptFrame
       ? keptFrame.at(timestampNs, statuses)
-      : this.#encoder.unsignedFrame(assets, timestampNs, statuses);
+      : this.#encoder.unsignedFrame(assets, timestampNs, statuses, options.quality);
     if (frame !== undefined) group.lastTimestampNs = timestampNs;
     return frame;
   }
@@ -284,9 +282,9 @@ export class Delivery {
     session.lastFrameNs = frameTime(timestampNs, nowNs);
     session.lastTimestampNs = timestampNs;
     counters.framesMade++;
-    const { messageType, binary } = session.options;
+    const { messageType, quality, binary } = session.options;
     if (messageType === 'unsigned') {
-      session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses));
+      session.connection.send(this.#encoder.unsignedFrame(due, timestampNs, statuses, quality));
       return;
     }
     this.#block.clear();

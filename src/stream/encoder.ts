@@ -42,6 +42,14 @@ export const UNSIGNED_TAIL = ']}';
 const [UNSIGNED] = MESSAGE_TYPES;
 const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
 
+/** The prices of all frames. */
+export interface FrameContent {
+  readonly table: PriceTable;
+  readonly taxonomyId: number;
+  /** Returns the quality of an asset's newest signed aggregate as JSON; `undefined` without an aggregate. */
+  readonly qualityOf: (asset: AssetIndex) => string | undefined;
+}
+
 /**
  * Encodes frames. Returns views of its own buffers, which the next call overwrites.
  *
@@ -54,14 +62,16 @@ const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
 export class FrameEncoder {
   readonly #table: PriceTable;
   readonly #taxonomyId: number;
+  readonly #qualityOf: FrameContent['qualityOf'];
   readonly #unsigned: Buffer;
   readonly #body: Buffer;
   readonly #bodyView: DataView;
   /** The last body. Its view is used again, because most bodies are as long as the body before. */
   #lastBody: Uint8Array = new Uint8Array(0);
 
-  constructor(table: PriceTable, taxonomyId: number) {
+  constructor(table: PriceTable, taxonomyId: number, qualityOf: FrameContent['qualityOf'] = () => undefined) {
     this.#table = table;
+    this.#qualityOf = qualityOf;
     this.#taxonomyId = taxonomyId;
     const assets = table.ids.length;
     this.#body = Buffer.allocUnsafeSlow(VERSIONED_HEAD_BYTES + assets * VERSIONED_LAYOUT.asset.bytes);
@@ -73,8 +83,15 @@ export class FrameEncoder {
    * Returns the finished `unsigned` frame.
    * @param assets indexes of live assets, ascending by ID
    * @param statuses the market status or {@link NO_SCHEDULE} by asset index, for connections with `addtl_attrs=ms`
+   * @param isRated true for connections with `addtl_attrs=quality`
    */
-  unsignedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses?: Uint8Array): Buffer {
+  unsignedFrame(
+    assets: readonly AssetIndex[],
+    timestampNs: TimeNs,
+    statuses?: Uint8Array,
+    isRated = false,
+  ): Buffer {
+    if (isRated) return this.#ratedFrame(assets, timestampNs, statuses);
     const head = unsignedHead(this.#taxonomyId, timestampNs);
     let text = head;
     for (let i = 0; i < assets.length; i++) {
@@ -140,6 +157,17 @@ export class FrameEncoder {
       i += run;
     }
     return this.#lastBody;
+  }
+
+  /** Returns a frame with qualities, in memory of its own: the lengths of qualities have no small limit. */
+  #ratedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses: Uint8Array | undefined): Buffer {
+    const elements = assets.map((asset) => {
+      const text = unsignedElement(this.#table, asset, statuses?.[asset] ?? NO_SCHEDULE);
+      const quality = this.#qualityOf(asset);
+      return quality === undefined ? text : `${text.slice(0, -1)},"quality":${quality}}`;
+    });
+    const list = elements.join('').slice(1);
+    return Buffer.from(`${unsignedHead(this.#taxonomyId, timestampNs)}[${list}${UNSIGNED_TAIL}`, 'latin1');
   }
 
   /** Writes a body without its hex. */

@@ -42,7 +42,7 @@ export class Group extends ReaderGroup<StreamSession> {
   readonly intervalMs: number | undefined;
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** The frame that is kept between ticks; only for `unsigned` fixed channels, and only while there is memory for it. */
+  /** The frame that is kept between ticks; only for `unsigned` fixed channels without `quality`, and only while there is memory for it. */
   keptFrame: KeptFrame | undefined;
 
   constructor(

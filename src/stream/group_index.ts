@@ -91,7 +91,8 @@ export class GroupIndex {
   }
 
   #keepFrame(group: Group): void {
-    if (group.intervalMs === undefined || group.options.messageType !== 'unsigned') return;
+    const { messageType, quality } = group.options;
+    if (group.intervalMs === undefined || messageType !== 'unsigned' || quality) return;
     const bytes = keptFrameBytes(group.assets.length);
     if (this.#keptBytes + bytes > KEPT_BYTES_MAX) return;
     this.#keptBytes += bytes;

@@ -18,6 +18,8 @@ export interface StreamQuery {
   readonly messageType: MessageType;
   /** True for `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
   readonly marketStatus: boolean;
+  /** True for `addtl_attrs=quality`: each asset has the facts about the inputs of its newest signed aggregate. Only for `unsigned`. */
+  readonly quality: boolean;
   /** True for signed frames with `encoding=binary`: each frame is the bytes of its payload. */
   readonly binary: boolean;
 }
@@ -31,10 +33,13 @@ export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQu
   const attributes = query.get('addtl_attrs')?.split(',') ?? [];
   const unknown = attributes.filter((name) => !(ATTRIBUTES as readonly string[]).includes(name));
   if (unknown.length > 0) return `addtl_attrs must be a list of ${ATTRIBUTES.join(', ')}`;
+  const quality = attributes.includes('quality');
+  if (quality && messageType !== 'unsigned')
+    return `addtl_attrs may have quality only with message_type=unsigned, because payloads have no room for it`;
   const encoding = query.get('encoding') ?? DEFAULT_ENCODING;
   if (!isEncoding(encoding)) return `encoding must be one of ${ENCODINGS.join(', ')}`;
   const binary = encoding === 'binary' && messageType === 'signed_ecdsa';
-  return sharedOptions({ channel, messageType, marketStatus: attributes.includes('ms'), binary });
+  return sharedOptions({ channel, messageType, marketStatus: attributes.includes('ms'), quality, binary });
 }
 
 const KNOWN_OPTIONS = new Map<string, StreamQuery>();
@@ -51,8 +56,8 @@ function sharedOptions(query: StreamQuery): StreamQuery {
 }
 
 /** Returns a text that is equal for equal options. */
-export function optionsKey({ channel, messageType, marketStatus, binary }: StreamQuery): string {
-  return `${channel} ${messageType} ${marketStatus} ${binary}`;
+export function optionsKey({ channel, messageType, marketStatus, quality, binary }: StreamQuery): string {
+  return `${channel} ${messageType} ${marketStatus} ${quality} ${binary}`;
 }
 
 function isChannel(text: string): text is Channel {

@@ -32,8 +32,11 @@ export type MessageType = (typeof MESSAGE_TYPES)[number];
 export const ENCODINGS = ['json', 'binary'] as const;
 export type FrameEncoding = (typeof ENCODINGS)[number];
 
-/** The names in `addtl_attrs`. `ms` adds the market status of each asset. */
-export const ATTRIBUTES = ['ms'] as const;
+/**
+ * The names in `addtl_attrs`. `ms` adds the market status of each asset. `quality` adds the facts about the inputs of the asset's newest
+ * signed aggregate, in unsigned frames: the layouts of payloads have no room for them that today's decoders would skip.
+ */
+export const ATTRIBUTES = ['ms', 'quality'] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
 
 /** The channel of a connection that names no channel. */

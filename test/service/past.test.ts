@@ -55,6 +55,15 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
       (await get(`${service.url}/v1/prices/at?assets=${symbol}&timestamp=${timeNs}`)).text();
     for (const [i, text] of texts.entries()) {
       t.equal(await at(times[i]!), text, `${symbol}: in force when it was signed`);
+      const rated = await get(
+        `${service.url}/v1/prices/at?assets=${symbol}&timestamp=${times[i]}&quality=true`,
+      );
+      const inputNs = /"data":\{"[A-Z]+":\{"timestamp":(\d+)/.exec(text)![1]!;
+      t.equal(
+        await rated.text(),
+        `${text.slice(0, -3)},"quality":{"publishers":1,"newest_input_age_ns":${times[i]! - BigInt(inputNs)},"input_spread":"0"}}}}`,
+        `${symbol}: with the facts about its inputs`,
+      );
       if (i > 0) t.not(await at(times[i]! - 1n), text, `${symbol}: and not before`);
     }
   }

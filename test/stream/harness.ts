@@ -23,6 +23,7 @@ export const REAL_TIME: StreamQuery = {
   channel: 'real_time',
   messageType: 'unsigned',
   marketStatus: false,
+  quality: false,
   binary: false,
 };
 export const SIGNED_REAL_TIME: StreamQuery = { ...REAL_TIME, messageType: 'signed_ecdsa' };
@@ -66,6 +67,7 @@ export class Harness {
       taxonomyId: TAXONOMY_ID,
       clock: this.clock,
       times: this.times,
+      qualityOf: () => undefined,
       statusesAt: () => this.statuses,
       digest: keccak256Into,
       signOne,

@@ -161,7 +161,13 @@ async function comeToRest(real: Real): Promise<void> {
   }
 }
 
-const TEN_MS = { channel: '10ms', messageType: 'unsigned', marketStatus: false, binary: false } as const;
+const TEN_MS = {
+  channel: '10ms',
+  messageType: 'unsigned',
+  marketStatus: false,
+  quality: false,
+  binary: false,
+} as const;
 
 /**
  * Steps for a connection that receives no frame before a step back. This connection is the second member of a group that has

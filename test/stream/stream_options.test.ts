@@ -4,13 +4,20 @@ import { parseStreamOptions } from '../../src/stream/stream_options.js';
 const parse = (query: Record<string, string>) => parseStreamOptions(new Map(Object.entries(query)));
 
 test('the defaults, and every value', async (t) => {
-  t.same(parse({}), { channel: 'real_time', messageType: 'unsigned', marketStatus: false, binary: false });
+  t.same(parse({}), {
+    channel: 'real_time',
+    messageType: 'unsigned',
+    marketStatus: false,
+    quality: false,
+    binary: false,
+  });
   for (const channel of ['10ms', '20ms', '50ms', '100ms', '500ms', '1s', 'real_time'])
     t.match(parse({ channel }), { channel });
   t.same(parse({ channel: '1s', message_type: 'signed_ecdsa', addtl_attrs: 'ms', more: 'x' }), {
     channel: '1s',
     messageType: 'signed_ecdsa',
     marketStatus: true,
+    quality: false,
     binary: false,
   });
   t.match(parse({ encoding: 'binary', message_type: 'signed_ecdsa' }), { binary: true });
@@ -31,5 +38,10 @@ test('any other value is refused with the allowed ones', async (t) => {
   for (const encoding of ['', 'hex', 'BINARY', 'binary,json', 'toString'])
     t.equal(parse({ encoding }), 'encoding must be one of json, binary');
   for (const addtl_attrs of ['', 'ms,', 'ms,x', 'MS', ' ms'])
-    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms');
+    t.equal(parse({ addtl_attrs }), 'addtl_attrs must be a list of ms, quality');
+  t.match(parse({ addtl_attrs: 'quality,ms' }), { quality: true, marketStatus: true });
+  t.match(
+    parse({ addtl_attrs: 'quality', message_type: 'signed_ecdsa' }),
+    /^addtl_attrs .* message_type=unsigned/,
+  );
 });

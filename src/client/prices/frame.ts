@@ -1,5 +1,6 @@
 import { type Price, parsePrice } from '../../model/price.js';
 import { parseTimeNs, type TimeNs } from '../../model/time.js';
+import type { PriceQuality } from '../../wire/price_quality.js';
 import {
   ERROR_TYPE,
   MESSAGE_TYPES,
@@ -37,6 +38,14 @@ export interface FrameAsset {
   readonly value: Price;
   /** The market status code; absent without the attribute `ms`, and for an asset without a schedule. */
   readonly marketStatus?: number;
+  /** The inputs of the asset's newest signed aggregate; absent without the attribute `quality`, and before the first aggregate. */
+  readonly quality?: StreamedQuality;
+}
+
+/** The facts about the inputs of an asset's newest signed aggregate. No signature covers them in a stream. */
+export interface StreamedQuality extends PriceQuality {
+  /** The time at which the service signed that aggregate, in UNIX nanoseconds. */
+  readonly signedAtNs: bigint;
 }
 
 /** A frame with a signed payload, which {@link verifyPayload} checks. */
@@ -87,6 +96,9 @@ export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | E
  */
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
+/** The times of qualities, as {@link TIMESTAMP}. */
+const QUALITY_TIMES = /((?<!\\)"(?:newest_input_age_ns|signed_at)":\s*)(-?\d+)(?=[,}\s])/g;
+
 /**
  * Reads a text frame of a stream and keeps every digit of its timestamp.
  * @returns the frame, or another message of the service, such as the answer to a subscription; `undefined` for any other text
@@ -125,7 +137,8 @@ export function parseFrame(text: string): Message | undefined {
 }
 
 function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedFrame | undefined {
-  const { tax, ts, a } = fields;
+  const { tax, ts } = fields;
+  const a = hasQuality(fields['a']) ? exactAssets(text) : fields['a'];
   const timestampNs = typeof ts === 'string' ? parseTimeNs(ts) : undefined;
   if (typeof tax !== 'number' || timestampNs === undefined || !Array.isArray(a)) return undefined;
   const assets = a.map(frameAsset);
@@ -133,10 +146,50 @@ function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedF
   return { type: UNSIGNED, taxonomyId: tax, timestampNs, assets: assets as FrameAsset[], text };
 }
 
-function frameAsset(pair: { id?: unknown; v?: unknown; ms?: unknown } | null): FrameAsset | undefined {
+function hasQuality(assets: unknown): boolean {
+  return Array.isArray(assets) && assets.some((asset: FramePair | null) => isRated(asset));
+}
+
+function isRated(asset: FramePair | null): boolean {
+  return typeof asset?.quality === 'object' && asset.quality !== null;
+}
+
+/** Returns the assets of a frame with the times of their qualities as texts. */
+function exactAssets(text: string): unknown {
+  return (JSON.parse(text.replace(QUALITY_TIMES, '$1"$2"')) as { readonly a?: unknown }).a;
+}
+
+interface FramePair {
+  readonly id?: unknown;
+  readonly v?: unknown;
+  readonly ms?: unknown;
+  readonly quality?: unknown;
+}
+
+function frameAsset(pair: FramePair | null): FrameAsset | undefined {
   const value = typeof pair?.v === 'string' ? parsePrice(pair.v) : undefined;
   if (value === undefined || typeof pair?.id !== 'number') return undefined;
-  return typeof pair.ms === 'number' ? { id: pair.id, value, marketStatus: pair.ms } : { id: pair.id, value };
+  const asset =
+    typeof pair.ms === 'number' ? { id: pair.id, value, marketStatus: pair.ms } : { id: pair.id, value };
+  const quality = isRated(pair) ? readQuality(pair.quality) : undefined;
+  return quality === undefined ? asset : { ...asset, quality };
+}
+
+/** Reads a quality whose times are texts. */
+function readQuality(value: unknown): StreamedQuality | undefined {
+  const { publishers, newest_input_age_ns, input_spread, signed_at } = value as Record<string, unknown>;
+  const [age, spread, signedAt] = [newest_input_age_ns, input_spread, signed_at].map(String);
+  if (
+    typeof publishers !== 'number' ||
+    ![age!, spread!, signedAt!].every((text) => /^-?\d{1,39}$/.test(text))
+  )
+    return undefined;
+  return {
+    publishers,
+    newestInputAgeNs: BigInt(age!),
+    inputSpread: BigInt(spread!),
+    signedAtNs: BigInt(signedAt!),
+  };
 }
 
 function ids(value: unknown): number[] {

@@ -1,3 +1,4 @@
+import { qualityOf } from '../../wire/price_quality.js';
 import type { SignedLine } from '../connect/platform.js';
 import type { RestService } from '../connect/rest_service.js';
 import { aggregatePrice } from '../verify/aggregate_price.js';
@@ -5,7 +6,7 @@ import { parseHexInteger } from '../verify/bytes.js';
 import { type Check, type Signers, signersOf } from '../verify/checks.js';
 import { parseExactJson } from '../verify/exact_json.js';
 import type { ClientContext } from './client_context.js';
-import { AggregatePrice, keptPriceOf, qualityOf } from './market_data.js';
+import { AggregatePrice, keptPriceOf } from './market_data.js';
 
 /** The number of forms that are remembered. A service has one for each key and number of inputs. */
 const FORMS_MAX = 1_000;

@@ -4,6 +4,7 @@ import {
   type MarketStatus,
 } from '../../wire/market_status_codes.js';
 import { REST_PATHS } from '../../wire/paths.js';
+import { type PriceQuality, qualityOf } from '../../wire/price_quality.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import type { SignatureType } from '../../wire/signatures.js';
 import { ProtocolError, UnverifiedError } from '../connect/errors.js';
@@ -54,19 +55,6 @@ export interface MarketHours {
   readonly next: MarketStatusName;
   /** The time of the next change, in UNIX seconds. */
   readonly changesAt: number;
-}
-
-/** The inputs of an aggregated price: the prices that publishers signed. The numbers come from the inputs that were verified. */
-export interface PriceQuality {
-  /** The number of publishers whose prices count. */
-  readonly publishers: number;
-  /**
-   * The age of the newest input when the service signed, in nanoseconds; negative when a publisher's clock is ahead. Publishers sign only
-   * the seconds of their times.
-   */
-  readonly newestInputAgeNs: bigint;
-  /** The difference of the highest and the lowest input, times 10^18. */
-  readonly inputSpread: bigint;
 }
 
 /**
@@ -218,26 +206,6 @@ function priceOf(
     checks,
     qualityOf(publishers ?? [], signed.timestampNs),
   );
-}
-
-/** Returns the facts about the inputs of an aggregate; `undefined` without inputs. */
-export function qualityOf(
-  inputs: readonly { readonly price: bigint; readonly timestampNs: bigint }[],
-  signedNs: bigint,
-): PriceQuality | undefined {
-  const [first] = inputs;
-  if (first === undefined) return undefined;
-  let { price: lowest, price: highest, timestampNs: newestNs } = first;
-  for (const { price, timestampNs } of inputs) {
-    if (price < lowest) lowest = price;
-    if (price > highest) highest = price;
-    if (timestampNs > newestNs) newestNs = timestampNs;
-  }
-  return {
-    publishers: inputs.length,
-    newestInputAgeNs: signedNs - newestNs,
-    inputSpread: highest - lowest,
-  };
 }
 
 /** Returns the time at which an aggregate says it was signed; `undefined` for another form, which no check passes. */

@@ -14,7 +14,7 @@ export function describePayload(): string {
     table(PAYLOAD_SIGNATURE.fields),
     'Behind it, without `addtl_attrs`:',
     layoutTable(SIMPLIFIED_LAYOUT),
-    'Behind it, with `addtl_attrs`:',
+    'Behind it, with `addtl_attrs=ms`:',
     layoutTable(VERSIONED_LAYOUT),
   ].join('\n\n');
 }

@@ -276,6 +276,18 @@ export const assetParameter = {
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$`, maxLength: SYMBOL_LENGTH_MAX }),
 } as const;
 
+/** A parameter that adds facts to an aggregate. */
+export const qualityParameter = {
+  description:
+    "With `true`, each aggregate whose inputs are kept has `quality`: the number of publishers that counted, the newest input's age and the spread of the inputs",
+  required: false,
+  schema: z
+    .string()
+    .refine((text) => text === 'true' || text === 'false', 'must be true or false')
+    .transform((text) => text === 'true')
+    .meta({ type: 'boolean' }),
+} as const;
+
 /** A parameter that chooses between the assets of a symbol. */
 export const signatureTypeParameter = {
   description: 'Signature type. Without it, a symbol that has both types means its EVM asset',

@@ -2,6 +2,7 @@ import { ALGORITHM_VERSION, algorithmChecksum } from '../../crypto/algorithm_def
 import { toHex } from '../../model/hex.js';
 import type { PublisherPrice, SignedAggregate } from '../../model/signed_price.js';
 import type { ShownFacts } from '../../past/kept_entry.js';
+import { qualityFields, qualityOf } from '../../wire/price_quality.js';
 import { signedPriceField } from '../../wire/service_name.js';
 
 /**
@@ -60,6 +61,12 @@ export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts
     `"checksum":"${shown.checksum}"}}` +
     `${hasInputs ? `,"signed_prices":${signedPricesJson(aggregate)}` : ''}}`
   );
+}
+
+/** Adds the facts about the inputs of an aggregate to its text. An aggregate whose inputs are no longer kept has none. */
+export function withQuality(text: string, { inputs, signedAtNs }: SignedAggregate): string {
+  const quality = qualityOf(inputs, signedAtNs);
+  return quality === undefined ? text : `${text.slice(0, -1)},"quality":{${qualityFields(quality)}}}`;
 }
 
 /** Writes the publishers' prices of an aggregate. */

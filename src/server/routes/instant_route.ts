@@ -6,6 +6,7 @@ import { REST_PATHS } from '../../wire/paths.js';
 import {
   assetsParameter,
   type FindAsset,
+  qualityParameter,
   type Route,
   type RouteAnswer,
   type RouteError,
@@ -15,7 +16,7 @@ import {
 } from '../rest/route.js';
 import type { keptSignedPrice } from '../schemas/past_schemas.js';
 import { assetId } from '../schemas/value_schemas.js';
-import { shownAggregateJson } from './aggregate_json.js';
+import { shownAggregateJson, withQuality } from './aggregate_json.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
@@ -52,10 +53,11 @@ export function instantRoutes(
           },
           assets: assetsParameter(assetsPerRequestMax),
           signature_type: signatureTypeParameter,
+          quality: qualityParameter,
         },
         response: z.record(assetId, keptPrice),
         errors: [400, 404, 410, 500, 503],
-        handle({ timestamp, assets: symbols, signature_type: signatureType }, token) {
+        handle({ timestamp, assets: symbols, signature_type: signatureType, quality }, token) {
           const aheadNs = timestamp - clock.nowNs();
           if (aheadNs > 0n) return { status: 400, error: 'timestamp lies in the future' };
           const wanted = wantedNames(
@@ -65,7 +67,7 @@ export function instantRoutes(
             assetsPerRequestMax,
           );
           if ('error' in wanted) return wanted;
-          return access.request(token.name, () => past.answer(token.name, wanted, timestamp));
+          return access.request(token.name, () => past.answer(token.name, wanted, timestamp, quality));
         },
       }),
     ],
@@ -73,7 +75,11 @@ export function instantRoutes(
 }
 
 /** The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. */
-type Instant = { readonly text: string } | 'nothing' | 'damaged' | 'not on disk';
+type Instant =
+  | { readonly text: string; readonly aggregate: SignedAggregate }
+  | 'nothing'
+  | 'damaged'
+  | 'not on disk';
 
 class InstantReader {
   readonly #options: InstantRouteOptions;
@@ -88,6 +94,7 @@ class InstantReader {
     caller: string,
     wanted: readonly WantedName[],
     atNs: bigint,
+    isRated = false,
   ): Promise<RouteAnswer | RouteError> {
     await this.#access.settled(atNs);
     const missing: WantedName[] = [];
@@ -109,7 +116,7 @@ class InstantReader {
         (await this.#readiness(one, atNs)) ??
           (await this.#options.pastTurns.run(caller, () => this.#onDisk(one, atNs))),
       );
-    return (await this.#fault(found, atNs)) ?? dataOf(wanted, found);
+    return (await this.#fault(found, atNs)) ?? dataOf(wanted, found, isRated);
   }
 
   /** Returns the state of an asset that has not changed since the instant; `undefined` if the asset changed or is not listed. */
@@ -117,7 +124,7 @@ class InstantReader {
     const newest = isListed ? this.#options.newest(name!) : undefined;
     if (newest === undefined || newest.timeNs > atNs || newest.state === 'gap') return undefined;
     const { aggregate } = newest;
-    return aggregate === undefined ? 'nothing' : { text: this.#options.aggregateJson(aggregate) };
+    return aggregate === undefined ? 'nothing' : { text: this.#options.aggregateJson(aggregate), aggregate };
   }
 
   async #readiness({ names, isListed }: WantedName, atNs: bigint): Promise<Instant | undefined> {
@@ -136,7 +143,10 @@ class InstantReader {
         const entry = await past.inForce(name, atNs);
         if (entry?.kind === 'gap') return 'damaged';
         if (entry?.kind === 'priced')
-          return { text: shownAggregateJson(entry.aggregate, entry.shown, entry.hasInputs) };
+          return {
+            text: shownAggregateJson(entry.aggregate, entry.shown, entry.hasInputs),
+            aggregate: entry.aggregate,
+          };
       }
       return 'nothing';
     } catch (error) {
@@ -182,11 +192,14 @@ class InstantReader {
 function dataOf(
   wanted: readonly WantedName[],
   found: ReadonlyMap<WantedName, Instant>,
+  isRated: boolean,
 ): RouteAnswer | RouteError {
   const texts: string[] = [];
   for (const one of wanted) {
     const state = found.get(one)!;
-    if (typeof state === 'object') texts.push(`${JSON.stringify(one.symbol)}:${state.text}`);
+    if (typeof state !== 'object') continue;
+    const text = isRated ? withQuality(state.text, state.aggregate) : state.text;
+    texts.push(`${JSON.stringify(one.symbol)}:${text}`);
   }
   if (texts.length === 0) return { status: 404, error: 'none of the assets had a price at timestamp' };
   return { data: `{${texts.join()}}` };

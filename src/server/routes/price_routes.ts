@@ -11,6 +11,7 @@ import {
   assetsParameter,
   type FindAsset,
   findAssets,
+  qualityParameter,
   type Route,
   type RouteResult,
   signatureTypeParameter,
@@ -18,6 +19,7 @@ import {
   unixSeconds,
 } from '../rest/route.js';
 import { type aggregatedSignedPrice, assetId } from '../schemas/value_schemas.js';
+import { withQuality } from './aggregate_json.js';
 
 export interface PriceSource {
   /** Returns the newest aggregate; `undefined` while the asset has no live price. */
@@ -45,6 +47,7 @@ export function priceRoutes(
   signedPrice: ReturnType<typeof aggregatedSignedPrice>,
 ): [string, Route][] {
   const { symbols, prices, clock, aggregateJson, assetsPerRequestMax } = options;
+  const ratedJson = (aggregate: SignedAggregate) => withQuality(aggregateJson(aggregate), aggregate);
   const byAsset = z.record(assetId, signedPrice);
 
   const find = (wanted: AssetSelection, token: Token) =>
@@ -67,10 +70,14 @@ export function priceRoutes(
       REST_PATHS.latest,
       tokenRoute({
         summary: 'The latest aggregated signed price of each asset that has a live one',
-        parameters: { assets: assetsParameter(assetsPerRequestMax), signature_type: signatureTypeParameter },
+        parameters: {
+          assets: assetsParameter(assetsPerRequestMax),
+          signature_type: signatureTypeParameter,
+          quality: qualityParameter,
+        },
         response: byAsset,
         errors: [400],
-        handle({ assets: symbols, signature_type: signatureType }, token) {
+        handle({ assets: symbols, signature_type: signatureType, quality }, token) {
           const assets = find({ symbols, signatureType }, token);
           if ('error' in assets) return assets;
           // The closure keeps the times and not the aggregates, so the garbage collector can free replaced aggregates. The times
@@ -78,7 +85,7 @@ export function priceRoutes(
           const signedAtNs = assets.map((asset) => prices.latest(asset)?.signedAtNs);
           let version = prices.latestVersion();
           return {
-            data: entriesJson(assets, (asset) => prices.latest(asset), aggregateJson),
+            data: entriesJson(assets, (asset) => prices.latest(asset), quality ? ratedJson : aggregateJson),
             isCurrent() {
               if (version === prices.latestVersion()) return true;
               version = prices.latestVersion();

@@ -27,6 +27,7 @@ import {
   assetId,
   marketStatusCode,
   metadata,
+  priceQuality,
   quantizedPrice,
   streamingAssetId,
   taxonomyId,
@@ -61,7 +62,11 @@ export const streamQuery = z.object({
     .string()
     .regex(new RegExp(`^${attributeNames}(?:,${attributeNames})*$`))
     .optional()
-    .describe('Comma-separated list. `ms` adds to each asset the market status at the time of the frame'),
+    .describe(
+      'Comma-separated list. `ms` adds to each asset the market status at the time of the frame. `quality` adds the number of publishers, ' +
+        "the newest input's age and the spread of the inputs of its newest signed aggregate, only with `message_type=unsigned`: the decoders " +
+        'of today refuse a payload with another attribute than `ms`',
+    ),
 });
 
 /** The query of the publisher paths. */
@@ -156,6 +161,14 @@ export const unsignedFrame = z
           ms: marketStatusCode
             .optional()
             .describe('Only with `addtl_attrs=ms`, and only of assets with a market schedule'),
+          quality: priceQuality
+            .extend({ signed_at: timestampNs.describe('When the service signed that aggregate') })
+            .meta({ id: 'StreamedPriceQuality' })
+            .optional()
+            .describe(
+              "Only with `addtl_attrs=quality`: the inputs of the asset's newest signed aggregate, which may be older than `v` by " +
+                'up to `clock_period`. Absent until an aggregate is signed',
+            ),
         }),
       )
       .min(1)

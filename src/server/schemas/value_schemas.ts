@@ -102,6 +102,19 @@ const trigger = z.enum(TRIGGERS).meta({
   description: 'Why it was signed: its period is over, or the price moved far enough',
 });
 
+/** The facts about the inputs of an aggregate. */
+export const priceQuality = z
+  .strictObject({
+    publishers: z.int().min(1).describe('The number of publishers whose prices count'),
+    newest_input_age_ns: z
+      .bigint()
+      .describe(
+        'The age of the newest input when the service signed, in nanoseconds; negative when a publisher is ahead of the clock',
+      ),
+    input_spread: quantizedPrice.describe('The difference of the highest and the lowest input, times 10^18'),
+  })
+  .meta({ id: 'PriceQuality' });
+
 /** @param serviceName the configuration's `service.name`, the first word of `service_signed_price` */
 export function aggregatedSignedPrice(serviceName: string) {
   const serviceSignedPrice = z
@@ -123,6 +136,9 @@ export function aggregatedSignedPrice(serviceName: string) {
       price: quantizedPrice,
       [signedPriceField(serviceName)]: serviceSignedPrice,
       signed_prices: z.array(publisherSignedPrice).describe('The inputs, sorted by publisher key'),
+      quality: priceQuality
+        .optional()
+        .describe(`Only on \`${REST_PATHS.latest}\` and \`${REST_PATHS.at}\` with \`quality=true\``),
     })
     .meta({ id: 'AggregatedSignedPrice' });
 }
