@@ -10,7 +10,7 @@ export interface AggregateListenerEvents {
   readonly onDown: (reason: string) => void;
 }
 
-/** The silence after which a connection is probed. */
+/** The silence after which the listener probes a connection. */
 const QUIET_MS = 20_000;
 const ASSETS_MAX = 10_000;
 
@@ -45,7 +45,7 @@ export class AggregateListener {
     });
   }
 
-  /** Connects to the streams. @throws Error when the service does not name its assets */
+  /** Connects to the streams. @throws Error when the service does not list its assets */
   static async open(url: string, token: string, events: AggregateListenerEvents): Promise<AggregateListener> {
     const response = await fetch(`${url}${REST_PATHS.assets}`, {
       headers: { Authorization: `Basic ${token}` },

@@ -21,8 +21,9 @@ export interface ChainFile {
 }
 
 /**
- * Reads a chain of announcements for its operator, whose own keys it names. The chain must hold in itself.
- * @throws Error when it does not
+ * Reads a chain of announcements for the operator who owns the chain. The function checks each announcement with the keys in the
+ * chain itself.
+ * @throws Error when the chain is invalid
  */
 export function readChainFile(file: string): ChainFile {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -33,7 +34,10 @@ export function readChainFile(file: string): ChainFile {
   return { text, lines, newest: chain.list };
 }
 
-/** Signs a list, and returns the chain's text with it. @throws Error when the key may not sign the next announcement */
+/**
+ * Signs a list, and returns the text of the chain with the new list. @throws Error when the key may not sign the next
+ * announcement
+ */
 export function withAnnouncement(file: ChainFile, list: AnnouncedList, secretKey: Uint8Array): string {
   const body = encodeAnnouncedList(list);
   const { r, s, recovery } = signDigest(CHAIN_CRYPTO.keccak256(announcementMessage(body)), secretKey);

@@ -3,7 +3,7 @@ import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
 import { bytesText } from './store_command.js';
 
-/** Adds `backup DIR --from FOLDER`. The exit status is 1 if no backup was made. */
+/** Adds `backup DIR --from FOLDER`. The exit status is 1 if the command made no backup. */
 export function registerBackup(
   program: Command,
   { stdout, stderr }: Pick<CommandStreams, 'stdout' | 'stderr'> = process,
@@ -16,7 +16,7 @@ export function registerBackup(
     .action(async (dir: string, { from }: { from: string }) => {
       const progress = new Progress(stderr);
       try {
-        // The module is loaded only here, because it loads a native add-on.
+        // The command loads the module here, because the module loads a native add-on.
         const { backUp } = await import('../store/folder_copy.js');
         const { fileBytes, tables } = await backUp(from, dir, (...step) => progress.update(...step));
         progress.clear();

@@ -12,13 +12,13 @@ export interface ChainOptions {
 }
 
 const NS_PER_S = 1_000_000_000n;
-/** The place of the service's signed time in an aggregate. */
+/** The pattern of the field with the service's signed time in an aggregate. */
 const SIGNED_FIELD = /_signed_price$/;
 
 /**
  * Follows the chain of announcements that the options name.
- * @returns the keys that may have signed an input at its time; `undefined` without a chain
- * @throws Error when the chain is refused, with the announcement at which it is
+ * @returns the keys that were allowed to sign an input at its time; `undefined` without a chain
+ * @throws Error when the chain is refused; the message names the refused announcement
  */
 export function chainSigners(options: ChainOptions): ((input: string) => readonly string[]) | undefined {
   const { chain, root, signer } = options;
@@ -39,7 +39,7 @@ export function chainSigners(options: ChainOptions): ((input: string) => readonl
         : 'check' in payload
           ? []
           : keysAt(list, ['stream'], Number(payload.timestampNs / NS_PER_S));
-    // An empty list of signers would be a wrong option. No key has the address 0.
+    // An empty list of signers would be an invalid option. No key has the address 0.
     return keys.length > 0 ? [...new Set(keys)] : ['0x0'];
   };
 }
@@ -51,14 +51,14 @@ function announcementsOf(text: string): readonly string[] {
   return announcements ?? [];
 }
 
-/** Returns the text of each aggregate in a REST answer; other texts as they are. */
+/** Returns the text of each aggregate in a REST answer. Returns any other text unchanged. */
 export function aggregatesIn(text: string): string[] {
   const { data } = (parseExactJson(text) ?? {}) as { data?: unknown };
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return [text];
   return Object.entries(data).map(([symbol, aggregate]) => writeExactJson({ data: { [symbol]: aggregate } }));
 }
 
-/** Returns the UNIX seconds at which the aggregates in a JSON text were signed, at most one for each aggregate. */
+/** Returns the UNIX seconds of the signatures of the aggregates in a JSON text, at most one second for each aggregate. */
 function timesOf(text: string): number[] {
   const times: number[] = [];
   const visit = (value: unknown, depth: number): void => {

@@ -10,7 +10,9 @@ export interface CommandStreams {
   readonly stderr: NodeJS.WritableStream;
 }
 
-/** Adds the options of every command that connects to a service. @param needsToken false: the command itself checks for a token */
+/**
+ * Adds the options of every command that connects to a service. @param needsToken false if the command itself checks for a token
+ */
 export function withConnectionOptions(
   command: Command,
   { stderr }: CommandStreams,
@@ -39,10 +41,10 @@ export const SIGNER_OPTION = [
   collectSigner,
 ] as const;
 
-/** The exit status when no check failed but no signer was named, so that nothing is verified. */
+/** The exit status when no check failed and the caller named no signer. Without a signer, nothing is verified. */
 export const EXIT_NOT_VERIFIED = 3;
 
-/** Returns the end of the line about an item whose signer was recovered but was not named by the caller. */
+/** Returns the end of the line about an item with a recovered signer that the caller did not name. */
 export function notVerified(signer: string): string {
   return `recovered ${signer}, NOT verified: --signer names no address`;
 }
@@ -56,12 +58,15 @@ function collectSigner(signer: string, signers: readonly string[] = []): readonl
 /** Opens a socket of the package `ws`, because such a socket can send the token's header. */
 export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
 
-/** Returns one line for users about a missing connection. */
+/** Returns one line for users about a lost or refused connection. */
 export function describeDown(url: string, { reason, httpStatus }: Down): string {
   return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || plainReason(reason)}`;
 }
 
-/** Says in words that a secure address leads to a listener without TLS, which the TLS library calls a wrong version number. */
+/**
+ * Describes a TLS error in plain words. The TLS library reports a wrong version number when a secure address leads to a listener
+ * without TLS.
+ */
 export function plainReason(reason: string): string {
   return /wrong version number|packet length too long/.test(reason)
     ? 'no TLS answers at this address; a service without TLS has an address that begins with ws:// or http://'
@@ -78,8 +83,8 @@ export const REFUSALS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Writes lines until the reader closes the stream. A closed stream is no error: `tickseal subscribe … | head`
- * ends quietly.
+ * Writes lines until the reader closes the stream. A closed stream is not an error: `tickseal subscribe … | head` ends without a
+ * message.
  */
 export class LineWriter {
   readonly #stream: NodeJS.WritableStream;
@@ -97,7 +102,7 @@ export class LineWriter {
     return this.#isClosed;
   }
 
-  /** Writes a line. Returns `false` when the reader is behind; a `drain` event then follows. */
+  /** Writes a line. Returns `false` when the stream's buffer is full; a `drain` event then follows. */
   write(line: string): boolean {
     return this.#isClosed || this.#stream.write(`${line}\n`);
   }

@@ -14,10 +14,10 @@ interface ClusterInitOptions {
 }
 
 const NATS_PORT = 4_222;
-/** The largest port of a server for nodes: its other ports come up to 4,000 later. */
+/** The largest port of a server for nodes. The server's other ports are up to 4,000 larger. */
 const PORT_MAX = 61_535;
 
-/** Adds `tickseal cluster-init`. Exit status 1: the files cannot be written. */
+/** Adds `tickseal cluster-init`. The exit status is 1 if the files cannot be written. */
 export function registerClusterInit(program: Command): void {
   program
     .command('cluster-init')
@@ -57,7 +57,7 @@ async function initCluster(
   if (aggregators > nodes)
     throw new RangeError(`--aggregators is ${aggregators}, more than --nodes, ${nodes}`);
   const sections = config === undefined ? '' : readSections(config);
-  // Other commands do without the client of NATS.
+  // The command loads the module here, because other commands do not need the client of NATS.
   const { writeClusterFiles } = await import('./cluster_init/cluster_files.js');
   writeClusterFiles({ dir, name, nodes, aggregators, servers, sections, hasTls: tls });
 }

@@ -21,15 +21,15 @@ interface ExportOptions extends PastCommandOptions {
   readonly output: string;
 }
 
-/** The rows between two writes. */
+/** The number of rows between two writes. */
 const ROWS_AT_ONCE = 1_000;
-/** The number of threads that verify. More would wait for the thread that reads and writes. */
+/** The number of threads that verify. More threads would wait for the thread that reads and writes. */
 const VERIFIERS_MAX = 3;
 const FORMAT_OF: Readonly<Record<string, ExportFormat>> = { '.csv': 'csv', '.parquet': 'parquet' };
 
 /**
- * Adds `tickseal export`. The exit status is 1 if a check failed or the range could not be read; then there is no file. It is 3 if no check
- * failed but no signer was named.
+ * Adds `tickseal export`. The exit status is 1 if a check failed or the range could not be read; the command then writes no file.
+ * The status is 3 if no check failed but the user named no signer.
  */
 export function registerExport(program: Command, streams: CommandStreams = process): void {
   withPastOptions(
@@ -80,11 +80,11 @@ export function registerExport(program: Command, streams: CommandStreams = proce
 
 interface Exported {
   readonly rows: number;
-  /** A signer that was only recovered, because no signer was named. */
+  /** The recovered signer, if the user named no signer. */
   readonly unverified: string | undefined;
 }
 
-/** Writes the range, with signatures verified on threads that end with it. */
+/** Writes the range. Threads verify the signatures, and end together with the export. */
 async function exportRange(symbol: string, options: ExportOptions, progress: Progress): Promise<Exported> {
   const threads = Math.min(VERIFIERS_MAX, availableParallelism() - 1);
   const pool = await createCryptoPool({ threads });
@@ -95,7 +95,7 @@ async function exportRange(symbol: string, options: ExportOptions, progress: Pro
   }
 }
 
-/** Writes the range. The file gets its name only when it is whole, so an export that fails leaves none. */
+/** Writes the range. The file gets its name only when it is complete, so a failed export leaves no file. */
 async function writeRange(
   client: Client,
   symbol: string,

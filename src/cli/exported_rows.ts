@@ -8,7 +8,7 @@ import { readAggregateLine } from '../wire/aggregate_line.js';
 export const EXPORT_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** The rows of a row group of Parquet. */
+/** The number of rows of a row group of Parquet. */
 const GROUP_ROWS = 10_000;
 
 /** Writes verified aggregates in a format. */
@@ -16,7 +16,7 @@ export interface ExportedRows {
   add(price: AggregatePrice): void;
   /** Returns the bytes since the last call. */
   take(): Uint8Array;
-  /** Returns the rest. */
+  /** Returns the remaining bytes. */
   end(): Uint8Array;
 }
 

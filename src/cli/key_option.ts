@@ -8,7 +8,7 @@ import { type CommandStreams, SHOWN_TO_ALL } from './client_command.js';
 const STANDARD_INPUT = '-';
 const KEY_TEXT = /^(?:0x)?[0-9a-fA-F]{64}$/;
 
-/** Adds `--key`, and a warning for a key that is given as an argument. */
+/** Adds `--key`, and a warning for a key in an argument. */
 export function withKeyOption(command: Command, { stderr }: CommandStreams): Command {
   return command
     .addOption(
@@ -26,10 +26,11 @@ export function withKeyOption(command: Command, { stderr }: CommandStreams): Com
 }
 
 /**
- * Reads the key that `--key` names. The error messages never show the given text, because the text may be a key with a missing digit.
- * @param firstLine reads the first line of standard input; `undefined` when there is no line.
- * @returns 32 bytes.
- * @throws RangeError when there is no key.
+ * Reads the key that `--key` names. The error messages never show the given text, because the text may be a key with a missing
+ * digit.
+ * @param firstLine reads the first line of standard input; `undefined` when the input has no line
+ * @returns 32 bytes
+ * @throws RangeError when the text contains no valid key
  */
 export async function readSecretKey(
   option: string,

@@ -11,7 +11,7 @@ import { makeFolder, systemReason } from '../store/data_folder.js';
 import { Ed25519Key } from '../tlog/ed25519_key.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 
-/** The kinds of keys: those of prices, and the one of the public log. */
+/** The kinds of keys: the keys of prices, and the key of the public log. */
 const KEY_KINDS = [...SIGNATURE_TYPES, 'log'] as const;
 type KeyKind = (typeof KEY_KINDS)[number];
 
@@ -55,13 +55,13 @@ function publicText(type: KeyKind, key: Buffer): string {
 export function createPrivateKey(type: SignatureType): Buffer {
   for (;;) {
     const bytes = randomBytes(32);
-    // The STARK curve's n has 252 bits, so about half of all random 252-bit numbers are below n.
+    // The order `n` of the STARK curve has 252 bits, so about half of all random 252-bit numbers are below `n`.
     if (type === 'stark') bytes[0]! &= 0x0f;
     if (parsePrivateKey(bytes.toString('hex'), type) !== undefined) return bytes;
   }
 }
 
-/** Writes a new file. Never replaces a file, because the key in it may be the only copy. */
+/** Writes a new file. Never replaces a file, because the existing file may contain the only copy of a key. */
 export function writeNewFile(file: string, text: string): void {
   makeFolder(dirname(file));
   writeFileSync(file, text, { mode: 0o600, flag: 'wx' });

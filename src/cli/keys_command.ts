@@ -23,10 +23,10 @@ interface AnnounceOptions extends SignOptions {
   readonly nextRoot?: string;
 }
 
-/** The life of a list by default. A thief who withholds newer lists from a reader can do so for this time. */
+/** The default validity of a list. A thief who withholds newer lists from a reader can do so for this time. */
 const EXPIRES_DEFAULT = '90d';
 
-/** Adds `tickseal keys`, with which an operator announces its keys. No command of it speaks to a service. */
+/** Adds `tickseal keys`, with which an operator announces its keys. Its subcommands connect to no service. */
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('announce the keys with which a service signs');
   const { writeOut } = program.configureOutput();
@@ -134,7 +134,7 @@ function append(
     signers,
   };
   const text = withAnnouncement(file, list, secretKey);
-  // A service may read the file at any time, so the file is replaced as a whole.
+  // A service may read the file at any time, so the command replaces the whole file at once.
   writeFileSync(`${chain}.new`, text);
   renameSync(`${chain}.new`, chain);
   const lines = describeList(readChainFile(chain).newest!);

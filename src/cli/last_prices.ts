@@ -1,14 +1,11 @@
 import type { PriceSigner, PriceToSign, PriceUpdate } from '../client/sign/sign_price.js';
 
-/** The largest number of assets whose last price is kept. */
+/** The largest number of assets in the store of last prices. */
 export const LAST_PRICES_MAX = 10_000;
-/**
- * The largest number of prices in a message. Such a message has about 80 kB, far below the limit of a
- * service.
- */
+/** The largest number of prices in a message. Such a message has about 80 kB, far below the limit of a service. */
 const MESSAGE_PRICES_MAX = 100;
 
-/** The last price of each asset. The prices are signed again at an interval. */
+/** The last price of each asset. The publisher signs these prices again at an interval. */
 export class LastPrices {
   readonly #bySymbol = new Map<string, PriceToSign>();
 
@@ -18,7 +15,7 @@ export class LastPrices {
 
   /**
    * Replaces the asset's last price.
-   * @returns `false` if there is no room for another asset.
+   * @returns `false` when the store has no room for another asset
    */
   keep(price: PriceToSign): boolean {
     if (this.#bySymbol.size >= LAST_PRICES_MAX && !this.#bySymbol.has(price.symbol)) return false;
@@ -28,7 +25,7 @@ export class LastPrices {
 
   /**
    * Signs every price at `timestampNs`, with the trigger `clock`.
-   * @returns the updates of each message.
+   * @returns the updates of each message
    */
   sign(signer: PriceSigner, timestampNs: bigint): PriceUpdate[][] {
     const messages: PriceUpdate[][] = [];

@@ -36,7 +36,7 @@ interface EvidenceFlags {
   readonly oracleId: string;
 }
 
-/** The faults in a row after which `--once` gives up. */
+/** The number of consecutive faults after which `--once` stops. */
 const FAULTS_MAX = 5;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -87,7 +87,7 @@ export function registerLog(program: Command, streams: CommandStreams = process)
     });
 }
 
-/** Prints what the evidence proves. @returns the exit status */
+/** Prints the conclusion that the evidence proves. @returns the exit status */
 async function proveEvidence(
   evidence: Evidence,
   { policy, signer, oracleId }: EvidenceFlags,

@@ -2,8 +2,7 @@
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { npmKeptOption } from './npm_kept_option.js';
 
-// Loading the program needs many file handles at once. Without this check, missing handles cause an error
-// with a stack trace.
+// Loading the program needs many file handles at once. Without this check, missing handles cause an error with a stack trace.
 const problem = fileHandleProblem(0) ?? npmKeptOption(process.env);
 if (problem !== undefined) {
   process.stderr.write(`${problem}\n`);

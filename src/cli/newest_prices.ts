@@ -1,12 +1,12 @@
 /**
- * The newest line of each asset that was not taken yet. Moves come first: the lines of an interval come all at once, and a price that
- * moved must not wait until all of them are signed.
+ * The newest line of each asset that nobody has taken yet. Moves come first, because all lines of an interval come at once, and a
+ * price that moved must not wait until all of them are signed.
  */
 export class NewestPrices {
   readonly #moves = new Map<string, string>();
   readonly #others = new Map<string, string>();
 
-  /** Replaces the line of an asset, which keeps its turn. */
+  /** Replaces the line of an asset. The asset keeps its place in the queue. */
   put(asset: string, line: string, isMove: boolean): void {
     if (isMove) this.#others.delete(asset);
     const isFirst = isMove || this.#moves.has(asset);
@@ -18,7 +18,7 @@ export class NewestPrices {
     this.#others.delete(asset);
   }
 
-  /** Takes the next line; `undefined` when there is none. */
+  /** Takes the next line; `undefined` when the queue is empty. */
   take(): string | undefined {
     const [first] = this.#moves.size > 0 ? this.#moves : this.#others;
     if (first === undefined) return undefined;

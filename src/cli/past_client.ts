@@ -34,7 +34,7 @@ export function openPast(options: PastCommandOptions): Client {
   return createClient(clientOptions(options));
 }
 
-/** Makes such a client that verifies long ranges on the threads of a pool. */
+/** Makes a client that verifies long ranges on the threads of a pool. */
 export function openPastRange(options: PastCommandOptions, pool: Pick<CryptoPool, 'verifyEvm'>): Client {
   return new Client(
     clientOptions(options),

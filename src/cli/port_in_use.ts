@@ -1,7 +1,7 @@
 import { UnusableAddress } from '../server/uws/port_claim.js';
 import { ADMIN_PATHS, DOCUMENT_PATHS } from '../wire/paths.js';
 
-/** The ports of a start, and how its user chooses others. */
+/** The ports of a start, and the names with which a user chooses other ports. */
 export interface PortChoice {
   readonly adminPort: number;
   /** The options or keys of the two ports. */
@@ -12,8 +12,8 @@ export interface PortChoice {
 const ANSWER_MS_MAX = 3_000;
 
 /**
- * Describes the error of a start in one line. If a port is in use, the sentence says whether a tickseal answers there, and which option
- * chooses another port.
+ * Describes the error of a start in one line. If a port is in use, the sentence says whether a tickseal answers there, and which
+ * option chooses another port.
  */
 export async function describeStartError(error: unknown, { adminPort, names }: PortChoice): Promise<string> {
   if (!(error instanceof UnusableAddress)) return error instanceof Error ? error.message : String(error);
@@ -28,7 +28,7 @@ export async function describeStartError(error: unknown, { adminPort, names }: P
   return `${message}: ${user}. ${name} chooses another port`;
 }
 
-/** Asks for a page that only a tickseal has. */
+/** Requests a page that only a tickseal serves. */
 async function isTickseal(url: string): Promise<boolean> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
@@ -38,7 +38,7 @@ async function isTickseal(url: string): Promise<boolean> {
   }
 }
 
-/** Returns the host of a listener as a client on this machine writes it. */
+/** Returns the host of a listener in the form for a URL on this machine. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

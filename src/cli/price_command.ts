@@ -11,8 +11,8 @@ interface PriceOptions extends PastCommandOptions {
 }
 
 /**
- * Adds `tickseal price`. The exit status is 1 if an asset has no price or a check failed, and 3 if no check failed but no
- * signer was named.
+ * Adds `tickseal price`. The exit status is 1 if an asset has no price or a check failed. The status is 3 if no check failed but
+ * the user named no signer.
  */
 export function registerPrice(program: Command, streams: CommandStreams = process): void {
   withPastOptions(

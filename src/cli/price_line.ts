@@ -10,9 +10,9 @@ import { SIGNED_PRICES_TYPE } from '../wire/publish_message.js';
 
 /** The meaning of one line of input. */
 export type PriceLine =
-  /** A price that must be signed. */
+  /** A price to sign. */
   | { readonly kind: 'sign'; readonly price: PriceToSign }
-  /** Whole messages that are already signed, and are sent unchanged. */
+  /** Whole messages that are already signed. The command sends them unchanged. */
   | { readonly kind: 'forward'; readonly messages: readonly SignedMessage[] }
   | { readonly kind: 'bad'; readonly reason: string };
 
@@ -22,7 +22,7 @@ export interface SignedMessage {
 }
 
 export interface PriceLineOptions {
-  /** True: prices are integers times 10^18. False: prices are decimal numbers. */
+  /** True when prices are integers times 10^18, false when prices are decimal numbers. */
   readonly scaled: boolean;
   /** The label of a signed price that has no oracle of its own. */
   readonly oracleId: string;
@@ -32,9 +32,9 @@ export interface PriceLineOptions {
 type LineFields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads a JSON line. A line `{"asset":…,"price":…}` must be signed. A `signed_prices` message, an
- * `AggregatedSignedPrice` and a publisher's `signed_price` are forwarded.
- * @param lineNumber a part of the trace IDs of messages made from a recorded price.
+ * Reads a JSON line. The command signs a line `{"asset":…,"price":…}`. It forwards a `signed_prices` message, an
+ * `AggregatedSignedPrice` and a publisher's `signed_price`.
+ * @param lineNumber a part of the trace IDs of messages made from a recorded price
  */
 export function parsePriceLine(line: string, lineNumber: number, options: PriceLineOptions): PriceLine {
   const value = parseExactJson(line);
@@ -63,7 +63,7 @@ export function parsePriceArgument(text: string, options: PriceLineOptions): Pri
 function priceToSign(fields: LineFields, { scaled, clock }: PriceLineOptions): PriceLine {
   const { asset, price: priceField, timestamp, trigger, metadata } = fields;
   if (typeof asset !== 'string' || asset === '') return bad('asset is not a symbol');
-  // The JSON parser keeps a number as its exact text, so this text has all digits of the price.
+  // The JSON parser keeps the exact text of a number, so this text has all digits of the price.
   const priceText = String(priceField);
   const price = scaled ? parsePrice(priceText) : parseDecimalPrice(priceText);
   if (price === undefined) {

@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
 import { createEmptyProgram } from './empty_program.js';
 
-/** Loads the modules of each command, in the order of the help. The commands share few modules, and loading all takes 0.7 s of CPU time. */
+/**
+ * The loaders of each command's modules, in the order of the help. The commands share few modules, and loading all modules takes
+ * 0.7 s of CPU time.
+ */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve_command.js')).registerServe,
   'demo-cluster': async () => (await import('./demo_cluster_command.js')).registerDemoCluster,
@@ -22,10 +25,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   witness: async () => (await import('./witness_command.js')).registerWitness,
 };
 
-/** The arguments that need no command. */
+/** The arguments that work without a command. */
 const VERSION = ['--version', '-V'];
 
-/** Creates the command line with the command that the first argument names, or with all commands if it names none. */
+/**
+ * Creates the command line with the command that the first argument names, or with all commands if the argument names no command.
+ */
 export async function createProgram(first: string | undefined): Promise<Command> {
   const program = createEmptyProgram();
   if (VERSION.includes(first ?? '')) return program;

@@ -1,4 +1,4 @@
-/** The stream that shows progress. Progress is shown only if the stream is a terminal. */
+/** The stream that shows progress. The program shows progress only on a terminal. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -10,10 +10,7 @@ const UPDATE_MS = 100;
 /** The control characters that return to the start of the line and clear it. */
 const CLEAR_LINE = '\r\x1b[K';
 
-/**
- * A line on a terminal that shows the progress of some work. Nothing is written if the stream is not a
- * terminal.
- */
+/** A line on a terminal that shows the progress of some work. On other streams the class writes nothing. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #nowMs: () => number;
@@ -34,14 +31,14 @@ export class Progress {
     this.show(`${what}: ${share}`);
   }
 
-  /** Shows a text immediately. Used for steps that take seconds. */
+  /** Shows a text immediately, for steps that take seconds. */
   show(text: string): void {
     if (this.#stream.isTTY !== true) return;
     this.#isShown = true;
     this.#stream.write(`${CLEAR_LINE}${text}`);
   }
 
-  /** Removes the line. Called before any other output, and at the end. */
+  /** Removes the line. The caller must call this before any other output, and at the end. */
   clear(): void {
     if (this.#isShown) this.#stream.write(CLEAR_LINE);
     this.#isShown = false;

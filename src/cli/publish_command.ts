@@ -39,7 +39,7 @@ message, an aggregated signed price, or a publisher's signed price.
 With --every, the last price of each asset is signed again and sent at that interval, with the time of then and the \
 trigger "clock", until the command is stopped or standard input ends. Signed messages are sent once.`;
 
-/** Adds `tickseal publish`. The exit status is 1 if a price was not accepted or there is no connection. */
+/** Adds `tickseal publish`. The exit status is 1 if a price was not accepted or the connection failed. */
 export function registerPublish(program: Command, streams: CommandStreams = process): void {
   const command = withConnectionOptions(program.command('publish').description(DESCRIPTION), streams);
   withSourcesOptions(withKeyOption(command, streams))
@@ -111,8 +111,8 @@ async function publish(
     if (markets?.exitStatus === EXIT_BAD_FILE) return EXIT_BAD_FILE;
     return isOk && markets?.failure === undefined ? 0 : 1;
   } catch (error) {
-    // No error is needed in two cases: the connection is down and its reason was printed, or the command was stopped
-    // while there was no connection.
+    // Two cases need no error: the connection is down and its reason was printed, or the user stopped the command without a
+    // connection.
     if (!session.isDown && !session.stopped.aborted) throw error;
     return 1;
   } finally {
@@ -149,7 +149,9 @@ async function* pricesOf(
     if (line.trim() !== '') yield parsePriceLine(line, input.lineNumber, options);
 }
 
-/** Starts `tickseal sources` and publishes its prices until a signal. The file's address counts if none was given. */
+/**
+ * Starts `tickseal sources` and publishes its prices until a signal. The file's address applies if the command has no address.
+ */
 async function publishFrom(
   file: string,
   prices: readonly string[],
@@ -174,7 +176,7 @@ async function publishFrom(
   return await publish([], { ...options, ...address }, streams);
 }
 
-/** Returns the options that go on to `tickseal sources`. */
+/** Returns the options that `tickseal sources` receives. */
 function sourcesArguments({ record, metrics, skipMissing }: PublishFlags): string[] {
   return [
     ...(record === undefined ? [] : ['--record', record]),
@@ -189,7 +191,7 @@ function baseOf(url: string): string {
   return path === undefined ? url : url.slice(0, -path.length);
 }
 
-/** The lines of standard input. The input is opened when its first line is requested. */
+/** The lines of standard input. The class opens the input at the first request for a line. */
 class InputLines {
   readonly #stdin: NodeJS.ReadableStream;
   #lines: AsyncIterator<string> | undefined;
@@ -200,7 +202,7 @@ class InputLines {
     this.#stdin = stdin;
   }
 
-  /** @returns the next line; `undefined` at the end of the input. */
+  /** @returns the next line; `undefined` at the end of the input */
   async next(): Promise<string | undefined> {
     this.#lines ??= createInterface({ input: this.#stdin, crlfDelay: Number.POSITIVE_INFINITY })[
       Symbol.asyncIterator
@@ -211,7 +213,7 @@ class InputLines {
     return value;
   }
 
-  /** Closes standard input too, so that the process does not wait for it. */
+  /** Closes standard input too, because an open input would keep the process alive. */
   close(): void {
     void this.#lines?.return?.();
   }

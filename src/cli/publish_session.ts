@@ -14,18 +14,20 @@ export interface SessionOptions {
   readonly token: string;
   readonly type: SignatureType;
   readonly ack: RequestedAck;
-  /** The interval in milliseconds at which the last prices are signed again. If absent, each price is signed only once. */
+  /**
+   * The interval in milliseconds at which the command signs the last prices again. Without an interval, it signs each price only
+   * once.
+   */
   readonly every?: number;
 }
 
 /**
- * The largest number of messages whose answers are awaited at once. So standard input is read no faster than answers arrive.
+ * The largest number of messages without an answer. This limit slows the reading of standard input down to the rate of answers.
  */
 const UNANSWERED_MAX = 64;
 
 /**
- * A run of `tickseal publish`. The session sends lines on one connection, prints every answer, and signs the last prices
- * again.
+ * A run of `tickseal publish`. The session sends lines on one connection, prints every answer, and signs the last prices again.
  */
 export class PublishSession {
   readonly #publisher: Publisher;
@@ -42,7 +44,7 @@ export class PublishSession {
   #isUp = false;
   #wasUp = false;
   #isClosing = false;
-  /** True when there is no connection and no connection will be made. */
+  /** True when the session has no connection and will make no further connection. */
   isDown = false;
 
   constructor(
@@ -55,7 +57,7 @@ export class PublishSession {
     this.#signer = signer;
     this.#clock = clock;
     this.#everyMs = every;
-    // The progress line is needed only if answers go to a file or pipe, because printed answers also show the progress.
+    // The progress line appears only if answers go to a file or pipe, because printed answers also show the progress.
     const { isTTY } = streams.stdout as { readonly isTTY?: boolean };
     if (isTTY !== true) this.#progress = new Progress(streams.stderr);
     this.#out = new LineWriter(streams.stdout, () => this.stop());
@@ -81,28 +83,28 @@ export class PublishSession {
     });
   }
 
-  /** Aborted when no more messages will be sent and the input must end. */
+  /** Aborted when the session sends no more messages and the input must end. */
   get stopped(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /** Resolves when the command is stopped, or at once if there are no prices to sign again. */
+  /** Resolves when the command is stopped. Without prices to sign again, resolves at once. */
   async signedAgain(): Promise<void> {
     if (!this.#lastPrices.isEmpty && !this.stopped.aborted) await once(this.stopped, 'abort');
   }
 
-  /** Ends the input. Messages that have been sent still receive their answers. */
+  /** Ends the input. Sent messages still receive their answers. */
   stop(): void {
     this.#stop.abort();
     if (!this.#isUp) void this.close();
   }
 
   /**
-   * Sends the messages of all lines, with at most `UNANSWERED_MAX` messages unanswered at the same time. Returns true if every
-   * price was accepted and the connection was not lost for good.
+   * Sends the messages of all lines, with at most `UNANSWERED_MAX` unanswered messages. Returns true if the service accepted
+   * every price and the connection was not lost for good.
    */
   async run(lines: Iterable<PriceLine> | AsyncIterable<PriceLine>): Promise<boolean> {
-    // The wait comes first, so that no input is read while the service is unreachable.
+    // The wait comes first, because the session must read no input while the service is unreachable.
     await this.#publisher.opened();
     const timer = this.#everyMs && setInterval(() => this.#signAgain(), this.#everyMs);
     try {
@@ -128,7 +130,7 @@ export class PublishSession {
   }
 
   /**
-   * Signs the last prices again. Does nothing without a connection, and stops when too many answers are missing; the next
+   * Signs the last prices again. Does nothing without a connection, and stops when too many answers are missing. The next
    * interval tries again.
    */
   #signAgain(): void {

@@ -52,7 +52,7 @@ const schema = z.strictObject({
   operators: z.array(operator).min(OPERATORS_MIN).max(OPERATORS_MAX),
 });
 
-/** Reads and checks a file of operators. Tokens come from the files and variables that it names. */
+/** Reads and checks a file of operators. The file names the files and variables that contain the tokens. */
 export function readQuorumFile(file: string, env: Environment): QuorumFile {
   try {
     return parseQuorumFile(readFileSync(file, 'utf8'), file, env);
@@ -86,7 +86,7 @@ function parseQuorumFile(text: string, file: string, env: Environment): QuorumFi
     maxAgeMs: max_age === undefined ? undefined : Number(max_age / NS_PER_MS),
   };
   try {
-    // The client checks what operators must not share.
+    // The client rejects operators that share a key or address.
     createClient({ quorum });
   } catch (error) {
     return fail([problemOf(error as Error)]);

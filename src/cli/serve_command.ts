@@ -24,7 +24,7 @@ interface ServeOptions {
   readonly adminPort: number;
   readonly takeOver?: boolean;
   readonly simulated?: boolean;
-  /** A file of sources, or `true` for that of the demo. */
+  /** The path of a file of sources, or `true` for the demo's own file. */
   readonly live?: string | true;
 }
 
@@ -126,7 +126,10 @@ async function serveDemo({ data, port, adminPort, live }: ServeOptions, logger: 
   await service.stop();
 }
 
-/** Returns the markets of real prices. When none of them has a price, says so, and returns `undefined`: all prices are simulated then. */
+/**
+ * Returns the markets of real prices. If no market has a price, prints the reason and returns `undefined`; the demo then
+ * simulates all prices.
+ */
 async function reachedMarkets(
   dataDir: string,
   live: string | true,
@@ -146,7 +149,10 @@ function noRealPrices([reason, ...tried]: readonly string[]): string {
   return `\nNo exchange was reached: ${reason}. Tried:\n${tried.join('\n')}\nAll prices are simulated. Another start with --live asks again.`;
 }
 
-/** Waits for prices, so that pasted lines show prices at once. If the publishers fail, the lines are printed anyway. */
+/**
+ * Waits for prices, because the printed commands should show prices at once. If the publishers fail, the demo prints the lines
+ * anyway.
+ */
 async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
   const endMs = Date.now() + LIVE_MS_MAX;
   while (service.staleAssets() > 0 && Date.now() < endMs && !stopSignal.aborted)
@@ -158,7 +164,7 @@ const LIVE_POLL_MS = 50;
 
 /**
  * Starts the service.
- * @returns `undefined` when the configuration is invalid and its errors have been printed.
+ * @returns `undefined` when the configuration is invalid; its errors are then already printed
  */
 async function start(
   file: string,
@@ -172,11 +178,11 @@ async function start(
     return undefined;
   }
   logWarnings(configured.warnings, logger);
-  // As root, an attacker who takes over the process would have all rights on the machine.
+  // If the service runs as root, an attacker who takes over the process has all rights on the machine.
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
   makeObjectsYoung();
-  // The module is loaded only here, because it loads native add-ons.
+  // The command loads the module here, because the module loads native add-ons.
   const { startService } = await import('../service/start.js');
   const { config, keys, natsCredentials } = configured;
   const progress = new Progress(process.stderr);
@@ -234,13 +240,13 @@ function reloadOnSignal(file: string, logger: Logger, service: Service): void {
 }
 
 /**
- * Ends the process with status 1 after an uncaught exception, because the state of the process cannot be trusted any more.
- * The threads end first, because a process that exits while its threads have connections is aborted.
+ * Ends the process with status 1 after an uncaught exception, because the state of the process may be corrupt. The threads end
+ * first: Node aborts a process that exits while its threads have connections.
  */
 function exitOnFault(logger: Logger, service: Service): void {
   let isEnding = false;
   process.on('uncaughtException', (error) => {
-    // A second exception during the end is a result of the first exception, so it is ignored.
+    // The first exception causes the second exception during the end, so the handler ignores the second.
     if (isEnding) return;
     isEnding = true;
     logger.fatal({ err: error }, 'the service ends: an exception that nothing caught');
@@ -249,7 +255,7 @@ function exitOnFault(logger: Logger, service: Service): void {
   });
 }
 
-/** The time limit after which the process is killed, because its threads could not be ended. */
+/** The time limit of the end of the threads. After this time the process kills itself. */
 const FAULT_EXIT_MS_MAX = 5_000;
 
 /**

@@ -4,29 +4,32 @@ import { fileURLToPath } from 'node:url';
 import { NewestPrices } from './newest_prices.js';
 
 const PROGRAM = fileURLToPath(new URL('main.js', import.meta.url));
-/** The variables that hold secrets of publishing; a process that speaks to strangers gets neither. */
+/**
+ * The variables that contain publishing secrets. The process of sources receives neither variable, because it talks to foreign
+ * servers.
+ */
 const SECRET_VARIABLES = ['TICKSEAL_KEY', 'TICKSEAL_TOKEN'];
 
 /**
- * Options that keep the heap small, because the process runs beside the service on every publisher's machine. Measured with six exchanges
- * and 5,000 quotes a second: 83 instead of 103 MiB of resident memory.
+ * The options that keep the heap small, because the process runs beside the service on every publisher's machine. With six
+ * exchanges and 5,000 quotes a second, a measurement found 83 instead of 103 MiB of resident memory.
  */
 const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=2'];
 
 export interface SourcesChildOptions {
-  /** Options of `tickseal sources`. */
+  /** The options for `tickseal sources`. */
   readonly args?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Receives the lines of standard error. Without it the lines go to the standard error of this process. */
+  /** Receives the lines of standard error. Without this callback the lines go to the standard error of this process. */
   readonly onWarning?: (line: string) => void;
 }
 
 /** The process of `tickseal sources FILE`: a source of price lines that never holds a key. */
 export class SourcesChild {
   readonly #child: ChildProcess;
-  /** The prices that were not taken yet: while the service is unreachable, older ones are dropped. */
+  /** The prices that nobody has taken yet. While the service is unreachable, newer prices replace older prices. */
   readonly #newest = new NewestPrices();
-  /** The number of prices that were taken. */
+  /** The number of taken prices. */
   lineNumber = 0;
   #wake: () => void = () => {};
   #ended: string | undefined;
@@ -55,7 +58,7 @@ export class SourcesChild {
     return this.#ended;
   }
 
-  /** Returns the next price that is to be published; `undefined` after the end of the process. */
+  /** Returns the next price to publish; `undefined` after the end of the process. */
   async next(): Promise<string | undefined> {
     for (;;) {
       const newest = this.#newest.take();

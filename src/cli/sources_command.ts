@@ -17,8 +17,8 @@ The command holds no key: "tickseal publish --from FILE" starts it, signs its pr
 table of all markets instead of lines.`;
 
 /**
- * Adds `tickseal sources FILE`. Exit status 2: the file has errors, also those that only an exchange's list of pairs shows; 1: with
- * `--check` a market does not count, or a replay differs.
+ * Adds `tickseal sources FILE`. The exit status is 2 if the file has errors, including errors that only an exchange's list of
+ * pairs shows. The status is 1 if a market does not count with `--check`, or if a replay differs.
  */
 export function registerSources(
   program: Command,

@@ -13,7 +13,7 @@ import { faultProblems, type SourceFault } from '../sources/source_fault.js';
 import { type CommandStreams, LineWriter } from './client_command.js';
 import type { MetricsAddress, SourcesFlags } from './sources_options.js';
 
-/** The exit status for a file with errors. systemd does not try such a start again. */
+/** The exit status for a file with errors. After this status, systemd does not restart the program. */
 export const EXIT_BAD_FILE = 2;
 
 export interface SourcesTiming {
@@ -25,11 +25,11 @@ export interface SourcesTiming {
 const TIMING: SourcesTiming = { checkMs: 10_000, tableMs: 500 };
 /** The control characters that clear a terminal and begin at its top. */
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
-/** The newest warnings that stand under the table. */
+/** The number of the newest warnings under the table. */
 const SHOWN_WARNINGS_MAX = 5;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** A run of `tickseal sources`: lines, a table, or a check, until a signal. */
+/** A run of `tickseal sources` until a signal. The run prints lines, a table, or the result of a check. */
 export class SourcesSession {
   readonly #result: SourcesResult & { readonly ok: true };
   readonly #flags: SourcesFlags;
@@ -124,7 +124,7 @@ export class SourcesSession {
     }
   }
 
-  /** Serves metrics; where no address is given, none. */
+  /** Serves metrics, if the options have an address. */
   async #listen(address: MetricsAddress | undefined): Promise<MetricsListener | undefined> {
     if (address === undefined) return undefined;
     try {
@@ -150,7 +150,7 @@ export class SourcesSession {
     });
   }
 
-  /** Returns the places of the file that faults are about. */
+  /** Describes faults with their places in the file. */
   #describe(faults: readonly SourceFault[]): string[] {
     const { plan, describe } = this.#result;
     return describe(faults.flatMap((fault) => faultProblems(plan, fault)));
@@ -167,7 +167,7 @@ export class SourcesSession {
     if (this.#warnings.length > SHOWN_WARNINGS_MAX) this.#warnings.shift();
   }
 
-  /** Resolves after a time with `true`, or at the signal with `false`. */
+  /** Resolves with `true` after the time, or with `false` at the signal. */
   async #passed(ms: number): Promise<boolean> {
     await setTimeout(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
     return !this.#stop.signal.aborted;

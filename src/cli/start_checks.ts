@@ -39,9 +39,9 @@ export function readForStart(file: string): Configured {
   return withKeys(file, loaded);
 }
 
-/** Returns the errors of a damaged data folder. A start checks its records only when it opens the folder. */
+/** Returns the errors of a damaged data folder. A start of the service checks the records only when it opens the folder. */
 export async function damageOf(file: string, { storage }: Config): Promise<readonly string[]> {
-  // Loaded only now, because it loads a native add-on.
+  // The function loads the module here, because the module loads a native add-on.
   const { findFolderDamage } = await import('../store/contents.js');
   const message = await findFolderDamage(storage.dir);
   const loaded = loadConfig(file);
@@ -50,14 +50,17 @@ export async function damageOf(file: string, { storage }: Config): Promise<reado
 }
 
 /**
- * Returns the reason why the service cannot run on this machine, in one sentence. The check runs before any native add-on is
- * loaded.
+ * Returns the reason why the service cannot run on this machine, in one sentence. This check runs before the program loads a
+ * native add-on.
  */
 export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
 }
 
-/** Finds the hosts of a configuration on which this machine cannot listen. Their ports may be those of the running service. */
+/**
+ * Finds the hosts of a configuration on which this machine cannot listen. The check ignores the ports, because a running service
+ * may use them.
+ */
 export async function hostProblems({ listen, admin }: Config): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const [section, { host }] of Object.entries({ listen, admin })) {

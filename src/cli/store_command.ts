@@ -4,7 +4,7 @@ import type { AssetContents, FolderContents } from '../store/contents.js';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
 
-/** Adds `store FOLDER`. The exit status is 1 if the folder cannot be read or a part of it is damaged. */
+/** Adds `store FOLDER`. The exit status is 1 if the folder cannot be read or a part of the folder is damaged. */
 export function registerStore(
   program: Command,
   { stdout, stderr }: Pick<CommandStreams, 'stdout' | 'stderr'> = process,
@@ -22,7 +22,7 @@ export function registerStore(
     .action(async (folder: string, { json, newLog }: { json: boolean; newLog: boolean }) => {
       const progress = new Progress(stderr);
       try {
-        // The module is loaded only here, because it loads a native add-on.
+        // The command loads the module here, because the module loads a native add-on.
         const { readContents } = await import('../store/contents.js');
         const contents = await readContents(folder, (...step) => progress.update(...step));
         progress.clear();
@@ -96,7 +96,7 @@ function count(value: number): string {
   return value.toLocaleString('en');
 }
 
-/** Returns a size in decimal units, because disks are sold in decimal units. */
+/** Returns a size in decimal units, because vendors state the size of disks in decimal units. */
 export function bytesText(bytes: number): string {
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;

@@ -50,8 +50,8 @@ interface SubscribeOptions {
 }
 
 /**
- * Adds `tickseal subscribe`. The exit status is 1 if there is no connection or an asset is unknown. With `--decode` the exit status is
- * also 1 if a frame is not signed or fails a check. The exit status is 3 if no check failed but no signer was named.
+ * Adds `tickseal subscribe`. The exit status is 1 if the connection failed or an asset is unknown. With `--decode` the status is
+ * also 1 if a frame is not signed or fails a check. The status is 3 if no check failed but the user named no signer.
  */
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(
@@ -180,7 +180,7 @@ async function subscribe(
       if (isClosing) return;
       coverage.lost(0);
       warn(describeDown(options.url, down));
-      // A stream that was once connected reconnects without help.
+      // The client reconnects by itself after a first connection.
       if (wasUp && !down.final) return;
       exitCode = 1;
       end();
@@ -223,7 +223,7 @@ function timeOf(frame: Frame): bigint | undefined {
 
 /**
  * Prints a frame.
- * @returns the result of the payload's checks, if the payload was decoded.
+ * @returns the result of the payload's checks, if the command decoded the payload
  */
 function printFrame(
   frame: Frame,
@@ -239,7 +239,7 @@ function printFrame(
   return report;
 }
 
-/** Returns the payload in the form of an unsigned frame, together with its signer, the verdict and the checks that failed. */
+/** Returns the payload in the form of an unsigned frame, together with its signer, the verdict and the failed checks. */
 function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): object {
   const failed = checks.filter(({ status }) => status === 'failed');
   return {
@@ -257,7 +257,7 @@ function decodedFrame({ payload, signer, verdict, checks }: PayloadReport): obje
   };
 }
 
-/** Returns numeric IDs unchanged, and resolves symbols by the service's taxonomy. Returns a text if there is an error. */
+/** Returns numeric IDs unchanged, and resolves symbols with the service's taxonomy. Returns a text if an asset is unknown. */
 async function resolveAssets(
   assets: readonly string[],
   options: SubscribeOptions,

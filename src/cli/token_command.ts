@@ -3,7 +3,7 @@ import { tokenName } from '../config/schema.js';
 import { createToken, hashToken } from '../config/token_hash.js';
 
 /**
- * Adds `token --name N`, which prints a new token and its entry for the configuration file. The token is not stored.
+ * Adds `token --name N`, which prints a new token and its entry for the configuration file. The command does not store the token.
  */
 export function registerToken(program: Command): void {
   const command = program

@@ -54,8 +54,8 @@ file, the text itself, or - for standard input. With --policy and --proof or --l
 aggregate, and that witnesses have seen the log.`;
 
 /**
- * Adds `tickseal verify`. The exit status is 1 if a check failed or the input cannot be read, and 3 if no check failed but
- * no signer was named.
+ * Adds `tickseal verify`. The exit status is 1 if a check failed or the input cannot be read. The status is 3 if no check failed
+ * but the user named no signer.
  */
 export function registerVerify(program: Command, streams: CommandStreams = process): void {
   program
@@ -111,7 +111,7 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
   if (payloads.every((payload) => payload !== undefined))
     return payloads.map((payload) => verifyPayloadText(payload, options, out));
   const { serviceName, oracleId, algorithmText, weight } = options;
-  // The time of each aggregate decides which announced keys may have signed it.
+  // The time of each aggregate decides which announced keys were allowed to sign the aggregate.
   const parts = options.chainSigners === undefined ? [whole] : aggregatesIn(whole);
   const reports = parts.flatMap((part) =>
     verifyAggregate(part, {
@@ -130,13 +130,13 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
   return reports.map(({ verdict }) => verdict);
 }
 
-/** Returns the error, if the text is the answer of a service that refused a request. */
+/** Returns the error, if the text is a service's refusal of a request. */
 function refusalIn(text: string): string | undefined {
   const value = parseExactJson(text) as { error?: unknown } | null | undefined;
   return typeof value?.error === 'string' ? value.error : undefined;
 }
 
-/** Verifies the proof, if one is named. @returns false when the proof does not hold */
+/** Verifies the proof, if the options name a proof. @returns false when the proof is invalid */
 async function checkLog(
   text: string,
   { proof, log, policy, serviceName }: VerifyOptions,

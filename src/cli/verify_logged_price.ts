@@ -11,7 +11,7 @@ import { TlogError } from '../tlog/tlog_error.js';
 import { logFileReader } from '../witness/log_file_reader.js';
 import type { LineWriter } from './client_command.js';
 
-/** The policy file, and either the file of a proof, or the address of a service that proves the price. */
+/** The policy file, and the file of a proof or the address of a service that proves the price. */
 export interface LogFiles {
   readonly proof?: string | undefined;
   readonly log?: string | undefined;
@@ -19,8 +19,8 @@ export interface LogFiles {
 }
 
 /**
- * Verifies that the public log has the only aggregate of the text, and prints the place.
- * @returns false when it does not
+ * Verifies that the public log contains the only aggregate of the text, and prints its index in the log.
+ * @returns false when the log does not contain the aggregate
  * @throws Error for files that cannot be read, an invalid policy, and a text without exactly one aggregate
  */
 export async function verifyLoggedText(
@@ -48,7 +48,7 @@ export async function verifyLoggedText(
   }
 }
 
-/** Asks a service for the proof of a price; `undefined` when it has none. */
+/** Requests the proof of a price from a service; `undefined` when the service has no proof. */
 async function askedProof(
   url: string,
   { symbol, timeNs, signatureType }: PriceToFind,

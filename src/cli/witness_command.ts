@@ -21,7 +21,7 @@ show two people two pasts.`;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Adds `tickseal witness`. Exit status 2: the file has errors; 1: the witness cannot start. */
+/** Adds `tickseal witness`. The exit status is 2 if the file has errors, and 1 if the witness cannot start. */
 export function registerWitness(program: Command, streams: CommandStreams = process): void {
   program
     .command('witness')
@@ -67,7 +67,7 @@ async function runUntilSignal(config: WitnessConfig): Promise<void> {
   await witness.close();
 }
 
-/** Claims the folder, so that no other process cosigns with it. */
+/** Locks the folder, so no other process cosigns with the folder. */
 async function claim(folder: string): ReturnType<typeof lockFolder> {
   try {
     makeFolder(folder);

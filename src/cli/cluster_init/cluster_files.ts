@@ -11,7 +11,7 @@ export interface ClusterPlan {
   readonly dir: string;
   /** `cluster.name` of the nodes. */
   readonly name: string;
-  /** The number of nodes: the first ones are aggregators, the others are edges. */
+  /** The number of nodes. The first nodes are aggregators, and the others are edges. */
   readonly nodes: number;
   readonly aggregators: number;
   /** The host of each NATS server, and its port for nodes. */
@@ -27,7 +27,7 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** The distances of a server's other ports from its port for nodes: 4222, 6222 and 8222 by default. */
+/** The distances of a server's other ports from its port for nodes. The default ports are 4222, 6222 and 8222. */
 const ROUTE_PORT_AFTER = 2_000;
 const MONITOR_PORT_AFTER = 4_000;
 
@@ -109,7 +109,7 @@ function nodeText(
   role: NatsUser['role'],
   keys: readonly string[],
 ): string {
-  // Each node prefers another server, as if each machine had one.
+  // Each node prefers another server, so every machine with a server and a node uses its own server.
   const ordered = servers.map((_, i) => servers[(i + node - 1) % servers.length]!);
   const urls = ordered.map(({ host, port }) => `${hasTls ? 'tls' : 'nats'}://${host}:${port}`);
   const cluster = {

@@ -5,13 +5,16 @@ import { join } from 'node:path';
 const DAYS = '3650';
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-/** Makes an authority, `ca.pem` and `ca.key`, with the program openssl. @throws Error when openssl is missing or fails */
+/**
+ * Creates a certificate authority, `ca.pem` and `ca.key`, with the program openssl. @throws Error when openssl is missing or
+ * fails
+ */
 export function makeAuthority(dir: string): void {
   const files = ['-keyout', join(dir, 'ca.key'), '-out', join(dir, 'ca.pem')];
   openssl(['req', '-x509', ...NEW_KEY, '-days', DAYS, '-subj', '/CN=tickseal NATS servers', ...files]);
 }
 
-/** Makes `server.pem` and `server.key` of a NATS server in its folder. @param caDir the folder of the authority */
+/** Creates `server.pem` and `server.key` of a NATS server in its folder. @param caDir the folder of the authority */
 export function makeServerCertificate(caDir: string, dir: string, host: string): void {
   const name = `subjectAltName=${isIP(host) === 0 ? 'DNS' : 'IP'}:${host}`;
   const files = ['-keyout', join(dir, 'server.key'), '-out', join(dir, 'server.pem')];

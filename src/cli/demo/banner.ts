@@ -9,11 +9,11 @@ export interface BannerOptions {
   readonly configFile: string;
   /** The address that signs EVM aggregates and streaming payloads. */
   readonly evmAddress: string;
-  /** The key that signs Stark aggregates. */
+  /** The public key that signs Stark aggregates. */
   readonly starkPublicKey: string;
   /** True when this start made the demo's keys. */
   readonly created: boolean;
-  /** The real markets of some of the prices, if there are any. */
+  /** The real markets, if some prices come from real markets. */
   readonly markets?: LiveMarkets | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface ClusterBannerOptions extends DemoCluster {
   readonly pidOf: (node: DemoNode) => number | undefined;
   /** The process ID of one of the NATS servers. */
   readonly natsPid: number | undefined;
-  /** The folder with the logs of the nodes. */
+  /** The folder that contains the logs of the nodes. */
   readonly runDir: string;
 }
 

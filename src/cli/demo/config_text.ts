@@ -24,13 +24,13 @@ export interface DemoConfigOptions {
   readonly storageDir: string;
   /** The section `cluster` of a node of a cluster. */
   readonly cluster?: DemoClusterSection;
-  /** The publisher of real prices, if there are any. */
+  /** The publisher of real prices, if the demo has one. */
   readonly markets?: MarketPublisher | undefined;
 }
 
 /** The only publisher of some of the assets. */
 export interface MarketPublisher {
-  /** The `publisher_key` text. */
+  /** The text for `publisher_key`. */
   readonly key: string;
   readonly token: string;
   /** The streaming IDs of the assets. */
@@ -81,13 +81,10 @@ function keyText([name, file]: readonly [string, string]): string {
   return `  ${name}: { file: ${quoted(file)} }\n`;
 }
 
-/**
- * The periods of signing. Stark aggregates are signed less often, because a Stark signature costs the service more
- * time.
- */
+/** The periods of signing. The demo signs Stark aggregates less often, because a Stark signature costs the service more time. */
 const CLOCK_PERIOD: Readonly<Record<SignatureType, string>> = { evm: '500ms', stark: '2s' };
 
-/** Real prices come from one publisher, and soon go away when the markets are silent. */
+/** Returns the text of an asset. Real prices come from one publisher, and expire soon when the markets are silent. */
 function assetText(asset: DemoAsset, isReal: boolean): string {
   return `  - id: ${asset.id}
     symbol: ${asset.symbol}
@@ -107,7 +104,7 @@ function namesText(symbol: string): string {
   return name === undefined ? '' : `    name: ${quoted(name)}\n    class: ${assetClass}\n`;
 }
 
-/** Returns the text of a publisher. Weights differ, so that a weighted average differs from an average. */
+/** Returns the text of a publisher. The weights differ, so a weighted average differs from a plain average. */
 function publisherText(
   key: string,
   signatureType: SignatureType,

@@ -7,17 +7,17 @@ export interface DemoAsset {
   readonly signatureType: SignatureType;
   readonly aggregation: AggregationType;
   readonly calendar: 'none' | 'us_equities' | 'forex' | 'metals';
-  /** A plausible real price, as decimal text. The simulated price moves around it. */
+  /** A plausible real price, as decimal text. The simulated price moves around this price. */
   readonly anchor: string;
   /** The smallest step of the asset's quotes, as decimal text. */
   readonly tick: string;
-  /** The largest size of one step of the walk, in millionths of the price. */
+  /** The largest step of the walk, in millionths of the price. */
   readonly stepPpm: bigint;
 }
 
 /**
- * The assets of the demo, ascending by ID. BTCUSD exists in both signature types. All prices are simulated, and the anchors
- * are only plausible.
+ * The assets of the demo, ascending by ID. BTCUSD exists in both signature types. All prices are simulated, and the anchors are
+ * only plausible prices.
  */
 export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   asset(1, 'BTCUSD', 'none', '95000', '0.01', 150n),
@@ -60,8 +60,8 @@ export const DEMO_NAMES: ReadonlyMap<string, readonly [name: string, assetClass:
 ]);
 
 /**
- * Returns the assets of a demo with prices of real markets: the catalogue, and those of the symbols that it lacks.
- * @returns also the streaming IDs of the real ones
+ * Returns the assets of a demo with prices of real markets: the catalogue, and an asset for each symbol that the catalogue lacks.
+ * @returns also the streaming IDs of the assets with real prices
  */
 export function liveCatalogue(symbols: readonly string[]): {
   readonly assets: readonly DemoAsset[];
@@ -77,7 +77,7 @@ export function liveCatalogue(symbols: readonly string[]): {
   return { assets, realIds: new Set(real.map(({ id }) => id)) };
 }
 
-/** The streaming ID of the first asset that only a file of sources names. */
+/** The streaming ID of the first asset that is in a file of sources and not in the catalogue. */
 const FIRST_OTHER_ID = 1_000;
 
 function isEvm({ signatureType }: DemoAsset): boolean {

@@ -9,14 +9,12 @@ export interface KeptProcessOptions {
   readonly say: (line: string) => void;
 }
 
-/**
- * The delay before a process that ended is started again, long enough to see how the other processes react.
- */
+/** The delay before the demo starts an ended process again. The delay is long enough to see how the other processes react. */
 export const RESTART_MS = 5_000;
-/** The time after which a process that does not end is killed. */
+/** The time after which the demo kills a process that does not end. */
 const STOP_MS_MAX = 10_000;
 
-/** A process that is started again after it ends without a call of {@link stop}. */
+/** A process that starts again after it ends without a call of {@link stop}. */
 export class KeptProcess {
   readonly name: string;
   readonly #options: KeptProcessOptions;
@@ -46,7 +44,7 @@ export class KeptProcess {
     return this.#starting;
   }
 
-  /** Makes the process start again whenever it ends from now on. */
+  /** Makes the process start again after each end from now on. */
   keep(): void {
     this.#isKept = true;
   }

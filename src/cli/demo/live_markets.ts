@@ -11,16 +11,16 @@ import { makeDemoFolder } from './secrets.js';
 export interface LiveMarkets {
   /** The file of sources. */
   readonly file: string;
-  /** The names of its sources. */
+  /** The names of the file's sources. */
   readonly sources: readonly string[];
-  /** The symbols of the prices that it publishes. */
+  /** The symbols of the prices that the file publishes. */
   readonly symbols: readonly string[];
 }
 
-/** The result of asking the markets: they have a price, or why there is none, in lines for the user. */
+/** The result of a request to the markets: success, or the reasons for no price, in lines for the user. */
 export type Reached = { readonly ok: true } | { readonly ok: false; readonly report: readonly string[] };
 
-/** The wait for a first price. With the start of the program it stays within 10 s. */
+/** The longest wait for a first price. Together with the start of the program, the wait is below 10 s. */
 export const REACH_MS_MAX = 6_000;
 
 const FILE_NAME = 'live-sources.yaml';
@@ -29,7 +29,7 @@ const DOLLAR_MARKETS = ['kraken', 'coinbase', 'bitstamp'] as const;
 const TETHER_MARKETS = ['binance', 'okx', 'bybit'] as const;
 
 /**
- * Reads a file of sources, or writes the demo's own into its data folder.
+ * Reads a file of sources. Without a file, writes the demo's own file into its data folder.
  * @throws Error when the file has errors, or publishes nothing
  */
 export function liveMarkets(
@@ -45,7 +45,7 @@ export function liveMarkets(
   return { file, plan, sources: [...plan.sources.keys()], symbols };
 }
 
-/** Asks the markets for prices, in a process of their own, until there is one. */
+/** Requests prices from the markets in a separate process, until a first price arrives. */
 export async function reachMarkets(
   { file, plan }: { readonly file: string; readonly plan: SourcesPlan },
   stopSignal: AbortSignal,
@@ -74,7 +74,7 @@ export async function reachMarkets(
   }
 }
 
-/** Names a source. Addresses of HTTP sources are not shown, because a query may hold a key. */
+/** Names a source. The name omits the address of an HTTP source, because the query of an address may contain a key. */
 function placeOf(name: string, definition: SourceDefinition): string {
   const place =
     'exchange' in definition || definition.kind === 'http' || definition.kind === 'command'
@@ -90,7 +90,10 @@ function writeOwnSources(dataDir: string): string {
   return file;
 }
 
-/** Returns the file of sources of the demo: six prices in dollars from six exchanges, of which three trade against USDT. */
+/**
+ * Returns the demo's file of sources. The file has six prices in dollars from six exchanges. Three of the exchanges trade against
+ * USDT.
+ */
 function ownSources(): string {
   const kinds = [...DOLLAR_MARKETS, ...TETHER_MARKETS];
   const tether = DOLLAR_MARKETS.map((kind) => `${kind} USDT/USD`);

@@ -14,7 +14,7 @@ export interface LivePublisherOptions {
   readonly stderr: NodeJS.WritableStream;
 }
 
-/** Starts `tickseal publish --from`, which signs real prices with a key of the demo, and keeps it running. */
+/** Starts `tickseal publish --from`, and restarts it when it ends. The command signs real prices with a key of the demo. */
 export async function startLivePublisher(options: LivePublisherOptions): Promise<KeptProcess> {
   const { stderr } = options;
   const publisher = new KeptProcess({
@@ -30,10 +30,11 @@ export async function startLivePublisher(options: LivePublisherOptions): Promise
 function spawnPublisher({ file, url, secrets, stderr }: LivePublisherOptions): ChildProcess {
   const child = spawn(process.execPath, [MAIN, 'publish', '--from', file, '--skip-missing', '--url', url], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // The command takes both from its process of sources, which speaks to strangers.
+    // The command removes both variables from the environment of its process of sources, because that process talks to foreign
+    // servers.
     env: { ...process.env, TICKSEAL_KEY: secrets.key, TICKSEAL_TOKEN: secrets.token },
   });
-  // The answers go to a pipe, whose end also ends the process when this one was killed.
+  // The answers go to a pipe. The end of this pipe also ends the command when this process was killed.
   child.stdout.resume();
   child.stderr.pipe(stderr, { end: false });
   return child;

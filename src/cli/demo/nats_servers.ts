@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type NatsUser, natsAccounts, natsUserName } from '../../cluster/nats/nats_accounts.js';
 
-/** The version that `scripts/nats_server.sh` fetches. */
+/** The version of nats-server that `scripts/nats_server.sh` fetches. */
 export const NATS_SERVER_VERSION = '2.15.1';
 
 export interface NatsServersOptions {
@@ -15,35 +15,36 @@ export interface NatsServersOptions {
   /** The number of servers. More than one server form a cluster. */
   readonly count: number;
   /**
-   * The roles of node 1, node 2 and so on of the cluster `main`: each node has a user on the servers, as in
+   * The roles of node 1, node 2 and so on of the cluster `main`. Each node has a user on the servers, as in
    * scripts/deploy/nats.conf. Without roles, any client has all rights.
    */
   readonly roles?: readonly NatsUser['role'][];
-  /** True: each record is on disk before it is acknowledged, as in scripts/deploy/nats.conf. */
+  /** True when a server writes each record to disk before it acknowledges the record, as in scripts/deploy/nats.conf. */
   readonly syncAlways?: boolean | ((server: number) => boolean);
-  /** True: a signal to this process's group, such as the signal of Ctrl-C, does not reach the servers. */
+  /** True when a signal to this process's group, such as the signal of Ctrl-C, must not reach the servers. */
   readonly detached?: boolean;
-  /** The folder that contains the servers' storage. The default is the system's folder for temporary files. */
+  /** The folder that contains the servers' storage. Default: the system's folder for temporary files. */
   readonly folder?: string;
-  /** Called with each process immediately after its start, before it accepts connections. */
+  /** Called with each process immediately after its start. At this time the process accepts no connections yet. */
   readonly onSpawn?: (server: ChildProcess) => void;
   /**
-   * Returns a command that starts the server's command, which is appended to it. The server must stay the direct child.
+   * Returns a command that starts the server. The server's own command follows the returned command. The server must stay the
+   * direct child.
    * @param folder the folder with the server's stored data
    */
   readonly wrapper?: (index: number, folder: string) => readonly string[];
   /** Additional lines for each server's configuration. */
   readonly settings?: string;
   /**
-   * Returns the port at which one server reaches another. Given when a proxy is between the servers; otherwise the other server's own
-   * port is used.
+   * Returns the port at which one server reaches another server, if a proxy is between the servers. Without this function, a
+   * server uses the other server's own port.
    */
   readonly routePort?: (from: number, to: number, port: number) => Promise<number>;
 }
 
 /**
- * Returns the path of the server program: the program that `TICKSEAL_NATS_SERVER` names, or the program that `scripts/nats_server.sh`
- * has fetched; `undefined` when there is no such file.
+ * Returns the path of the server program: the program that `TICKSEAL_NATS_SERVER` names, or the program that
+ * `scripts/nats_server.sh` has fetched. Returns `undefined` when the file does not exist.
  */
 export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | undefined {
   const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -51,11 +52,11 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | u
   return existsSync(binary) ? binary : undefined;
 }
 
-/** The number of attempts. An attempt can fail because another program may take a free port before a server listens on it. */
+/** The number of attempts. An attempt fails when another program takes a free port before a server listens on it. */
 const PORT_ATTEMPTS_MAX = 3;
 
 /**
- * Starts servers on free ports of this machine. Each server has JetStream in a folder of its own.
+ * Starts servers on free ports of this machine. Each server has JetStream with a separate folder.
  * @throws Error when a server does not start
  */
 export async function startNatsServers(options: NatsServersOptions): Promise<NatsServers> {
@@ -106,7 +107,7 @@ export class NatsServers {
     process.once('exit', this.#killAll);
   }
 
-  /** Returns the text of `cluster.credentials` of a node; the servers were started with its role. */
+  /** Returns the text of `cluster.credentials` of a node. The servers must have been started with the node's role. */
   credentialsOf(node: number): string {
     return `${natsUserName(node)}:${this.#users[node - 1]!.login.password}`;
   }
@@ -130,7 +131,7 @@ export class NatsServers {
 
   /**
    * Starts an ended server again with its stored data.
-   * @returns the server's process, also when it runs already
+   * @returns the server's process, even if the process already runs
    */
   async start(index: number): Promise<ChildProcess> {
     const running = this.#running(index);
@@ -157,7 +158,7 @@ export class NatsServers {
 
   /**
    * Sends a signal to a server.
-   * @returns when the process has ended, for SIGKILL and SIGTERM; otherwise at once
+   * @returns after the end of the process for SIGKILL and SIGTERM; otherwise at once
    */
   async signal(index: number, signal: NodeJS.Signals): Promise<void> {
     const child = this.#running(index);
@@ -216,7 +217,7 @@ export class NatsServers {
       '  name: tickseal',
       `  listen: "127.0.0.1:${this.#routePorts[index]}"`,
       `  routes: [${routes.join(', ')}]`,
-      // With proxies between the servers, this address stops a server from announcing a route without a proxy.
+      // With proxies between the servers, this address prevents a server from announcing a route without a proxy.
       ...(routePort === undefined ? [] : ['  advertise: "127.0.0.1:1"']),
       '}',
     ].join('\n');
@@ -236,12 +237,14 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-/** Ports below those that systems give to outgoing connections, so that no connection takes a port before its server listens. */
+/**
+ * The range of ports. Systems give larger ports to outgoing connections, so no connection takes a port before its server listens.
+ */
 const [PORT_MIN, PORT_MAX] = [20_000, 32_000];
 
 /**
  * Returns ports of 127.0.0.1 that were free at the time of the call.
- * @param offsets the distances from each port to further ports that must be free too
+ * @param offsets the distances from each port to further ports that must also be free
  */
 export async function freePorts(count: number, offsets: readonly number[] = [0]): Promise<number[]> {
   const max = PORT_MAX - Math.max(...offsets);

@@ -13,12 +13,12 @@ import { createAssetWalk } from './walk.js';
 const HOURS = 12;
 const MINUTES_PER_HOUR = 60;
 const QUOTES_PER_MINUTE = 4;
-/** A quote of the past stands for several steps of the live simulation, so its steps are longer. */
+/** The ratio of a past step to a live step. A past quote replaces several live quotes, so its step is larger. */
 const STEP_FACTOR = 3n;
 const CANDLE_RETENTION_MS = Number.MAX_SAFE_INTEGER;
 
 export interface PastCandlesOptions {
-  /** The store of the demo. Only a store that does not exist yet receives candles. */
+  /** The store of the demo. Only a new store receives candles. */
   readonly storageDir: string;
   /** The assets whose prices are simulated. */
   readonly assets: readonly DemoAsset[];
@@ -26,8 +26,8 @@ export interface PastCandlesOptions {
 }
 
 /**
- * Fills a new store with simulated candles of the last twelve hours, so that the first look at a chart is not empty. A minute in which
- * the market was closed has no candle. The last candle ends near the price at which the simulation starts.
+ * Fills a new store with simulated candles of the last twelve hours, because an empty chart shows a new user nothing. A minute in
+ * which the market was closed has no candle. The last candle ends near the price at which the simulation starts.
  */
 export async function writePastCandles({ storageDir, assets, clock }: PastCandlesOptions): Promise<void> {
   if (existsSync(storageDir) || assets.length === 0) return;
@@ -43,7 +43,7 @@ export async function writePastCandles({ storageDir, assets, clock }: PastCandle
   await store.close();
 }
 
-/** Makes the candles of each hour. The walk goes backward in time, because it must end where the live one starts. */
+/** Makes the candles of each hour. The walk goes backward in time, because it must end at the start of the live walk. */
 function hoursBefore(
   endMinute: number,
   asset: DemoAsset,
@@ -67,7 +67,7 @@ function hoursBefore(
   return hours;
 }
 
-/** @param quotes newest first */
+/** @param quotes in order, newest first */
 function put(block: CandleBlock, slot: number, quotes: readonly bigint[]): void {
   const values = quotes.map((quote) => toDouble(quote as Price));
   block.put(slot, values.at(-1)!, Math.max(...values), Math.min(...values), values[0]!);

@@ -18,14 +18,14 @@ export interface Demo {
   readonly storageDir: string;
   /** The assets whose prices are simulated. */
   readonly simulatedAssets: readonly DemoAsset[];
-  /** The secrets of the publisher of real prices, if there are any. */
+  /** The secrets of the publisher of real prices, if the demo has one. */
   readonly markets?: MarketSecrets;
 }
 
 /**
  * Makes the demo's keys, tokens and configuration in `dataDir`. A later start keeps the keys and the tokens.
- * @param realSymbols the symbols of prices of real markets. With them the demo has a store of its own, so that no candle is made
- *   of both real and simulated prices.
+ * @param realSymbols the symbols of prices of real markets. A demo with real prices has a separate store, so no candle mixes real
+ * and simulated prices.
  */
 export function prepareDemo(
   dataDir: string,

@@ -9,7 +9,7 @@ export const DEMO_ROLES = ['aggregator', 'aggregator', 'edge', 'edge'] as const;
 
 /** A process of the cluster. */
 export interface DemoNode {
-  /** The node's number, from 1 on. */
+  /** The node's number, from 1. */
   readonly number: number;
   readonly role: 'aggregator' | 'edge';
   /** `http://` address of the REST interface. The sockets have the same host and port. */
@@ -38,8 +38,8 @@ export interface ClusterPlaces {
   /** The folder with keys and tokens. */
   readonly dataDir: string;
   /**
-   * The folder with the configuration, the log file and the data folder of each node. A later start does not use this folder,
-   * because that start begins with an empty cluster log.
+   * The folder with the configuration, the log file and the data folder of each node. Each start makes a new folder, because each
+   * start begins with an empty cluster log.
    */
   readonly runDir: string;
   /** The ports. Each node has one port. */
@@ -104,7 +104,7 @@ export function prepareDemoCluster({
   return { nodes, token, signers };
 }
 
-/** Returns the servers in the order of preference of one node, as if each node had one server on its own machine. */
+/** Returns the servers in the order of preference of one node. The order assumes a server on each node's machine. */
 function preferring(servers: readonly string[], index: number): string[] {
   return servers.map((_, at) => servers[(index + at) % servers.length]!);
 }

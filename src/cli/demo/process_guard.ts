@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /**
- * The guard's script. Each line of input contains the IDs of all processes that run at that time. The script waits a second
- * before it removes the folder, because a killed process may still write for a moment.
+ * The guard's script. Each line of input contains the IDs of all running processes. The script waits a second before it removes
+ * the folder, because a killed process may still write for a moment.
  */
 const SCRIPT =
   'while read -r line; do pids=$line; done; [ -z "$pids" ] || { kill -9 $pids; sleep 1; rm -rf -- "$1"; }';
 
 /**
- * Ends the processes that this process has started, and removes their folder, if this process ends without stopping them, even by
- * `kill -9`. A shell does the work when its input ends, because its input ends with this process. The shell is not in this
- * process's group, so Ctrl-C does not end the shell.
+ * Ends the processes that this process has started, and removes their folder, if this process ends without stopping them, even
+ * after `kill -9`. The guard is a shell whose input ends together with this process; the end of the input starts the work. The
+ * shell is not in this process's group, so Ctrl-C does not end the shell.
  */
 export class ProcessGuard {
   readonly #shell: ChildProcessByStdio<Writable, null, null>;
@@ -22,7 +22,7 @@ export class ProcessGuard {
   constructor(folder: string) {
     const args = ['-c', SCRIPT, 'guard', folder];
     this.#shell = spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-    // If the shell fails, only the guard is lost.
+    // If the shell fails, the demo continues without the guard.
     this.#shell.on('error', () => {});
     this.#shell.stdin.on('error', () => {});
   }
@@ -40,7 +40,7 @@ export class ProcessGuard {
     return child;
   }
 
-  /** Ends the guard, and also the processes that are still guarded. */
+  /** Ends the guard, and also the processes that it still guards. */
   async close(): Promise<void> {
     const { stdin, pid, exitCode, signalCode } = this.#shell;
     stdin.end();

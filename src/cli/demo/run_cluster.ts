@@ -17,7 +17,7 @@ export interface RunClusterOptions {
   /** The path of the nats-server program. */
   readonly binary: string;
   readonly dataDir: string;
-  /** The port of the first node. The other nodes have the next ports. With 0 the system chooses free ports. */
+  /** The port of the first node. The other nodes have the next ports. With 0, the system chooses free ports. */
   readonly port: number;
   /** Writes text for the user of the demo. */
   readonly write: (text: string) => void;
@@ -29,15 +29,15 @@ const NATS_SERVERS = 3;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 /** The time limit of the whole start. The limit allows for a machine with other work. */
 const START_MS_MAX = 120_000;
-/** The longest wait for prices before the lines to paste are printed. */
+/** The longest wait for prices. The demo prints the lines to paste after this time at the latest. */
 const LIVE_MS_MAX = 15_000;
 const POLL_MS = 100;
-/** The interval of the requests, because a token has five requests a second. */
+/** The interval of the requests. A token may send five requests a second. */
 const PRICE_POLL_MS = 500;
 const ANSWER_MS_MAX = 2_000;
 
 /**
- * Runs a cluster on this machine until it is stopped, and then removes its processes and files.
+ * Runs a cluster on this machine until the user stops it, and then removes its processes and files.
  * @throws Error of one sentence when the cluster does not start
  */
 export async function runCluster(options: RunClusterOptions): Promise<void> {
@@ -153,7 +153,7 @@ class RunningCluster {
   };
 }
 
-/** Starts processes. After all processes are ready, a process that ends is started again. */
+/** Starts processes. After all processes are ready, a process that ends starts again. */
 async function startAll(
   processes: readonly KeptProcess[],
   ready: (process: KeptProcess, index: number) => Promise<void> = async () => {},
@@ -163,7 +163,10 @@ async function startAll(
   for (const process of processes) process.keep();
 }
 
-/** Starts a node, which runs the same program as this process. The log of a node is read only when there is trouble. */
+/**
+ * Starts a node, which runs the same program as this process. The log of a node goes to a file, because users read it only after
+ * a failure.
+ */
 function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
   const log = openSync(logFile, 'a', 0o600);
   try {
@@ -194,7 +197,10 @@ async function untilReady(
   }
 }
 
-/** Waits for prices, so that pasted lines show prices at once. If no prices arrive in time, the lines are printed anyway. */
+/**
+ * Waits for prices, because the printed commands should show prices at once. If no prices arrive in time, the demo prints the
+ * lines anyway.
+ */
 async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSignal): Promise<void> {
   const endMs = performance.now() + LIVE_MS_MAX;
   const headers = { Authorization: `Basic ${token}` };

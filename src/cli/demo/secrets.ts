@@ -5,8 +5,7 @@ import type { SignatureType } from '../../model/asset.js';
 import { dataFolderProblem, makeFolder } from '../../store/data_folder.js';
 
 /**
- * All secrets of a demo. The secrets are made once and kept, so that tokens and signers stay the same after a
- * restart.
+ * All secrets of a demo. The demo makes the secrets once and stores them, so tokens and signers stay the same after a restart.
  */
 export interface DemoSecrets {
   /** The token of the user of the demo, with every scope. */
@@ -54,7 +53,7 @@ export function makeDemoFolder(dataDir: string): void {
   makeFolder(dataDir);
 }
 
-/** Writes secrets for their owner alone. @returns false when there were secrets before */
+/** Writes secrets into a file that only the owner can read. @returns false when the file already existed */
 function writeIfAbsent(file: string, secrets: object): boolean {
   try {
     writeFileSync(file, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
@@ -112,8 +111,7 @@ function freshToken(): string {
 }
 
 /**
- * Returns a key that is valid for both curves. The top bits are cleared, because Stark's order is a little above
- * 2^251.
+ * Returns a key that is valid for both curves. The function clears the top bits, because Stark's order is a little above 2^251.
  */
 function freshKey(): string {
   const key = randomBytes(KEY_BYTES);

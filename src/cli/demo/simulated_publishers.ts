@@ -13,8 +13,9 @@ import { type DemoSecrets, readDemoSecrets } from './secrets.js';
 import { createAssetWalk, type PriceWalk } from './walk.js';
 
 /**
- * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL [SYMBOL…]`. Each publisher is an ordinary client with its own
- * key and connection. The EVM assets of the named symbols are left out. The process ends when its parent ends, or on SIGTERM or SIGINT.
+ * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL [SYMBOL…]`. Each publisher is an ordinary client with
+ * its own key and connection. The publishers leave out the EVM assets of the named symbols. The process ends when its parent
+ * ends, or on SIGTERM or SIGINT.
  */
 function main([dataDir, url, ...except]: string[]): void {
   if (dataDir === undefined || url === undefined)
@@ -26,22 +27,22 @@ function main([dataDir, url, ...except]: string[]): void {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop);
   process.once('disconnect', stop);
-  // The parent may have ended before the listener was set, while this program was loading.
+  // The parent may have ended before this listener existed, while this program was loading.
   if (!process.connected) stop();
 }
 
 /**
  * The interval between a publisher's messages, and the number of messages over which a publisher spreads its assets, by signature
  * type. Three publishers together send 2 updates a second of each EVM asset, and one update in two seconds of each Stark asset.
- * Making and verifying a Stark signature takes seven times as long.
+ * Making and verifying a Stark signature takes seven times as long as for an EVM signature.
  */
 const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readonly shares: number }>> = {
   evm: { intervalMs: 500, shares: 3 },
   stark: { intervalMs: 3_000, shares: 2 },
 };
 /**
- * The size of the backlog above which a connection receives no more messages. Skipped messages are no loss, because newer prices
- * follow.
+ * The size of the backlog above which a publisher sends no more messages on a connection. A skipped message is not a loss,
+ * because newer prices follow.
  */
 const BUFFERED_BYTES_MAX = 256 * 1024;
 /** The HTTP status with which a service answers while it starts. */
@@ -104,8 +105,8 @@ class Simulation {
   }
 
   /**
-   * Publishes all assets as soon as there is a connection, and then one share of the assets at a time. `phase` from 0 to 1 keeps
-   * the publishers' messages apart in time.
+   * Publishes all assets when the connection opens, and then one share of the assets at a time. A `phase` from 0 to 1 shifts the
+   * publishers' messages in time.
    */
   #start(publisher: SimulatedPublisher, intervalMs: number, phase: number): void {
     publisher.connection.opened().then(

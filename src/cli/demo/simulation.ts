@@ -6,7 +6,7 @@ export interface PublishersOptions {
   readonly dataDir: string;
   /** `ws://` base address of the publisher sockets. */
   readonly url: string;
-  /** The symbols of EVM assets that others publish. */
+  /** The symbols of the EVM assets that other publishers publish. */
   readonly except?: readonly string[];
 }
 
@@ -20,12 +20,10 @@ export interface RunningSimulation {
   stop(): Promise<void>;
 }
 
-/** The time after which a process that does not end is killed. */
+/** The time after which the demo kills a process that does not end. */
 const STOP_DELAY_MS_MAX = 3_000;
 
-/**
- * Starts the process of the simulated publishers. The new process ends on request, or when this process ends.
- */
+/** Starts the process of the simulated publishers. The new process ends on request, or when this process ends. */
 export function forkPublishers({ dataDir, url, except = [] }: PublishersOptions): ChildProcess {
   const file = fileURLToPath(new URL('./simulated_publishers.js', import.meta.url));
   return fork(file, [dataDir, url, ...except], {
@@ -34,10 +32,7 @@ export function forkPublishers({ dataDir, url, except = [] }: PublishersOptions)
   });
 }
 
-/**
- * Starts the simulated publishers in a separate process, so that the service only has the cost of their
- * sockets.
- */
+/** Starts the simulated publishers in a separate process. The service's process then has only the cost of their sockets. */
 export function startSimulation({ onExit, ...options }: SimulationOptions): RunningSimulation {
   const child = forkPublishers(options);
   let isStopping = false;

@@ -25,7 +25,7 @@ export interface WalkOptions {
   readonly seed: number;
 }
 
-/** Creates the walk of a demo's asset. The steps are `stepFactor` times those of the asset. */
+/** Creates the walk of a demo's asset. Each step is `stepFactor` times the asset's step. */
 export function createAssetWalk(
   { anchor, tick, stepPpm }: DemoAsset,
   seed: number,
@@ -41,11 +41,12 @@ export function createAssetWalk(
 
 const MILLION = 1_000_000n;
 /**
- * The divisor for the part of the distance to the anchor that each step removes, so that prices stay
- * plausible for weeks.
+ * The divisor for the pull toward the anchor. Each step removes this part of the distance, so prices stay plausible for weeks.
  */
 const PULL_DIVISOR = 5_000n;
-/** The divisor for the largest difference between a quote and the market, as a part of the largest step. */
+/**
+ * The divisor for the noise of a quote. The largest difference between a quote and the market is this part of the largest step.
+ */
 const QUOTE_NOISE_DIVISOR = 4n;
 
 /** Creates a random walk in exact integers. Each step pulls the price toward its anchor. */
