@@ -14,7 +14,7 @@ const NO_SYMBOLS: readonly string[] = [];
 
 /** A connection of `/evm/subscribe` or `/stark/subscribe`. */
 export class AggregateSession extends ReaderSession<AggregateGroup> {
-  /** The symbols that the client asked for and that name no asset now; the first asked for comes first. */
+  /** The requested symbols that name no asset at present, in the order of the requests. */
   awaited: readonly string[] = NO_SYMBOLS;
 
   constructor(
@@ -33,10 +33,7 @@ export class AggregateSession extends ReaderSession<AggregateGroup> {
   }
 }
 
-/**
- * The connections with the same assets. The connections share the bytes of each frame, and the topic on which frames are
- * published.
- */
+/** The connections with the same assets. The connections share the bytes of each frame, and the topic of the group. */
 export class AggregateGroup extends ReaderGroup<AggregateSession> {
   constructor(
     key: string,
@@ -51,7 +48,7 @@ export class AggregateGroup extends ReaderGroup<AggregateSession> {
 
 const NO_GROUPS: ReadonlySet<AggregateGroup> = new Set();
 
-/** The groups that have connections. The index finds a group by the facts that its members share, or by asset. */
+/** The groups that have connections. The index finds a group by its assets. */
 export class AggregateGroupIndex {
   readonly #byKey = new Map<string, AggregateGroup>();
   readonly #byAsset = new Map<AssetIndex, Set<AggregateGroup>>();
@@ -77,7 +74,7 @@ export class AggregateGroupIndex {
 
   /**
    * Finds or adds a group.
-   * @param assets ascending by index; an asset has a single signature type, so types never share a group
+   * @param assets ascending by index; an asset has only one signature type, so a group has one type
    * @param sequence the sequence of a new group
    */
   findOrAdd(assets: readonly Asset[], sequence: number): AggregateGroup {

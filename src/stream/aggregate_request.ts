@@ -11,7 +11,7 @@ export interface AggregateSubscription {
   readonly traceId: string | undefined;
 }
 
-/** A ping is the one of `/ws`. */
+/** A request. A ping is the same as on `/ws`. */
 export type AggregateRequest = AggregateSubscription | (PingRequest & Pick<AggregateSubscription, 'traceId'>);
 
 export interface AggregateRequestError {
@@ -44,8 +44,8 @@ export function readAggregateRequest(
 }
 
 /**
- * Returns an error text. The text has no `data`, because clients recognise prices by this field. @param about the message that
- * the error answers
+ * Returns an error text. The text has no `data`, because clients recognise prices by `data`. @param about the message that the
+ * error answers
  */
 export function aggregateErrorText(
   error: string,

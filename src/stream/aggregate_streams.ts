@@ -22,12 +22,12 @@ export interface AggregateStreamsOptions {
   readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
   /** Returns the latest aggregate; `undefined` while the asset has no live price. */
   readonly latest: (asset: Asset) => SignedAggregate | undefined;
-  /** Returns the aggregate in the form of REST. Each text is made once. */
+  /** Returns the aggregate in the form of REST. Each text is made only once. */
   readonly json: (aggregate: SignedAggregate) => string;
   readonly clock: Clock;
   /**
-   * Publishes a frame as for `/ws`, but with separate sequences. Connections that do not take the frame go to {@link
-   * AggregateStreams.lagged}.
+   * Publishes a frame as for `/ws`, but with separate sequences. {@link AggregateStreams.lagged} receives the connections that do
+   * not take the frame.
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Returns a topic on which no other group publishes. */
@@ -39,15 +39,15 @@ export interface AggregateStreamsOptions {
 }
 
 /**
- * Streams of signed aggregates, without their sockets. A connection receives the aggregates of its assets when it subscribes, and
- * each further aggregate when it is signed.
+ * Streams of signed aggregates, without their sockets. A connection receives the present aggregates of its assets when it
+ * subscribes, and later each new aggregate.
  *
- * All aggregates that are signed in a turn of the event loop are in the same frame of a group. This frame is made and published
- * once. A new connection or a slow reader waits outside the topic. Such a connection receives its own frames until it has
- * everything, and then joins the topic.
+ * One frame of a group contains all aggregates that were signed in a turn of the event loop. The class makes and publishes this
+ * frame once. A new connection or a slow reader waits outside the topic. Such a connection receives separate frames until it has
+ * all aggregates, and then joins the topic.
  *
- * Clients subscribe once. So a connection keeps the symbols that name no asset, and is subscribed to such an asset when a reload
- * adds it, or adds it again.
+ * Clients subscribe once. So a connection keeps the symbols that name no asset. When a reload adds such an asset, the class
+ * subscribes the connection to it.
  */
 export class AggregateStreams extends Subscriptions<
   AggregateSession,
@@ -57,12 +57,12 @@ export class AggregateStreams extends Subscriptions<
 > {
   readonly #options: AggregateStreamsOptions;
   readonly #groups: AggregateGroupIndex;
-  /** The connections that await symbols. */
+  /** The connections with symbols that name no asset yet. */
   readonly #awaiting = new Set<AggregateSession>();
-  /** The number of signatures so far. `#signedAt` has, by asset index, the number of the last signature. */
+  /** The number of signatures so far. `#signedAt` has the number of the last signature, by asset index. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
-  /** The groups of which an aggregate was signed since their last frame. */
+  /** The groups with an aggregate that was signed after their last frame. */
   #dirty: AggregateGroup[] = [];
   #frames = 0;
 
@@ -128,7 +128,7 @@ export class AggregateStreams extends Subscriptions<
 
   protected override enter(group: AggregateGroup, session: AggregateSession): void {
     if (group.dirty) return;
-    // No aggregate of the group was signed since the group's last frame, so its members have everything.
+    // The service signed no aggregate of the group since the group's last frame, so the members have all aggregates.
     group.sequence = this.#sequence;
     this.#updateAndJoin(group, session);
   }
@@ -160,7 +160,7 @@ export class AggregateStreams extends Subscriptions<
     if (faults.length > 0) this.replyError(session, faults.join('; '), request);
   }
 
-  /** Finds the assets that the token may see. Any other symbol is treated like a symbol that does not exist. */
+  /** Finds the assets that the token may see. The method treats any other symbol like a symbol that does not exist. */
   #find({ rights, signatureType }: AggregateSession, symbols: readonly string[]) {
     const assets: Asset[] = [];
     const unknown: string[] = [];
@@ -197,7 +197,7 @@ export class AggregateStreams extends Subscriptions<
     this.enterGroup(this.#groups.findOrAdd(assets, this.#sequence), session);
   }
 
-  /** Sends the frames at the end of a turn in which an aggregate was signed. */
+  /** Sends the frames at the end of a turn of the event loop with new aggregates. */
   #flush(): void {
     const groups = this.#dirty;
     this.#dirty = [];
@@ -208,8 +208,8 @@ export class AggregateStreams extends Subscriptions<
       if (group.members.size > 0) {
         const signed = group.assets.filter((asset) => this.#isSignedAfter(group.sequence, asset));
         const frame = this.#frame(signed);
-        // Members that cannot take the frame leave during the call. These members have received everything that was sent to
-        // the group before.
+        // Members that cannot take the frame leave the topic during the call. These members have received all earlier frames of
+        // the group.
         if (frame !== undefined) this.#options.publish(group.topic, Buffer.from(frame), this.#sequence);
       }
       group.sequence = this.#sequence;
@@ -219,8 +219,8 @@ export class AggregateStreams extends Subscriptions<
   }
 
   /**
-   * Sends a waiting connection the aggregates that only this connection lacks. Then the connection joins the topic, unless
-   * its socket did not take them.
+   * Sends a waiting connection the aggregates that this connection lacks. Then the connection joins the topic, unless its socket
+   * could not take the frame.
    */
   #updateAndJoin(group: AggregateGroup, session: AggregateSession): void {
     const { fresh, sequence } = session;
@@ -237,12 +237,12 @@ export class AggregateStreams extends Subscriptions<
     session.connection.join(group.topic, group.sequence);
   }
 
-  /** Tells whether the asset was signed after a sequence. An aggregate from disk after a restart counts as signed at 0. */
+  /** Tells whether the asset was signed after a sequence. An aggregate that a restart read from disk has the sequence 0. */
   #isSignedAfter(sequence: number, { index }: Asset): boolean {
     return (this.#signedAt[index] ?? 0) > sequence;
   }
 
-  /** @returns `undefined` when none of the assets has a live price */
+  /** @returns `undefined` when no asset has a live price */
   #frame(assets: readonly Asset[]): string | undefined {
     const { latest, json, clock, counters } = this.#options;
     const entries: string[] = [];
@@ -261,7 +261,7 @@ function sortByIndex(assets: Asset[]): readonly Asset[] {
   return assets.sort((a, b) => a.index - b.index);
 }
 
-/** Tells whether a text is short enough for a symbol: a longer one never names an asset. */
+/** Tells whether a text is short enough for a symbol. A longer text never names an asset. */
 function isSymbol(text: string): boolean {
   return hasAtMost(SYMBOL_LENGTH_MAX, text);
 }

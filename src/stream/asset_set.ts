@@ -1,13 +1,13 @@
 import type { AssetIndex } from '../model/asset.js';
 
 /**
- * The assets of a connection's subscription. A change of a few assets takes a single pass over the others, without sorting
- * them again or writing them as text.
+ * The assets of a connection's subscription. A change of a few assets takes one pass over the set, without sorting the assets
+ * again or writing them as text.
  */
 export interface AssetSet {
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** A number that is the same for equal sets, and almost never the same for different sets. */
+  /** A hash of the set. Equal sets have equal hashes, and different sets almost never have equal hashes. */
   readonly hash: number;
 }
 
@@ -21,7 +21,7 @@ export function assetSetOf(assets: readonly AssetIndex[], ids: readonly number[]
 /**
  * Returns the set with more assets.
  * @param more the assets to add, each once, in any order
- * @returns the same set if it already has all of them, and the assets that were new
+ * @returns the same set if the set already has all of them, and the new assets
  */
 export function withAssets(
   set: AssetSet,
@@ -49,7 +49,7 @@ export function withAssets(
 /**
  * Returns the set without some assets.
  * @param gone the assets to remove, each once, in any order; the set may lack some of them
- * @returns the same set if it has none of them
+ * @returns the same set if the set has none of them
  */
 export function withoutAssets(set: AssetSet, gone: readonly AssetIndex[], ids: readonly number[]): AssetSet {
   const sorted = sortById(gone, ids);

@@ -6,11 +6,11 @@ import type { StreamCatalogue } from './stream_catalogue.js';
 /** The assets of a connection after a reload. */
 interface ChangedAssets {
   readonly assets: readonly AssetIndex[];
-  /** The assets that ended, each with its last streaming ID. */
+  /** The ended assets, each with its last streaming ID. */
   readonly ended: ReadonlyMap<AssetIndex, number>;
 }
 
-/** A change of the catalogue and of rights, applied to one connection after the other. */
+/** A change of the catalogue and of rights, which the engine applies to each connection. */
 export class CatalogueChange {
   readonly #idBefore: ReadonlyMap<AssetIndex, number>;
   readonly #idNow: ReadonlyMap<AssetIndex, number>;
@@ -23,8 +23,9 @@ export class CatalogueChange {
   }
 
   /**
-   * Notifies a session of assets that got other IDs, ended or returned; no frame may hold their new IDs before. An asset that the
-   * token may no longer see has ended. Assets that returned are due even unchanged.
+   * Notifies a session of assets with other IDs, ended assets and returned assets. The notice must come before any frame with new
+   * IDs. An asset that the token may no longer see counts as ended. The next frame contains a returned asset even if its price is
+   * unchanged.
    */
   applyTo(session: StreamSession): ChangedAssets {
     const assets: AssetIndex[] = [];

@@ -15,8 +15,8 @@ export interface DeliveryOptions extends FrameSigning, FrameContent {
   /** Returns the market status of each asset at a UNIX second, or `NO_SCHEDULE`, by asset index. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   /**
-   * Sends a frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other connections
-   * during the call. The bytes are only valid during the call.
+   * Sends a frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other
+   * connections during the call. The bytes are valid only during the call.
    * @param sequence the price sequence up to which the frame has all changes
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number, isBinary?: boolean) => void;
@@ -37,27 +37,27 @@ export interface DeliveryCounters {
 /**
  * Makes frames and sends each frame to exactly the connections that lack its content.
  *
- * A group's frame is made once and published on the group's topic. A connection that is not at the sequence of the members (a new
- * connection or a slow reader) waits outside the topic. Such a connection receives its own frames until it is at the group's sequence,
- * and then joins the topic.
+ * The class makes a group's frame once, and publishes it on the group's topic. A connection that is not at the sequence of the
+ * members (a new connection or a slow reader) waits outside the topic. Such a connection receives separate frames until it is at
+ * the group's sequence, and then joins the topic.
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #endTurn: (nowNs: TimeNs) => void;
   readonly #pieces: FramePieces;
-  /** The block of a single frame that is signed on this thread. */
+  /** The block of a frame that this thread signs alone. */
   readonly #block = new SignedBlock();
   readonly #digest = new Uint8Array(DIGEST_BYTES);
   #encoder!: FrameEncoder;
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
   /**
-   * The state of this turn of the event loop. Changes wait for the end of the turn. With 'sent', some changes were already sent before
-   * it.
+   * The state of this turn of the event loop. Changes wait for the end of the turn. In the state `sent`, the class has already
+   * sent some changes of the turn.
    */
   #turn: 'unchanged' | 'changed' | 'sent' = 'unchanged';
 
-  /** @param endTurn called at the end of a turn of the event loop in which something changed; calls {@link flush} */
+  /** @param endTurn called at the end of a turn of the event loop with changes; must call {@link flush} */
   constructor(options: DeliveryOptions, endTurn: (nowNs: TimeNs) => void) {
     this.#options = options;
     this.#endTurn = endTurn;
@@ -73,7 +73,7 @@ export class Delivery {
     return this.#dirty.length > 0;
   }
 
-  /** Must be called when the assets of the table have changed. */
+  /** Applies changed assets of the table. The caller must call this method after each such change. */
   resize(): void {
     const { table, taxonomyId, qualityOf } = this.#options;
     this.#encoder = new FrameEncoder(table, taxonomyId, qualityOf);
@@ -92,7 +92,8 @@ export class Delivery {
   }
 
   /**
-   * Sends changes before the end of the turn if `areSentSoon` allows this, once in a turn. A later frame has the turn's other changes.
+   * Sends changes before the end of the turn if `areSentSoon` allows this, at most once in a turn. A later frame has the turn's
+   * other changes.
    */
   flushSoon(): void {
     if (this.#turn !== 'changed' || !areSentSoon(this.#dirty)) return;
@@ -121,7 +122,10 @@ export class Delivery {
     if (due.length > 0) this.emit(due, nowNs);
   }
 
-  /** Makes and publishes each group's due frame, a signed frame after its signature. Skips groups whose last frame is still being signed. */
+  /**
+   * Makes and publishes each group's due frame. A signed frame is published after its signature. Skips groups whose last frame is
+   * still being signed.
+   */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
     const times = new Map<StreamEra, TimeNs>();
     const signed: Group[] = [];
@@ -134,7 +138,9 @@ export class Delivery {
     this.#pieces.finish();
   }
 
-  /** Sends a waiting connection the changes that it lacks. Joins the connection to the topic, now or with the group's next frame. */
+  /**
+   * Sends a waiting connection the changes that it lacks. Joins the connection to the topic, now or with the group's next frame.
+   */
   enter(group: Group, session: StreamSession): void {
     if (group.intervalMs === undefined) {
       if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);
@@ -158,7 +164,7 @@ export class Delivery {
     this.#joinWaiting(group);
   }
 
-  /** Makes the frame of a group. @returns a view that the next call overwrites; `undefined` when nothing is due */
+  /** Makes the frame of a group. @returns a view that the next call overwrites; `undefined` when the group has no changes */
   #unsignedFrame(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): Buffer | undefined {
     const { era, keptFrame, options } = group;
     const assets = keptFrame === undefined ? group.dueAssets(this.#options.table) : [];
@@ -174,8 +180,8 @@ export class Delivery {
   }
 
   /**
-   * Makes a frame and has it signed. Makes no frame if nothing is due, if none of the group's callers can pay, or if no time may be
-   * signed.
+   * Makes a frame and starts its signature. Makes no frame if the group has no changes, if no caller of the group can pay, or if
+   * the engine may sign no time.
    */
   #makeSigned(group: Group, nowNs: TimeNs): void {
     const { table, counters } = this.#options;
@@ -210,13 +216,13 @@ export class Delivery {
 
   #publishSigned(group: Group, frame: Uint8Array, sequence: number): void {
     this.#options.publish(group.topic, frame, sequence, group.options.binary);
-    // The sequence changes only now, because a connection that left during the signature, or cannot take the frame, does not receive the
+    // The sequence changes only now. A connection that left during the signature, or cannot take the frame, does not receive the
     // frame.
     group.sequence = sequence;
     this.#joinWaiting(group);
   }
 
-  /** Handles a failed signature. The next frame will have all changes of the frame that was not signed. */
+  /** Handles a failed signature. The next frame will have all changes of the unsigned frame. */
   #signingFailed(group: Group): void {
     this.#options.counters.framesSkipped += group.members.size;
     if (group.intervalMs === undefined) this.markDirty(group);
@@ -231,9 +237,9 @@ export class Delivery {
   }
 
   /**
-   * Joins waiting connections to the topic, except slow readers. On `real_time` a connection joins only when it is at the group's
-   * sequence and lacks no price. While a frame is being signed, a new connection may have received newer prices than the members, or no
-   * prices yet. Then the new connection waits for the next frame.
+   * Joins waiting connections to the topic, except slow readers. On `real_time`, a connection joins only when it is at the
+   * group's sequence and has all prices. While a frame is being signed, a new connection may have newer prices than the members,
+   * or no prices yet. Then the new connection waits for the next frame.
    */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
@@ -254,7 +260,8 @@ export class Delivery {
 
   /**
    * Sends a connection of `real_time` the prices that only this connection lacks.
-   * @returns `false` when prices are due, but the last frame is less than 1 ms old, the caller cannot pay, or no time may be signed
+   * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the engine
+   * may sign no time
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table } = this.#options;
@@ -269,7 +276,7 @@ export class Delivery {
       timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
       if (timestampNs === undefined) return false;
     }
-    // These fields must change before the call that sends, because a socket reports a dropped frame during that call.
+    // These fields must change before the sending call, because a socket reports a dropped frame during that call.
     session.fresh = undefined;
     session.sequence = table.sequence;
     if (timestampNs !== undefined) this.#sendAlone(session, due, timestampNs, nowNs);

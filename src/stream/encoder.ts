@@ -13,13 +13,13 @@ import { ENTRY_BYTES, HEX_OF_BYTE, type PriceTable } from './price_table.js';
 import type { SignedBlock } from './signed_block.js';
 
 declare global {
-  // The methods that Node's `write` and `toString` use. The declarations are here because the typings of Node lack them.
+  // The methods that Node's `write` and `toString` use. Node's typings lack these methods.
   interface Buffer {
     latin1Write(text: string, offset: number): number;
   }
 }
 
-// The offsets of the fields of a payload's head. The offsets are read from the layouts once.
+// The offsets of the fields of a payload's head. The module reads the offsets from the layouts once.
 const SIMPLIFIED_HEAD_BYTES = SIMPLIFIED_LAYOUT.head.bytes;
 const SIMPLIFIED_TAXONOMY_AT = SIMPLIFIED_LAYOUT.head.at['taxonomy ID'];
 const SIMPLIFIED_TIME_AT = SIMPLIFIED_LAYOUT.head.at.timestamp;
@@ -66,7 +66,7 @@ export class FrameEncoder {
   readonly #unsigned: Buffer;
   readonly #body: Buffer;
   readonly #bodyView: DataView;
-  /** The last body. Its view is used again, because most bodies are as long as the body before. */
+  /** The last body. The encoder uses this view again, because most bodies have the length of the previous body. */
   #lastBody: Uint8Array = new Uint8Array(0);
 
   constructor(table: PriceTable, taxonomyId: number, qualityOf: FrameContent['qualityOf'] = () => undefined) {
@@ -106,8 +106,8 @@ export class FrameEncoder {
   /**
    * Adds a `signed_ecdsa` frame without its signature to a block.
    * @param isBinary true for a frame that is the payload itself, without JSON and hex
-   * @returns the frame's body, which must be signed and is valid until the next call. The body has the simplified layout, or
-   * the versioned layout with `statuses`.
+   * @returns the frame's body to sign, which is valid until the next call. The body has the simplified layout, or the versioned
+   * layout with `statuses`.
    */
   addSigned(
     block: SignedBlock,
@@ -138,8 +138,8 @@ export class FrameEncoder {
       const run = statuses === undefined ? runLength(assets, i) : 1;
       let from = first * ENTRY_BYTES;
       const to = from + run * ENTRY_BYTES;
-      // A native copy is faster than a loop for several neighbours, because it takes the time of a single call. A loop takes
-      // 3 ns for each byte.
+      // A native copy of several neighbours takes the time of one call, and a loop takes 3 ns for each byte. So the copy is
+      // faster.
       if (run >= COPIED_RUN_MIN) {
         pairs.set(hexEntries.subarray(from, to), bodyAt + at);
         at += entries.copy(body, at, from, to);

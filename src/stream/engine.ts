@@ -27,14 +27,14 @@ export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
-  /** Called when the engine may need a tick earlier than the time that it last returned. */
+  /** Called when the engine may need a tick before the time that it last returned. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
 export interface StreamCounters extends DeliveryCounters, SlowReaderCounters {}
 
 /**
- * The streaming API without its sockets. The caller of the engine reports messages, price changes and ticks of the clock. The
+ * The streaming API without its sockets. The caller reports messages, price changes and ticks of the clock to the engine. The
  * engine calls back with frames.
  */
 export class StreamEngine extends Subscriptions<
@@ -50,7 +50,7 @@ export class StreamEngine extends Subscriptions<
   #indexById: ReadonlyMap<number, AssetIndex>;
   readonly #ticks = new IntervalTicks();
   readonly #eras: SessionEras;
-  /** The connections with assets that ended. */
+  /** The connections with ended assets. */
   readonly #withEnded = new Set<StreamSession>();
 
   constructor(options: StreamEngineOptions) {
@@ -79,7 +79,7 @@ export class StreamEngine extends Subscriptions<
     for (const session of new Set([...this.#groups.sessions(), ...this.#withEnded])) {
       const { assets, ended } = change.applyTo(session);
       this.#keepEnded(session, ended);
-      // The IDs may have changed even if the assets are the same. Then the order of the assets has changed too.
+      // The IDs may have changed even if the assets are the same. Then the order of the assets has also changed.
       this.#regroup(session, assetSetOf(assets, ids));
     }
   }
@@ -101,14 +101,14 @@ export class StreamEngine extends Subscriptions<
     for (const group of this.#groups.realTimeOf(index)) this.#delivery.markDirty(group);
   }
 
-  /** Records that all prices of a publisher's message have been reported. */
+  /** Records that the caller has reported all prices of a publisher's message. */
   messageApplied(): void {
     this.#delivery.flushSoon();
   }
 
   /**
-   * Does the work that is due. Must be called at the times of {@link nextDueNs} and {@link StreamEngineOptions.onDue}, and a
-   * few times a second.
+   * Does the work that is due. The caller must call this method at the times of {@link nextDueNs} and {@link
+   * StreamEngineOptions.onDue}, and a few times a second.
    */
   tick(nowNs: TimeNs): void {
     this.#options.times.tick(nowNs);
@@ -121,8 +121,8 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Returns the time of the next tick that the engine needs. This is the next multiple of an interval in use, or of 1 ms
-   * while changes wait to be sent.
+   * Returns the time of the next tick that the engine needs. This is the next multiple of an interval with connections, or of 1
+   * ms while changes wait.
    */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     return earlierOf(this.#ticks.nextNs, this.#delivery.isWaiting ? nextTryNs(nowNs) : undefined);
@@ -191,7 +191,7 @@ export class StreamEngine extends Subscriptions<
       session.fresh ??= new Set();
       for (const index of added) session.fresh.add(index);
     }
-    // Assets that ended lose their places to new ones, those that ended last first.
+    // Ended assets must leave room for new assets. The assets that ended last go first.
     const room = this.#options.limits.subscriptionsPerConnection - set.assets.length;
     if (session.ended.size > room) this.#keepEnded(session, [...session.ended].slice(0, room));
     this.#answerAndRegroup(session, request, set, invalid);
@@ -213,8 +213,8 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Finds the assets of a request. An ID that the token may not see is treated like an ID that does not exist, because no
-   * connection can be subscribed to either.
+   * Finds the assets of a request. The engine treats an ID that the token may not see like an ID that does not exist, because no
+   * connection can subscribe to either.
    */
   #lookUp(session: StreamSession, { assets }: StreamRequest) {
     const known: AssetIndex[] = [];
@@ -265,7 +265,7 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Handles a step back of the clock before any frame is made. Only connections that have received later times stay in the
+   * Handles a step back of the clock before the engine makes a frame. Only connections that have received later times stay in the
    * earlier era.
    */
   #noticeStepBack(nowNs: TimeNs): void {

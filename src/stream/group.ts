@@ -16,12 +16,12 @@ import {
 } from './reader_session.js';
 import type { StreamQuery } from './stream_options.js';
 
-/** The time for which a `real_time` group waits after none of its callers could pay. */
+/** The time for which a `real_time` group waits after no caller could pay. */
 const UNPAID_WAIT_NS = 10n * NS_PER_MS;
 
 /**
  * The connections with the same channel, message type, attributes, asset set and era. The connections share the bytes and the
- * signature of each frame, and the topic on which frames are published.
+ * signature of each frame, and the topic of the group.
  */
 export class Group extends ReaderGroup<StreamSession> {
   /** The time at which the last frame counts as sent; see `frameTime`. */
@@ -29,20 +29,23 @@ export class Group extends ReaderGroup<StreamSession> {
   /** The `ts` of the last frame. */
   lastTimestampNs = 0n;
   /**
-   * True while a frame is being signed. On `real_time` the next frame waits for it; on fixed channels the next frame is
-   * skipped.
+   * True while a frame is being signed. On `real_time`, the next frame waits for this signature. On fixed channels, the group
+   * skips the next frame.
    */
   signing = false;
   /** The callers that pay for the group's frames; only for `signed_ecdsa`. */
   readonly payers: FrameBudgets | undefined;
   /** The last time at which no caller could pay. */
   unpaidAtNs = 0n;
-  /** The number of the group's last frame among the frames of all groups. */
+  /** The number of the group's last frame. The count includes the frames of all groups. */
   lastFrameNumber = 0;
   readonly intervalMs: number | undefined;
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** The frame that is kept between ticks; only for `unsigned` fixed channels without `quality`, and only while there is memory for it. */
+  /**
+   * The frame that the group keeps between ticks. Only `unsigned` fixed channels without `quality` have such a frame, and only while
+   * memory is free.
+   */
   keptFrame: KeptFrame | undefined;
 
   constructor(
@@ -59,13 +62,13 @@ export class Group extends ReaderGroup<StreamSession> {
     if (options.messageType === 'signed_ecdsa') this.payers = new FrameBudgets();
   }
 
-  /** Tells whether it is too early to ask the group's callers again. */
+  /** Tells whether the group must wait before it tries its callers' budgets again. */
   isUnpaid(nowNs: TimeNs): boolean {
     return nowNs >= this.unpaidAtNs && nowNs - this.unpaidAtNs < UNPAID_WAIT_NS;
   }
 
   /**
-   * Returns the assets of the next frame. On a fixed channel these are all live assets of the set; on `real_time` they are the
+   * Returns the assets of the next frame. On a fixed channel, these are all live assets of the set. On `real_time`, these are the
    * assets that changed since the group's last frame.
    */
   dueAssets({ live, changedAt }: PriceTable): AssetIndex[] {
@@ -80,21 +83,25 @@ export class Group extends ReaderGroup<StreamSession> {
   }
 }
 
-/** The map of all connections without such assets. */
+/** The shared empty map for connections without ended assets. */
 export const NONE_ENDED: ReadonlyMap<AssetIndex, number> = new Map();
 
 /** A connection of `/ws`. */
 export class StreamSession extends ReaderSession<Group> {
-  /** The time at which the last frame for this connection alone counts as sent; see `frameTime`. For members the group's time counts. */
+  /**
+   * The time at which the last frame for this connection alone counts as sent; see `frameTime`. For members, the group's time
+   * counts.
+   */
   lastFrameNs = 0n;
-  /** The era that gives the `ts` of the connection's frames. */
+  /** The era that determines the `ts` of the connection's frames. */
   era: StreamEra | undefined;
   /**
-   * The last `ts` that the connection received, or may have received, before it became a member. For members see
-   * `sentUpToNs`.
+   * The last `ts` that the connection received, or may have received, before it became a member. For members, see `sentUpToNs`.
    */
   lastTimestampNs = 0n;
-  /** The assets that ended while they were subscribed, with their last streaming IDs: they are subscribed again when they return. */
+  /**
+   * The subscribed assets that ended, with their last streaming IDs. The connection is subscribed to them again when they return.
+   */
   ended: ReadonlyMap<AssetIndex, number> = NONE_ENDED;
   /** The group's last `ts` when the connection became a member. */
   joinedTimestampNs = 0n;
@@ -119,7 +126,7 @@ export class StreamSession extends ReaderSession<Group> {
   }
 }
 
-/** Makes the caller of a connection pay for a frame that is sent to this connection alone. @returns true when the caller could pay */
+/** Takes the cost of a frame for this connection alone from the caller's budget. @returns true when the caller could pay */
 export function payAlone({ budgets, group }: StreamSession, assets: number, nowNs: TimeNs): boolean {
   if (budgets.signedFrames.take(signedFrameCost(assets), nowNs)) return true;
   budgets.signedFrames.countRefusal();

@@ -7,13 +7,13 @@ import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
 import { optionsKey, type StreamQuery } from './stream_options.js';
 
-/** The largest memory for kept frames. A group without room in it makes each frame again. */
+/** The largest memory for kept frames. A group without such memory makes each frame from the beginning. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
-/** The suffix of a key. The suffix is repeated for each earlier group with the same key. */
+/** The suffix of a key. The index repeats the suffix for each earlier group with the same key. */
 const SAME_HASH = '+';
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
-/** The groups that have connections. The index finds them by the facts that their members share, by interval and by asset. */
+/** The groups that have connections. The index finds groups by the options that the members share, by interval and by asset. */
 export class GroupIndex {
   readonly #byKey = new Map<string, Group>();
   readonly #byInterval = new Map<number, Set<Group>>();

@@ -1,6 +1,6 @@
 import { earlierOf, millisecondOf, NS_PER_MS, type TimeNs } from '../model/time.js';
 
-/** Counts the wall-clock multiples of the intervals in use. */
+/** Counts the wall-clock multiples of the intervals with connections. */
 export class IntervalTicks {
   /** The number of the last multiple, by interval in ms. */
   readonly #last = new Map<number, number>();
@@ -15,7 +15,7 @@ export class IntervalTicks {
     for (const intervalMs of this.#last.keys()) if (!intervals.has(intervalMs)) this.#last.delete(intervalMs);
   }
 
-  /** The next multiple of any interval in use. */
+  /** The next multiple of any counted interval. */
   get nextNs(): bigint | undefined {
     let nextNs: bigint | undefined;
     for (const [intervalMs, last] of this.#last)
@@ -23,7 +23,9 @@ export class IntervalTicks {
     return nextNs;
   }
 
-  /** Returns the number of multiples that have passed since the last call. After a step back of the clock, counting starts again. */
+  /**
+   * Returns the number of multiples that have passed since the last call. After a step back of the clock, counting starts again.
+   */
   since(intervalMs: number, nowNs: TimeNs): number {
     const multiple = multipleAt(intervalMs, nowNs);
     const last = this.#last.get(intervalMs)!;

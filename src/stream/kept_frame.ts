@@ -21,10 +21,14 @@ export function keptFrameBytes(assets: number): number {
 
 /**
  * The `unsigned` frame of all live assets of a set, kept between ticks. The time and the digits of changed prices overwrite the
- * old bytes. The whole frame is made again only when the length of a text has changed.
+ * old bytes. If the length of a text has changed, the class makes the whole frame again.
  *
- * For 100 assets, an update took a quarter of the time of the whole frame with one changed asset, and a third with all assets
- * changed.
+ * Time of an update for 100 assets, against making the whole frame:
+ *
+ * | Changed assets | Time |
+ * |---|---|
+ * | 1 | 25 % |
+ * | 100 | 33 % |
  */
 export class KeptFrame {
   readonly #table: PriceTable;
@@ -37,7 +41,7 @@ export class KeptFrame {
   #timeLength = 0;
   /** The offsets of the ends of the elements in the frame. */
   readonly #ends: Uint32Array;
-  /** The number of digits of each price, including its sign. */
+  /** The number of characters of each price, including its sign. */
   readonly #digitCounts: Uint8Array;
   /** The market status in each element, or {@link NOT_LIVE}. */
   readonly #shown: Uint8Array;
@@ -85,7 +89,7 @@ export class KeptFrame {
       if (changedAt[asset]! <= sequence || shown === NOT_LIVE) continue;
       const digits = digitTexts[asset] || table.digits(asset);
       if (digits.length !== this.#digitCounts[i]) return false;
-      // A loop is used because it takes half the time of a native write for so few bytes.
+      // For so few bytes, a loop takes half the time of a native write.
       let at = this.#ends[i]! - bytesAfterDigits(shown) - digits.length;
       for (let digit = 0; digit < digits.length; digit++) bytes[at++] = digits.charCodeAt(digit);
     }

@@ -2,7 +2,7 @@ import type { AssetIndex } from '../model/asset.js';
 import { type Price, writePrice } from '../model/price.js';
 import { SIMPLIFIED_LAYOUT } from '../wire/payload_fields.js';
 
-/** The size of an asset in a payload, with its ID and its price. */
+/** The size of an asset in a payload: its ID and its price. */
 export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;
 const ID_AT = SIMPLIFIED_LAYOUT.asset.at['asset ID'];
 const PRICE_AT = SIMPLIFIED_LAYOUT.asset.at.price;
@@ -15,8 +15,8 @@ export const HEX_OF_BYTE = Uint16Array.from(
 );
 
 /**
- * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. A price is encoded
- * when the first frame needs it, and then used for any number of frames.
+ * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. The table encodes a
+ * price when the first frame needs it, and uses the result for any number of frames.
  */
 export class PriceTable {
   /**
@@ -26,18 +26,18 @@ export class PriceTable {
   entries = Buffer.alloc(0);
   /** The entries in hex. Each element contains the two digits of a byte. */
   hexEntries = new Uint16Array(0);
-  /** The value is 1 for each asset for which {@link encode} must be called before its entry is read. */
+  /** The flag 1 for each asset with an outdated entry. Before a caller reads the entry, the caller must call {@link encode}. */
   stale = new Uint8Array(0);
-  /** The {@link digits} of each asset; an empty text if the digits must be made first. */
+  /** The {@link digits} of each asset; an empty text before their first use. */
   readonly digitTexts: string[] = [];
-  /** The {@link openText} of each asset; an empty text if the text must be made first. */
+  /** The {@link openText} of each asset; an empty text before its first use. */
   readonly openTexts: string[] = [];
   /**
-   * The {@link closedText} of each asset; an empty text if the text must be made first. Open and closed texts are separate, so
-   * that a frame needs only one concatenation for each asset.
+   * The {@link closedText} of each asset; an empty text before its first use. Open and closed texts are separate, because a frame
+   * then needs only one concatenation for each asset.
    */
   readonly closedTexts: string[] = [];
-  /** The value is 1 for each asset while the asset has a live price, and 0 otherwise. */
+  /** The flag 1 for each asset with a live price, and 0 for other assets. */
   live = new Uint8Array(0);
   /** The {@link sequence} of the last price change of each asset. */
   changedAt = new Float64Array(0);
@@ -133,8 +133,8 @@ export class PriceTable {
 }
 
 /**
- * Returns the same text in a single piece of memory. V8 makes a rope of a template, and walks every rope for every frame. So a
- * frame of ropes takes three times as long as a frame of flat texts.
+ * Returns the same text in one piece of memory. V8 makes a rope of a template, and walks every rope for every frame. So a frame
+ * of ropes takes three times as long as a frame of flat texts.
  */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');

@@ -13,16 +13,15 @@ import { type RequestId, readRequestId } from './request_id.js';
 export interface StreamRequest {
   readonly type: RequestType;
   /**
-   * The integers of the message in their order. Each integer occurs once, and the catalogue decides which integers are
-   * assets.
+   * The integers of the message in their order. Each integer occurs once, and the catalogue decides which integers are assets.
    */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
-  /** The ID of the request. The service answers a request that has an ID. */
+  /** The ID of the request. The service answers only a request with an ID. */
   readonly id: RequestId | undefined;
 }
 
-/** A ping, with which a client tests whether the connection still works. */
+/** A ping, with which a client tests the connection. */
 export interface PingRequest {
   readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
@@ -34,8 +33,8 @@ export interface RequestError {
 }
 
 /**
- * The largest number of arrays and objects in a message. A request has only one of each, and `JSON.parse` takes 20 ms for thousands
- * of them inside each other.
+ * The largest number of arrays and objects in a message. A request has only one array and one object. `JSON.parse` takes 20 ms
+ * for thousands of nested arrays.
  */
 const CONTAINERS_MAX = 64;
 
@@ -50,15 +49,15 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
-  // In other messages it is a field without a meaning, like any that no message has.
+  // In other messages, the field has no meaning, like any unknown field.
   if (type === 'subscribe' && ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
   return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid === true, id };
 }
 
 /**
- * Returns the numbers without repetitions. Ascending numbers need no set, which would take longer than parsing them. Most clients
- * send ascending numbers.
+ * Returns the numbers without repetitions. For ascending numbers, the function needs no set, which would take longer than
+ * parsing. Most clients send ascending numbers.
  */
 function eachOnce(numbers: readonly number[]): readonly number[] {
   for (let i = 1; i < numbers.length; i++) if (numbers[i - 1]! >= numbers[i]!) return [...new Set(numbers)];
@@ -82,8 +81,8 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
 
 /**
  * Returns the notice to a client that a reload changed its assets.
- * @param ended the former IDs of assets that ended
- * @param returned the present IDs of assets that had ended and are subscribed again
+ * @param ended the former IDs of ended assets
+ * @param returned the present IDs of returned assets, which are subscribed again
  */
 export function taxonomyText(ended: readonly number[], returned: readonly number[]): string {
   const list = (name: string, ids: readonly number[]) =>

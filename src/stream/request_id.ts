@@ -25,7 +25,7 @@ const NUMBER = /\s*([-+.\deE]+)/y;
 /** Returns the offset after the key `id` and its colon. */
 function endOfKey(message: string): number {
   const first = message.indexOf('"id"');
-  // If the message has no escapes and contains `"id"` only once, this text is the key. This holds for nearly every request.
+  // If the message has no escapes and contains `"id"` only once, this text is the key. This is true for nearly every request.
   return first === message.lastIndexOf('"id"') && !message.includes('\\')
     ? message.indexOf(':', first) + 1
     : searchEndOfKey(message);

@@ -2,11 +2,11 @@ import type { StreamEra, StreamTimes } from '../clock/stream_times.js';
 import type { TimeNs } from '../model/time.js';
 import type { StreamSession } from './group.js';
 
-/** Assigns an era to each connection. The era gives the `ts` of the connection's frames. */
+/** Assigns an era to each connection. The era determines the `ts` of the connection's frames. */
 export class SessionEras {
   readonly #times: StreamTimes;
   #current: StreamEra;
-  /** The sessions that have received times but have no subscription now, so that they are in no group. */
+  /** The sessions that have received times but are in no group, because they have no subscription now. */
   readonly #withoutGroup = new Set<StreamSession>();
 
   constructor(times: StreamTimes) {
@@ -15,7 +15,7 @@ export class SessionEras {
   }
 
   /**
-   * Notices a step back of the clock. @returns true when the clock was stepped back since the last call, so that there is a new era
+   * Detects a step back of the clock. @returns true when the clock was stepped back since the last call, which begins a new era
    */
   notice(): boolean {
     const before = this.#current;
@@ -23,14 +23,14 @@ export class SessionEras {
     return this.#current !== before;
   }
 
-  /** Tells whether the session is in an earlier era and the clock is past all times that it received. */
+  /** Tells whether the session is in an earlier era and the clock is past all times that the session received. */
   mayMoveOn(session: StreamSession, nowNs: TimeNs): boolean {
     return session.era !== this.#current && sentUpToNs(session) < nowNs;
   }
 
   /**
-   * Returns the era for the session's next group. This is the current era, unless the session has received times that are
-   * ahead of the clock. The session must be in no group.
+   * Returns the era for the session's next group. This is the current era, unless the session has received times that are ahead
+   * of the clock. The session must be in no group.
    */
   enter(session: StreamSession, nowNs: TimeNs): StreamEra {
     this.#withoutGroup.delete(session);
@@ -42,7 +42,7 @@ export class SessionEras {
     if (session.era !== undefined) this.#withoutGroup.add(session);
   }
 
-  /** Moves the sessions without a group into the current era, as soon as the clock is past the times that they received. */
+  /** Moves the sessions without a group into the current era, when the clock is past the times that they received. */
   moveResting(nowNs: TimeNs): void {
     for (const session of this.#withoutGroup) this.#moveOn(session, nowNs);
   }
@@ -66,8 +66,8 @@ export class SessionEras {
 }
 
 /**
- * Returns the last `ts` that a session received. A member has received all frames of the group since it joined, and no
- * earlier frames.
+ * Returns the last `ts` that a session received. A member has received all frames of the group since it joined, and no earlier
+ * frames.
  */
 export function sentUpToNs(session: StreamSession): bigint {
   const { group, lastTimestampNs, joinedTimestampNs } = session;

@@ -3,27 +3,28 @@ import { MESSAGE_TYPES } from '../wire/stream.js';
 import { HEX_OF_BYTE } from './price_table.js';
 
 const [, SIGNED] = MESSAGE_TYPES;
-// Head, hex and tail each have an even number of bytes, so frames are written two bytes at a time.
+// Head, hex and tail each have an even number of bytes, so the block writes two bytes at a time.
 const HEAD = pairsOf(`{"type":"${SIGNED}","p":"0x`);
 const TAIL = pairsOf('"}');
 const BODY_AT = HEAD.length + PAYLOAD_SIGNATURE.bytes;
 
 /**
- * A block of `signed_ecdsa` frames in a single piece of memory. The frames are complete except for their signatures. A frame is JSON, or
+ * A block of `signed_ecdsa` frames in one piece of memory. Each frame is complete except for its signature. A frame is JSON, or
  * the bytes of its payload.
  */
 export class SignedBlock {
   /**
-   * The frames. An element is two bytes, such as the two digits of a byte. {@link add} may replace the array with a larger array.
+   * The frames. Each element contains two bytes, such as the two digits of a byte. {@link add} may replace the array with a
+   * larger array.
    */
   pairs = new Uint16Array(0);
   /** The offsets of the ends of the frames. */
   readonly #ends: number[] = [];
-  /** The lengths of the frames in bytes, only for binary frames; 0 for JSON. */
+  /** The lengths of binary frames in bytes; 0 for JSON. */
   readonly #binaryBytes: number[] = [];
   /** The bytes of {@link pairs}. */
   #bytes = new Uint8Array(0);
-  /** The last finished frame. Its view is used again, because most frames have the same place as the frame before. */
+  /** The last finished frame. The block uses this view again, because most frames have the offsets of the previous frame. */
   #frame: Uint8Array = new Uint8Array(0);
 
   /** Adds a frame without signature and body. @returns the offset in {@link pairs} of the digits of the body */
@@ -41,7 +42,7 @@ export class SignedBlock {
     return bodyAt;
   }
 
-  /** Adds a binary frame without signature. @param body is copied */
+  /** Adds a binary frame without signature. @param body the bytes, which this method copies */
   addBinary(body: Uint8Array): void {
     const start = this.#startOf(this.#ends.length);
     const bytes = PAYLOAD_SIGNATURE.bytes + body.length;
@@ -57,7 +58,7 @@ export class SignedBlock {
    * Writes the signature of a frame.
    * @param signatures the bytes that contain the signature, in the form of a payload
    * @param from the offset of the signature in these bytes
-   * @returns the finished frame, a view that is valid until {@link add} or {@link clear} is called
+   * @returns the finished frame, a view that is valid until the next call of {@link add} or {@link clear}
    */
   sign(frame: number, signatures: Uint8Array, from: number): Uint8Array {
     const { pairs } = this;
@@ -84,7 +85,7 @@ export class SignedBlock {
     this.#binaryBytes.length = 0;
     if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
     this.#hold(new Uint16Array(0));
-    // The view is replaced, because it would keep the old memory alive.
+    // The block replaces the view, because the view would keep the old memory alive.
     this.#frame = new Uint8Array(0);
   }
 

@@ -4,7 +4,7 @@ import { SignedBlock } from './signed_block.js';
 
 /** The functions that sign frames. Digests and signatures follow each other without gaps. */
 export interface FrameSigning {
-  /** Writes the digest of a body into `out` from `at` on. */
+  /** Writes the digest of a body into `out`, from offset `at`. */
   readonly digest: (body: Uint8Array, out: Uint8Array, at: number) => void;
   /** Signs on the calling thread. @returns the 65 bytes of a payload's signature, valid until the next call */
   readonly signOne: (digest: Uint8Array) => Uint8Array;
@@ -23,25 +23,25 @@ export interface FrameOutcome {
    * @param sequence the price sequence up to which the frame has all changes
    */
   readonly onSigned: (group: Group, frame: Uint8Array, sequence: number) => void;
-  /** Called when signing failed, so that there is no frame. */
+  /** Called when signing failed. The frame is then lost. */
   readonly onFailed: (group: Group) => void;
 }
 
 export const DIGEST_BYTES = 32;
 
 /**
- * The number of frames in the first piece, which is signed on the calling thread. So the smallest frames of a tick do not wait for
+ * The number of frames in the first piece, which the calling thread signs. So the smallest frames of a tick do not wait for
  * another thread.
  */
 const FIRST_PIECE_FRAMES = 4;
 /** The number of frames in a later piece. A piece takes about 5 ms of signing on another thread, and 40 µs of this thread. */
 const PIECE_FRAMES = 128;
-/** The number of pieces that are kept for later frames. */
+/** The number of pieces that the class keeps for later frames. */
 const SPARE_PIECES_MAX = 16;
 
 /**
- * Sorts the groups into the order in which they are served. Small groups come first. Among groups of equal size, the group with
- * the oldest last frame comes first.
+ * Sorts the groups into the order of service. Small groups come first. Among groups of equal size, the group with the oldest last
+ * frame comes first.
  */
 export function smallFirst(groups: Group[]): Group[] {
   return groups.sort(
@@ -49,7 +49,7 @@ export function smallFirst(groups: Group[]): Group[] {
   );
 }
 
-/** Frames that are signed together. Each frame is made in the block, and its signature is written into the block. */
+/** Frames that are signed together. The block contains each frame and its signature. */
 interface FramePart {
   readonly block: SignedBlock;
   readonly digests: Uint8Array;
@@ -57,9 +57,7 @@ interface FramePart {
   readonly sequences: number[];
 }
 
-/**
- * Signs the frames of a tick in pieces, in the order in which frames are added. Each piece is sent as soon as it is signed.
- */
+/** Signs the frames of a tick in pieces, in the order of {@link add}. Each piece is sent when its signatures are ready. */
 export class FramePieces {
   readonly #signing: FrameSigning;
   readonly #outcome: FrameOutcome;
@@ -77,7 +75,7 @@ export class FramePieces {
     return this.#piece.block;
   }
 
-  /** Adds a frame of the group. @param body the frame's body, which is not used after the call */
+  /** Adds a frame of the group. @param body the frame's body, which this class does not use after the call */
   add(group: Group, body: Uint8Array, sequence: number): void {
     const { digests, groups, sequences } = this.#piece;
     this.#signing.digest(body, digests, groups.length * DIGEST_BYTES);
@@ -86,7 +84,7 @@ export class FramePieces {
     if (groups.length === this.#size) this.#signPiece();
   }
 
-  /** Signs the remaining frames after the last frame of the tick was added. */
+  /** Signs the remaining frames of the tick. The caller must call this method after the last {@link add}. */
   finish(): void {
     this.#signPiece();
     this.#size = FIRST_PIECE_FRAMES;

@@ -2,7 +2,7 @@ import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
 import type { ReaderSession } from './reader_session.js';
 
-/** Counts since the start of the service. */
+/** The counts since the start of the service. */
 export interface SlowReaderCounters {
   /** Frames that slow readers did not receive. */
   framesSkipped: number;
@@ -13,7 +13,7 @@ export interface SlowReaderCounters {
 /** The interval between checks of slow readers. */
 const CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 
-/** The connections whose sockets do not take their bytes. A connection that makes no progress for too long is closed. */
+/** The connections whose sockets do not send their bytes. The class closes a connection that makes no progress for too long. */
 export class SlowReaders<S extends ReaderSession<unknown>> {
   readonly #sessions = new Set<S>();
   readonly #withoutProgressNsMax: bigint;
@@ -26,7 +26,7 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
     this.#counters = counters;
   }
 
-  /** Adds a connection that was skipped because its socket still held bytes when a frame was due. */
+  /** Adds a connection that missed a frame, because its socket still held bytes. */
   add(session: S, nowNs: TimeNs): void {
     session.stalledSinceNs ??= nowNs;
     this.#sessions.add(session);
@@ -34,7 +34,7 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
   }
 
   /**
-   * Records that the socket has taken some of its waiting bytes. `bufferedBytes` still wait.
+   * Records that the socket has sent some of its waiting bytes. `bufferedBytes` bytes still wait.
    * @returns true when the connection was slow and now takes frames again
    */
   drained(session: S, bufferedBytes: number, nowNs: TimeNs): boolean {
@@ -53,8 +53,8 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
   }
 
   /**
-   * Closes connections that made no progress. Does nothing if the last check was less than an interval ago. @returns true
-   * when it checked them
+   * Closes connections that made no progress. Does nothing if the last check was less than an interval ago. @returns true after a
+   * check
    */
   tick(nowNs: TimeNs): boolean {
     if (nowNs - this.#checkedNs < CHECK_INTERVAL_NS && nowNs >= this.#checkedNs) return false;

@@ -1,6 +1,6 @@
 import type { Asset, AssetIndex } from '../model/asset.js';
 
-/** The assets that may be subscribed to. */
+/** The assets to which clients may subscribe. */
 export interface StreamCatalogue {
   readonly listed: readonly Pick<Asset, 'index' | 'id'>[];
   /** The assets, by index. */

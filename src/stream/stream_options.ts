@@ -24,7 +24,7 @@ export interface StreamQuery {
   readonly binary: boolean;
 }
 
-/** @returns the options, or the error that names the parameter and its allowed values */
+/** @returns the options, or an error that names the parameter and its allowed values */
 export function parseStreamOptions(query: ReadonlyMap<string, string>): StreamQuery | string {
   const channel = query.get('channel') ?? DEFAULT_CHANNEL;
   if (!isChannel(channel)) return `channel must be one of ${CHANNELS.join(', ')}`;

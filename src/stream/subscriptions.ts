@@ -21,7 +21,7 @@ export interface StreamLimits {
   readonly slowConsumerNs: bigint;
 }
 
-/** The fault of a client's message that is not a valid request. */
+/** The fault of a client's invalid request. */
 interface RequestFault {
   readonly error: string;
 }
@@ -39,10 +39,13 @@ interface KnownGroups<Group> {
   remove(group: Group): void;
 }
 
-/** The longest message that is read after a client has reached its limit of messages. */
+/** The longest message that the service reads after a client has reached its limit of messages. */
 const FLOOD_LENGTH_MAX = 1_024;
 
-/** The number of control messages past the limit that are answered with an error in a second; one more ends the connection. */
+/**
+ * The number of control messages in a second that the service answers with an error past the limit. A further message ends the
+ * connection.
+ */
 const REFUSED_CONTROL_MAX = 10;
 
 /**
@@ -78,7 +81,7 @@ export abstract class Subscriptions<
     return this.#groups.size;
   }
 
-  /** Removes a session whose socket is closed. Nothing may be sent to it any more. */
+  /** Removes a session whose socket is closed. Afterwards the service sends nothing to the session. */
   closed(session: Session): void {
     this.slowReaders.delete(session);
     // A closed socket has already left its topics.
@@ -115,8 +118,8 @@ export abstract class Subscriptions<
       this.#closeFlood(session, nowNs);
       return;
     }
-    // Above the limit, only a message of ordinary length is read, because the error carries its ID. Longer messages are not
-    // parsed.
+    // Above the limit, the service reads only a message of ordinary length, because the error repeats its ID. The service does
+    // not parse longer messages.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? this.#protocol.read(text) : undefined;
     if (!isAllowed || request === undefined) {
       const { controlMessagesPerSecond } = this.#limits;
@@ -126,7 +129,7 @@ export abstract class Subscriptions<
     else this.carryOut(session, request, nowNs);
   }
 
-  /** Counts a ping, or a pong that answers no ping of the service, like a control message. */
+  /** Counts a ping, or a pong that does not answer a ping of the service, as a control message. */
   pinged(session: Session): void {
     const nowNs = this.#clock.nowNs();
     if (!this.#takeControl(session, nowNs)) this.#closeFlood(session, nowNs);
@@ -140,7 +143,7 @@ export abstract class Subscriptions<
 
   protected abstract carryOut(session: Session, request: Request, nowNs: TimeNs): void;
 
-  /** Sends a waiting connection what it lacks, and joins it to the topic, now or with the group's next frame. */
+  /** Sends a waiting connection the changes that it lacks, and joins it to the topic, now or with the group's next frame. */
   protected abstract enter(group: Group, session: Session): void;
 
   /** Handles a connection that takes frames again. */
@@ -148,14 +151,14 @@ export abstract class Subscriptions<
     if (session.group) this.enter(session.group, session);
   }
 
-  /** Answers a request that cannot be executed. */
+  /** Answers a request that the service cannot execute. */
   protected replyError(session: Session, error: string, about: Request | Fault | undefined): void {
     session.connection.send(this.#protocol.errorText(error, about));
   }
 
   /**
-   * Tells whether the caller may change this number of assets now, and refuses the request otherwise. @param assets the
-   * number of assets that the request names
+   * Tells whether the caller may change this number of assets now. Refuses the request otherwise. @param assets the number of
+   * assets in the request
    */
   protected mayChange(session: Session, request: Request, assets: number, nowNs: TimeNs): boolean {
     const { subscriptionChanges } = session.budgets;
@@ -168,8 +171,8 @@ export abstract class Subscriptions<
   }
 
   /**
-   * Tells whether the connection may have this number of assets, and refuses the request otherwise. @param assets the number of
-   * assets that the connection would have
+   * Tells whether the connection may have this number of assets. Refuses the request otherwise. @param assets the number of
+   * assets after the request
    */
   protected mayHave(session: Session, request: Request, assets: number): boolean {
     const { subscriptionsPerConnection } = this.#limits;
@@ -195,7 +198,7 @@ export abstract class Subscriptions<
     if (group.isEmpty) this.#groups.remove(group);
   }
 
-  /** Takes a member out of the topic. The member has received everything that was sent to the group. */
+  /** Takes a member out of the topic. The member has received all frames of the group. */
   protected leaveTopic(group: Group, session: Session): void {
     group.members.delete(session);
     session.connection.leave(group.topic);
@@ -209,7 +212,7 @@ export abstract class Subscriptions<
     if (++session.badMessages === BAD_MESSAGES_MAX) session.connection.close(code, reason);
   }
 
-  /** Counts a message, ping or pong of a client. @returns whether the connection and its token are within the limit */
+  /** Counts a message, ping or pong of a client. @returns true if the connection and its token are within the limit */
   #takeControl(session: Session, nowNs: TimeNs): boolean {
     const left = countControl(session, this.#limits.controlMessagesPerSecond, Number(secondOf(nowNs)));
     return left >= 0 && session.budgets.controlMessages.take(1, nowNs);
