@@ -9,7 +9,7 @@ import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 
-/** An update that passed every check that needs neither a hash nor curve arithmetic. */
+/** An update that passed all checks except the checks with a hash or curve arithmetic. */
 export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
   readonly price: Price;
@@ -19,13 +19,16 @@ export interface Candidate extends SignedUpdate {
   readonly signature: Buffer;
   /** The recovery bit of `v`; 0 for Stark signatures, which have no `v`. */
   readonly recovery: 0 | 1;
-  /** True when the last accepted update had the same signature and the same signed fields. Such a refresh needs no curve arithmetic. */
+  /**
+   * True when the last accepted update had the same signature and the same signed fields. Such a refresh needs no curve
+   * arithmetic.
+   */
   readonly verified: boolean;
-  /** True when the message may have taken effect before. */
+  /** True when the message may already have taken effect. */
   readonly again: boolean;
   /**
-   * True when the update was accepted with an earlier copy of its message and a later update was accepted after it. Such an update has
-   * no effect.
+   * True when an earlier copy of the message brought this update, and the service has accepted a later update since. Such an
+   * update has no effect.
    */
   isOver: boolean;
 }
@@ -33,8 +36,9 @@ export interface Candidate extends SignedUpdate {
 /** The rights of a connection: the connection's owner, and the updates that the connection may publish. */
 export interface PublishRights {
   /**
-   * The name of the sender, which stays the same after restarts. Only the sender that sent an update can refresh it. For a token, the
-   * name is the token's name. Other kinds of login need names that no token can have, such as a name with a control character.
+   * The name of the sender, which stays the same after restarts. Only the sender of an update can refresh the update. For a
+   * token, the name is the token's name. Other kinds of login need names that no token can have, such as a name with a control
+   * character.
    */
   readonly identity: string;
   mayPublishAs(publisher: ListedPublisher): boolean;
@@ -43,21 +47,21 @@ export interface PublishRights {
 
 /** The part of the present configuration that the gate reads. */
 export interface AllowList {
-  /** @param signatureType if absent, an asset of either type is found */
+  /** @param signatureType the type of the asset; if absent, the search includes both types */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;
-  /** @param key the 20 bytes of an EVM address or the 32 bytes of a Stark public key. */
+  /** @param key the 20 bytes of an EVM address or the 32 bytes of a Stark public key */
   publisherByKey(type: SignatureType, key: Buffer): ListedPublisher | undefined;
 }
 
-/** The range of publishers' timestamps that are accepted. */
+/** The range of accepted publishers' timestamps. */
 export interface IngestWindow {
-  /** The largest age, compared with the clock. */
+  /** The largest age relative to the clock. */
   readonly maxPastNs: bigint;
   /** The largest distance ahead of the clock. */
   readonly maxFutureNs: bigint;
   /**
-   * The largest distance behind the newest accepted timestamp of the same publisher and asset. With 0 only newer timestamps are
-   * accepted.
+   * The largest distance behind the newest accepted timestamp of the same publisher and asset. With 0, the service accepts only
+   * newer timestamps.
    */
   readonly maxBackwardNs: bigint;
 }
@@ -70,12 +74,12 @@ const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x1', 1],
 ]);
 /**
- * The number of publisher key texts that are remembered. A key has many possible texts, with different case and zeros, but a publisher
- * normally uses only one of them.
+ * The number of publisher key texts in the cache. A key has many possible texts, with different case and zeros, but a publisher
+ * normally uses only one text.
  */
 const KEY_TEXTS_MAX = 10_000;
 
-/** The checks before curve arithmetic. These checks come first because a map lookup costs a thousandth of a curve operation. */
+/** The checks before curve arithmetic. These checks come first, because a map lookup costs 0.1 % of a curve operation. */
 export class Gate {
   readonly #replay: ReplayWindow;
   readonly #last = new LastAccepted();
@@ -95,13 +99,13 @@ export class Gate {
     this.#replay = new ReplayWindow(window.maxBackwardNs, clock.nowNs());
   }
 
-  /** Applies a changed allow-list. Accepted updates stay remembered. */
+  /** Applies a changed allow-list. The gate still remembers accepted updates. */
   reload(allowList: AllowList): void {
     this.#allowList = allowList;
     for (const keys of Object.values(this.#knownKeys)) keys.clear();
   }
 
-  /** Notes that the clock was stepped back to this time. Updates of later times count no more. */
+  /** Records that the clock was stepped back to this time. The gate then ignores remembered updates with later times. */
   steppedBack(nowNs: TimeNs): void {
     this.#replay.steppedBack(nowNs);
   }
@@ -120,18 +124,21 @@ export class Gate {
     this.#last.put(asset, publisher, last);
   }
 
-  /** Returns the memory of this publisher's updates for this asset. The caller stores it together with an accepted update. */
+  /**
+   * Returns the memory of this publisher's updates for this asset. The caller stores this memory together with an accepted
+   * update.
+   */
   seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#replay.seen(asset, publisher);
   }
 
   /**
    * Checks an update before its signature is verified.
-   * @param again true if the message was sent before and may have taken effect. The update that was accepted last is then accepted once
-   * more. For an earlier accepted update, the sender gets the same answer again, but the update has no effect; its signature is
-   * verified first.
-   * @param nowNs the time of the clock, if the caller has already read it
-   * @returns the candidate, or the reason why the update is refused.
+   * @param again true if the message was sent before and may have taken effect. The gate then accepts the last accepted update
+   * once more. For an earlier accepted update, the sender gets the same answer again, but the update has no effect; the verifier
+   * checks its signature first.
+   * @param nowNs the time of the clock, if the caller has already read the clock
+   * @returns the candidate, or the reason why the gate refuses the update
    */
   admit(
     raw: RawUpdate,
@@ -213,9 +220,9 @@ export class Gate {
   }
 
   /**
-   * Makes the last check of a candidate, after its signature was verified. During the verification, other updates may have been
-   * accepted or the configuration may have changed.
-   * @returns the candidate's price to keep, or the reason why the update is refused
+   * Makes the last check of a candidate, after its signature was verified. During the verification, the service may have accepted
+   * other updates or changed the configuration.
+   * @returns the candidate's price to keep, or the reason why the gate refuses the update
    */
   accept(candidate: Candidate): PublisherPrice | string {
     const { raw, asset, publisher } = candidate;
@@ -248,8 +255,8 @@ interface KnownPublisherKey {
 }
 
 /**
- * Returns the part of an accepted candidate that is kept until the publisher's next candidate. Texts that are the same in all
- * candidates are shared.
+ * Returns the part of an accepted candidate that the service keeps until the publisher's next candidate. Equal texts share their
+ * memory.
  */
 export function toPublisherPrice(
   { raw, asset, price, timestampNs }: Candidate,
@@ -272,7 +279,7 @@ function otherSignatures({ signatureType }: Asset): string {
   return `this asset takes ${signatureType} signatures`;
 }
 
-/** Reads the texts of a signature. @returns r and s, and the recovery bit; or the reason why they are no signature */
+/** Reads the texts of a signature. @returns r and s, and the recovery bit; or the reason why the signature is invalid */
 export function parseSignature(
   raw: Pick<RawUpdate, 'r' | 's' | 'v'>,
   path: SignatureType,
@@ -285,7 +292,7 @@ export function parseSignature(
   return recovery === undefined ? 'signature v is not 0x1b, 0x1c, 0x0 or 0x1' : { rs, recovery };
 }
 
-/** Reads `v`. Publishers write it with or without leading zeros, and in either case. */
+/** Reads `v`. Publishers write `v` with or without leading zeros, and in upper or lower case. */
 function recoveryOf(v: string): 0 | 1 | undefined {
   const known = RECOVERY_OF_V.get(v);
   if (known !== undefined) return known;

@@ -6,7 +6,7 @@ import { PairMap } from './pair_map.js';
 /** The texts that identify an update. */
 export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 
-/** An update with the texts that were received. */
+/** An update with the received texts. */
 export interface ReceivedUpdate {
   readonly asset: Asset;
   readonly publisher: ListedPublisher;
@@ -15,8 +15,8 @@ export interface ReceivedUpdate {
 }
 
 /**
- * The last accepted update of each publisher for each asset, in the received form. This update is used to recognise an
- * update that arrives again.
+ * The last accepted update of each publisher for each asset, in the received form. The gate uses this update to recognise a
+ * repeated update.
  */
 export class LastAccepted {
   readonly #lastOf = new PairMap<PublisherPrice>();
@@ -37,9 +37,9 @@ export class LastAccepted {
   }
 
   /**
-   * Tells whether this update has the same signature and the same signed texts as the last accepted update. The texts are
-   * compared one by one, because the hash is only a declaration of the publisher until it is recomputed. In addition to these
-   * texts, a signature covers only the second, which may differ.
+   * Tells whether this update has the same signature and the same signed texts as the last accepted update. The method compares
+   * the texts, because the hash is only a claim of the publisher until the service computes it again. A signature also covers the
+   * second, which may differ.
    */
   isSigned({ asset, publisher, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);

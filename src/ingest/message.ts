@@ -4,9 +4,9 @@ import { SIGNED_PRICES_TYPE, TRACE_ID_LENGTH_MAX } from '../wire/publish_message
 import { Rejections } from './rejections.js';
 import { countKeys, DEPTH_MAX, exactExcessOf, excessOf, hasEscapedKey, mayRepeatKeys } from './structure.js';
 
-/** An update of a publish message with the received texts. No part of it has been verified. */
+/** An update of a publish message with the received texts. The service has not verified any part of the update. */
 export interface RawUpdate {
-  /** The key of the update in `data`. */
+  /** The update's key in `data`. */
   readonly symbol: string;
   readonly assetId: string;
   readonly publisherKey: string;
@@ -28,21 +28,19 @@ export interface ReadMessage {
   readonly ok: true;
   readonly traceId: string | undefined;
   readonly updates: readonly RawUpdate[];
-  /** The updates with an invalid shape: the reason by symbol. Invalid updates do not affect the other updates. */
+  /** The reasons for updates with an invalid shape, by symbol. Invalid updates do not affect the other updates. */
   readonly malformed: ReadonlyMap<string, string>;
-  /** The fault of `trace_id`, which the prices do not depend on. */
+  /** The fault of `trace_id`. The prices do not depend on this field. */
   readonly fault?: string;
   /** The length of the message's text. */
   readonly length: number;
-  /** True when the message was sent before to a leader that did not answer, so that the updates may already have taken effect. */
+  /** True when a node sent the message before to a leader that did not answer. The updates may already have taken effect. */
   readonly again?: boolean;
-  /** The form in which the message came from another thread or node. The message is passed on in the same form. */
+  /** The form in which another thread or node sent the message. This thread passes the message on in the same form. */
   readonly packed?: PackedMessage;
 }
 
-/**
- * A message in the form that is sent to another thread. Sending this form takes half of the time that sending the objects takes.
- */
+/** A message in the form for another thread. Sending this form takes half of the time of sending the objects. */
 export interface PackedMessage {
   readonly traceId: string | undefined;
   readonly length: number;
@@ -55,8 +53,8 @@ export type PublishMessage =
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };
 
 /**
- * The deepest nesting of `metadata`. The limits of `metadata` are small, because each answer that shows the update has a copy of
- * `metadata`.
+ * The deepest nesting of `metadata`. The limits of `metadata` are small, because each answer that shows the update contains a
+ * copy of `metadata`.
  */
 export const METADATA_DEPTH_MAX = 16;
 export const METADATA_VALUES_MAX = 256;
@@ -65,10 +63,10 @@ export const METADATA_LENGTH_MAX = 4_096;
 /**
  * Reads one publish message.
  *
- * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Therefore the digits of timestamps are put in
- * quotation marks first, which costs 0.5 µs for each message. A parser that keeps every digit takes five times as long as
- * `JSON.parse`. That slow parser reads only three kinds of messages: messages that quotation marks cannot make exact (numbers in
- * `metadata`), messages with a key that is written with escapes, and messages that may contain a key twice.
+ * A nanosecond timestamp does not fit a double, so `JSON.parse` would round it. Therefore the function first puts the digits of
+ * timestamps in quotation marks, which costs 0.5 µs for each message. A parser that keeps every digit takes five times as long as
+ * `JSON.parse`. The function uses this slow parser only for three kinds of messages: messages that quotation marks cannot make
+ * exact (numbers in `metadata`), messages with an escape in a key, and messages that may contain a key twice.
  */
 export function readPublishMessage(
   text: string,
@@ -112,22 +110,22 @@ function readExactly(text: string, limits: MessageLimits): PublishMessage {
 }
 
 /**
- * Matches an integer `timestamp`. Other checks cover the text after it: the check refuses the digits of a fraction or an exponent,
- * and the parser refuses leading zeros.
+ * Matches an integer `timestamp`. Other checks cover the text after the integer: the gate refuses the digits of a fraction or an
+ * exponent, and the parser refuses leading zeros.
  */
 const TIMESTAMP_DIGITS = /("timestamp"\s*:\s*)(-?(?:0|[1-9]\d*))(?=\s*[,}])/g;
 
 /**
- * Refuses a key with two different values, because parsers differ in the value that they take. A key that has the same value twice
- * is harmless.
+ * Refuses a key with two different values, because each parser may choose another value. A key with the same value twice is
+ * harmless.
  */
 function refuseDuplicate({ key }: { readonly key: string }): never {
   throw new SyntaxError(`the key ${JSON.stringify(key)} comes twice in one object`);
 }
 
 /**
- * The result of a read when `JSON.parse` may have lost digits of a value. `INEXACT` is never the result after the parser that
- * keeps every digit.
+ * The result of a read when `JSON.parse` may have lost digits of a value. The parser that keeps every digit never gives this
+ * result.
  */
 const INEXACT = Symbol('inexact');
 
@@ -172,7 +170,7 @@ function refuse(traceId: string | undefined, error: string): PublishMessage {
   return { ok: false, traceId, error };
 }
 
-/** @returns the update, the reason why it is invalid, or {@link INEXACT}. */
+/** @returns the update, the reason why the update is invalid, or {@link INEXACT} */
 function readUpdate(symbol: string, update: unknown, exact: boolean): RawUpdate | string | typeof INEXACT {
   if (!isObject(update)) return 'the update is not an object';
   const signed = update['signed_price'];
@@ -229,7 +227,7 @@ function readTimestamp(value: unknown): string | undefined | typeof INEXACT {
   return typeof value === 'number' ? INEXACT : undefined;
 }
 
-/** @returns the JSON text, `undefined` if `metadata` is absent, the reason why it is invalid, or {@link INEXACT}. */
+/** @returns the JSON text, `undefined` without `metadata`, the reason why `metadata` is invalid, or {@link INEXACT} */
 function readMetadata(value: unknown, exact: boolean): string | undefined | Error | typeof INEXACT {
   if (value === undefined) return undefined;
   if (value === null) return 'null';
@@ -245,9 +243,9 @@ function readMetadata(value: unknown, exact: boolean): string | undefined | Erro
 }
 
 /**
- * Reads the JSON text of `metadata` that {@link readPublishMessage} wrote on another machine, with the same limits. Metadata goes
- * into answers as its text.
- * @returns the text, written again from the parsed value; `undefined` when the text is not of valid metadata
+ * Reads the JSON text of `metadata` that {@link readPublishMessage} wrote on another machine, with the same limits. Answers
+ * contain this text unchanged.
+ * @returns the text, written again from the parsed value; `undefined` when the text is not valid metadata
  */
 export function readMetadataText(text: string): string | undefined {
   if (text.length > METADATA_LENGTH_MAX) return undefined;
@@ -261,7 +259,7 @@ export function readMetadataText(text: string): string | undefined {
   }
 }
 
-/** @returns the number of values left after subtracting those inside `value`; below 0 as soon as that is known. */
+/** @returns the number of values that remain after `value`; the function stops when the number is below 0 */
 function spendValues(value: unknown, valuesLeft: number, depthLeft: number): number | 'too deep' {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return valuesLeft;
   if (depthLeft === 0) return 'too deep';
@@ -276,8 +274,8 @@ function spendValues(value: unknown, valuesLeft: number, depthLeft: number): num
 }
 
 /**
- * Tells whether digits may be lost. Numbers may have been rounded. The digits of a publisher's own `timestamp` may have been put in
- * quotation marks. This also happens to a key that only ends in `"timestamp`, with its quotation mark escaped.
+ * Tells whether digits may be lost. `JSON.parse` may have rounded numbers. The quotation marks may also have changed the digits
+ * of a publisher's own `timestamp`, or of a key that ends in `"timestamp` with an escaped quotation mark.
  */
 function mayHaveLostDigits(value: unknown): boolean {
   if (typeof value === 'number') return true;

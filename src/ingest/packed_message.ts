@@ -22,7 +22,7 @@ const OPTIONAL: ReadonlySet<string> = new Set(['v', 'metadata'] satisfies (keyof
 
 type Content = [malformed: [symbol: string, reason: string][], updates: (string | null)[][]];
 
-/** Packs a message. A message that was received in packed form is returned unread. */
+/** Packs a message. If the message arrived in packed form, returns this form unchanged. */
 export function packMessage(message: ReadMessage): PackedMessage {
   if (message.packed !== undefined) return message.packed;
   const { traceId, length, malformed, updates } = message;
@@ -35,15 +35,15 @@ export function packMessage(message: ReadMessage): PackedMessage {
 
 type Inside = Pick<ReadMessage, 'malformed' | 'updates'>;
 
-/** Unpacks a message of another thread. The content is read on first use, which may come later or never. */
+/** Unpacks a message of another thread. The function reads the content at its first use, which may come later or never. */
 export function unpackMessage(packed: PackedMessage): ReadMessage {
   return opened(packed, false, unpack);
 }
 
 /**
- * Unpacks a message of another machine, which may be in other hands: its content is checked again like a message of a publisher.
- * The checks of the gate follow, as for each update.
- * @param again the message was sent before
+ * Unpacks a message of another machine. An attacker may control that machine, so the function checks the content like a message
+ * of a publisher. The checks of the gate follow, as for each update.
+ * @param again true if the message was sent before
  */
 export function unpackForeignMessage(packed: PackedMessage, again: boolean): ReadMessage {
   return opened(packed, again, (content) => {

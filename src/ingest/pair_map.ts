@@ -2,10 +2,7 @@ import type { Asset, ListedPublisher } from '../model/asset.js';
 
 /** Values by publisher and asset. */
 export class PairMap<Value> {
-  /**
-   * Values by asset index, then by publisher index. Both indexes are small integers, so the maps need no
-   * additional keys.
-   */
+  /** The values by asset index, then by publisher index. Both indexes are small integers, so the maps need no additional keys. */
   readonly #values: Map<number, Value>[] = [];
 
   get({ index }: Pick<Asset, 'index'>, publisher: Pick<ListedPublisher, 'index'>): Value | undefined {

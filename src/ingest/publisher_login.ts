@@ -4,13 +4,10 @@ import { parseTimeNs, type TimeNs } from '../model/time.js';
 import { LOGIN_HEADERS } from '../wire/login_message.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES, WORD_BYTES } from '../wire/signatures.js';
 
-/**
- * The headers of a request that belong to a login by signature, in order: the name in lower case and the
- * value.
- */
+/** The headers of a login with a signature, in order: the name in lower case and the value. */
 export type LoginHeaders = readonly (readonly [name: string, value: string])[];
 
-/** The largest distances of a login's time from the clock: behind it and ahead of it. */
+/** The largest distances of a login's time from the clock, behind and ahead of the clock. */
 export interface LoginWindow {
   readonly maxPastNs: bigint;
   readonly maxFutureNs: bigint;
@@ -69,7 +66,7 @@ export function readLogin(
       reason: 'signature type',
       error: `X-Signature-Type is not "${pathType}", which this path takes`,
     };
-  // The key is read as a number, with any leading zeros.
+  // The key is read as a number, so leading zeros do not matter.
   const key =
     publicKey.length <= KEY_LENGTH_MAX
       ? parseHex(publicKey.replace(/^0x0+(?=[0-9a-fA-F])/, '0x'), PUBLIC_KEY_BYTES[type])
@@ -138,7 +135,7 @@ function parseSignature(
   return recovery === 0 || recovery === 1 ? { signature, recovery } : undefined;
 }
 
-/** The value that is subtracted from `v`, which is 0x1b or 0x1c. */
+/** The offset of the recovery bit in `v`, which is 0x1b or 0x1c. */
 const RECOVERY_OFFSET = 27;
 /** The largest length of a public key's text, including leading zeros. */
 const KEY_LENGTH_MAX = 256;

@@ -1,7 +1,7 @@
 const NONE: ReadonlyMap<string, string> = new Map();
 
 /**
- * The reasons why updates of a message are refused. Most messages have no refused update, and then the object takes almost no
+ * The reasons why the service refuses updates of a message. Most messages have no refused update; the object then takes almost no
  * memory.
  */
 export class Rejections {

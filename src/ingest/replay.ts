@@ -11,12 +11,12 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 import { PairMap } from './pair_map.js';
 
 /**
- * The number of different updates of one publisher for one asset that are remembered. Above this number, new updates are refused until
- * their time has moved the window forward. So the number limits the memory, and the size of the stored record.
+ * The number of different updates of one publisher for one asset in the memory. Above this number, the service refuses new
+ * updates until the window has moved forward. So the number limits the memory, and the size of the stored record.
  */
 export const SEEN_UPDATES_MAX = 30_000;
 
-/** The fields of an update and its sender that are remembered. */
+/** The remembered fields of an update and its sender. */
 export interface SignedUpdate {
   readonly asset: Asset;
   readonly publisher: ListedPublisher;
@@ -24,18 +24,19 @@ export interface SignedUpdate {
   readonly sender: string;
   readonly timestampNs: TimeNs;
   /**
-   * The whole second of the timestamp, which the signature covers. The next field has the remaining nanoseconds, which the signature does
-   * not cover.
+   * The whole second of the timestamp, which the signature covers. The next field has the remaining nanoseconds, which the
+   * signature does not cover.
    */
   readonly second: number;
   readonly nanos: number;
-  /** The part of the `msg_hash` that is remembered; see {@link hashKeyOf}. */
+  /** The remembered part of the `msg_hash`; see {@link hashKeyOf}. */
   readonly hashKey: number;
 }
 
 /**
- * Returns 53 bits that identify a hash within a window. Among 30,000 hashes, a new hash has the bits of another hash with a chance of one
- * in 10^11. Such an update is refused, or treated as a refresh. A number is used because a look-up then needs no text.
+ * Returns 53 bits that identify a hash within a window. Among 30,000 hashes, the probability is 1 in 10^11 that a new hash has
+ * the bits of another hash. The service refuses such an update, or treats it as a refresh. The result is a number, because a
+ * look-up of a number needs no text.
  */
 export function hashKeyOf(msgHash: Buffer): number {
   return (msgHash.readUInt32BE(24) & 0x1f_ffff) * 0x1_0000_0000 + msgHash.readUInt32BE(28);
@@ -44,16 +45,17 @@ export function hashKeyOf(msgHash: Buffer): number {
 /**
  * The hashes of recently accepted updates, by asset and publisher.
  *
- * Signatures cover whole seconds. So anyone can raise the nanoseconds of an update, and its signature stays valid. Therefore an update
- * whose hash is in the window is accepted only as a refresh. A refresh needs a later time, and must come from the sender that first sent
- * the update. A refresh never moves the window.
+ * Signatures cover whole seconds. So anyone can raise the nanoseconds of an update, and its signature stays valid. Therefore the
+ * service accepts an update whose hash is in the window only as a refresh. A refresh needs a later time, and must come from the
+ * sender that first sent the update. A refresh never moves the window.
  *
- * Any other update may be up to `max_backward` older than the newest update; refreshes do not count as newest. The window begins at that
- * time. An older update is refused, because its hash is no longer known. With a `max_backward` of 0 only the newest update can be
- * refreshed, so an earlier value of its second never returns.
+ * Any other update may be up to `max_backward` older than the newest update; refreshes do not count as newest. The window begins
+ * at that time. The service refuses an older update, because the window no longer has its hash. With a `max_backward` of 0, only
+ * the newest update can be refreshed, so an earlier value of its second never returns.
  *
- * A window that begins after the latest time that counts is from a wrong clock, and does not count. Then every update is accepted
- * whose time is after the start, or after the last step back of the clock. The first such update replaces the window.
+ * A window that begins after the latest time that counts is from a wrong clock, and does not count. Then the service accepts
+ * every update whose time is after the start, or after the last step back of the clock. The first such update replaces the
+ * window.
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
@@ -61,7 +63,7 @@ export class ReplayWindow {
   /** The start, or the last step back of the clock. */
   #beginsNs: TimeNs;
 
-  /** @param maxBackwardNs with 0, an update is accepted only if it is newer than all earlier updates. */
+  /** @param maxBackwardNs with 0, the window accepts an update only if it is newer than all earlier updates */
   constructor(maxBackwardNs: bigint, nowNs: TimeNs) {
     this.#maxBackwardNs = maxBackwardNs;
     this.#beginsNs = nowNs;
@@ -74,7 +76,7 @@ export class ReplayWindow {
 
   /**
    * @param latestNs the latest time that counts now
-   * @returns the reason why the update is refused now; `undefined` if it is not refused.
+   * @returns the reason why the window refuses the update now; `undefined` for an accepted update
    */
   check(update: SignedUpdate, latestNs: bigint): string | undefined {
     const pair = this.#pairs.get(update.asset, update.publisher);
@@ -91,8 +93,8 @@ export class ReplayWindow {
   }
 
   /**
-   * Tells whether an update with this hash and sender was accepted, and a later update was accepted too. A refresh of the same update
-   * counts as a later update, because only the newest timestamp of each update is remembered.
+   * Tells whether the window has accepted an update with this hash and sender, and then a later update. A refresh of the same
+   * update counts as a later update, because the window remembers only the newest timestamp of each update.
    */
   isOver(update: SignedUpdate): boolean {
     const pair = this.#pairs.get(update.asset, update.publisher);
@@ -104,7 +106,7 @@ export class ReplayWindow {
     return update.nanos < nanos || (update.nanos === nanos && !isNewest(pair, update, at));
   }
 
-  /** Tells whether the last update that was accepted since the start has this second and hash. */
+  /** Tells whether the last accepted update since the start has this second and hash. */
   isLast(update: SignedUpdate): boolean {
     const last = this.#pairs.get(update.asset, update.publisher)?.last;
     return last !== undefined && isSame(last, update);
@@ -135,8 +137,8 @@ export class ReplayWindow {
   }
 
   /**
-   * Returns the memory of a publisher's updates for an asset. At least one update must have been accepted. The next accepted update
-   * changes the returned object.
+   * Returns the memory of a publisher's updates for an asset. The window must have accepted at least one update. The next
+   * accepted update changes the returned object.
    */
   seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#pairs.get(asset, publisher)!;
@@ -144,7 +146,8 @@ export class ReplayWindow {
 
   /**
    * Restores the memory after a restart.
-   * @param seen absent in records of versions without a window; no update is then accepted up to the end of the last update's second.
+   * @param seen absent in records of versions without a window; the window then accepts no update up to the end of the last
+   * update's second
    */
   restore(asset: Asset, publisher: ListedPublisher, lastNs: TimeNs, seen: SeenUpdates | undefined): void {
     this.#pairs.set(asset, publisher, {
@@ -157,8 +160,8 @@ export class ReplayWindow {
   }
 
   /**
-   * Tells whether one more update with this time can be remembered. The count excludes the updates that the window forgets because of the
-   * new update.
+   * Tells whether the memory has room for one more update with this time. The count excludes the updates that the window forgets
+   * because of the new update.
    */
   #hasRoom({ updates }: Pair, timestampNs: TimeNs): boolean {
     if (updates.length < NUMBERS_MAX) return true;
@@ -168,7 +171,7 @@ export class ReplayWindow {
     return left < SEEN_UPDATES_MAX;
   }
 
-  /** Moves the start of the window as far as an accepted update with this time requires, and forgets the earlier seconds. */
+  /** Moves the start of the window for an accepted update with this time, and forgets the earlier seconds. */
   #raiseFloor(pair: Pair, timestampNs: TimeNs): void {
     const floorNs = this.#floorAfter(timestampNs);
     if (floorNs <= pair.floorNs) return;
@@ -182,14 +185,17 @@ export class ReplayWindow {
   }
 }
 
-/** Tells whether the window begins after every time that counts. With a `max_backward` of 0 it begins 1 ns after its last update. */
+/**
+ * Tells whether the window begins after every time that counts. With a `max_backward` of 0, the window begins 1 ns after its last
+ * update.
+ */
 function isAhead({ floorNs }: Pair, latestNs: bigint): boolean {
   return floorNs > latestNs + 1n;
 }
 
 /**
- * Tells whether the update at index `at` was accepted last. After a restart, the last new update counts as the update that was accepted
- * last.
+ * Tells whether the update at index `at` was accepted last. After a restart, the newest update that was not a refresh counts as
+ * accepted last.
  */
 function isNewest({ last, updates }: Pair, update: SignedUpdate, at: number): boolean {
   return last === undefined ? at + SEEN_FIELDS === updates.length : isSame(last, update);
@@ -208,8 +214,8 @@ const WINDOW_FULL = `more than ${SEEN_UPDATES_MAX} updates within ingest.max_bac
 
 const NUMBERS_MAX = SEEN_UPDATES_MAX * SEEN_FIELDS;
 /**
- * The size up to which a list is searched from its start. Up to this size a search is faster than a map, and most publishers send 2 to 20
- * updates a second.
+ * The size up to which the class searches a list from its start. Up to this size, a search is faster than a map. Most publishers
+ * send 2 to 20 updates a second.
  */
 const SEARCHED_NUMBERS_MAX = 100 * SEEN_FIELDS;
 
@@ -218,9 +224,9 @@ interface Pair extends SeenUpdates {
   floorNs: TimeNs;
   senders: string[];
   updates: number[];
-  /** The place of each hash key in `updates`; `undefined` while the list is short. */
+  /** The index of each hash key in `updates`; `undefined` while the list is short. */
   placeByKey: Map<number, number> | undefined;
-  /** The update that was last accepted since the start, in the order of arrival. */
+  /** The last accepted update since the start, in the order of arrival. */
   last: RememberedUpdate | undefined;
 }
 

@@ -1,19 +1,19 @@
 /** The deepest nesting of a message. The deepest field of an update has depth 6, and `metadata` has a separate limit. */
 export const DEPTH_MAX = 64;
 
-/** The length up to which messages are not checked, because no such text takes a parser much time. */
+/** The length up to which the service parses messages without this check. A parser reads such a text quickly. */
 const SHORT_LENGTH_MAX = 16 * 1024;
 /** The limits for each update. An update has 4 objects and 13 commas; the rest is for `metadata`. */
 const CONTAINERS_PER_UPDATE_MAX = 8;
 const COMMAS_PER_UPDATE_MAX = 18;
-/** The limits for the parser that keeps every digit. That parser takes up to 2 µs a value and 0.1 µs a character. */
+/** The limits for the parser that keeps every digit. This parser takes up to 2 µs for a value and 0.1 µs for a character. */
 const EXACT_LENGTH_MAX = 128 * 1024;
 const EXACT_COMMAS_MAX = 4_000;
 
 /**
- * Returns the reason why the JSON of a publish message is too expensive to parse; `undefined` if it is not. `JSON.parse` takes a
- * second for half a million nested arrays, and 1 µs for each key of half a million different keys. This check does not parse the
- * text.
+ * Returns the reason why the JSON of a publish message is too expensive to parse; `undefined` for a cheap text. `JSON.parse`
+ * takes a second for half a million nested arrays, and 1 µs for each key of half a million different keys. This check does not
+ * parse the text.
  * @param updatesMax the largest number of updates in a message
  */
 export function excessOf(text: string, updatesMax: number): string | undefined {
@@ -27,7 +27,7 @@ export function excessOf(text: string, updatesMax: number): string | undefined {
     : undefined;
 }
 
-/** Returns the reason why a message is too expensive for the parser that keeps every digit; `undefined` if it is not. */
+/** Returns the reason why a message is too expensive for the parser that keeps every digit; `undefined` for a cheap message. */
 export function exactExcessOf(text: string): string | undefined {
   return text.length > EXACT_LENGTH_MAX || countUpTo(text, ',', EXACT_COMMAS_MAX) > EXACT_COMMAS_MAX
     ? `a message with numbers in metadata, or whose keys are hard to tell from its strings, is at most ` +
@@ -37,8 +37,8 @@ export function exactExcessOf(text: string): string | undefined {
 
 /**
  * Tells whether an object may contain a key twice. `JSON.parse` silently keeps the last value, so its result has fewer keys than
- * the text has colons. Counting both costs 0.4 µs for each update. Colons in strings are counted too, so after `true` the caller
- * must check more exactly.
+ * the text has colons. Counting keys and colons costs 0.4 µs for each update. The count includes colons in strings, so after
+ * `true` the caller must check more exactly.
  * @param keys the number of keys in the parsed value, from {@link countKeys}
  */
 export function mayRepeatKeys(text: string, keys: number): boolean {
@@ -46,13 +46,13 @@ export function mayRepeatKeys(text: string, keys: number): boolean {
 }
 
 /**
- * Tells whether a key of a JSON text is written with an escape. `JSON.parse` of Node 24 and 26 may read such a key as the key of an
- * earlier text: after the key `\\`, the key `\"` is read as `\\` too (https://github.com/nodejs/node/issues/63785).
+ * Tells whether a key of a JSON text contains an escape. `JSON.parse` of Node 24 and 26 may read such a key as the key of an
+ * earlier text: after the key `\\`, it also reads the key `\"` as `\\` (https://github.com/nodejs/node/issues/63785).
  */
 export function hasEscapedKey(text: string): boolean {
   const colon = /\s*:/y;
   for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at)) {
-    // An escape is inside a string: look behind the end of that string.
+    // An escape is inside a string. The loop moves to the end of that string.
     while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
     colon.lastIndex = at + 1;
     if (colon.test(text)) return true;
@@ -61,7 +61,7 @@ export function hasEscapedKey(text: string): boolean {
 }
 
 function countKeyEnds(text: string, max: number): number {
-  // Matches the end of a key. In a string it also matches an escaped quotation mark before a colon, which is rare.
+  // Matches the end of a key. In a string, the pattern also matches an escaped quotation mark before a colon, which is rare.
   const keyEnd = /"\s*:/g;
   let count = 0;
   while (count <= max && keyEnd.test(text)) count++;
