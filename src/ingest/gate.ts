@@ -19,16 +19,13 @@ export interface Candidate extends SignedUpdate {
   readonly signature: Buffer;
   /** The recovery bit of `v`; 0 for Stark signatures, which have no `v`. */
   readonly recovery: 0 | 1;
-  /**
-   * True when the last accepted update had the same signature and the same signed fields. Such a refresh needs no curve
-   * arithmetic.
-   */
+  /** True when the last accepted update had the same signature and the same signed fields. Such a refresh needs no curve arithmetic. */
   readonly verified: boolean;
   /** True when the message may already have taken effect. */
   readonly again: boolean;
   /**
-   * True when an earlier copy of the message brought this update, and the service has accepted a later update since. Such an
-   * update has no effect.
+   * True when an earlier copy of the message brought this update, and the service has accepted a later update since. Such an update has
+   * no effect.
    */
   isOver: boolean;
 }
@@ -36,9 +33,8 @@ export interface Candidate extends SignedUpdate {
 /** The rights of a connection: the connection's owner, and the updates that the connection may publish. */
 export interface PublishRights {
   /**
-   * The name of the sender, which stays the same after restarts. Only the sender of an update can refresh the update. For a
-   * token, the name is the token's name. Other kinds of login need names that no token can have, such as a name with a control
-   * character.
+   * The name of the sender, which stays the same after restarts. Only the sender of an update can refresh the update. For a token, the
+   * name is the token's name. Other kinds of login need names that no token can have, such as a name with a control character.
    */
   readonly identity: string;
   mayPublishAs(publisher: ListedPublisher): boolean;
@@ -60,8 +56,8 @@ export interface IngestWindow {
   /** The largest distance ahead of the clock. */
   readonly maxFutureNs: bigint;
   /**
-   * The largest distance behind the newest accepted timestamp of the same publisher and asset. With 0, the service accepts only
-   * newer timestamps.
+   * The largest distance behind the newest accepted timestamp of the same publisher and asset. With 0, the service accepts only newer
+   * timestamps.
    */
   readonly maxBackwardNs: bigint;
 }
@@ -74,8 +70,8 @@ const RECOVERY_OF_V = new Map<string, 0 | 1>([
   ['0x1', 1],
 ]);
 /**
- * The number of publisher key texts in the cache. A key has many possible texts, with different case and zeros, but a publisher
- * normally uses only one text.
+ * The number of publisher key texts in the cache. A key has many possible texts, with different case and zeros, but a publisher normally
+ * uses only one text.
  */
 const KEY_TEXTS_MAX = 10_000;
 
@@ -124,19 +120,16 @@ export class Gate {
     this.#last.put(asset, publisher, last);
   }
 
-  /**
-   * Returns the memory of this publisher's updates for this asset. The caller stores this memory together with an accepted
-   * update.
-   */
+  /** Returns the memory of this publisher's updates for this asset. The caller stores this memory together with an accepted update. */
   seen(asset: Asset, publisher: ListedPublisher): SeenUpdates {
     return this.#replay.seen(asset, publisher);
   }
 
   /**
    * Checks an update before its signature is verified.
-   * @param again true if the message was sent before and may have taken effect. The gate then accepts the last accepted update
-   * once more. For an earlier accepted update, the sender gets the same answer again, but the update has no effect; the verifier
-   * checks its signature first.
+   * @param again true if the message was sent before and may have taken effect. The gate then accepts the last accepted update once more.
+   * For an earlier accepted update, the sender gets the same answer again, but the update has no effect; the verifier checks its
+   * signature first.
    * @param nowNs the time of the clock, if the caller has already read the clock
    * @returns the candidate, or the reason why the gate refuses the update
    */
@@ -220,8 +213,8 @@ export class Gate {
   }
 
   /**
-   * Makes the last check of a candidate, after its signature was verified. During the verification, the service may have accepted
-   * other updates or changed the configuration.
+   * Makes the last check of a candidate, after its signature was verified. During the verification, the service may have accepted other
+   * updates or changed the configuration.
    * @returns the candidate's price to keep, or the reason why the gate refuses the update
    */
   accept(candidate: Candidate): PublisherPrice | string {
@@ -255,8 +248,7 @@ interface KnownPublisherKey {
 }
 
 /**
- * Returns the part of an accepted candidate that the service keeps until the publisher's next candidate. Equal texts share their
- * memory.
+ * Returns the part of an accepted candidate that the service keeps until the publisher's next candidate. Equal texts share their memory.
  */
 export function toPublisherPrice(
   { raw, asset, price, timestampNs }: Candidate,

@@ -15,8 +15,8 @@ export interface DeliveryOptions extends FrameSigning, FrameContent {
   /** Returns the market status of each asset at a UNIX second, or `NO_SCHEDULE`, by asset index. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   /**
-   * Sends a frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other
-   * connections during the call. The bytes are valid only during the call.
+   * Sends a frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other connections during
+   * the call. The bytes are valid only during the call.
    * @param sequence the price sequence up to which the frame has all changes
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number, isBinary?: boolean) => void;
@@ -37,9 +37,9 @@ export interface DeliveryCounters {
 /**
  * Makes frames and sends each frame to exactly the connections that lack its content.
  *
- * The class makes a group's frame once, and publishes it on the group's topic. A connection that is not at the sequence of the
- * members (a new connection or a slow reader) waits outside the topic. Such a connection receives separate frames until it is at
- * the group's sequence, and then joins the topic.
+ * The class makes a group's frame once, and publishes it on the group's topic. A connection that is not at the sequence of the members (a
+ * new connection or a slow reader) waits outside the topic. Such a connection receives separate frames until it is at the group's
+ * sequence, and then joins the topic.
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
@@ -52,8 +52,8 @@ export class Delivery {
   /** `real_time` groups with changes to send. */
   #dirty: Group[] = [];
   /**
-   * The state of this turn of the event loop. Changes wait for the end of the turn. In the state `sent`, the class has already
-   * sent some changes of the turn.
+   * The state of this turn of the event loop. Changes wait for the end of the turn. In the state `sent`, the class has already sent some
+   * changes of the turn.
    */
   #turn: 'unchanged' | 'changed' | 'sent' = 'unchanged';
 
@@ -91,10 +91,7 @@ export class Delivery {
     });
   }
 
-  /**
-   * Sends changes before the end of the turn if `areSentSoon` allows this, at most once in a turn. A later frame has the turn's
-   * other changes.
-   */
+  /** Sends changes before the end of the turn if `areSentSoon` allows this, at most once in a turn. */
   flushSoon(): void {
     if (this.#turn !== 'changed' || !areSentSoon(this.#dirty)) return;
     this.#turn = 'sent';
@@ -122,10 +119,7 @@ export class Delivery {
     if (due.length > 0) this.emit(due, nowNs);
   }
 
-  /**
-   * Makes and publishes each group's due frame. A signed frame is published after its signature. Skips groups whose last frame is
-   * still being signed.
-   */
+  /** Makes and publishes each group's due frame. Skips groups whose last frame is still being signed. */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
     const times = new Map<StreamEra, TimeNs>();
     const signed: Group[] = [];
@@ -138,9 +132,7 @@ export class Delivery {
     this.#pieces.finish();
   }
 
-  /**
-   * Sends a waiting connection the changes that it lacks. Joins the connection to the topic, now or with the group's next frame.
-   */
+  /** Sends a waiting connection the changes that it lacks. Joins the connection to the topic, now or with the group's next frame. */
   enter(group: Group, session: StreamSession): void {
     if (group.intervalMs === undefined) {
       if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);
@@ -180,8 +172,8 @@ export class Delivery {
   }
 
   /**
-   * Makes a frame and starts its signature. Makes no frame if the group has no changes, if no caller of the group can pay, or if
-   * the engine may sign no time.
+   * Makes a frame and starts its signature. Makes no frame if the group has no changes, if no caller of the group can pay, or if the
+   * engine may sign no time.
    */
   #makeSigned(group: Group, nowNs: TimeNs): void {
     const { table, counters } = this.#options;
@@ -237,9 +229,9 @@ export class Delivery {
   }
 
   /**
-   * Joins waiting connections to the topic, except slow readers. On `real_time`, a connection joins only when it is at the
-   * group's sequence and has all prices. While a frame is being signed, a new connection may have newer prices than the members,
-   * or no prices yet. Then the new connection waits for the next frame.
+   * Joins waiting connections to the topic, except slow readers. On `real_time`, a connection joins only when it is at the group's
+   * sequence and has all prices. While a frame is being signed, a new connection may have newer prices than the members, or no prices
+   * yet. Then the new connection waits for the next frame.
    */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
@@ -260,8 +252,8 @@ export class Delivery {
 
   /**
    * Sends a connection of `real_time` the prices that only this connection lacks.
-   * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the engine
-   * may sign no time
+   * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the engine may sign
+   * no time
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table } = this.#options;
