@@ -12,7 +12,7 @@ export const allowedOrigin = z
   );
 
 /**
- * Recognises an origin. Browsers send the host in lower case and no slash after it. Browsers send the port only if the port is not
+ * Recognises an origin. Browsers send the host in lower case, and no slash after the host. Browsers send the port only if the port is not
  * the scheme's default port.
  */
 function isOrigin(text: string): boolean {

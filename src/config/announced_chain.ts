@@ -24,7 +24,7 @@ export function withAnnouncements(config: Config): {
   return { config: { ...config, announcements }, problems: [] };
 }
 
-/** Returns the newest list of a configuration's announcements; `undefined` if there is none. */
+/** Returns the newest list of a configuration's announcements; `undefined` without announcements. */
 export function announcedList({ announcements }: Pick<Config, 'announcements'>): ChainList | undefined {
   if (announcements.length === 0) return undefined;
   const chain = followOwnChain(announcements, CRYPTO);

@@ -2,16 +2,16 @@ import { X509Certificate } from 'node:crypto';
 import type { Path, Problem } from './document.js';
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-/** Browsers and OpenSSL refuse RSA keys with fewer bits (CA/Browser Forum Baseline Requirements 6.1.5). */
+/** The smallest size of an RSA key. Browsers and OpenSSL refuse smaller keys (CA/Browser Forum Baseline Requirements 6.1.5). */
 const RSA_BITS_MIN = 2048;
 
-/** Reads the certificates of a PEM text, in its order. @throws Error when one of them is damaged */
+/** Reads the certificates of a PEM text, in the order of the text. @throws Error when a certificate is damaged */
 export function readCertificates(pem: string): X509Certificate[] {
   return (pem.match(PEM_CERTIFICATE) ?? []).map((one) => new X509Certificate(one));
 }
 
 export interface CertificateFile {
-  /** The place of its key in the configuration. */
+  /** The place of the file's key in the configuration. */
   readonly path: Path;
   readonly file: string;
   readonly certificates: readonly X509Certificate[];
@@ -48,7 +48,7 @@ export function* chainWarnings({ path, file, certificates }: CertificateFile): G
   yield { path, message };
 }
 
-/** Finds an authority whose certificates are all out of date. An old one among newer ones is normal. */
+/** Finds an authority whose certificates have all expired. An expired certificate among valid certificates is normal. */
 export function authorityWarnings(source: CertificateFile, nowMs: number): Problem[] {
   const { certificates } = source;
   const isUsable = certificates.some((certificate) => dateProblem(certificate, nowMs) === undefined);
@@ -71,7 +71,7 @@ function isIssuedBy(certificate: X509Certificate, issuer: X509Certificate): bool
   return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** Returns the common name of a subject or issuer, or all of its names in one line. */
+/** Returns the common name of a subject or issuer. Without a common name, returns all names in one line. */
 function nameOf(names: string): string {
   return /^CN=(.+)$/m.exec(names)?.[1] ?? names.replaceAll('\n', ', ');
 }

@@ -1,9 +1,6 @@
 import type { Config } from './config.js';
 
-/**
- * Restores a configuration that came from another thread, because structured cloning changes each buffer to a plain
- * array.
- */
+/** Restores a configuration from another thread. Structured cloning changes each buffer to a plain array. */
 export function fromClone(config: Config): Config {
   return {
     ...config,

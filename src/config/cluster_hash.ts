@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Config } from './config.js';
 
 /**
- * Returns the SHA-256 of all keys that decide which prices a node makes: `service`, `assets`, `publishers` and `calendars`.
- * The order of keys and entries does not change the hash. `service.public_url` is not included, because each node has its
- * own public URL. Names and classes of assets are not included, because they are only shown.
+ * Returns the SHA-256 of all keys that decide which prices a node makes: `service`, `assets`, `publishers` and `calendars`. The order of
+ * keys and entries does not change the hash. The hash omits `service.public_url`, because each node has its own public URL. The hash
+ * omits names and classes of assets, because they do not affect prices.
  */
 export function clusterConfigHash({ service, assets, publishers, calendars }: Config): Buffer {
   const { publicUrl: _, ...identity } = service;
@@ -17,7 +17,7 @@ export function clusterConfigHash({ service, assets, publishers, calendars }: Co
   return createHash('sha256').update(text).digest();
 }
 
-/** Returns JSON with sorted keys and sorted sets. Integers of any size are written as digits, and bytes as hex. */
+/** Returns JSON with sorted keys and sorted sets. The text contains integers of any size as digits, and bytes as hex. */
 function canonicalText(value: unknown): string {
   if (typeof value === 'bigint') return String(value);
   if (Buffer.isBuffer(value)) return JSON.stringify(value.toString('hex'));

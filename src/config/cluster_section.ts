@@ -7,23 +7,22 @@ export interface ClusterConfig {
   /** The word for the cluster in NATS subjects and streams. */
   readonly name: string;
   /**
-   * An aggregator makes prices, or stands by to make them. An edge serves the prices that the leading
-   * aggregator makes.
+   * The role of the node. An aggregator makes prices, or stands by to make prices. An edge serves the prices of the leading aggregator.
    */
   readonly role: 'aggregator' | 'edge';
   /** The node's number, 1 to 63. Each node has a different number. */
   readonly node: number;
-  /** `nats://host:port` or `tls://host:port`. The first server is preferred. */
+  /** The addresses, as `nats://host:port` or `tls://host:port`. The node prefers the first server. */
   readonly servers: readonly string[];
   readonly credentials?: KeySource;
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** The number of servers that keep each record of the log. */
+  /** The number of servers that store each record of the log. */
   readonly replicas: 1 | 3 | 5;
-  /** True: the node verifies the inputs' signatures of every record that it applies. */
+  /** True when the node verifies the inputs' signatures of every record that it applies. */
   readonly verifyRecords: boolean;
   /**
-   * The promise of `?ack=durable`. `disk`: past `fsync` on most servers; refused where a server may forget. `memory`: in the memory
-   * of most servers.
+   * The guarantee of `?ack=durable`. `disk`: most servers have written the record to disk with `fsync`; the service refuses such sessions
+   * where a server may lose records. `memory`: most servers have the record in memory.
    */
   readonly durable: 'disk' | 'memory';
   /** The length of the leader's silence after which another aggregator claims the lead. */

@@ -20,7 +20,7 @@ export interface Config {
     /** The service's name in Stark messages, with exactly five ASCII characters. */
     readonly oracleId: string;
     readonly encodedAssetId: 'base64' | 'keccak256';
-    /** A ws or wss address without a slash at its end. */
+    /** The address of the sockets: ws or wss, without a slash at its end. */
     readonly publicUrl?: string;
   };
   readonly listen: ListenSection & {
@@ -34,17 +34,17 @@ export interface Config {
   };
   readonly admin: ListenSection;
   readonly keys: {
-    /** The EVM key. Only an edge of a cluster may have none. */
+    /** The EVM key. Only an edge of a cluster may omit this key. */
     readonly evm?: KeyPlan;
     readonly stark?: KeyPlan;
-    /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
+    /** The key that signs streaming payloads. Default: `evm`. */
     readonly stream?: KeyPlan;
     /** The Ed25519 key of the public log. */
     readonly log?: KeySource;
   };
   /** The file of the announcements of keys. */
   readonly announcementsFile?: string;
-  /** The announcements in that file, each as `0x` hex; empty without a file. */
+  /** The announcements in the file, each as `0x` hex; empty without a file. */
   readonly announcements: readonly string[];
   readonly tokens: readonly TokenConfig[];
   /** The assets by {@link AssetIndex}, in the order of the file. */
@@ -57,13 +57,13 @@ export interface Config {
     /** The largest distance of a publisher's timestamp ahead of the service's clock. */
     readonly maxFutureNs: bigint;
     /**
-     * The largest distance of a publisher's timestamp behind the newest accepted timestamp of the same publisher and asset. With 0
-     * only newer timestamps are accepted.
+     * The largest distance of a publisher's timestamp behind the newest accepted timestamp of the same publisher and asset. With 0, the
+     * service accepts only newer timestamps.
      */
     readonly maxBackwardNs: bigint;
-    /** The largest distance of the time of a login by signature behind the service's clock. */
+    /** The largest distance of a login's time behind the service's clock, for logins with a signature. */
     readonly loginMaxPastNs: bigint;
-    /** The largest distance of the time of a login by signature ahead of the service's clock. */
+    /** The largest distance of a login's time ahead of the service's clock, for logins with a signature. */
     readonly loginMaxFutureNs: bigint;
   };
   readonly storage: {
@@ -71,12 +71,12 @@ export interface Config {
     readonly candleRetentionNs: bigint;
     /** The free space that commits leave to the file system. */
     readonly reserveBytes: number;
-    /** The times for which signed aggregates are kept: with publishers' inputs, and without. */
+    /** The times for which the service keeps signed aggregates, with publishers' inputs and without inputs. */
     readonly past: { readonly proofsNs: bigint; readonly signaturesNs: bigint };
   };
   /** The deployments, with the field names of `/v1/deployments/evm`. */
   readonly deployments: readonly Deployment[];
-  /** Pushed assets by chain, environment and symbol, in the form in which `/v0/deployments/service_pushed_assets` lists them. */
+  /** The pushed assets by chain, environment and symbol, in the form of `/v0/deployments/service_pushed_assets`. */
   readonly pushedAssets: PushedAssets;
   readonly calendars: Readonly<Record<string, CalendarDefinition>>;
   readonly limits: Limits;
@@ -88,7 +88,7 @@ export interface Config {
 
 export interface ListenSection {
   readonly host: string;
-  /** The port. With 0 the system chooses a free port. */
+  /** The port. With 0, the system chooses a free port. */
   readonly port: number;
 }
 
@@ -100,10 +100,7 @@ export interface TokenConfig {
   readonly sha256: Buffer;
   readonly scopes: ReadonlySet<Scope>;
   readonly requestsPerSecond: number;
-  /**
-   * The only keys for which the token may publish, each in the form of `canonicalText`. Absent when the token may publish for all
-   * keys.
-   */
+  /** The keys for which the token may publish, each in the form of `canonicalText`. Absent when the token may publish for all keys. */
   readonly publisherKeys?: ReadonlySet<string>;
   /** The symbols that the token may see and publish. `*` means all symbols. */
   readonly assets: ReadonlySet<string>;
@@ -112,11 +109,11 @@ export interface TokenConfig {
 export type Deployment = Readonly<ConfigFile['deployments'][number]>;
 export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
 
-/** The limits. Each limit is the largest value that is accepted. */
+/** The limits. Each limit is the largest accepted value. */
 export interface Limits {
   readonly assetsPerRequest: number;
   readonly candlesPerRequest: number;
-  /** The limit of an answer's aggregates of the past. */
+  /** The number of aggregates in an answer of the past. */
   readonly rangeRows: number;
   readonly subscriptionsPerConnection: number;
   readonly streamConnections: number;
@@ -126,30 +123,35 @@ export interface Limits {
   readonly updatesPerMessage: number;
   readonly traceIdCharacters: number;
   readonly controlMessagesPerSecond: number;
-  /** The time without progress after which a reader's connection is closed. */
+  /** The time without progress after which the service closes a reader's connection. */
   readonly slowConsumerMs: number;
-  /** The idle timeout, 8 to 960, the range that uWebSockets.js accepts. */
+  /** The idle timeout, from 8 to 960. This is the range that uWebSockets.js accepts. */
   readonly idleTimeoutSeconds: number;
-  /** The time over which the sockets are closed at shutdown. */
+  /** The time over which the service closes the sockets at shutdown. */
   readonly drainMs: number;
-  /** The limit of each token or key for signed frames of one asset. A frame of n assets counts as (400 + n) / 401 frames. */
+  /** The signed frames per second of each token or key, for frames of one asset. A frame of n assets counts as (400 + n) / 401 frames. */
   readonly signedFramesPerSecond: number;
-  /** The limit of each token or key for the assets in `subscribe` and `unsubscribe`. */
+  /** The number of assets per second in `subscribe` and `unsubscribe`, for each token or key. */
   readonly subscriptionChangesPerSecond: number;
-  /** The limit of each token for aggregates of the past. Answers with more are sent more slowly. */
+  /** The number of aggregates of the past per second, for each token. The service sends further aggregates more slowly. */
   readonly rangeRowsPerSecond: number;
-  /** The limit of each token or key. */
+  /** The bytes of messages per second, for each token or key. */
   readonly publishBytesPerSecond: number;
-  /** The limit of each publisher's token or key, in messages of 64 KiB each. The connection that exceeds the limit is closed. */
+  /**
+   * The number of refused messages per second of each publisher's token or key, in messages of 64 KiB each. The service closes the
+   * connection that exceeds the limit.
+   */
   readonly badMessagesPerSecond: number;
-  /** The limit of each token or key. After this number, updates are refused without verification. */
+  /**
+   * The number of bad signatures per second, for each token or key. Above this number, the service refuses updates without verification.
+   */
   readonly badSignaturesPerSecond: number;
-  /** The limit of each client address. */
+  /** The number of failed logins per minute, for each client address. */
   readonly failedLoginsPerMinute: number;
   readonly refusedRequestsPerMinute: number;
 }
 
-/** The sections that take effect only at the next start. */
+/** The sections that change only at the next start. */
 const FIXED_SECTIONS = [
   'service',
   'listen',
@@ -161,12 +163,12 @@ const FIXED_SECTIONS = [
   'cluster',
 ] as const;
 
-/** Returns the sections that differ and take effect only at the next start. */
+/** Returns the changed sections that apply only after the next start. */
 export function changedFixedSections(before: Config, next: Config): readonly string[] {
   return FIXED_SECTIONS.filter((section) => textOf(before[section]) !== textOf(next[section]));
 }
 
-/** Returns the configuration after a reload: the next configuration with the sections of `before` that a reload cannot change. */
+/** Returns the configuration after a reload: the next configuration, with the sections of `before` that a reload cannot change. */
 export function withFixedSections(before: Config, next: Config): Config {
   const fixed = Object.fromEntries(FIXED_SECTIONS.map((section) => [section, before[section]]));
   return { ...next, ...fixed };

@@ -18,7 +18,7 @@ export type Path = readonly (string | number)[];
 export interface Problem {
   readonly path: Path;
   readonly message: string;
-  /** The place in the text, in characters. Given when it differs from the place of `path`. */
+  /** The offset in the text, in characters. Present when it differs from the place of `path`. */
   readonly offset?: number;
 }
 
@@ -44,7 +44,7 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
     schema: 'core',
     resolveKnownTags: false,
     stringKeys: true,
-    // Duplicate keys are found later, when their path is known.
+    // The code finds duplicate keys later, when their path is known.
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter,
@@ -69,10 +69,7 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
   };
 }
 
-/**
- * Returns the parser's message without the text of the file that the message may quote, because that text may be a
- * secret.
- */
+/** Returns the parser's message without the quoted text of the file, because that text may be a secret. */
 function syntaxMessage({ code, message }: YAMLError): string {
   if (code === 'TAG_RESOLVE_FAILED') return 'the tag is not known';
   if (code === 'MULTIPLE_DOCS') return 'expected one document, found another one';
@@ -103,16 +100,13 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
   } else if (isAlias(node)) {
     if (node.resolve(document) === undefined) yield { path, message: UNRESOLVED_ALIAS };
   } else if (isScalar(node) && typeof node.value === 'number') {
-    // Without quotes, YAML reads an address or a hash as a number. A double keeps only about 16 of its digits.
+    // Without quotes, YAML reads an address or a hash as a number. A double keeps only about 16 of the number's digits.
     const digits = node.source?.includes('.') ? node.source.replace(/\.?0+$/, '') : node.source;
     if (digits !== String(node.value)) yield { path, message: INEXACT_NUMBER };
   }
 }
 
-/**
- * Finds the place of the key or item at `path`. If the file has no such place, it finds the nearest parent that the file
- * has.
- */
+/** Finds the place of the key or item at `path`. If the file has no such place, the function finds the nearest parent. */
 function locate(document: Document, path: Path): { found: boolean; offset: number } {
   let node: unknown = document.contents;
   let offset = offsetOf(node);

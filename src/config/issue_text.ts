@@ -3,7 +3,7 @@ import { shownText } from './shown_text.js';
 
 /**
  * Describes why a value does not fit the schema: the expected value and the actual value.
- * @param value the actual value; `undefined` when the key is missing.
+ * @param value the actual value; `undefined` when the key is missing
  */
 export function describeIssue(issue: z.core.$ZodIssue, value: unknown): string {
   const expected = expectedText(issue);
@@ -57,7 +57,7 @@ function listText(values: readonly string[]): string {
   return values.length < 2 ? values.join('') : `one of ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
 }
 
-/** Texts and numbers with more characters are not shown, because they may be a secret in the wrong place. */
+/** The number of characters up to which messages show a text or number. A longer text may be a secret in the wrong place. */
 const SHOWN_CHARACTERS_MAX = 24;
 
 function describeValue(value: unknown): string {

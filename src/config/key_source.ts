@@ -20,7 +20,10 @@ export function toKeySource({ file, env }: KeyOfFile): KeySource {
   return file === undefined ? { env: env! } : { file };
 }
 
-/** Converts the keys of one use. A key without `until` ends when the next one begins, and the reverse. */
+/**
+ * Converts the keys of one use. A key without `until` ends when the next key begins. A key without `from` begins when the previous key
+ * ends.
+ */
 export function readKeyPlan(keys: KeysOfFile): KeyPlan {
   if (!Array.isArray(keys)) return toKeySource(keys as KeyOfFile);
   return keys.map((key, i) => ({

@@ -12,10 +12,7 @@ interface WrittenTimes {
   readonly until?: TimeNs | undefined;
 }
 
-/**
- * Finds lists of keys with which more or less than one key would sign at some time: each key must end exactly when the next one
- * begins.
- */
+/** Finds lists of keys with a gap or an overlap. Each key must end exactly when the next key begins. */
 export function* keyTimeProblems({ keys }: ReadableFile): Generator<Problem> {
   for (const name of KEY_NAMES) {
     const list = keys[name];
@@ -28,7 +25,7 @@ export function* keyTimeProblems({ keys }: ReadableFile): Generator<Problem> {
   }
 }
 
-/** Finds uses for which no key is in force yet. */
+/** Finds uses for which no key is valid yet. */
 export function* notYetInForce({ keys }: Pick<Config, 'keys'>, nowMs: number): Generator<Problem> {
   for (const name of KEY_NAMES) {
     const sources = keys[name];

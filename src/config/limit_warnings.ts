@@ -3,20 +3,20 @@ import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import type { Problem } from './document.js';
 import type { ConfigFile } from './schema.js';
 
-/** Updates are this old when they arrive: their way takes some of it, and clocks differ by the rest. */
+/** The smallest useful limit for an update's age. The network takes a part of this time, and clocks differ by the rest. */
 const PAST_NS_MIN = 100n * NS_PER_MS;
-/** Clocks that no time service keeps right differ by less. */
+/** The largest useful distance ahead of the clock. Even clocks without a time service usually differ less. */
 const FUTURE_NS_MAX = 60n * NS_PER_SECOND;
-/** Candles are deleted by whole UTC days: with less, no finished day stays whole. */
+/** The shortest useful retention. The store deletes candles by whole UTC days, so with a shorter time no finished day stays complete. */
 const RETENTION_NS_MIN = 86_400n * NS_PER_SECOND;
-/** `TimeoutStopSec` of the units in scripts/deploy, and the time that a stop needs after the sockets are closed. */
+/** The `TimeoutStopSec` of the units in scripts/deploy. The next constant is the time that a stop needs after the sockets are closed. */
 export const UNIT_STOP_SECONDS = 30n;
 const STOP_WITHOUT_DRAIN_SECONDS = 5n;
-/** The largest blocks that private networks use: 10.0.0.0/8 and fc00::/7. */
+/** The sizes of the largest blocks of private networks: 10.0.0.0/8 and fc00::/7. */
 const IPV4_FREE_BITS_MAX = 24;
 const IPV6_FREE_BITS_MAX = 121;
 
-/** Finds limits and times that are valid, and so small or large that they hurt. */
+/** Finds valid limits and times that are harmfully small or large. */
 export function* limitWarnings({ listen, ingest, storage, limits }: ConfigFile): Generator<Problem> {
   for (const [index, block] of listen.trusted_proxies.entries())
     if (isPublic(block))

@@ -19,15 +19,15 @@ export type LoadResult =
   | {
       readonly ok: true;
       readonly config: Config;
-      /** The probable mistakes, one line each, in the same form as errors. */
+      /** The probable mistakes, one line each, in the form of errors. */
       readonly warnings: readonly string[];
-      /** Returns one line for each problem that is found only when the configuration is used. */
+      /** Returns one line for each problem that only the use of the configuration shows. */
       describe(problems: readonly Problem[]): string[];
     }
   /** All errors of the file, one line each, in the order of the file: `config.yaml:12:5 assets[0].id: …`. */
   | { readonly ok: false; readonly errors: string[] };
 
-/** Checks the text of a configuration file. Paths in the result stay as written. `fileName` is used in errors. */
+/** Checks the text of a configuration file. Paths in the result stay as written. Errors begin with `fileName`. */
 export function parseConfig(text: string, fileName: string): LoadResult {
   return checkDocument(readDocument(text, fileName), text);
 }
@@ -75,7 +75,7 @@ function checkDocument(document: ConfigDocument, text: string): LoadResult {
   return { ok: true, config: toConfig(parsed.data, fileSha256), warnings, describe: document.describe };
 }
 
-/** Returns the keys that fit the schema, in a file that does not fit as a whole. So all errors are found at once. */
+/** Returns the valid parts of a file that is invalid as a whole. With these parts, further checks find all errors at once. */
 function readableParts(value: unknown): ReadableFile {
   const { shape } = fileSchema;
   const file = asRecord(value);

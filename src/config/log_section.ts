@@ -5,18 +5,18 @@ import { durationNs, line } from './schema_values.js';
 
 /** The section of the public log. */
 export interface LogConfig {
-  /** The name of the log: its address without scheme. */
+  /** The name of the log: its address without the scheme. */
   readonly origin: string;
   /** The period of a batch. */
   readonly batchNs: bigint;
   readonly checkpointMs: number;
-  /** The file with the witnesses and their quorum: C2SP tlog-policy. */
+  /** The path of the file with the witnesses and their quorum, in the format C2SP tlog-policy. */
   readonly policyFile?: string;
-  /** The time after which a checkpoint is published that lacks the quorum. */
+  /** The time after which the service publishes a checkpoint without the quorum. */
   readonly witnessGraceMs: number;
-  /** True: a checkpoint without the quorum is never published. */
+  /** True when the service never publishes a checkpoint without the quorum. */
   readonly requireQuorum: boolean;
-  /** The time for which the records of batches are kept. */
+  /** The time for which the service keeps the records of batches. */
   readonly recordsRetentionNs: bigint;
 }
 
@@ -27,7 +27,7 @@ const origin = line.refine(
   'expected the address of the log without scheme and without a slash at its end, such as prices.example.com/tlog',
 );
 
-/** @see LogConfig */
+/** The schema of {@link LogConfig}. */
 export const logSchema = z.strictObject({
   origin: origin.optional(),
   batch: durationNs({ minNs: 100n * NS_PER_MS, maxNs: 60n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
@@ -40,7 +40,7 @@ export const logSchema = z.strictObject({
   records_retention: durationNs({ minNs: 60n * NS_PER_SECOND }).prefault('7d'),
 });
 
-/** Returns the name of the log: the configured one, or the public address without scheme and with `/tlog`. */
+/** Returns the name of the log: the configured name, or the public address without its scheme and with `/tlog`. */
 export function logOriginOf({
   log,
   service,
@@ -52,7 +52,7 @@ export function logOriginOf({
   return log?.origin ?? (address && `${address}/tlog`);
 }
 
-/** Returns the section with the name of the log, when the file switches the log on. A cluster has none. */
+/** Returns the section with the name of the log, if the file turns the log on. A cluster has no log. */
 export function toLog(file: {
   readonly keys: { readonly log?: unknown };
   readonly log: z.output<typeof logSchema>;
@@ -61,7 +61,7 @@ export function toLog(file: {
 }): LogConfig | undefined {
   const { log } = file;
   const name = logOriginOf(file);
-  // The leader of a cluster writes no batches into the shared log yet.
+  // The leader of a cluster cannot write batches into a shared log.
   if (file.keys.log === undefined || name === undefined || file.cluster !== undefined) return undefined;
   return {
     origin: name,

@@ -60,8 +60,8 @@ export function namedFileProblems({ listen, log, cluster }: Config, env: Environ
 }
 
 /**
- * Finds certificates that clients or servers refuse, in the files of a configuration without problems. They are no errors: a
- * service that restarts with an expired certificate still serves the clients that do not check it.
+ * Finds certificates that clients or servers refuse, in the files of a configuration without problems. The results are warnings: a
+ * service with an expired certificate still serves the clients that do not check it.
  */
 export function namedFileWarnings({ listen, cluster }: Config, nowMs: number): Problem[] {
   const [own, node, authority] = [listen.tls?.certFile, cluster?.tls?.certFile, cluster?.tls?.caFile];
@@ -69,13 +69,13 @@ export function namedFileWarnings({ listen, cluster }: Config, nowMs: number): P
   return [
     ...certificateWarnings(ownFile, nowMs),
     ...chainWarnings(ownFile),
-    // Servers of NATS have the authority of the nodes, so a chain is not needed.
+    // NATS servers have the authority of the nodes, so a node's certificate needs no chain.
     ...certificateWarnings(certificateFile(['cluster', 'tls', 'cert_file'], node), nowMs),
     ...authorityWarnings(certificateFile(['cluster', 'tls', 'ca_file'], authority), nowMs),
   ];
 }
 
-/** Reads a file that may have changed since it was checked: then it has no certificates here. */
+/** Reads the certificates of a file. The file may have changed since its check; an unreadable file then has no certificates. */
 function certificateFile(path: Path, file = ''): CertificateFile {
   const read = readPublicFile(file);
   try {
@@ -102,9 +102,7 @@ interface NamedTlsFiles {
   readonly keyFile?: string;
 }
 
-/**
- * Checks that the files exist, that only the owner can use the key, and that TLS can start with the files.
- */
+/** Checks that the files exist, that only the owner can use the key, and that TLS can start with the files. */
 function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Problem[] {
   const texts = {
     ...(caFile !== undefined && { ca_file: readPublicFile(caFile) }),
@@ -115,7 +113,7 @@ function tlsProblems(at: Path, { caFile, certFile, keyFile }: NamedTlsFiles): Pr
     'message' in read ? [{ path: [...at, key], message: read.message }] : [],
   );
   if (problems.length > 0) return problems;
-  // The texts are converted to buffers, because TLS would ignore an empty text.
+  // The code converts the texts to buffers, because TLS would ignore an empty text.
   const bytes = (read?: ReadText) => (read && 'text' in read ? Buffer.from(read.text) : undefined);
   const authority = texts.ca_file && 'text' in texts.ca_file ? texts.ca_file.text : undefined;
   // TLS itself ignores an invalid authority.

@@ -7,12 +7,12 @@ import { isTimed, type KeySource } from './key_source.js';
 import { type ReadText, readSecretFile } from './secret_file.js';
 import { shownText } from './shown_text.js';
 
-/** Private keys. Each key has 32 bytes; those of curves are big-endian and within 1..n-1. */
+/** The private keys. Each key has 32 bytes. The keys of curves are big-endian and within 1..n-1. */
 export interface PrivateKeys {
-  /** The EVM key. Only an edge of a cluster may have none. */
+  /** The EVM key. Only an edge of a cluster may omit this key. */
   readonly evm?: PrivateKey;
   readonly stark?: PrivateKey;
-  /** An EVM key for streaming payloads. If it is absent, `evm` signs them. */
+  /** The EVM key for streaming payloads. Default: `evm`. */
   readonly stream?: PrivateKey;
   /** The Ed25519 key of the public log. */
   readonly log?: Buffer;
@@ -20,14 +20,14 @@ export interface PrivateKeys {
 
 export type KeysResult =
   | { readonly ok: true; readonly keys: PrivateKeys }
-  /** The `path` of an error is the key's place in the configuration file. No message shows any part of a key. */
+  /** The errors. The `path` of an error is the key's place in the configuration file. No message shows any part of a key. */
   | { readonly ok: false; readonly errors: readonly Problem[] };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the service's private keys from the files or variables of the configuration. Relative paths start at `baseDir`, the
- * folder of the configuration file. A key file is refused if users other than its owner can use it.
+ * Reads the service's private keys from the files or variables of the configuration. Relative paths start at `baseDir`, the folder of the
+ * configuration file. The function refuses a key file if users other than its owner can use it.
  */
 export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: Environment): KeysResult {
   const loaded: { -readonly [Name in keyof PrivateKeys]: PrivateKeys[Name] } = {};
@@ -78,9 +78,9 @@ export function readSecret(
 }
 
 /**
- * Reads a private key from hex digits with or without `0x`. A Stark key may lack leading zeros, because its first digit is
- * always 0 and tools often drop leading zeros. An EVM key must have all 64 digits.
- * @returns 32 bytes, or `undefined` when the text is not a key within 1..n-1 of the curve.
+ * Reads a private key from hex digits with or without `0x`. A Stark key may lack leading zeros, because its first digit is always 0 and
+ * tools often drop leading zeros. An EVM key must have all 64 digits.
+ * @returns 32 bytes, or `undefined` when the text is not a key within 1..n-1 of the curve
  */
 export function parsePrivateKey(text: string, signatureType: SignatureType): Buffer | undefined {
   const [, digits] = /^(?:0x)?([0-9a-fA-F]{1,64})$/.exec(text.trim()) ?? [];
@@ -90,7 +90,7 @@ export function parsePrivateKey(text: string, signatureType: SignatureType): Buf
   return Buffer.from(digits.padStart(64, '0'), 'hex');
 }
 
-/** The order n of secp256k1 (SEC 2, section 2.4.1) and of the STARK curve (StarkEx documentation). */
+/** The order `n` of secp256k1 (SEC 2, section 2.4.1) and of the STARK curve (StarkEx documentation). */
 const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
   evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
   stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
@@ -104,7 +104,7 @@ const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType | 'log'>> = {
   log: 'log',
 };
 
-/** Reads an Ed25519 private key from 64 hex digits with or without `0x`. Every 32 bytes are a key: RFC 8032, section 5.1.5. */
+/** Reads an Ed25519 private key from 64 hex digits with or without `0x`. Any 32 bytes are a valid key: RFC 8032, section 5.1.5. */
 export function parseLogKey(text: string): Buffer | undefined {
   const [, digits] = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text.trim()) ?? [];
   return digits === undefined ? undefined : Buffer.from(digits, 'hex');

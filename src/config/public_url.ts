@@ -24,8 +24,7 @@ export interface PublicAddress {
 }
 
 /**
- * Returns the address below which publishers connect: the configured address, or else the address at which the
- * service listens.
+ * Returns the address below which publishers connect: the configured address, or the address at which the service listens.
  * @param port the port in use
  */
 export function publicUrlOf({ service, listen }: PublicAddress, port: number): string {

@@ -3,9 +3,9 @@ import { parseHex } from '../model/hex.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 
 /**
- * Reads a publisher's key. An EVM key is an address: `0x` and 40 hex digits in any case. A Stark key is the x
- * coordinate of a public key: a field element above 0, with or without leading zeros.
- * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is not such a key.
+ * Reads a publisher's key. An EVM key is an address: `0x` and 40 hex digits in any case. A Stark key is the x coordinate of a public key:
+ * a field element above 0, with or without leading zeros.
+ * @returns 20 bytes for `evm` and 32 for `stark`, or `undefined` when the text is not such a key
  */
 export function parsePublisherKey(text: string, signatureType: SignatureType): Buffer | undefined {
   const bytes = PUBLIC_KEY_BYTES[signatureType];
@@ -22,7 +22,7 @@ export function canonicalKey(key: Uint8Array): string {
   return `0x${BigInt(`0x${Buffer.from(key).toString('hex')}`).toString(16)}`;
 }
 
-/** Returns the same for a key in hex: `0x` and 1 to 64 digits. */
+/** Returns the canonical text of a key in hex: `0x` and 1 to 64 digits. */
 export function canonicalText(key: string): string {
   return canonicalKey(parseHex(key, 32)!);
 }

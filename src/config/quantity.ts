@@ -22,8 +22,8 @@ const TIME_TEXT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 const DECIMAL_TEXT = /^([0-9]+)(?:\.([0-9]+))?$/;
 
 /**
- * Reads a duration: a whole number and one of `ns us ms s m h d`, such as `500ms` or `3650d`.
- * @returns nanoseconds, or `undefined` when the text has another form or the value does not fit an int64.
+ * Reads a duration: a whole number and a unit from `ns us ms s m h d`, such as `500ms` or `3650d`.
+ * @returns nanoseconds, or `undefined` when the text has another form or the value does not fit an int64
  */
 export function parseDurationNs(text: string): bigint | undefined {
   const [, digits, unit] = DURATION_TEXT.exec(text) ?? [];
@@ -34,18 +34,18 @@ export function parseDurationNs(text: string): bigint | undefined {
 
 /**
  * Reads a time in UTC to the second, such as `2026-12-01T00:00:00Z`.
- * @returns `undefined` for another form, a day that does not exist, and a time before 1970.
+ * @returns `undefined` for another form, a day that does not exist, and a time before 1970
  */
 export function parseUtcTime(text: string): TimeNs | undefined {
   const ms = TIME_TEXT.test(text) ? Date.parse(text) : Number.NaN;
-  // Other days, such as February 30, are read as a day of the next month.
+  // The parser reads an invalid day, such as February 30, as a day of the next month.
   if (!(ms >= 0) || new Date(ms).toISOString() !== text.replace('Z', '.000Z')) return undefined;
   return (BigInt(ms) * NS_PER_UNIT['ms']!) as TimeNs;
 }
 
 /**
- * Reads a size: plain bytes, or a whole number and one of `B KiB MiB GiB`, such as `64 KiB`.
- * @returns bytes, or `undefined` when the text has another form or a double cannot hold the value exactly.
+ * Reads a size: plain bytes, or a whole number and a unit from `B KiB MiB GiB`, such as `64 KiB`.
+ * @returns bytes, or `undefined` when the text has another form or a double cannot hold the value exactly
  */
 export function parseSizeBytes(text: string): number | undefined {
   const [, digits, unit = 'B'] = SIZE_TEXT.exec(text) ?? [];
@@ -55,9 +55,9 @@ export function parseSizeBytes(text: string): number | undefined {
 }
 
 /**
- * Converts a number of the file to an integer: the number's shortest decimal text times 10^decimals, exactly. If the double were
- * multiplied instead, 0.07 would become 0.07000000000000000666.
- * @returns the scaled integer, or `undefined` when `value` is negative, not finite or has more than `decimals` decimals.
+ * Converts a number of the file to an integer: the number's shortest decimal text times 10^decimals, exactly. A multiplication of the
+ * double would change 0.07 to 0.07000000000000000666.
+ * @returns the scaled integer, or `undefined` when `value` is negative, not finite or has more than `decimals` decimals
  */
 export function scaleDecimal(value: number, decimals: number): bigint | undefined {
   const [, whole, fraction = ''] = DECIMAL_TEXT.exec(String(value)) ?? [];

@@ -15,9 +15,6 @@ export interface ReadableFile {
   readonly log: Partial<ConfigFile['log']>;
   readonly cluster?: Partial<NonNullable<ConfigFile['cluster']>> | undefined;
   readonly pushed_assets: ConfigFile['pushed_assets'];
-  /**
-   * The definitions by the names of all calendars in the file. A definition that does not fit the schema is
-   * `undefined`.
-   */
+  /** The definitions of all calendars in the file, by name. A definition that does not fit the schema is `undefined`. */
   readonly calendars: Readonly<Record<string, CalendarDefinition | undefined>>;
 }

@@ -75,8 +75,8 @@ function* tokenProblems({ tokens }: ReadableFile): Generator<Problem> {
 }
 
 /**
- * The symbols of Stark assets. The `x` of a Stark price's message must be below the field prime, so a symbol has at most 26 characters of
- * one byte each.
+ * The pattern of the symbols of Stark assets. The `x` of a Stark price's message must be below the field prime, so a symbol has at most
+ * 26 characters of one byte each.
  */
 const STARK_SYMBOL = /^[\x21-\x7e]{1,26}$/;
 
@@ -135,7 +135,7 @@ function* calendarProblems({ assets, calendars }: ReadableFile): Generator<Probl
   }
 }
 
-/** Finds symbols for which the file has no asset. Does nothing unless each asset has a symbol. */
+/** Finds symbols for which the file has no asset. Does nothing if an asset lacks a symbol. */
 function* unknownAssets({ assets, tokens, publishers, pushed_assets }: ReadableFile): Generator<Problem> {
   const known = new Set(assets.map(({ symbol }) => symbol));
   if (known.has(undefined)) return;
@@ -154,7 +154,7 @@ function* unknownAssets({ assets, tokens, publishers, pushed_assets }: ReadableF
   }
 }
 
-/** Finds EVM addresses in mixed case whose case does not match their checksum. In such an address a digit is probably wrong. */
+/** Finds EVM addresses in mixed case with a wrong checksum. Such an address probably has a wrong digit. */
 function* wrongChecksums({ tokens, publishers, deployments }: ReadableFile): Generator<Problem> {
   const wrong = (path: Problem['path'], text: string | undefined): Problem[] => {
     const expected = text && checksumOf(text);
@@ -172,8 +172,8 @@ function* wrongChecksums({ tokens, publishers, deployments }: ReadableFile): Gen
 }
 
 /**
- * Returns an address in the case of its checksum. Returns `undefined` for a text that is not an address, or whose letters all have the same
- * case.
+ * Returns an address in the case of its checksum. Returns `undefined` for a text that is not an address, or whose letters all have the
+ * same case.
  */
 function checksumOf(text: string): string | undefined {
   if (!/^0x[0-9a-fA-F]{40}$/.test(text) || !/[a-f]/.test(text.slice(2)) || !/[A-F]/.test(text))
@@ -198,7 +198,7 @@ function* repeated<T>(
   }
 }
 
-/** Returns the canonical text of a key, because keys may be written in either case, and with or without leading zeros. */
+/** Returns the canonical text of a key, because a file may contain a key in either case, and with or without leading zeros. */
 function numberText(key: string | undefined): string | undefined {
   const bytes = key === undefined ? undefined : parseHex(key, 32);
   return bytes && canonicalKey(bytes);

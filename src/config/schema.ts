@@ -22,8 +22,8 @@ import {
   sizeBytes,
 } from './schema_values.js';
 
-// The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the
-// file. A key without `prefault` and without `optional` is required. references.ts makes the checks that involve two keys.
+// The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the file. A
+// key without `prefault` and without `optional` is required. references.ts makes the checks that involve two keys.
 
 const uint16 = z.int().min(0).max(UINT16_MAX);
 const oracleId = z
@@ -36,14 +36,14 @@ const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
 const signatureType = z.enum(SIGNATURE_TYPES);
 
-/** A symbol. It differs from `*`, which means all symbols, and from `__proto__`, because symbols are keys of objects. */
+/** A symbol. A symbol is never `*`, which means all symbols, or `__proto__`, because objects have symbols as keys. */
 const symbol = z
   .string()
   .regex(
     new RegExp(`^(?!\\*$|__proto__$)[^\\s\\p{C},"\\\\]{1,${SYMBOL_LENGTH_MAX}}$`, 'u'),
     'expected a symbol of 1 to 64 characters without spaces, commas, quotes and backslashes',
   );
-/** Text that is shown beside a symbol. */
+/** The schema of a text that pages show beside a symbol. */
 const shownText = z
   .string()
   .regex(
@@ -73,7 +73,7 @@ const service = z.strictObject({
 
 const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
 
-/** The largest number of threads. One main thread cannot feed nearly so many. */
+/** The largest number of threads. One main thread cannot feed this many threads. */
 const LISTEN_THREADS_MAX = 256;
 
 const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text, context) => {
@@ -102,12 +102,12 @@ const listen = z.strictObject({
 const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });
 
 const keys = z.strictObject({
-  /** The EVM key, or several with their times. Only an edge of a cluster may have none. */
+  /** The EVM key, or several keys with their times. Only an edge of a cluster may omit this key. */
   evm: keySources.optional(),
   stark: keySources.optional(),
-  /** The key that signs streaming payloads. If it is absent, `evm` signs them. */
+  /** The key that signs streaming payloads. Default: `evm`. */
   stream: keySources.optional(),
-  /** The Ed25519 key of the public log of signed prices. It switches the log on. */
+  /** The Ed25519 key of the public log of signed prices. This key turns the log on. */
   log: keySource.optional(),
   /** The file with the announcements of these keys, which readers follow. */
   announcements: line.optional(),
@@ -116,7 +116,7 @@ const keys = z.strictObject({
 const token = z.strictObject({
   name: tokenName,
   sha256: z.string().regex(/^[0-9a-fA-F]{64}$/, 'expected the 64 hex digits of a SHA-256'),
-  /** Required, because the rights of a token have no default. */
+  /** The scopes. The key is required, because the rights of a token have no default. */
   scopes: z.array(z.enum(['rest', 'stream', 'publish'])).min(1),
   requests_per_second: z.int().min(1).max(1_000_000).prefault(5),
   publisher_keys: z.array(publisherKeyText).min(1).optional(),
@@ -139,7 +139,7 @@ const asset = z.strictObject({
   delta_percent: positiveDecimal().prefault(0.1),
   max_deviation_percent: positiveDecimal().optional(),
   calendar: line.prefault('none'),
-  /** The name for people, and the kind of asset. Both are only shown. */
+  /** The name for people, and the kind of asset. Pages and answers show both, and nothing depends on them. */
   name: shownText.optional(),
   class: shownText.optional(),
 });
@@ -158,13 +158,13 @@ const publisher = z.strictObject({
 const ingest = z.strictObject({
   max_past: durationNs({ minNs: NS_PER_MS }).prefault('60s'),
   max_future: durationNs({ minNs: 0n }).prefault('2s'),
-  /** The period for which `msg_hash` values are kept, in memory and in each stored input. */
+  /** The period for which the service keeps `msg_hash` values, in memory and in each stored input. */
   max_backward: durationNs({ minNs: 0n, maxNs: 60n * NS_PER_SECOND }).prefault('2s'),
   login_max_past: durationNs({ minNs: NS_PER_SECOND }).prefault('30s'),
   login_max_future: durationNs({ minNs: 0n }).prefault('2s'),
 });
 
-/** The largest reserve, far more than the data of a service. */
+/** The largest reserve. The data of a service are far smaller. */
 const RESERVE_BYTES_MAX = 1024 ** 4;
 
 const past = z
@@ -193,7 +193,7 @@ const deployment = z.strictObject({
 });
 
 /**
- * A pushed asset, with `delta` in percent and `staleness` in seconds. `/v0/deployments/service_pushed_assets` lists it unchanged.
+ * A pushed asset, with `delta` in percent and `staleness` in seconds. `/v0/deployments/service_pushed_assets` lists the asset unchanged.
  */
 const pushedAsset = z.strictObject({ delta: z.number().min(0), staleness: z.number().min(0) });
 
@@ -201,14 +201,14 @@ const calendarName = z
   .string()
   .regex(/^(?!none$)[A-Za-z][A-Za-z0-9_]*$/, 'expected a name of letters, digits and _, other than none');
 
-/** The largest configurable rate. This rate is far more than one machine can read. */
+/** The largest configurable rate. One machine cannot read this many bytes. */
 const BYTES_PER_SECOND_MAX = 64 * 1024 ** 3;
 
 const limits = z.strictObject({
   assets_per_request: count(100),
   candles_per_request: count(50_000),
   range_rows: count(100_000),
-  /** The number of assets is limited by their IDs, which are of type uint16, so a set cannot be larger. */
+  /** The number of assets. IDs have the type uint16, so a set cannot be larger. */
   subscriptions_per_connection: count(1000, UINT16_MAX + 1),
   stream_connections: count(10_000),
   connections_per_token: count(100),
@@ -256,7 +256,7 @@ export const fileSchema = z.strictObject({
 });
 
 /**
- * The type of a file that fits the schema, with the names of the file. Quantities are converted to `Ns` bigints, bytes and scaled
- * decimals.
+ * The type of a file that fits the schema, with the names of the file. Durations are bigints in nanoseconds, and sizes and decimals are
+ * converted too.
  */
 export type ConfigFile = z.output<typeof fileSchema>;

@@ -10,8 +10,8 @@ export const line = z
   .regex(/^[^\p{C}]{1,256}$/u, 'expected text of 1 to 256 characters without control characters');
 
 /**
- * The labels of a host name. The last label must contain a letter, because a name without one would be an invalid
- * IPv4 address.
+ * The labels of a host name. The last label must contain a letter, because a host name with a number at its end would be an invalid IPv4
+ * address.
  */
 const HOST_NAME =
   /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
@@ -54,7 +54,7 @@ const timedKeys = z
   .min(1)
   .max(KEYS_MAX);
 
-/** A key, or a list of keys with the times in which they sign. The value's form decides which errors it gets. */
+/** The schema of a key, or of a list of keys with their times. The form of the value decides which errors it gets. */
 export const keySources = z
   .unknown()
   .transform((value, context): z.output<typeof keySource> | z.output<typeof timedKeys> | undefined => {
@@ -66,10 +66,7 @@ export const keySources = z
     return z.NEVER;
   });
 
-/**
- * The smallest useful size of a message. The next constant is the largest size that one connection may keep in
- * memory.
- */
+/** The smallest useful size of a message. The next constant is the largest size that one connection may keep in memory. */
 const MESSAGE_BYTES_MIN = 64;
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
 

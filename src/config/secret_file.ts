@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import { shownText } from './shown_text.js';
 import { cannotBeRead } from './unreadable_file.js';
 
-/** The text of a file, or the reason why the file is not used. The reason shows no part of the text. */
+/** The text of a file, or the reason why the file cannot be used. The reason shows no part of the text. */
 export type ReadText = { readonly text: string } | { readonly message: string };
 
 /** Reads a file that only its owner can use. Refuses a file that its group or other users can use. */
@@ -19,8 +19,8 @@ export function readPublicFile(file: string): ReadText {
 function readRegularFile(file: string, isSecret: boolean): ReadText {
   let descriptor: number | undefined;
   try {
-    // The check and the read use the same descriptor, so both see the same file. The file is opened non-blocking, because
-    // opening a pipe could block.
+    // The check and the read use the same descriptor, so both see the same file. The code opens the file non-blocking, because opening a
+    // pipe could block.
     descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) return { message: `${file} is not a file` };
@@ -37,8 +37,8 @@ function readRegularFile(file: string, isSecret: boolean): ReadText {
 }
 
 /**
- * Returns the reason why a file cannot be read. The path is hidden if it may be a key that an operator wrote in place of a file
- * name. A key in base64 may contain slashes, so each end of the path is checked.
+ * Returns the reason why a file cannot be read. The function hides a path that may be a key, because an operator may write a key in place
+ * of a file name. A key in base64 may contain slashes, so the function checks each end of the path.
  */
 function unreadable(file: string, error: unknown): string {
   const steps = file.split(sep);

@@ -1,6 +1,6 @@
 /**
- * Returns the text in the form that messages may show. A text that looks like a key or a token is hidden, because an
- * operator may have written a secret in place of a file name or a symbol.
+ * Returns the text in the form that messages may show. The function hides a text that looks like a key or a token, because an operator
+ * may write a secret in place of a file name or a symbol.
  */
 export function shownText(text: string): string {
   return SECRETS.some((secret) => secret.test(text)) ? '…' : text;

@@ -7,7 +7,7 @@ import type { ConfigFile } from './schema.js';
 
 /** The largest number of warnings of one kind about assets. */
 const ASSET_WARNINGS_MAX = 20;
-/** 100 %, in the form of `max_deviation_percent`. */
+/** The value 100 %, in the form of `max_deviation_percent`. */
 const DEVIATION_USELESS_MIN = 100n * BigInt(PERCENT_SCALE);
 /** The smallest ambiguous ID. From this ID on, the first byte of a taxonomy ID is 0xFF. */
 const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
@@ -66,7 +66,7 @@ function* tokenWarnings({ tokens, publishers }: ConfigFile): Generator<Problem> 
   }
 }
 
-/** Limits warnings about assets, because one warning for each asset of a large file would hide the other warnings. */
+/** Limits the number of warnings about assets. One warning for each asset of a large file would hide the other warnings. */
 function firstOf(warnings: readonly Problem[], others: string): readonly Problem[] {
   const rest = warnings.length - ASSET_WARNINGS_MAX;
   if (rest <= 0) return warnings;
@@ -74,8 +74,8 @@ function firstOf(warnings: readonly Problem[], others: string): readonly Problem
 }
 
 /**
- * Finds assets with too few publishers. The result is a warning, because an error would keep an operator from removing a publisher whose
- * key was stolen.
+ * Finds assets with too few publishers. The result is a warning, because an error would prevent an operator from removing a publisher
+ * with a stolen key.
  */
 function publisherCountWarnings({ assets, publishers }: ConfigFile): Problem[] {
   return assets.flatMap(({ symbol, signature_type, min_publishers }, index): Problem[] => {
