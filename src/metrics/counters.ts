@@ -3,46 +3,46 @@ import { addRequests, countRouteRequest, type RouteRequests } from './rest_reque
 import { addHistogram, type Histogram } from './text_format.js';
 
 /**
- * The counts of a thread since the start of the service. The counts are plain data. The code of the hot paths increases them,
- * and `/metrics` adds up the counts of all threads.
+ * The counts of a thread since the start of the service. The counts are plain data. The code of the hot paths increases them, and
+ * `/metrics` adds up the counts of all threads.
  */
 export interface Counters {
-  /** The number of frames that were encoded. */
+  /** The number of encoded frames. */
   framesMade: number;
-  /** The number of frames that were not sent, because their readers were slow. */
+  /** The number of frames that the service did not send because their readers were slow. */
   framesSkipped: number;
   /** The number of ticks on which a group got no frame, because the service was late. */
   ticksSkipped: number;
-  /** The number of connections that were closed with 1013. */
+  /** The number of connections that the service closed with 1013. */
   slowConsumersClosed: number;
   publishMessages: number;
   updatesAccepted: number;
-  /** Rejected updates by reason. The reasons are fixed texts of the checks, so there are only a few. */
+  /** The number of rejected updates by reason. The reasons are a few fixed texts of the checks. */
   readonly updatesRejected: Map<string, number>;
   /** Refused logins by reason. */
   readonly loginsRefused: Map<string, number>;
-  /** Refusals because the budget of a caller was used up, by the key of the limit and then by the caller's name. */
+  /** The number of refusals because a caller's budget was used up, by the key of the limit and then by the caller's name. */
   readonly budgetRefusals: Map<string, Map<string, number>>;
   aggregatesSigned: number;
-  /** The number of aggregates that could not be signed. */
+  /** The number of aggregates whose signature failed. */
   signingFailures: number;
   /**
-   * The number of due aggregates that newer ones replaced while no time could be signed, because the mark of signed times was not on
-   * disk.
+   * The number of due aggregates that the service never signed, because newer aggregates replaced them. At that time no signature was
+   * possible, because the mark of signed times was not on disk.
    */
   aggregatesDropped: number;
   /** The number of times that an asset lost its price, because too few publishers had fresh inputs. */
   assetsEnded: number;
-  /** The number of replies that were dropped, because the publisher did not read its socket. */
+  /** The number of replies that the service dropped because the publisher did not read its socket. */
   repliesDropped: number;
-  /** The number of times that a serving thread was so far behind that it needed a complete snapshot. */
+  /** The number of times that a serving thread needed a complete snapshot, because the thread was too far behind. */
   threadOverruns: number;
   /** The number of serving threads that died or hung. */
   threadFailures: number;
-  /** The number of times that the event loop was busy for so long that a tick was late by more than half a second. */
+  /** The number of stalls: the event loop was busy for so long that a tick was late by more than half a second. */
   eventLoopStalls: number;
   readonly frameLatency: Histogram;
-  /** Requests by path of the REST API. `other` counts unknown paths. */
+  /** The requests by path of the REST API. `other` counts unknown paths. */
   readonly restRequests: Map<string, RouteRequests>;
 }
 
@@ -109,10 +109,7 @@ export function countRejection({ updatesRejected }: Counters, reason: string): v
   countReason(updatesRejected, reason);
 }
 
-/**
- * The largest number of callers whose refusals are counted separately. The limit is needed because each reload may add new
- * names.
- */
+/** The largest number of callers with separate counts of refusals. The map needs a limit, because each reload may add new names. */
 const CALLERS_MAX = 1_000;
 const OTHER_CALLERS = 'others';
 

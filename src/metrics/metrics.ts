@@ -6,7 +6,7 @@ import { REQUEST_BOUNDS_S } from './rest_requests.js';
 import type { ClusterState, ServiceState, StoreState } from './state.js';
 import { type MetricRow, metricsText } from './text_format.js';
 
-/** The values that are read at each scrape. */
+/** The values that the metrics read at each scrape. */
 export interface Measured {
   readonly pool: { readonly queued: number; readonly failures: number };
   readonly maker: { readonly updatesWaiting: number };
@@ -46,7 +46,7 @@ export interface Scrape {
 }
 
 export interface Metrics {
-  /** Adds the values that are read at each scrape. Called once, when the measured parts exist. */
+  /** Adds the values that the metrics read at each scrape. The caller must call this once, when the measured parts exist. */
   measure(measured: Measured): void;
   /** Returns all metrics in the Prometheus text format. */
   text(scrape: Scrape): Promise<string>;
@@ -256,8 +256,8 @@ const NEVER_MS = 2 ** 31 - 1;
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  // prom-client provides the metrics that every Node process has: memory, descriptors and garbage collection. The event-loop
-  // measurement of prom-client is switched off, because this measurement would wake an idle process 100 times a second.
+  // prom-client provides the metrics that every Node process has: memory, descriptors and garbage collection. The code turns
+  // prom-client's event-loop measurement off, because this measurement would wake an idle process 100 times a second.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
   for (const { name } of registry.getMetricsAsArray())
     if (name.startsWith('nodejs_eventloop_lag_')) registry.removeSingleMetric(name);
@@ -294,7 +294,7 @@ function sum(edges: readonly ServingReport[], name: keyof ServingReport): number
   return edges.reduce((total, edge) => total + edge[name], 0);
 }
 
-/** Adds a first label before each count and its label. */
+/** Adds a first label before the label of each count. */
 function named<Label>(first: string, counts: ReadonlyMap<Label, number>) {
   return [...counts].map(([label, count]) => [first, label, count] as const);
 }

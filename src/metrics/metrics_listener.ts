@@ -13,8 +13,8 @@ export interface MetricsListener {
 }
 
 /**
- * Serves a text at `/metrics`, to Prometheus. With `fault` it also serves `/livez`, and `/readyz`: 503 while there is a fault.
- * @param fault returns the reason why the process does not do its work; `undefined` while it does
+ * Serves a text for Prometheus at `/metrics`. With `fault`, also serves `/livez` and `/readyz`; `/readyz` answers 503 during a fault.
+ * @param fault returns the reason why the process does not do its work; `undefined` while it works
  * @throws Error when the address cannot be used
  */
 export async function listenForMetrics(

@@ -1,7 +1,7 @@
 import type { ServiceState } from './state.js';
 import type { MetricRow } from './text_format.js';
 
-/** The metrics of the public log. A process that writes none has none of them. */
+/** The metrics of the public log. A process without a public log has none of these metrics. */
 export const PUBLIC_LOG_METRICS: readonly MetricRow<{ readonly state: ServiceState }>[] = [
   {
     name: 'tickseal_tlog_size',

@@ -1,6 +1,6 @@
 /** The metrics of the last reload and of the certificate. */
 export interface ReloadState {
-  /** The UNIX second of the last reload or of the start, and a flag that tells whether the reload put the file in force. */
+  /** The UNIX second of the last reload or of the start, and a flag that is true if the reload applied the file. */
   readonly reload: { readonly atSeconds: number; readonly isOk: boolean };
   /** The UNIX second at which the first certificate of the chain expires; `undefined` without TLS. */
   readonly certificateEndSeconds: number | undefined;
@@ -14,8 +14,8 @@ export class Reloads {
 
   /**
    * @param nowSeconds returns UNIX seconds
-   * @param certificateEndSeconds reads the end of the certificate. The function returns `undefined` without TLS, and also
-   * when the file cannot be used; the former certificate then stays in force
+   * @param certificateEndSeconds reads the end of the certificate. The function returns `undefined` without TLS, and also when the file
+   * cannot be used; the previous certificate then stays in use.
    */
   constructor(nowSeconds: () => number, certificateEndSeconds: () => number | undefined) {
     this.#nowSeconds = nowSeconds;

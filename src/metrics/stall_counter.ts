@@ -1,10 +1,13 @@
 import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import type { Counters } from './counters.js';
 
-/** Ticks are at most 250 ms apart, and a tick that is later than that by half a second comes after a stall. */
+/** The largest normal gap between ticks. Ticks are at most 250 ms apart. A further delay of half a second is a stall. */
 const TICK_GAP_NS_MAX = 750n * NS_PER_MS;
 
-/** Counts the stalls of a thread's event loop. Unlike a largest delay, a count is not lost between two readers of the metrics. */
+/**
+ * Counts the stalls of a thread's event loop. A count stays correct with two readers of the metrics; a largest delay since the last
+ * scrape does not.
+ */
 export class StallCounter {
   readonly #counters: Counters;
   #lastNs: TimeNs | undefined;
@@ -13,7 +16,7 @@ export class StallCounter {
     this.#counters = counters;
   }
 
-  /** Called by each tick of the thread. */
+  /** Records a tick. Each tick of the thread must call this method. */
   tick(nowNs: TimeNs): void {
     if (this.#lastNs !== undefined && nowNs - this.#lastNs > TICK_GAP_NS_MAX)
       this.#counters.eventLoopStalls++;

@@ -4,40 +4,40 @@ import type { ReloadState } from './reloads.js';
 export interface ServiceState extends ReloadState {
   /** The program's version. */
   readonly version: string;
-  /** The commit that the program was built from, or `unknown`. */
+  /** The commit of the build, or `unknown`. */
   readonly commit: string;
   readonly secp256k1: string;
-  /** The SHA-256 of the configuration file in force, in hex. */
+  /** The SHA-256 of the active configuration file, in hex. */
   readonly configSha256: string;
   /** True when `/readyz` answers 200. */
   readonly isReady: boolean;
-  /** True when the clock and the signed times can be trusted. */
+  /** True when the service trusts the clock and the signed times. */
   readonly isClockOk: boolean;
   readonly activity: Activity;
-  /** The announcements of keys; `undefined` if the service announces none. */
+  /** The state of the announcements of keys; `undefined` if the service announces no keys. */
   readonly announced: AnnouncedState | undefined;
   /** The state of the node; absent if the process has no cluster. */
   readonly cluster: ClusterState | undefined;
-  /** The public log; `undefined` if this process writes none. */
+  /** The state of the public log; `undefined` if this process writes no public log. */
   readonly publicLog: PublicLogState | undefined;
 }
 
 export interface PublicLogState {
   /** The number of batches in the public files. */
   readonly size: number;
-  /** The time since a checkpoint was last published, in seconds; `undefined` before the first. */
+  /** The time since the last publication of a checkpoint, in seconds; `undefined` before the first checkpoint. */
   readonly checkpointAgeSeconds: number | undefined;
-  /** The longest time until a checkpoint covers a price, in seconds, as readers are promised. */
+  /** The longest time until a checkpoint covers a price, in seconds. The service promises this time to readers. */
   readonly maxDelaySeconds: number;
   /** The number of witnesses that cosigned the published checkpoint. */
   readonly witnesses: number;
-  /** False when no checkpoint had the quorum of the witnesses for the whole grace. */
+  /** False when no checkpoint had the quorum of the witnesses during the whole grace period. */
   readonly hasQuorum: boolean;
   readonly isStopped: boolean;
 }
 
 export interface AnnouncedState {
-  /** The number of keys with which this process signs now and that the newest announcement does not allow now. */
+  /** The number of keys with which this process signs now, without permission of the newest announcement. */
   readonly unannouncedKeys: number;
   /** The UNIX second at which the newest announcement expires. */
   readonly expiresAtSeconds: number;
@@ -55,7 +55,7 @@ export interface StoreState {
   readonly past: PastState;
 }
 
-/** The files of the signed past, as they were when old files were last removed. */
+/** The files of the signed past. The values are from the last removal of old files. */
 export interface PastState {
   readonly bytes: number;
   readonly files: number;
@@ -72,12 +72,9 @@ export interface Activity {
 export interface AssetActivity {
   readonly symbol: string;
   readonly signatureType: string;
-  /**
-   * The number of inputs that make up the asset's price. Without a price it is the number of all present
-   * inputs.
-   */
+  /** The number of inputs in the asset's price. Without a price, the number of all present inputs. */
   readonly inputs: number;
-  /** The UNIX second at which the last update was accepted; `undefined` before the first update. */
+  /** The UNIX second at which the service accepted the last update; `undefined` before the first update. */
   readonly updatedAtSeconds: number | undefined;
 }
 
@@ -93,7 +90,7 @@ export interface ClusterState {
   readonly role: 'leader' | 'standby' | 'edge';
   /** The epoch of the newest claim that the node has applied. */
   readonly epoch: number;
-  /** The number of records that the log is known to have and that the node has not applied. */
+  /** The number of known records of the log that the node has not applied yet. */
   readonly logLagRecords: number;
   /** The time, in seconds, for which the node has applied no record although records waited; otherwise 0. */
   readonly logLagSeconds: number;
@@ -101,19 +98,21 @@ export interface ClusterState {
   readonly ticksSilentSeconds: number;
   readonly tickGaps: number;
   readonly refusedWrites: number;
-  /** The number of messages that were ignored, because no honest node or server sends them. */
+  /** The number of ignored messages. No honest node or server sends these messages. */
   readonly refusedMessages: number;
-  /** Records of the log without effect: no leader wrote them, or they are damaged. */
+  /** The number of records of the log without effect: no leader wrote them, or they are damaged. */
   readonly skippedRecords: number;
-  /** Standbys that report themselves, including this node. */
+  /** The number of standbys that send reports, including this node. */
   readonly standbys: number;
   /** The number of nodes that send reports, including this node. */
   readonly nodes: number;
   /**
-   * The number of servers that have a complete copy of the log; `undefined` if the node does not know it, for
-   * example on an edge.
+   * The number of servers that have a complete copy of the log; `undefined` if the node does not know the number, for example on an edge.
    */
   readonly logCopies: number | undefined;
-  /** Servers that may lose acknowledged records in a power cut, or do not answer; `undefined` if the node does not ask them. */
+  /**
+   * The number of servers that do not answer, or that may lose acknowledged records in a power cut; `undefined` if the node does not ask
+   * them.
+   */
   readonly forgetfulServers: number | undefined;
 }

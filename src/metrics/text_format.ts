@@ -9,13 +9,12 @@ export interface MetricRow<Source> {
   /** The upper limits of a histogram's buckets. */
   readonly bounds?: readonly number[];
   /**
-   * @returns the value. A metric with labels returns the label values and the value of each series. An absent metric
-   * returns `undefined`
+   * @returns the value. A metric with labels returns the label values and the value of each series. An absent metric returns `undefined`.
    */
   readonly read: (source: Source) => number | Histogram | Iterable<Series> | undefined;
 }
 
-/** The value of a series. A series without a value has no line. */
+/** The value of a series. The text omits a series without a value. */
 type Value = number | Histogram | undefined;
 type Series = readonly [...labels: (string | number)[], value: Value];
 
