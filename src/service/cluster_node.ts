@@ -27,7 +27,7 @@ import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
 import type { Settings } from './settings.js';
 
-/** The interval of checks: are aggregates too old, or have the nodes changed? */
+/** The interval of checks for old aggregates and for changed nodes. */
 const LOOK_NS = NS_PER_SECOND / 4n;
 const NO_ACTIVITY: Activity = { assets: [], publishers: [] };
 const nowMs = () => performance.now();
@@ -43,8 +43,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 }
 
 /**
- * A node of a cluster. The prices of the node come from the leader, and its records come from the log that all nodes share.
- * While this node leads, it makes prices itself.
+ * A node of a cluster. The prices of the node come from the leader, and its records come from the log that all nodes share. While this
+ * node leads, this node makes the prices.
  */
 class ClusterNode implements PriceMaker {
   readonly #options: ClusterNodeOptions;
@@ -81,7 +81,7 @@ class ClusterNode implements PriceMaker {
     this.#facts = new NodeFacts(settings);
     this.#rights = new CallerRights(settings.config);
     this.#servers = watchServers(options, () => this.#term !== undefined);
-    // An edge may not ask the servers.
+    // An edge may not query the servers.
     if (role === 'aggregator') clock.heed?.(this.#servers.confirmsJump);
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
@@ -107,7 +107,7 @@ class ClusterNode implements PriceMaker {
       defer: setImmediate,
     });
     const secret = randomBytes(16).toString('hex');
-    // Messages that already wait here when this node begins to lead take the same path.
+    // Messages that are already waiting when this node begins to lead take the same path.
     const epoch = () => this.#member.ledEpoch;
     this.#forwarder = new Forwarder({ bus, node, secret, epoch, nameOf: callerNameOf, nowMs });
     const directory = new NodeDirectory({ node, name, signers, member: this.#member, nowMs });
@@ -121,7 +121,7 @@ class ClusterNode implements PriceMaker {
       configHash,
       nowMs,
     });
-    // The process that handed over the folder wrote everything that it had shown to readers.
+    // The process that handed over the folder has written everything that its readers saw.
     if (store.isHandedOver) this.#records.serve();
   }
 
@@ -221,7 +221,7 @@ class ClusterNode implements PriceMaker {
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);
-        // Another node leads now. The effects of this change are due at once.
+        // Another node leads now. Its ticks need the effects of this change at once.
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },
       caughtUp: () => this.#records.caughtUp(),
@@ -240,7 +240,7 @@ class ClusterNode implements PriceMaker {
   #lead(term: Term): void {
     const { parts, hooks, bus } = this.#options;
     parts.logger.info({ epoch: term.epoch }, 'this node leads');
-    // A node can win a claim only after it has applied everything.
+    // A node can win a claim only after it has applied all earlier records.
     this.#records.serve();
     this.#term = new LeaderTerm({
       parts,
@@ -260,7 +260,7 @@ class ClusterNode implements PriceMaker {
   }
 
   /**
-   * @param own the outcome from this node while it leads. If the term ended without an outcome, the log may still contain the
+   * @param own the outcome from this node while this node leads. If the term ended without an outcome, the log may still contain the
    * message.
    */
   async #orForward(

@@ -8,9 +8,9 @@ import type { PriceMakerOptions } from './solo.js';
 export interface ClusterNodeOptions extends PriceMakerOptions {
   readonly hooks: PriceMakerOptions['hooks'] & NodeHooks;
   readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
-  /** The promise of `?ack=durable`: `cluster.durable` of the configuration. */
+  /** The guarantee of `?ack=durable`: `cluster.durable` of the configuration. */
   readonly durable: 'disk' | 'memory';
-  /** True: the node verifies the inputs' signatures of every record that it applies. */
+  /** True when the node verifies the inputs' signatures of every record that it applies. */
   readonly verifyRecords: boolean;
   readonly member: Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'>;
 }

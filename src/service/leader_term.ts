@@ -18,26 +18,26 @@ export interface LeaderTermOptions
   readonly term: Term;
   /** The time at which the newest aggregate of the log was signed. */
   readonly startAfterNs: bigint;
-  /** Returns the latest time that may be signed, if the time of the servers is known. */
+  /** Returns the latest time that may be signed, if the node knows the time of the servers. */
   readonly latestNs: () => bigint | undefined;
-  /** The promise of durable sessions. */
+  /** The guarantee of durable sessions. */
   readonly durable: 'disk' | 'memory';
-  /** Returns the reason why acknowledged records may be lost in a power cut; `undefined` when they are on disk. */
+  /** Returns the reason why a power cut may lose acknowledged records; `undefined` when the records are on disk. */
   readonly forgetful: () => string | undefined;
 }
 
 /**
- * The mark of a leader. The mark is empty, because no aggregate is seen before the log contains it. So the log's newest
- * aggregate shows which times may be used.
+ * The mark of a leader. The mark is empty, because the log contains each aggregate before any reader sees it. So the log's newest
+ * aggregate shows which times are still unused.
  */
 const NO_MARK: MarkPlace = {
   read: () => undefined,
   write: (_timeNs, onSettled) => onSettled(true),
 };
 
-/** Returns the answer to a message of a durable session that no update is taken of now. */
+/** Returns the answer to a message of a durable session whose updates the node cannot accept now. */
 function refusalOf({ traceId, again }: ReadMessage, doubt: string): PublishOutcome {
-  // An earlier leader may have taken the updates, and its answer was lost.
+  // An earlier leader may have accepted the updates, and its answer was lost.
   const earlier = again === true ? '; the updates may have been taken before' : '';
   return { ok: false, traceId, error: durableRefusal(doubt) + earlier };
 }
@@ -74,9 +74,7 @@ export class LeaderTerm {
     this.#submissions.start();
   }
 
-  /**
-   * @returns `undefined` when the term ended before the outcome was known, because another node may then accept the message
-   */
+  /** @returns `undefined` when the term ended before the outcome was known, because another node may then accept the message */
   receive(
     session: PublisherSession,
     message: ReadMessage,
@@ -100,7 +98,7 @@ export class LeaderTerm {
     return isInMemory ? { ...known, durable: 'memory' } : known;
   }
 
-  /** Ends the term. Unanswered messages of publishers of other nodes go to the next leader. */
+  /** Ends the term. The next leader receives the unanswered messages of other nodes' publishers. */
   stepDown(): void {
     this.#submissions.stop();
   }
@@ -110,12 +108,11 @@ export class LeaderTerm {
     this.#checkpoints.tick(nowNs);
   }
 
-  /** Answers another node. If there is no answer, that node asks the next leader. */
+  /** Answers another node. Without an answer, that node asks the next leader. */
   async #answer(session: PublisherSession, message: ReadMessage): Promise<PublishOutcome> {
     const outcome = await this.receive(session, message);
     if (outcome === undefined) throw new Error('this node leads no more');
-    // The price is sent at the end of this turn. The answer waits so that the price goes first, because readers wait for the
-    // price.
+    // The leader sends the price at the end of this turn. The answer waits for the price, because readers wait for the price.
     await endOfTurn();
     return outcome;
   }

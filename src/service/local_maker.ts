@@ -15,11 +15,11 @@ import type { PastWriter } from '../past/past_writer.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
 
-/** The parts of the process that are needed to make prices. */
+/** The parts of the process that a maker of prices needs. */
 export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool'> {
   readonly store: Store;
   readonly past: Pick<PastWriter, 'append'>;
-  /** The public log; absent when it is off. */
+  /** The public log; absent when the log is off. */
   readonly publicLog?: PublicLog | undefined;
   readonly source: FeedSource;
   readonly logger: Logger;
@@ -30,19 +30,19 @@ export type MakerHooks = Pick<AggregatorOptions, 'onDue' | 'onApplied'>;
 export interface LocalMakerOptions {
   readonly parts: MakerParts;
   readonly hooks: MakerHooks;
-  /** Returns the settings in force. */
+  /** Returns the present settings. */
   readonly settings: () => Settings;
   readonly log: PriceLog;
-  /** The times with which aggregates are signed. */
+  /** The times with which the aggregator signs aggregates. */
   readonly times: AggregateTimes;
-  /** Further troubles of the clock that are reported. */
+  /** The further troubles of the clock for reports. */
   readonly troubles?: readonly Trouble[];
 }
 
 /** The shortest time between two lines about dropped aggregates. */
 const DROP_LOG_INTERVAL_NS = 10n * NS_PER_SECOND;
 
-/** Makes prices in this process for a log. The log is the cluster's log or the log of the process. */
+/** Makes prices in this process for a log: the cluster's log, or the log of the process. */
 export class LocalMaker {
   readonly aggregator: Aggregator;
   readonly times: AggregateTimes;
@@ -50,7 +50,7 @@ export class LocalMaker {
   readonly #log: PriceLog;
   readonly #sink: LogSink;
   readonly #parts: LocalMakerOptions['parts'];
-  /** The count of dropped aggregates that the log has, and the time at which it may have the next one. */
+  /** The number of dropped aggregates that the log already contains. `#nextDropLogNs` is the earliest time of the next line. */
   #dropsLogged: number;
   #nextDropLogNs = 0n;
 
@@ -80,7 +80,7 @@ export class LocalMaker {
       inputs: log,
       defer: setImmediate,
       ingest: config.ingest,
-      // The signer exists, because a process that makes prices has the keys for it.
+      // The signer exists, because a process that makes prices has the keys for the signer.
       signer: () => settings().signer!,
       nowMs: () => performance.now(),
       badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
@@ -96,15 +96,15 @@ export class LocalMaker {
   }
 
   /**
-   * A price that moved far enough is signed at the end of this turn. The function waits for that, because the aggregate must be in the
-   * same commit, or in the same record of the log.
+   * Resolves after the signatures of this turn. The aggregator signs a price that moved far enough at the end of this turn, and the
+   * aggregate must be in the same commit, or in the same record of the log.
    */
   readonly written = async (): Promise<void> => {
     await endOfTurn();
     await this.#log.durable();
   };
 
-  /** Writes to the log again the inputs and the newest aggregate of an asset whose time is before `beforeNs`. */
+  /** Writes an asset's inputs and its newest aggregate to the log again, if the aggregate's time is before `beforeNs`. */
   putAgain(asset: Asset, beforeNs: TimeNs): void {
     this.aggregator.putAgain(asset, beforeNs);
     this.#sink.putAgain(asset, beforeNs);

@@ -70,13 +70,13 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
     await making.open(options);
     return making;
   } catch (error) {
-    // The error of the start says more than one of closing.
+    // The caller needs the error of the start more than an error of closing.
     await Promise.allSettled([pool.close(), store?.close()]);
     throw error;
   }
 }
 
-/** Joins the files that are written before each commit of the store. */
+/** Combines the writers of files that each commit of the store needs. */
 function companions(past: PastWriter, publicLog: () => PublicLog | undefined): CommitCompanion {
   return {
     async write() {
@@ -91,7 +91,7 @@ function companions(past: PastWriter, publicLog: () => PublicLog | undefined): C
   };
 }
 
-/** Joins what keeps each signed aggregate beside the store. */
+/** Combines the writers that store each signed aggregate outside the store. */
 function recordedBy(past: PastWriter, publicLog: PublicLog | undefined): Pick<PastWriter, 'append'> {
   return {
     append(asset, holding) {
@@ -102,8 +102,7 @@ function recordedBy(past: PastWriter, publicLog: PublicLog | undefined): Pick<Pa
 }
 
 /**
- * The half of a service that makes and records prices and reports them to the feed. This half also has the parts that both
- * halves use.
+ * The half of a service that makes and records prices and reports them to the feed. This half also has the parts that both halves use.
  */
 export class MakingSide implements PublishReceiver {
   readonly #clock: Clock;
@@ -115,7 +114,7 @@ export class MakingSide implements PublishReceiver {
   readonly ticker: Ticker;
   readonly counters = createCounters();
   readonly askedToHandOver: Promise<void>;
-  /** The settings in force. */
+  /** The present settings. */
   settings: Settings;
   #maker: PriceMaker | undefined;
   #edges: EdgeSet | undefined;
@@ -137,7 +136,7 @@ export class MakingSide implements PublishReceiver {
     });
   }
 
-  /** Opens the maker of prices, which reports to the feed from then on. */
+  /** Opens the maker of prices. The maker reports to the feed from then on. */
   async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
     const { settings, counters, pool, store, past, publicLog, source, onDue } = this;
     this.#maker = await openPriceMaker({
@@ -162,12 +161,12 @@ export class MakingSide implements PublishReceiver {
     });
   }
 
-  /** The source of the prices. The source exists after this side was opened. */
+  /** The source of the prices. The source exists after {@link open}. */
   get maker(): PriceMaker {
     return this.#maker!;
   }
 
-  /** True after another process requested the data folder. From then on, messages of publishers are refused. */
+  /** True after another process requested the data folder. From then on, this side refuses messages of publishers. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
   }
@@ -198,7 +197,7 @@ export class MakingSide implements PublishReceiver {
     this.maker.start();
   }
 
-  /** Ends all parts except the edges; further calls end nothing more. @throws Error when the last commit failed */
+  /** Ends all parts except the edges. A further call returns the same promise. @throws Error when the last commit failed */
   end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;

@@ -3,7 +3,7 @@ import { clusterConfigHash } from '../config/cluster_hash.js';
 import type { Settings } from './settings.js';
 
 /**
- * The facts of a configuration that other nodes receive. The facts are computed once, because computing them takes hashes and curve
+ * The facts of a configuration that other nodes receive. The class computes them once, because the computation needs hashes and curve
  * arithmetic.
  */
 export class NodeFacts {

@@ -4,10 +4,10 @@ import { ServerWatch } from '../node/server_watch.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { durableRefusal } from './node_status.js';
 
-/** The line of the log about a record without effect. */
+/** The text of the line in the service's log about a record without effect. */
 export const UNAUTHENTIC = 'a record of the log has no effect';
 
-/** Opens the part of a node that asks the servers for their state. */
+/** Opens the part of a node that queries the state of the servers. */
 export function watchServers(options: ClusterNodeOptions, leads: () => boolean): ServerWatch {
   const { bus, parts, member, durable } = options;
   const { clock, logger } = parts;

@@ -4,7 +4,7 @@ import type { LogApplier } from '../node/log_applier.js';
 import type { NodeDirectory } from '../node/node_directory.js';
 import type { ServerWatch } from '../node/server_watch.js';
 
-/** Returns the answer to a message of a durable session. @param doubt the reason why it may not be on disk */
+/** Returns the answer to a message of a durable session. @param doubt the reason why the message may not be on disk */
 export function durableRefusal(doubt: string): string {
   return `ack=durable is refused: ${doubt}`;
 }

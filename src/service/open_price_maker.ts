@@ -41,7 +41,7 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     member: { node, name: hostname(), role, timing },
   });
   return opening.catch(async (error) => {
-    // The bus is closed, because an open connection would keep the process from ending.
+    // The function closes the bus, because an open connection would keep the process alive.
     await bus.close();
     throw error;
   });

@@ -15,7 +15,7 @@ import { formatVerifierKey } from '../tlog/verifier_key.js';
 import { type WitnessFault, WitnessSubmitter } from '../tlog/witness_submitter.js';
 import { pauseUnlessAborted, postCheckpoint } from '../witness/post_checkpoint.js';
 
-/** The longest time that a checkpoint takes from its signature until all nodes serve it, beside the batch and the interval. */
+/** The longest time from a checkpoint's signature until all nodes serve the checkpoint, without the batch and the interval. */
 const PUBLISHING_NS = 19n * NS_PER_SECOND;
 
 export interface OpenPublicLogOptions {
@@ -25,7 +25,7 @@ export interface OpenPublicLogOptions {
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** Opens the public log, if the configuration switches it on. @throws Error when its folder cannot be used */
+/** Opens the public log, if the configuration turns the log on. @throws Error when its folder cannot be used */
 export async function openPublicLog(options: OpenPublicLogOptions): Promise<PublicLog | undefined> {
   const { config, seed, logger } = options;
   const { log, storage } = config;
@@ -88,7 +88,7 @@ function factsOf(
   };
 }
 
-/** @throws Error when readers with this policy could never accept a checkpoint */
+/** Checks the policy. @throws Error when readers with this policy could never accept a checkpoint */
 function requireUsable({ logs, witnesses, isQuorum }: LogPolicy, vkey: string): void {
   if (logs.every(({ key }) => formatVerifierKey(key) !== vkey))
     throw new Error(`log.policy.file: has no line "log ${vkey}"`);
@@ -100,7 +100,7 @@ function requireUsable({ logs, witnesses, isQuorum }: LogPolicy, vkey: string): 
     throw new Error('log.policy.file: the witnesses that have an address are no quorum');
 }
 
-/** Returns a function that logs a fault of a witness when its kind or reason changes. */
+/** Returns a function that logs a fault of a witness when the kind or the reason of the fault changes. */
 function faultLogger(logger: OpenPublicLogOptions['logger']) {
   const told = new Map<string, string>();
   return ({ name }: { readonly name: string }, fault: WitnessFault) => {

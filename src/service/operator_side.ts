@@ -28,7 +28,7 @@ export interface OperatorSideOptions {
     readonly sharesPort: boolean;
   };
   readonly parts: OperatedParts;
-  /** Returns the settings in force. */
+  /** Returns the present settings. */
   readonly settings: () => Settings;
   readonly edgesExpected: number;
   readonly program: Pick<ServiceState, 'version' | 'commit'>;
@@ -52,12 +52,12 @@ export interface OperatedParts {
 /** The operator's side of the service. */
 export interface OperatorSide {
   readonly port: number;
-  /** Makes the service not ready. The service stays so. */
+  /** Makes the service not ready, until the end of the process. */
   stopping(): void;
   close(): void;
 }
 
-/** Opens the admin listener, with readiness and metrics of all parts. @throws Error when its address is in use. */
+/** Opens the admin listener, with readiness and metrics of all parts. @throws Error when its address is in use */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { listen, settings, logger } = options;
   const { edges, pool, maker, source, store, past, clock, ticker, counters, reloads } = options.parts;
@@ -88,7 +88,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     });
   }
 
-  // The admin port is claimed after the other port. Otherwise the same port could be chosen for both.
+  // This call comes after the claim of the other port. Otherwise the system could choose the same port for both.
   const admin = await openAdmin(listen.webSockets, listen.at, {
     sharesPort: listen.sharesPort,
     notReady,

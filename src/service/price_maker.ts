@@ -5,8 +5,8 @@ import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
 
 /**
- * The source of the prices of this process. The source makes prices, or receives them from another machine, and reports them
- * to the feed of the edges. The source also receives the messages of publishers.
+ * The source of the prices of this process. The source makes prices, or receives them from another machine, and reports them to the feed
+ * of the edges. The source also receives the messages of publishers.
  */
 export interface PriceMaker extends Ticked, PublishReceiver {
   /** The number of publishers' updates that wait for their verdict. */
@@ -25,11 +25,11 @@ export interface PriceMaker extends Ticked, PublishReceiver {
   troubles(): readonly string[];
   /** Returns the troubles of the clock and of the signed times. */
   clockTroubles(): readonly string[];
-  /** Starts the source. The edges must exist. */
+  /** Starts the source. The edges must exist before this call. */
   start(): void;
-  /** Applies a changed configuration, which the feed and the edges already have. */
+  /** Applies a changed configuration. The feed and the edges must already have this configuration. */
   reload(next: Settings): void;
-  /** Lets another process make prices from now on, because this process is about to end. */
+  /** Allows another process to make prices from now on, because this process is about to end. */
   leave(): Promise<void>;
   /** Ends all signing of aggregates. */
   close(): Promise<void>;

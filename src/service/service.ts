@@ -26,13 +26,13 @@ export interface Service {
   /** Returns the number of configured assets that have no live price now. */
   staleAssets(): number;
   /**
-   * Applies a changed configuration, and closes only connections that must be closed.
-   * @throws Error when the store contains a damaged record of an asset that is added again; nothing has changed then
+   * Applies a changed configuration, and closes only the connections that lost their rights.
+   * @throws Error when the store contains a damaged record of an asset that the configuration adds again; nothing has changed then
    */
   reload(config: Config, keys: PrivateKeys): void;
   /**
-   * Resolves when another service requests the data folder. {@link stop} then hands the folder over first, and closes
-   * connections when the other service serves.
+   * Resolves when another service requests the data folder. {@link stop} then hands the folder over first, and closes connections when
+   * the other service serves.
    */
   readonly askedToHandOver: Promise<void>;
   /** Records in the metrics that a file for a reload is invalid. */
@@ -43,8 +43,8 @@ export interface Service {
    */
   stop(): Promise<void>;
   /**
-   * Closes every connection and ends the threads, for a process that must exit after a fault. Writes nothing more. Updates that
-   * were acknowledged as durable are already on disk.
+   * Closes every connection and ends the threads, for a process that must exit after a fault. Writes nothing more. Updates with a durable
+   * acknowledgement are already on disk.
    */
   abandon(): Promise<void>;
 }
@@ -53,8 +53,8 @@ export interface Service {
 const VERDICTS_MS_MAX = 1_000;
 
 /**
- * Connects the parts of the service. The making side makes prices and reports them to the feed, and the feed brings them to the
- * edges. Each part is made after all parts that it reads.
+ * Connects the parts of the service. The making side makes prices and reports them to the feed, and the feed sends them to the edges. The
+ * function opens each part after all parts that it reads.
  */
 export async function openService(prepared: Prepared, options: ServiceOptions): Promise<Service> {
   const making = await openMakingSide(prepared, options);
@@ -186,11 +186,11 @@ class RunningService implements Service {
     await Promise.all([this.#edges.close(), ticker.stop(), pool.close()]);
   }
 
-  /** Applies a reload. The order matters, because each part must find the parts that it reads already changed. */
+  /** Applies a reload. The order matters, because each part reads parts that must already have changed. */
   #apply(next: Settings): void {
     const { store, maker } = this.#making;
-    // Only the next step can fail: a record of an asset that is added again may be damaged. Nothing has changed before this
-    // step.
+    // Only the next step can fail, because a record of an asset that the configuration adds again may be damaged. Before this step,
+    // nothing has changed.
     store.reconfigure(storeOptions(next));
     this.#making.settings = next;
     if (usesStark(next.config)) void this.#making.pool.warmStark();
@@ -208,26 +208,26 @@ class RunningService implements Service {
       await this.#edges.drain();
       await this.#making.end();
     } finally {
-      // These parts are closed even if the last commit failed, because an open port would keep the process alive.
+      // The code closes these parts even if the last commit failed, because an open port would keep the process alive.
       this.#operatorSide.close();
       await this.#edges.close();
     }
   }
 
   /**
-   * Hands over the data folder. From the middle of this method the next process writes, and at the end it serves. After that,
-   * this process only has to close its connections.
+   * Hands over the data folder. From the middle of this method, the next process writes; at the end, the next process serves. After this
+   * method, this process only has to close its connections.
    */
   async #handOver(): Promise<void> {
     const { ticker, maker, store } = this.#making;
     this.#edges.tell({ do: 'handOver' });
     void ticker.stop();
-    // Updates whose signatures are being verified are still accepted.
+    // The service still accepts updates whose signatures are being verified.
     const endMs = performance.now() + VERDICTS_MS_MAX;
     do await endOfTurn();
     while (maker.updatesWaiting > 0 && performance.now() < endMs);
     await maker.close();
-    // The next process waits for this step. `end` reports a disk that fails.
+    // The next process waits for this step. `end` reports a failed disk.
     await store.handOver().catch(() => this.#making.end());
     await store.successorServes();
     this.#operatorSide.close();

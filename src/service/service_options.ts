@@ -16,16 +16,16 @@ export interface ServiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The simulated prices. Every list of assets shows them. */
+  /** The facts about simulated prices. Every list of assets shows these facts. */
   readonly simulation?: Simulated;
-  /** True when the service that has the data folder and the ports must be asked to hand them over. */
+  /** True when the start must ask the running service to hand over the data folder and the ports. */
   readonly takeOver?: boolean;
   /** The version of the program, for the metrics. */
   readonly version?: string;
-  /** The commit that it was built from, for the metrics. */
+  /** The commit of the build, for the metrics. */
   readonly commit?: string;
   /**
-   * The number of threads that verify and sign; by default all cores that other threads do not need. With 0 the main thread does all of
+   * The number of threads that verify and sign. Default: all cores that other threads do not need. With 0, the main thread does all of
    * this work.
    */
   readonly cryptoThreads?: number;
@@ -38,6 +38,6 @@ export interface Prepared {
   readonly port: StartingPort;
   readonly webSockets: WebSocketLibrary;
   readonly threads: { readonly listen: number; readonly crypto: number };
-  /** The threads of the edges, if any. */
+  /** The threads of the edges, if the edges have their own threads. */
   readonly loaded: readonly LoadedThread[];
 }

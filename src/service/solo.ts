@@ -23,9 +23,7 @@ export interface PriceMakerOptions {
 /** The node number of a process without a cluster. */
 export const SOLO_NODE = 0;
 
-/**
- * Opens a node that always leads and has its log in this process. Resolves when times may be signed, or when the disk fails.
- */
+/** Opens a node that always leads and has its log in this process. Resolves when the node may sign times, or when the disk fails. */
 export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> {
   const { clock, store, publicLog } = options.parts;
   const times = await openAggregateTimes(clock, store.marks, store.newestSecond);
@@ -106,7 +104,7 @@ class Solo implements PriceMaker {
 
   start(): void {}
 
-  /** Applies settings. New assets have a price at once if inputs for them exist; removed assets lose their price. */
+  /** Applies settings. A new asset has a price at once if inputs for the asset exist. A removed asset loses its price. */
   reload(next: Settings): void {
     this.#settings = next;
     this.#signers.reload(next, Number(secondOf(this.#clock.nowNs())));
