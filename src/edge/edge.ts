@@ -38,16 +38,13 @@ import { ServedPrices } from './served_prices.js';
 export interface EdgeOptions {
   /** The settings at the start. Commands change them later. */
   readonly settings: EdgeSettings;
-  /**
-   * Returns the catalogue of a configuration that takes effect. The feed identifies assets by the indexes of that
-   * catalogue.
-   */
+  /** Returns the catalogue of a configuration that the edge applies. The feed identifies assets by the indexes of this catalogue. */
   readonly catalogueOf: (config: Config) => Catalogue;
-  /** The address on which the edge listens. A port other than 0 is already claimed. */
+  /** The address on which the edge listens. The caller has already claimed a port other than 0. */
   readonly at: ListenOptions;
   /** The place of the edge's signatures. No two edges sign streaming payloads at the same place. */
   readonly place: SignerPlace;
-  /** The simulated prices. Every list of assets shows them. */
+  /** The facts about simulated prices. Every list of assets shows these facts. */
   readonly simulation: Simulated;
   readonly parts: EdgeParts;
   readonly hooks: EdgeHooks;
@@ -69,18 +66,18 @@ export interface EdgeParts {
 export interface EdgeHooks {
   /** The receiver of the messages that publishers send to this edge. */
   readonly receiver: PublishReceiver;
-  /** Called for each message and request: the thread works. */
+  /** Called for each message and request, as a sign that the thread works. */
   readonly onWork?: () => void;
   /** Called when the edge needs a tick no later than this time. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** A complete server on one thread, for all readers and publishers. The thread that makes prices feeds it. */
+/** A complete server on one thread, for all readers and publishers. The thread that makes prices sends them to this server. */
 export interface Edge extends Feed {
   /**
    * Resolves when the edge serves.
-   * @throws Error when the address is in use or TLS cannot start.
+   * @throws Error when the address is in use or TLS cannot start
    */
   listen(): Promise<void>;
   /** The port; valid after {@link listen} resolved. */
@@ -88,12 +85,12 @@ export interface Edge extends Feed {
   do(command: EdgeCommand): void;
   /** Ticks the parts of the edge. */
   tick(nowNs: TimeNs): void;
-  /** Returns the time of the next tick that the edge needs; `undefined` when a regular tick is soon enough. */
+  /** Returns the time of the next tick that the edge needs; `undefined` when a regular tick is early enough. */
   nextDueNs(nowNs: TimeNs): bigint | undefined;
   report(): ServingReport;
   /** Returns the troubles of the times with which the edge signs. */
   troubles(): readonly string[];
-  /** Refuses new connections, and closes the sockets with 1001. Resolves when the closing frames are sent. */
+  /** Refuses new connections, and closes the sockets with 1001. Resolves when the close frames are sent. */
   drain(): Promise<void>;
   /** Closes all connections and the port at once. */
   close(): Promise<void>;
@@ -131,7 +128,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     const catalogue = options.catalogueOf(next);
     const { calendars } = createCalendars(next.calendars);
     const markets = new MarketStatuses(catalogue.assets, calendars);
-    // The status is computed here, because the first use of a time zone takes milliseconds, too long for a tick.
+    // This call computes the status early, because the first use of a time zone takes milliseconds, which is too long for a tick.
     markets.statusesAt(Number(clock.nowNs() / NS_PER_SECOND));
     return { config: next, identity, catalogue, markets };
   }
@@ -274,7 +271,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
           server.handOver();
           break;
         case 'storeChanged':
-        // This edge reads the changed store directly, so it has nothing to do.
+        // This edge reads the changed store directly, so the command needs no action.
       }
     },
     tick(nowNs) {

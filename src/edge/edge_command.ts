@@ -4,7 +4,7 @@ import type { NodeList } from '../model/node_list.js';
 
 /** The keys with which an edge signs. */
 export interface Identity {
-  /** The keys of streaming payloads, in the order of their times. Without a key, signed streams cannot be subscribed. */
+  /** The keys of streaming payloads, in the order of their times. Without a key, clients cannot subscribe to signed streams. */
   readonly streamKeys: readonly TimedKey[];
 }
 
@@ -16,20 +16,14 @@ export interface EdgeSettings {
   readonly nodes: NodeList;
 }
 
-/**
- * A command to an edge. A command needs no answer and is plain data, so an edge on another thread receives it
- * unchanged.
- */
+/** A command to an edge. A command has no answer and is plain data, so an edge on another thread receives it unchanged. */
 export type EdgeCommand =
-  /** Applies a changed configuration. Sent before the feed uses anything that only the changed configuration has. */
+  /** Applies a changed configuration. The sender must send this command before the feed uses any new part of the configuration. */
   | { readonly do: 'reload'; readonly config: Config; readonly identity: Identity }
   | { readonly do: 'setNodes'; readonly nodes: NodeList }
   /** Refuses new connections, or accepts them again. */
   | { readonly do: 'setAccepting'; readonly accepting: boolean }
-  /** Prepares for another process that will serve. From now on the edge makes no frames and only answers requests. */
+  /** Prepares for the takeover by another process. From now on, the edge makes no frames and only answers requests. */
   | { readonly do: 'handOver' }
-  /**
-   * Notes that the store received records outside the feed. An edge that reads the store from disk must read it
-   * again.
-   */
+  /** Records that the store received records outside the feed. An edge that reads the store from disk must read the store again. */
   | { readonly do: 'storeChanged' };

@@ -5,9 +5,7 @@ import type { ServingReport } from '../metrics/metrics.js';
 import type { Edge } from './edge.js';
 import type { EdgeCommand } from './edge_command.js';
 
-/**
- * All edges of the process: one edge on the main thread, or several edges that each have their own thread.
- */
+/** All edges of the process: one edge on the main thread, or several edges that each have their own thread. */
 export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
   readonly port: number;
   /** The number of edges that serve now. */
@@ -18,7 +16,7 @@ export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
   /** Returns the counts of all edges with their own threads. The counts of the main thread may be missing. */
   report(): Promise<EdgeSetReport>;
   troubles(): readonly string[];
-  /** Refuses new connections, and closes the sockets with 1001. Resolves when the closing frames are sent. */
+  /** Refuses new connections, and closes the sockets with 1001. Resolves when the close frames are sent. */
   drain(): Promise<void>;
   /** Closes all connections at once. Resolves when the threads have ended. */
   close(): Promise<void>;

@@ -20,8 +20,8 @@ export class MarketStatuses {
   }
 
   /**
-   * Returns the status codes at a UNIX second by asset index, or `NO_SCHEDULE` for assets without a calendar. The next
-   * call reuses the array.
+   * Returns the status codes at a UNIX second by asset index. An asset without a calendar has `NO_SCHEDULE`. The next call overwrites the
+   * array.
    */
   statusesAt(unixS: number): Uint8Array {
     if (unixS >= this.#fromS && unixS < this.#toS) return this.#statuses;

@@ -10,11 +10,11 @@ import { openThreadedEdges, type ThreadSupply } from './threads/threaded_edges.j
 
 export interface OpenEdgesOptions
   extends Pick<EdgeOptions, 'settings' | 'catalogueOf' | 'simulation' | 'hooks'> {
-  /** The address on which the edges listen. The port of the address is already claimed. */
+  /** The address on which the edges listen. The caller has already claimed the port. */
   readonly at: ListenOptions;
   /** The number of the process among all processes that sign with the same key. */
   readonly node: number;
-  /** The threads of the edges. Without loaded threads there is one edge on the calling thread. */
+  /** The threads of the edges. Without loaded threads, one edge runs on the calling thread. */
   readonly threads: ThreadSupply;
   readonly parts: Pick<EdgeParts, 'webSockets' | 'clock' | 'pool' | 'counters'> & {
     readonly store: Store;
@@ -24,7 +24,7 @@ export interface OpenEdgesOptions
 
 /**
  * Opens the edges of a service. Resolves when the edges serve.
- * @throws Error when the address is in use or TLS cannot start.
+ * @throws Error when the address is in use or TLS cannot start
  */
 export async function openEdges(options: OpenEdgesOptions): Promise<EdgeSet> {
   const { settings, catalogueOf, simulation, hooks, at, node, threads, parts } = options;

@@ -116,7 +116,7 @@ export class ServedPrices {
     this.#latestVersion++;
   }
 
-  /** Checks that a message follows the last message, because a feed that lost a message must begin again. */
+  /** Checks that a message follows the last message. A feed that lost a message must begin again. */
   #follow({ epoch, sequence }: FeedPosition): void {
     const isNext = epoch === this.#position.epoch && sequence === this.#position.sequence + 1;
     assert(isNext || (epoch > this.#position.epoch && sequence === 1), 'a message of the feed is missing');

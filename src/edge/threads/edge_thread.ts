@@ -22,11 +22,11 @@ export interface EdgeThreadOptions {
   readonly loaded: LoadedThread;
   readonly start: Omit<ThreadStart, 'ring'>;
   readonly ringBytes: number;
-  /** The time without a turn of its event loop after which the thread counts as hung; the default is {@link SILENCE_MS_MAX}. */
+  /** The time without a turn of its event loop after which the thread counts as hung. Default: {@link SILENCE_MS_MAX}. */
   readonly silenceMsMax?: number | undefined;
   readonly host: EdgeThreadHost;
   readonly publishers: RemotePublishers;
-  /** Called once, when the thread ends without a request, or when it hangs and is being ended. */
+  /** Called once, when the thread ends without a request, or when the thread hangs and the main thread begins to end it. */
   readonly onFailure: (error: Error) => void;
   /** Called when the thread has ended or was abandoned. All connections of the thread are then closed. */
   readonly onExit: () => void;
@@ -35,40 +35,40 @@ export interface EdgeThreadOptions {
 /** The functions of the main thread that serve an edge's thread. */
 export interface EdgeThreadHost {
   snapshot(): Snapshot;
-  /** Resolves when all records that exist at the call are on disk. Rejects while the disk fails. */
+  /** Resolves when all present records are on disk. Rejects while the disk fails. */
   written(): Promise<void>;
   /** Writes a mark of the times of streaming payloads. Resolves with true when the mark is on disk. */
   writeMark(number: number, timeNs: bigint): Promise<boolean>;
   log(event: Extract<ThreadEvent, { on: 'log' }>): void;
   damage(reason: string): void;
-  /** Called when the thread was too far behind, so that it receives everything again. */
+  /** Called when the thread was too far behind and must receive everything again. */
   overrun(): void;
 }
 
-/** The default time without a turn. This time is some hundred times the longest turn of a thread under full load. */
+/** The default time without a turn. This time is several hundred times the longest turn of a thread under full load. */
 const SILENCE_MS_MAX = 5_000;
 /** The factor of the silence limit for a starting thread, because such a thread loads its modules in one turn. */
 const START_SILENCES = 12;
-/** The longest time in which a thread may end normally. After this time the thread is ended in the middle of its work. */
+/** The longest time in which a thread may end by itself. After this time, the main thread ends it in the middle of its work. */
 const EXIT_MS_MAX = 1_500;
 /**
- * After {@link EXIT_MS_MAX}, the longest time for which the end of the service waits for a thread that does not return from native
- * code.
+ * The longest wait, after {@link EXIT_MS_MAX}, for a thread that does not return from native code. This wait delays the end of the
+ * service.
  */
 const FORCED_EXIT_MS_MAX = 3_000;
 /** The additional time, after the configured time, in which a thread may close its connections. */
 const DRAIN_SLACK_MS = 2_000;
-/** The interval at which a check finds out if a lagging thread has read its whole ring. */
+/** The interval at which a check finds out whether a lagging thread has read its whole ring. */
 const BEHIND_CHECK_MS = 20;
 /**
- * The longest wait for the disk when a thread begins. After this time the thread may miss some records, and shows older prices for a
- * while.
+ * The longest wait for the disk when a thread begins. After this time, the thread may miss some records, and then shows older prices for
+ * a while.
  */
 const WRITTEN_MS_MAX = 10_000;
-/** The longest time in which a thread may report its counts. After this time the last report is used. */
+/** The longest time in which a thread may report its counts. After this time, the main thread uses the last report. */
 const REPORT_MS_MAX = 500;
 
-/** An edge with its own thread, as the main thread uses it. */
+/** An edge with its own thread, from the view of the main thread. */
 export class EdgeThread {
   readonly #options: EdgeThreadOptions;
   readonly #worker: Worker;
@@ -83,8 +83,8 @@ export class EdgeThread {
   #isExiting = false;
   #isBeingEnded = false;
   /**
-   * The timer of a thread that is too far behind. Such a thread receives no messages until it has read its whole ring. Then it
-   * receives everything again.
+   * The timer of a thread that is too far behind. Such a thread receives no messages until the thread has read its whole ring. Then the
+   * thread receives everything again.
    */
   #behind: NodeJS.Timeout | undefined;
   /** The number of times that the thread received everything. */
@@ -97,7 +97,7 @@ export class EdgeThread {
   #troubles: readonly string[] = [];
   /**
    * Resolves when the thread listens.
-   * @throws Error when the thread cannot listen.
+   * @throws Error when the thread cannot listen
    */
   readonly listening: Promise<void>;
   isListening = false;
@@ -163,7 +163,7 @@ export class EdgeThread {
     return this.#troubles;
   }
 
-  /** Writes a message of the feed. If the ring has no free space, the thread begins again as soon as it has read its ring. */
+  /** Writes a message of the feed. If the ring has no free space, the thread begins again as soon as the thread has read its ring. */
   write(kind: number, sequence: number, bytes: Uint8Array): void {
     if (this.#behind !== undefined) return;
     if (!this.#ring.write(kind, sequence, bytes)) {
@@ -217,8 +217,8 @@ export class EdgeThread {
     this.#isExiting = true;
     this.#commands.send({ do: 'exit' });
     await within(EXIT_MS_MAX, this.#exited);
-    // The thread is ended only after it has loaded, because ending it while it loads a native add-on would abort the process. A thread
-    // that is still loading has no connections.
+    // The main thread ends the thread only after the thread has loaded, because the end of a thread that loads a native add-on would
+    // abort the process. A thread that is still loading has no connections.
     this.#options.loaded.loaded.then(
       () => this.#end(),
       () => {},
@@ -238,7 +238,7 @@ export class EdgeThread {
       WRITTEN_MS_MAX,
       written().catch(() => {}),
     ).then(() => {
-      // If a later beginning exists, its data may not be on disk yet.
+      // After a later beginning, the data of that beginning may not be on disk yet.
       if (beginning === this.#beginnings) this.#commands.send({ do: 'load' });
     });
   }

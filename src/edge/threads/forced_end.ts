@@ -4,18 +4,18 @@ import { interrupt } from './interrupt.js';
 import { CLOSE_FUNCTION } from './thread_messages.js';
 
 /**
- * The longest time in which a thread may run one more turn of its event loop, because some of its sockets can only be closed in a
- * turn. After this time the thread is abandoned.
+ * The longest time in which a thread may run one more turn of its event loop. Some sockets can only be closed in a turn. After this time,
+ * the main thread abandons the thread.
  */
 const LAST_TURN_MS_MAX = 5_000;
-/** An expression that blocks the thread without using a core, when it is evaluated in the middle of an endless loop. */
+/** An expression that blocks the thread without using a core, when the thread evaluates it in the middle of an endless loop. */
 const SLEEP_FOR_EVER = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
 /**
- * Ends a thread in any state of its JavaScript. Ending a thread with open connections would abort the process, because each
- * connection is a handle of the thread's libuv loop and such a loop cannot be closed. So the connections are closed first. TLS
- * handshakes that wait for their turn can only be closed in a turn of the loop. A thread with such handshakes that runs no turn
- * is abandoned until the process ends.
+ * Ends a thread in any state of its JavaScript. The end of a thread with open connections would abort the process, because each
+ * connection is a handle of the thread's libuv loop, and such a loop cannot be closed. So the function closes the connections first. TLS
+ * handshakes that wait for their turn can only be closed in a turn of the loop. A thread that has such handshakes and runs no turn stays
+ * abandoned until the process ends.
  * @param exited resolves when the thread has ended
  * @returns when the thread has ended or is abandoned
  */

@@ -1,7 +1,7 @@
 import { KECCAK256_BYTES } from '../../crypto/keccak.js';
 import { EVM_SIGNATURE_BYTES } from '../../crypto/pool/jobs.js';
 
-/** The largest number of digests that are signed at once, in order. These signatures take about 1 ms. */
+/** The largest number of digests that the thread signs at once, in order. These signatures take about 1 ms. */
 const AT_ONCE_MAX = 16;
 
 type SignEvm = (digests: Uint8Array, key: Uint8Array) => Uint8Array;
@@ -16,7 +16,7 @@ interface WaitingSignature {
 }
 
 /**
- * Signs on the calling thread without blocking it for long. A few digests are signed at once. More digests are signed over
+ * Signs on the calling thread without blocking it for a long time. The function signs a few digests at once. More digests are signed over
  * several turns of the event loop, in the order of the calls.
  */
 export function signInTurns(

@@ -2,11 +2,11 @@ import { Session } from 'node:inspector';
 import type { Worker } from 'node:worker_threads';
 
 /**
- * Makes a thread evaluate an expression at once, in the middle of its JavaScript, even in an endless loop or while the thread
- * waits on shared memory. Only the inspector can do this, because all other messages wait for the thread's event loop. A
- * thread inside native code evaluates the expression when the native code returns.
- * @returns a primitive value, when the expression has been evaluated; `undefined` when the evaluation failed or the thread has
- * ended.
+ * Makes a thread evaluate an expression at once, in the middle of its JavaScript, even in an endless loop or while the thread waits on
+ * shared memory. Only the inspector can do this, because all other messages wait for the thread's event loop. A thread inside native code
+ * evaluates the expression when the native code returns.
+ * @returns a primitive value, when the thread has evaluated the expression; `undefined` when the evaluation failed or the thread has
+ * ended
  */
 export function interrupt(worker: Worker, expression: string): Promise<unknown> {
   const session = new Session();
@@ -14,7 +14,7 @@ export function interrupt(worker: Worker, expression: string): Promise<unknown> 
   return new Promise<unknown>((resolve) => {
     session.on('NodeWorker.attachedToWorker', ({ params }) => {
       const { sessionId, workerInfo } = params;
-      // The title is the only way to find the thread, because the other fields are numbers that the inspector assigns.
+      // Only the title identifies the thread, because the inspector assigns arbitrary numbers to the other fields.
       if (!workerInfo.title.startsWith(`[worker ${worker.threadId}]`)) return;
       const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } });
       session.post('NodeWorker.sendMessageToWorker', { sessionId, message });

@@ -3,15 +3,14 @@ import type { ThreadData, ThreadEvent } from './thread_messages.js';
 import { createLivenessMemory } from './watchdog.js';
 
 /**
- * A thread that has loaded all modules of an edge and waits for its start. Such a start takes 10 % of the time of a
- * start with loading.
+ * A thread that has loaded all modules of an edge and waits for its start. Such a start takes 10 % of the time of a start with loading.
  */
 export interface LoadedThread {
   readonly worker: Worker;
   readonly liveness: SharedArrayBuffer;
   /**
    * Resolves when the thread has loaded.
-   * @throws Error when the thread ends before that.
+   * @throws Error when the thread ends before that
    */
   readonly loaded: Promise<void>;
 }
@@ -35,8 +34,7 @@ export function loadThread(allowedSha256: string | undefined, file?: URL): Loade
 }
 
 /**
- * Resolves when the thread has loaded. Listens at once, because a message that a thread posts without a listener is
- * lost.
+ * Resolves when the thread has loaded. The function listens at once, because Node loses a message that a thread posts without a listener.
  */
 function whenLoaded(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {

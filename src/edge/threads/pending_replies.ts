@@ -5,7 +5,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** The questions of one thread to another thread. Each question is kept until it is answered. */
+/** The unanswered questions of one thread to another thread. */
 export class PendingReplies {
   readonly #pending = new Map<number, Pending>();
   #count = 0;
@@ -13,7 +13,7 @@ export class PendingReplies {
   /**
    * Asks a question.
    * @param send sends the question with its number
-   * @throws Error (as a rejection) when the other thread could not answer, or has ended.
+   * @throws Error (as a rejection) when the other thread could not answer, or has ended
    */
   ask<T>(send: (ask: number) => void): Promise<T> {
     const ask = this.#count++;
@@ -37,7 +37,7 @@ export class PendingReplies {
   }
 }
 
-/** Sends the answer to a question when the answer's value is known. */
+/** Sends the answer to a question when the value is known. */
 export function answerWith(ask: number, value: Promise<unknown>, send: (answer: ThreadAnswer) => void): void {
   value.then(
     (known) => send({ ask, value: known }),
@@ -51,7 +51,7 @@ export class Outbox<Message> {
   readonly #defer: (send: () => void) => void;
   #messages: Message[] = [];
 
-  /** @param defer calls back when no more messages are expected for now */
+  /** @param defer calls back when the caller expects no more messages for now */
   constructor(post: (messages: Message[]) => void, defer: (send: () => void) => void) {
     this.#post = post;
     this.#defer = defer;
@@ -75,8 +75,8 @@ export class Outbox<Message> {
 }
 
 /**
- * Returns the timing for an {@link Outbox}. The first message of a turn of the event loop is sent when its callback ends, 20 µs
- * sooner than at the end of the turn. The following messages are sent together at the end of the turn.
+ * Returns the timing for an {@link Outbox}. The outbox sends the first message of a turn of the event loop when its callback ends, which
+ * is 20 µs earlier than the end of the turn. The outbox sends the following messages together at the end of the turn.
  */
 export function firstAtOnce(atEndOfTurn: (callback: () => void) => void): (send: () => void) => void {
   let hasSent = false;

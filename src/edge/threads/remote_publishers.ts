@@ -10,7 +10,7 @@ import { unpackMessage } from '../../ingest/packed_message.js';
 
 export interface RemotePublishersOptions {
   readonly receiver: PublishReceiver;
-  /** Returns the present rights of a caller; `undefined` when the caller no longer has any. */
+  /** Returns the present rights of a caller; `undefined` when the caller no longer has any rights. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
@@ -39,7 +39,7 @@ export class RemotePublishers {
   async receive(number: number, message: PackedMessage): Promise<PublishOutcome> {
     const session = this.#sessions.get(number);
     if (session === undefined || this.#options.rightsOf(session.caller) !== session.rights)
-      // The rights have changed. The connection's thread closes the connection when it receives the change.
+      // The rights have changed. The connection's thread closes the connection when the thread receives the change.
       return { ok: false, traceId: message.traceId, error: 'the token or key has been removed' };
     return this.#options.receiver.receive(session, unpackMessage(message));
   }

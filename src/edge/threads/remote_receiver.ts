@@ -13,13 +13,12 @@ import type { ThreadEvent } from './thread_messages.js';
 
 /** The largest size of all callers' messages that the main thread has not answered yet. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
-/** The size that is added to the size of each message's text. */
+/** The fixed size that counts for each message in addition to its text. */
 const MESSAGE_BYTES = 256;
 
 /**
- * Passes the messages of publishers to the main thread, in order. {@link SharedRoom} limits the unanswered
- * messages on the main thread. This thread refuses further messages, so a refusal costs the main thread
- * nothing.
+ * Passes the messages of publishers to the main thread, in order. {@link SharedRoom} limits the unanswered messages on the main thread.
+ * This thread refuses further messages, so a refusal costs the main thread nothing.
  */
 export class RemoteReceiver implements PublishReceiver {
   readonly #events: Outbox<ThreadEvent>;

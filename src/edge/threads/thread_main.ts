@@ -31,18 +31,18 @@ import {
 } from './thread_messages.js';
 import { LivenessSignal } from './watchdog.js';
 
-/** The largest number of attempts to close everything. After these attempts the thread ends in any case. */
+/** The largest number of attempts to close everything. After these attempts, the thread ends in any case. */
 const CLOSE_TRIES_MAX = 100;
 
 type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
 
-// The main program of a thread with one edge. The main thread feeds prices to the edge. The edge asks the main thread for data
-// that only the main thread has.
+// The main program of a thread with one edge. The main thread sends prices to the edge. The edge requests data from the main thread that
+// only the main thread has.
 
 const { liveness, allowedSha256 } = workerData as ThreadData;
 const port = parentPort!;
 let edge: Edge | undefined;
-/** If true, the thread opens nothing and ignores all commands. */
+/** True when the thread opens nothing and ignores all commands. */
 let isEnding = false;
 process.on('uncaughtException', crash);
 Object.assign(globalThis, { [CLOSE_FUNCTION]: closeNow });
@@ -77,7 +77,7 @@ const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (
   events.send({ on: 'damage', reason }),
 );
 const receiver = new RemoteReceiver(events, asks);
-/** The catalogue in force on this thread. The indexes of this catalogue are valid only on this thread. */
+/** The present catalogue of this thread. The indexes of this catalogue are valid only on this thread. */
 let catalogue: Catalogue | undefined;
 let epoch = 0;
 let troubles = '[]';
@@ -121,7 +121,7 @@ edge = await openEdge({
       },
     },
     store: follower,
-    // Signatures are made on this thread, because each thread has its own core.
+    // This thread makes the signatures, because each thread has its own core.
     pool: {
       here: jobs,
       signEvm: signInTurns((digests, key) => jobs.signEvm(digests, key), setImmediate),
@@ -182,7 +182,7 @@ function carryOut(command: Order): void {
   }
 }
 
-/** Listens as soon as all data are present for the first time. */
+/** Listens when all data are present for the first time. */
 async function listen(): Promise<void> {
   if (isListening) return;
   isListening = true;
@@ -197,13 +197,13 @@ async function listen(): Promise<void> {
 }
 
 /**
- * Closes everything that is open. Each end of the thread begins with this function, because the end of a thread with an open
- * uWebSockets.js socket would end the whole process.
+ * Closes everything that is open. Each end of the thread begins with this function. The end of a thread with an open uWebSockets.js
+ * socket would end the whole process.
  */
 async function closeAll(): Promise<void> {
   isEnding = true;
   await edge?.close();
-  // A `close` during the opening of a listener does not close that listener, so `close` is repeated.
+  // A `close` during the opening of a listener does not close that listener. So the loop repeats `close`.
   for (let tries = 0; openSockets() > 0 && tries < CLOSE_TRIES_MAX; tries++) {
     await endOfTurn();
     await edge?.close();
@@ -211,7 +211,7 @@ async function closeAll(): Promise<void> {
 }
 
 function crash(error: Error): void {
-  // An exception during the end of the thread is a result of the end, so it is ignored.
+  // The end of the thread causes exceptions, so the handler ignores them.
   if (isEnding) return;
   void closeAll().finally(() => {
     process.off('uncaughtException', crash);
@@ -219,7 +219,7 @@ function crash(error: Error): void {
   });
 }
 
-/** Closes all sockets. Called in the middle of any code. */
+/** Closes all sockets. The caller may be in the middle of any code. */
 function closeNow(): number {
   void closeAll().finally(() => process.exit());
   return openSockets();

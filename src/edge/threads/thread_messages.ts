@@ -11,7 +11,7 @@ import type { SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
 import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
 
-/** The data with which an edge's thread is started. */
+/** The data for the start of an edge's thread. */
 export interface ThreadStart {
   readonly settings: EdgeSettings;
   readonly at: ListenOptions;
@@ -27,7 +27,7 @@ export interface ThreadStart {
   readonly ring: SharedArrayBuffer;
 }
 
-/** The data with which the thread is loaded before its start. */
+/** The data for loading the thread, before its start. */
 export interface ThreadData {
   /** The memory of the thread's {@link LivenessSignal}. */
   readonly liveness: SharedArrayBuffer;
@@ -36,20 +36,20 @@ export interface ThreadData {
 }
 
 /**
- * The name of the thread's global function that closes the thread's listeners and connections, so that the thread can be
- * ended. The function returns the number of sockets that only turns of the thread's event loop can close. After these turns
+ * The name of the thread's global function that closes the thread's listeners and connections. The main thread calls this function before
+ * it ends the thread. The function returns the number of sockets that only turns of the thread's event loop can close. After these turns,
  * the thread ends without further calls.
  */
 export const CLOSE_FUNCTION = 'ticksealCloseThread';
 
-/** A command from the main thread to an edge's thread. Commands are executed in the order in which they were sent. */
+/** A command from the main thread to an edge's thread. The thread executes commands in the order in which they were sent. */
 export type ThreadCommand =
   /** The first command. */
   | { readonly do: 'start'; readonly start: ThreadStart }
-  /** The thread must read `count` messages of the ring. */
+  /** Makes the thread read `count` messages of the ring. */
   | { readonly do: 'feed'; count: number }
   | { readonly do: 'begin'; readonly snapshot: SentSnapshot }
-  /** The disk has all data from before the last `begin`. */
+  /** Tells the thread that the disk has all data from before the last `begin`. */
   | { readonly do: 'load' }
   | Exclude<EdgeCommand, { do: 'storeChanged' }>
   | { readonly do: 'report'; readonly ask: number }
@@ -59,14 +59,14 @@ export type ThreadCommand =
 
 /** An event from an edge's thread. */
 export type ThreadEvent =
-  /** The thread can be started. */
+  /** Reports that the thread is ready for its start. */
   | { readonly on: 'loaded' }
   | { readonly on: 'listening' }
   | { readonly on: 'failed'; readonly error: string }
   | { readonly on: 'log'; readonly level: LogLevel; readonly about: unknown; readonly text: string }
-  /** The troubles of the thread's times have changed. */
+  /** Reports changed troubles of the thread's times. */
   | { readonly on: 'troubles'; readonly troubles: readonly string[] }
-  /** A record on the disk is damaged. */
+  /** Reports a damaged record on the disk. */
   | { readonly on: 'damage'; readonly reason: string }
   | { readonly on: 'mark'; readonly ask: number; readonly number: number; readonly timeNs: TimeNs }
   | {
@@ -91,7 +91,7 @@ export type LogLevel = 'info' | 'warn' | 'error';
 export interface ThreadAnswer {
   readonly ask: number;
   readonly value?: unknown;
-  /** The reason why there is no value. */
+  /** The reason for an answer without a value. */
   readonly error?: string;
 }
 

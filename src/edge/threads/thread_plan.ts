@@ -1,13 +1,18 @@
 /**
- * The number of threads for `auto`. On two cores (row `threads` of the bench), two threads gave one client 0.75 times as many short
- * answers per CPU second as one thread. A price took 1.4 times as long to reach the subscribers. More cores were never measured. The
- * value stays 1 until that row shows a gain on a machine with eight or more cores.
+ * The number of threads for `auto`. Measured with two threads on two cores, against one thread (row `threads` of the bench):
+ *
+ * | Measurement | Two threads |
+ * |---|---|
+ * | short answers per CPU second, one client | 0.75 |
+ * | time until a price reaches the subscribers | 1.4 |
+ *
+ * There is no measurement on more cores. The value stays 1 until this row shows a gain on a machine with eight or more cores.
  */
 const AUTO_THREADS = 1;
 
 /**
- * Plans the threads of a process. The main thread makes the prices. With one thread, the main thread also serves the connections.
- * The other cores are shared between serving and signatures.
+ * Plans the threads of a process. The main thread makes the prices. With one thread, the main thread also serves the connections. Serving
+ * and signing share the other cores.
  */
 export function planThreads(
   configured: number | 'auto',

@@ -19,7 +19,7 @@ import type { ThreadStart } from './thread_messages.js';
 export interface ThreadedEdgesOptions {
   /** The settings at the start. Commands change the settings later. */
   readonly settings: EdgeSettings;
-  /** The address on which the edges listen. The port of the address is already claimed. */
+  /** The address on which the edges listen. The caller has already claimed the port. */
   readonly at: ListenOptions;
   readonly threads: ThreadSupply;
   /** Returns the other start data of the thread with this number. */
@@ -47,28 +47,28 @@ export interface ThreadedEdgesParts {
 }
 
 export interface ThreadLimits {
-  /** The size of a thread's ring for its feed. The size must be a power of two; the default is {@link RING_BYTES}. */
+  /** The size of a thread's ring for its feed. The size must be a power of two. Default: {@link RING_BYTES}. */
   readonly ringBytes?: number;
   readonly silenceMsMax?: EdgeThreadOptions['silenceMsMax'];
 }
 
 /** Counts since the start. */
 export interface ThreadedEdgesCounters {
-  /** The number of threads that hung or ended without a request. Each was replaced. */
+  /** The number of threads that hung or ended without a request. Another thread replaced each of them. */
   threadFailures: number;
-  /** The number of times that a thread was so far behind that it received everything again. */
+  /** The number of times that a thread received everything again, because the thread was too far behind. */
   threadOverruns: number;
 }
 
 /** The default size of a ring. Such a ring holds about 5 s of a feed with 1,000 assets at 2 Hz and five inputs each. */
 const RING_BYTES = 16 * 1024 * 1024;
-/** The delay before a replacement starts, so that a thread that can never start does not use a whole core for its attempts. */
+/** The delay before a replacement starts. Without this delay, a thread that can never start would use a whole core for its attempts. */
 const REPLACEMENT_DELAY_MS = 100;
 
 /**
- * Opens edges that each have their own thread and share the port. A thread that ends or hangs loses only its own connections,
- * and is replaced.
- * @throws Error when the address is in use or TLS cannot start.
+ * Opens edges that each have their own thread and share the port. A thread that ends or hangs loses only its own connections, and another
+ * thread replaces it.
+ * @throws Error when the address is in use or TLS cannot start
  */
 export async function openThreadedEdges(options: ThreadedEdgesOptions): Promise<EdgeSet> {
   const edges = new ThreadedEdges(options);
@@ -86,7 +86,7 @@ class ThreadedEdges implements EdgeSet {
   readonly #feed = bytesFeed((kind, sequence, bytes) => {
     for (const thread of this.#threads.values()) thread.write(kind, sequence, bytes);
   });
-  /** The threads by number. A thread that is being replaced is missing. */
+  /** The threads by number. During its replacement, a thread is missing. */
   readonly #threads = new Map<number, EdgeThread>();
   readonly #replacements = new Set<NodeJS.Timeout>();
   /** The counts of the threads that have ended. */
@@ -181,7 +181,7 @@ class ThreadedEdges implements EdgeSet {
     await Promise.all([...this.#threads.values()].map((thread) => thread.exit()));
   }
 
-  /** Keeps the effect of the command for threads that replace other threads. */
+  /** Stores the effect of the command for threads that replace other threads. */
   #note(command: EdgeCommand): void {
     if (command.do === 'reload') {
       const { config, identity } = command;

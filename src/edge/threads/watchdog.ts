@@ -1,11 +1,11 @@
 /** The longest time between two beats of a thread whose event loop turns. */
 const BEAT_MS = 250;
 
-/** Places in the memory. */
+/** The indexes of the two counts in the memory. */
 const BEATS = 0;
 const WORK = 1;
 
-/** Returns the memory that a thread shares with the one that watches it: two `Int32`. */
+/** Returns the memory that the watched thread and the watching thread share: two `Int32`. */
 export function createLivenessMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
 }
@@ -19,30 +19,32 @@ export class LivenessSignal {
     this.#counts = new Int32Array(memory);
   }
 
-  /** Starts to beat with the turns of the event loop, until {@link leave}; does not keep the thread alive. */
+  /** Starts to beat at each turn of the event loop, until {@link leave}. The timer does not keep the thread alive. */
   start(): void {
     this.#timer = setInterval(() => this.beat(), BEAT_MS).unref();
   }
 
-  /** Leaves the beats to a caller that has turns as often: each wake-up of an idle thread costs 0.1 ms of CPU time. */
+  /**
+   * Stops the timer of the beats. The caller must then beat as often, because each wake-up of an idle thread costs 0.1 ms of CPU time.
+   */
   leave(): void {
     clearInterval(this.#timer);
   }
 
-  /** Beats once. */
+  /** Counts one beat. */
   beat(): void {
     Atomics.add(this.#counts, BEATS, 1);
   }
 
-  /** Notes a message or request: a turn with many of them is long, but the thread does not hang. */
+  /** Counts a message or request. A turn with many messages takes long, but the thread does not hang. */
   worked(): void {
     Atomics.add(this.#counts, WORK, 1);
   }
 }
 
 /**
- * The number of timer ticks in which the deadline is counted. The deadline is counted in ticks because the whole process or
- * the watching thread may have been stopped for a while. In that case the watched thread must not count as hung.
+ * The number of timer ticks in the time limit. The watchdog counts ticks, because the whole process or the watching thread may have
+ * stopped for a while. In that case, the watched thread must not count as hung.
  */
 const TICKS = 5;
 
@@ -54,15 +56,15 @@ export class Watchdog {
   #silentTicks = 0;
   #ticker: NodeJS.Timeout | undefined;
 
-  /** @param onSilent called once when no beat came for the whole time, and no work was noted: the thread hangs, and is not busy */
+  /** @param onSilent called once when the thread made no beat and did no work during the whole time limit: the thread hangs */
   constructor(memory: SharedArrayBuffer, onSilent: () => void) {
     this.#counts = new Int32Array(memory);
     this.#onSilent = onSilent;
   }
 
   /**
-   * Starts to call {@link tick} at an interval, until {@link stop}. The timer does not keep the process alive. A second call
-   * begins the time limit again.
+   * Starts to call {@link tick} at an interval, until {@link stop}. The timer does not keep the process alive. A second call begins the
+   * time limit again.
    */
   start(silenceMsMax: number): void {
     this.stop();
