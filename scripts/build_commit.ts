@@ -3,9 +3,9 @@ import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Writes the commit of the source into `dist/commit`, for `--version` and `tickseal_build_info`: the variable `TICKSEAL_COMMIT`, or
- * the hash that git knows, with `-dirty` after it when files differ from the commit. Without either, as in an unpacked archive, it is
- * `unknown`.
+ * Writes the commit of the source into `dist/commit`, for `--version` and `tickseal_build_info`. The commit is the variable
+ * `TICKSEAL_COMMIT`, or the hash from git. The hash ends with `-dirty` when files differ from the commit. Without the variable and
+ * without git, as in an unpacked archive, the text is `unknown`.
  */
 export function writeCommit(root: string, { TICKSEAL_COMMIT }: NodeJS.ProcessEnv = process.env): void {
   const commit = TICKSEAL_COMMIT || (commitOf(root) ?? 'unknown');
@@ -22,7 +22,7 @@ function commitOf(root: string): string | undefined {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
   try {
-    // An archive may be unpacked inside another repository.
+    // The user may have unpacked the archive inside another repository.
     if (git('rev-parse', '--show-toplevel') !== realpathSync(root)) return undefined;
     return git('describe', '--always', '--abbrev=40', '--dirty', '--exclude=*');
   } catch {

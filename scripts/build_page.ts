@@ -65,7 +65,7 @@ async function buildPage(): Promise<void> {
   writeFileSync(new URL(MANIFEST_NAME, PAGE_FOLDER), JSON.stringify(manifest, undefined, 2));
 }
 
-/** Bundles the page's program and the program of its workers. Code that both use becomes a file that both import. */
+/** Bundles the page's program and the program of its workers. A third file contains the code that both programs import. */
 async function bundleScripts() {
   const { outputFiles, metafile } = await build({
     ...OPTIONS,
@@ -85,7 +85,7 @@ async function bundleScripts() {
 }
 
 /**
- * Writes a file whose path changes with its contents.
+ * Writes a file whose path contains a hash of its contents.
  * @returns the path
  */
 function store(name: string, text: string): string {

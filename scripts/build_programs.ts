@@ -3,24 +3,27 @@ import { dirname, join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { licencesOf } from './licences.js';
 
-// Bundles the program and the programs of its threads, because Node loads a few large modules in a third of the time of 700 small ones.
-// All other modules stay as they are: tests and users of the client import them. `scripts/compile.mjs` runs this program.
+// Bundles the program and the programs of its threads, because Node loads a few large modules in a third of the time of 700 small
+// modules. The other modules stay separate, because tests and users of the client import them. `scripts/compile.mjs` runs this program.
 
 /** The folder of the code that several programs share, and of commands that the program loads later. */
 const SHARED = 'src/bundle';
 
-/** Packages that load files beside their own code: native add-ons, and the program of a thread. */
+/** The packages that load files beside their own code: native add-ons, and the program of a thread. */
 const WITH_FILES = ['koffi', 'lmdb', 'piscina', 'secp256k1', 'uWebSockets.js'];
 
-/** The text before the path of a compiled module in the bundles, until {@link buildPrograms} knows the file with that text. */
+/**
+ * The text before the path of a compiled module in the bundles. {@link buildPrograms} replaces this text when it knows the file that
+ * contains it.
+ */
 const FROM_DIST = 'from-dist:/';
 
-/** Packages in CommonJS need `require` for the modules of Node. */
+/** The start of each bundle. Packages in CommonJS need `require` for the modules of Node. */
 const REQUIRE = `import { createRequire as createRequireHere } from 'node:module';
 const require = createRequireHere(import.meta.url);`;
 
 /**
- * Bundles the programs into `dist`, each in the place of its compiled module.
+ * Bundles the programs into `dist`. Each bundle replaces the compiled module of its program.
  * @param root the project's folder
  * @param programs the paths of the sources from that folder
  */
@@ -53,7 +56,7 @@ export async function buildPrograms(root: string, programs: readonly string[]): 
   }
 }
 
-/** Leaves the translations of zod's messages out, a third of its code. English is loaded by another module. */
+/** Omits the translations of zod's messages, which are a third of its code. Another module loads English. */
 const ONE_LANGUAGE: Plugin = {
   name: 'one language',
   setup({ onLoad }) {
@@ -61,7 +64,10 @@ const ONE_LANGUAGE: Plugin = {
   },
 };
 
-/** Keeps the place of each own module in its `import.meta.url`, because modules find files and the programs of threads from there. */
+/**
+ * Keeps the path of each module of the project in its `import.meta.url`, because modules find files and the programs of threads with this
+ * path.
+ */
 function ownPlaces(root: string): Plugin {
   return {
     name: 'own places',

@@ -28,9 +28,9 @@ export function buildReference(): void {
 
 /**
  * Reads the exports of a module, with their docstrings.
- * @param nodeIndex a module that exports the same names for Node; its docstrings are kept if they differ
- * @param folder the folder of the declarations that are read; declarations elsewhere, such as in TypeScript's own
- * libraries, are left out
+ * @param nodeIndex a module that exports the same names for Node; the reference keeps its docstrings if they differ
+ * @param folder the folder of the declarations to read; the reference omits declarations in other folders, such as TypeScript's own
+ * libraries
  */
 export function readReference(index = INDEX, nodeIndex = NODE_INDEX, folder = ROOT): ClientReference {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile) as { config: object };
@@ -46,9 +46,7 @@ export function readReference(index = INDEX, nodeIndex = NODE_INDEX, folder = RO
   return { entries: entries.sort((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
-/**
- * Creates a program without the types of packages, because no public declaration needs them and they take most of the time.
- */
+/** Creates a program without the types of packages. No public declaration needs these types, and they take most of the time. */
 function createProgram(files: readonly string[], options: ts.CompilerOptions): ts.Program {
   const host = ts.createCompilerHost(options);
   host.resolveModuleNameLiterals = (literals, file) =>
@@ -58,7 +56,7 @@ function createProgram(files: readonly string[], options: ts.CompilerOptions): t
   return ts.createProgram(files, options, host);
 }
 
-/** Counts the exported names and public members, and the number of them that have a docstring. */
+/** Counts the exported names and public members, and how many of these have a docstring. */
 export function coverageOf({ entries }: ClientReference) {
   const all = entries.flatMap(({ name, docstring, members }) => [
     { name, docstring },
@@ -130,7 +128,7 @@ class ReferenceReader {
     const own = symbol.members?.get(ts.InternalSymbolName.Constructor);
     const members = [...(own ? [own] : []), ...properties].flatMap((one) => this.#memberOf(one, symbol));
     const byName = new Map<string, ReferenceMember>();
-    // A property of several members of a union is listed only once, with the first docstring that is found.
+    // A property of several members of a union appears only once, with the first docstring.
     for (const member of members) {
       const known = byName.get(member.name);
       if (known === undefined || known.docstring.text === '') byName.set(member.name, member);
@@ -226,10 +224,7 @@ function objectTypesIn(node: ts.TypeNode): ts.TypeLiteralNode[] {
   return ts.isUnionTypeNode(node) || ts.isIntersectionTypeNode(node) ? node.types.flatMap(objectTypesIn) : [];
 }
 
-/**
- * Recognises declarations that a caller may use. Such a declaration is not private, not protected, and not marked
- * `@internal`.
- */
+/** Recognises declarations that a caller may use. Such a declaration is not private, not protected, and not marked `@internal`. */
 function isPublic(declaration: ts.Declaration): boolean {
   const flags = ts.getCombinedModifierFlags(declaration);
   const { name } = declaration as ts.NamedDeclaration;

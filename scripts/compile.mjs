@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import './flatc.mjs';
 
-// Compiles each TypeScript module into `dist`, without type checks, and bundles the programs and the live page. Outputs that are newer than
-// their sources stay, so that a start after an installation compiles nothing. Nothing is compiled before this program runs, so
-// it is plain JavaScript.
+// Compiles each TypeScript module into `dist`, without type checks, and bundles the programs and the live page. The program keeps outputs
+// that are newer than their sources, so a start after an installation compiles nothing. The program is plain JavaScript, because it runs
+// before any compilation.
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDERS = ['src', 'test', 'bench', 'scripts'];
 /** The files on which each output depends. */
 const MAKERS = ['scripts/compile.mjs', 'package-lock.json', 'tsconfig.json'];
-/** The programs that Node runs as processes and threads of the service. Each one is bundled in the place of its module. */
+/** The programs that Node runs as processes and threads of the service. The bundle of each program replaces its module. */
 const PROGRAMS = [
   'src/cli/main.ts',
   'src/cli/demo/simulated_publishers.ts',
@@ -19,7 +19,7 @@ const PROGRAMS = [
   'src/crypto/pool/worker.ts',
   'src/edge/threads/thread_main.ts',
 ];
-/** The last files that a build of the page writes. */
+/** The files that a build of the page writes last. */
 const PAGE_OUTPUTS = ['dist/page/manifest.json', 'dist/reference/client.json'];
 
 const madeMs = Math.max(...MAKERS.map(changedMs));
@@ -67,7 +67,7 @@ async function loadEsbuild() {
   }
 }
 
-/** Lists the files below a folder, as paths from the root. A folder may be absent, as in the image's build. */
+/** Lists the files below a folder, as paths from the root. The image's build may lack a folder. */
 function filesOf(folder) {
   if (!existsSync(join(ROOT, folder))) return [];
   const entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });

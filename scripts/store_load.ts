@@ -17,13 +17,14 @@ import {
 import { appendTo, latestIn } from './load/store_records.js';
 
 /**
- * Measures the store. 1,000 assets with 5 publishers each are signed at 2 Hz for 10 minutes of a simulated clock, as fast as the machine
- * can do it. Then the program measures a restart and the queries. The arguments are: assets, seconds, publishers, commits per second.
+ * Measures the store. The service signs 1,000 assets with 5 publishers each at 2 Hz for 10 minutes of a simulated clock, at the full
+ * speed of the machine. Then the program measures a restart and the queries. The arguments are: assets, seconds, publishers, commits per
+ * second.
  */
 const [assetCount = 1_000, seconds = 600, publisherCount = 5, commitsPerSecond = 50] = process.argv
   .slice(2)
   .map(Number);
-/** The number of turns in which all assets are signed once. Each asset is signed twice a second. */
+/** The number of turns in which the program signs each asset once. Each asset has two signatures a second. */
 const turns = commitsPerSecond / 2;
 
 const dir = mkdtempSync(join(tmpdir(), 'tickseal-load-'));

@@ -19,9 +19,9 @@ export interface LoadConfig {
   /** The number of assets. Assets have the names `A0`, `A1` and so on, and the streaming IDs 0, 1 and so on. */
   readonly assets: number;
   readonly publishers: number;
-  /** The clock period; the default is 500ms. */
+  /** The clock period. Default: 500ms. */
   readonly clockPeriod?: string;
-  /** The value of `listen.threads`; by default the service chooses. */
+  /** The value of `listen.threads`. By default, the service chooses. */
   readonly threads?: number;
   /** The node of a cluster; absent outside a cluster. */
   readonly cluster?: ClusterNode;
@@ -30,7 +30,7 @@ export interface LoadConfig {
 export interface ClusterNode {
   readonly role: 'aggregator' | 'edge';
   readonly node: number;
-  /** The addresses of the NATS servers. The first server is preferred. */
+  /** The addresses of the NATS servers. The node prefers the first server. */
   readonly servers: readonly string[];
   /** The user and password of the node on the servers. */
   readonly credentials: string;
@@ -41,8 +41,7 @@ export function symbolOf(asset: number): string {
 }
 
 /**
- * Writes the configuration and keys of a service. The default folder is a temporary folder that this process removes at its
- * exit.
+ * Writes the configuration and keys of a service. The default folder is a temporary folder that this process removes when it exits.
  * @returns the paths of the configuration file and the data folder
  */
 export function writeConfig(
@@ -88,8 +87,8 @@ export function writeConfig(
       signature_type: signatureType,
       oracle_id: ORACLE_ID,
     })),
-    // The timestamps of updates are on a fixed day, so that every run sends the same bytes. The log of a cluster must keep
-    // inputs as long as they may be published again, so a cluster has a short limit.
+    // The timestamps of updates are on a fixed day, so every run sends the same bytes. The log of a cluster must keep inputs as long as
+    // publishers may send them again, so a cluster has a short limit.
     ingest: { max_past: cluster === undefined ? UNLIMITED : '2h' },
     storage: { dir: storageDir },
     limits: {

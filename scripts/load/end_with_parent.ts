@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// This module is loaded into every server with `--import`, and ends the server with the load run. A killed load run cannot
-// stop its server. But the load run's end of this pipe closes whenever the load run ends.
+// `--import` loads this module into every server. The module ends the server together with the load run. A killed load run cannot stop
+// its server. But the load run's end of this pipe always closes at the end of the load run.
 const PARENT_FD = 3;
 
 if (isMainThread) {

@@ -1,26 +1,26 @@
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 
-/** A pair's best prices at a local exchange; `atMs` is the exchange's own time. */
+/** The best prices of a pair at a local exchange. `atMs` is the exchange's own time. */
 export interface ShownBook {
   readonly bid: string;
   readonly ask: string;
   readonly atMs: number;
-  /** The levels of a side, where an exchange sends several. */
+  /** The number of levels of a side, for an exchange that sends several levels. */
   readonly levels: number;
 }
 
 /** The server's side of an exchange's protocol. */
 export interface Dialect {
-  /** Returns the exchange's list of pairs as its REST interface shows it. */
+  /** Returns the exchange's list of pairs, in the form of its REST interface. */
   list(pairs: readonly string[]): unknown;
-  /** Returns the names that a message subscribes, or `undefined` for another message. */
+  /** Returns the names that a message subscribes to, or `undefined` for another message. */
   subscribed(message: Fields): readonly string[] | undefined;
   /** Returns the exchange's name of a pair. */
   nameOf(pair: string): string;
-  /** Returns the frames that acknowledge names; an empty list from an exchange that refuses nothing by a frame. */
+  /** Returns the frames that acknowledge names. Returns an empty list for an exchange that sends no refusals. */
   acknowledge(message: Fields, known: readonly string[], unknown: readonly string[]): readonly unknown[];
   quote(name: string, book: ShownBook, sequence: number): unknown;
-  /** Returns the answer of REST about one pair. */
+  /** Returns the answer of REST for one pair. */
   top(book: ShownBook): unknown;
   readonly heartbeat?: (sequence: number) => unknown;
 }
@@ -58,7 +58,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
         symbol,
       })),
     ],
-    // Prices are JSON numbers, so the frame is a text.
+    // Prices are JSON numbers with exact digits, so the function writes the frame as text.
     quote: (symbol, { bid, ask, atMs }) =>
       `{"channel":"ticker","type":"update","data":[{"symbol":"${symbol}","bid":${bid},"ask":${ask},"timestamp":"${iso(atMs)}"}]}`,
     heartbeat: () => ({ channel: 'heartbeat' }),
@@ -152,7 +152,7 @@ export const DIALECTS: Readonly<Record<BuiltInKind, Dialect>> = {
         : undefined,
     top: ({ bid, ask, atMs }) => ({ timestamp: String(Math.floor(atMs / 1000)), bid, ask }),
     nameOf: (pair) => joined(pair).toLowerCase(),
-    // A pair that does not exist is acknowledged too.
+    // The exchange also acknowledges a pair that does not exist.
     acknowledge: ({ data }) => [
       { event: 'bts:subscription_succeeded', channel: (data as Fields)['channel'], data: {} },
     ],

@@ -1,8 +1,8 @@
 import { TOKEN } from './config.js';
 
 /**
- * Makes one GET request on a new connection. On a kept connection, the service may close the idle connection at the moment at
- * which a busy client writes on it, which would look like a failure.
+ * Makes one GET request on a new connection. The service may close an idle connection at the moment when a busy client writes to it. On a
+ * reused connection, this would look like a failure.
  */
 export function fetchOnce(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
   return fetch(url, { headers: { ...headers, Connection: 'close' } });
@@ -10,7 +10,7 @@ export function fetchOnce(url: string, headers: Readonly<Record<string, string>>
 
 /**
  * Returns the body of one answer.
- * @throws Error for any status except 200.
+ * @throws Error for any status except 200
  */
 export async function fetchBody(port: number, path: string): Promise<string> {
   const response = await fetchOnce(`http://127.0.0.1:${port}${path}`, { Authorization: `Basic ${TOKEN}` });

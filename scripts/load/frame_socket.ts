@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 /** A WebSocket client that needs little CPU time, because load runs must measure the server. */
 export interface FrameSocket {
   /**
-   * Sends bytes that {@link clientFrame} made.
-   * @param onTaken called when the operating system has taken the bytes
+   * Sends bytes from {@link clientFrame}.
+   * @param onTaken called when the operating system has accepted the bytes
    */
   write(frames: Buffer, onTaken?: () => void): void;
   /** Stops reading from the socket. */
@@ -20,13 +20,13 @@ export interface FrameSocketOptions {
   readonly token: string;
   /** Called for each text frame. The bytes are valid only during the call. */
   readonly onFrame: (payload: Buffer) => void;
-  /** Called when the server ends the connection, with the code of the server's close frame if there was one. */
+  /** Called when the server ends the connection, with the code of the server's close frame if the server sent one. */
   readonly onClose?: (code: number | undefined) => void;
 }
 
 /**
  * Connects and upgrades.
- * @throws Error when the server's answer is not 101, or when the server ends the connection early.
+ * @throws Error when the server's answer is not 101, or when the server ends the connection early
  */
 export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocket> {
   const { port, path, token, onFrame, onClose } = options;
@@ -39,7 +39,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
       host: '127.0.0.1',
       noDelay: true,
       onread: {
-        // All sockets share this buffer, because the bytes are handled before the call returns.
+        // All sockets share this buffer, because the parser handles the bytes before the call returns.
         buffer: READ_BUFFER,
         callback(length, buffer) {
           const bytes = (buffer as Buffer).subarray(0, length);
@@ -101,12 +101,12 @@ const OPCODE_BITS = 0x0f;
 const OPCODE_TEXT = 1;
 const OPCODE_CLOSE = 8;
 
-/** Splits the bytes of a server into frames, which are not masked. Ignores pings. */
+/** Splits the bytes of a server into frames. A server's frames have no mask. The parser ignores pings. */
 class FrameParser {
   readonly #onFrame: (payload: Buffer) => void;
   /** The beginning of an incomplete frame. */
   #begun: Buffer = Buffer.alloc(0);
-  /** The code of the close frame, after it has arrived. */
+  /** The code of the close frame; `undefined` before the frame arrives. */
   closeCode: number | undefined;
 
   constructor(onFrame: (payload: Buffer) => void) {

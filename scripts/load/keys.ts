@@ -25,10 +25,7 @@ export function publisherKeys(signatureType: SignatureType, publisher: number): 
   return { secretKey, key };
 }
 
-/**
- * Returns a key that is valid for both curves. The top bits are cleared, because Stark's order is a little
- * above 2^251.
- */
+/** Returns a key that is valid for both curves. The function clears the top bits, because Stark's order is a little above 2^251. */
 function secretKeyOf(name: string): Buffer {
   const key = createHash('sha256').update(`tickseal bench, ${name}`).digest();
   key[0]! &= 0x07;

@@ -6,22 +6,22 @@ import { MARKETS } from '../../src/sources/adapters/built_in.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 import { DIALECTS, type Fields, type ShownBook } from './exchange_dialects.js';
 
-/** An exchange on this machine, which speaks the protocol of a real one. */
+/** An exchange on this machine with the protocol of a real exchange. */
 export class LocalExchange {
   readonly kind: BuiltInKind;
   readonly #server: Server;
   readonly #sockets = new Map<WebSocket, { readonly names: Set<string>; sequence: number }>();
   readonly #books = new Map<string, ShownBook>();
   readonly #known: ReadonlySet<string>;
-  /** While true nothing is sent, though connections stay open. */
+  /** True while the exchange sends nothing. Connections stay open. */
   isFrozen = false;
-  /** While true no quotes are sent; REST and heartbeats go on. */
+  /** True while the exchange sends no quotes. REST and heartbeats continue. */
   isQuiet = false;
-  /** Names that REST was asked about. */
+  /** The names in requests to REST. */
   readonly askedTops: string[] = [];
-  /** Connections that were accepted. */
+  /** The number of accepted connections. */
   connections = 0;
-  /** Names of all messages that subscribed, in their order. */
+  /** The names of all subscribing messages, in order. */
   readonly asked: string[] = [];
   /** Called with each new connection. */
   onConnection: (socket: WebSocket) => void = () => {};
@@ -55,14 +55,14 @@ export class LocalExchange {
     return exchange;
   }
 
-  /** The source's entry in a file of sources. */
+  /** The entry of this exchange in a file of sources. */
   get definition(): string {
     const { port } = this.#server.address() as AddressInfo;
     const address = `127.0.0.1:${port}`;
     return `{ kind: ${this.kind}, url: "ws://${address}", pairs_url: "http://${address}/", ticker_url: "http://${address}/ticker/{symbol}" }`;
   }
 
-  /** Shows new best prices to all subscribers. @param levels the levels of a side of a book, all at its best price */
+  /** Shows new best prices to all subscribers. @param levels the number of levels of a side, all at the best price */
   show(pair: string, bid: string, ask: string, atMs: number, levels = 1): void {
     const name = DIALECTS[this.kind].nameOf(pair);
     this.#books.set(name, { bid, ask, atMs, levels });
@@ -81,7 +81,7 @@ export class LocalExchange {
       else socket.ping();
   }
 
-  /** Ends all connections, as an exchange does that restarts. */
+  /** Ends all connections, like an exchange that restarts. */
   endAll(): void {
     for (const socket of this.#sockets.keys()) socket.terminate();
   }

@@ -2,7 +2,7 @@ import { ADMIN_PATHS } from '../../src/wire/paths.js';
 import { fetchOnce } from './fetch_body.js';
 import type { ServerProcess } from './server_process.js';
 
-/** Reads the counters and gauges of the service by name. A metric with labels gives the sum of its series. */
+/** Reads the counters and gauges of the service by name. For a metric with labels, the value is the sum of its series. */
 export async function readMetrics({ adminPort }: ServerProcess): Promise<ReadonlyMap<string, number>> {
   const response = await fetchOnce(`http://127.0.0.1:${adminPort}${ADMIN_PATHS.metrics}`);
   const metrics = new Map<string, number>();

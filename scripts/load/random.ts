@@ -1,7 +1,4 @@
-/**
- * Returns a generator of numbers in 0 .. 1 (mulberry32). The same seed gives the same numbers on every
- * machine.
- */
+/** Returns a generator of numbers in 0 .. 1 (mulberry32). The same seed gives the same numbers on every machine. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

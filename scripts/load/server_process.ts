@@ -19,13 +19,13 @@ export interface ServerProcess {
   /** Returns the anonymous memory of the process in bytes, without mapped files. Linux only. */
   anonymousBytes(): number;
   signal(name: NodeJS.Signals): void;
-  /** Sends a question to the module that was loaded into the server; see {@link StartOptions.probed}. */
+  /** Sends a question to the module that Node loaded into the server; see {@link StartOptions.probed}. */
   ask(question: string): Promise<unknown>;
   /** Sends SIGTERM and waits until the process has ended. */
   stop(): Promise<void>;
 }
 
-/** The exit code and the signal. One of them is always `null`. */
+/** The exit code and the signal. Exactly one of the two is `null`. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -38,7 +38,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** A command that gets the server's command as its arguments, and replaces itself with that command (`exec`). */
   readonly wrapper?: readonly string[];
-  /** True: the server's standard error is dropped and its warnings are hidden. */
+  /** True to drop the server's standard error and to hide its warnings. */
   readonly isQuiet?: boolean;
   /** True when `nodeOptions` loads a module that answers messages of this process. */
   readonly probed?: boolean;
@@ -89,9 +89,8 @@ export async function startServer(
 }
 
 /**
- * Starts a program that is not a Node program. The program prints a line of JSON with its port when it is ready. With `knownPort`
- * the program prints nothing, and may not be ready yet when this function resolves. The kernel ends the program when this process
- * ends. Linux only.
+ * Starts a program other than Node. The program prints a line of JSON with its port when it is ready. With `knownPort`, the program
+ * prints nothing, and may not be ready yet when this function resolves. The kernel ends the program when this process ends. Linux only.
  */
 export async function startProgram(command: readonly string[], knownPort?: number): Promise<ServerProcess> {
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
@@ -145,7 +144,8 @@ const SCHEDSTAT_CPU = 0;
 const SCHEDSTAT_WAIT = 1;
 
 /**
- * Reads seconds from `schedstat`, which counts in nanoseconds. `/proc/PID/stat` is not used, because it counts in steps of 10 ms.
+ * Reads seconds from `schedstat`, which counts in nanoseconds. The function does not use `/proc/PID/stat`, because that file counts in
+ * steps of 10 ms.
  */
 function schedulerSecondsOf(pid: number, place: number): number {
   let ns = 0;

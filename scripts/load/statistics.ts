@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
 
 /**
  * Returns the smallest value such that at least `percent` of all values are not larger (nearest rank).
- * @returns NaN without values.
+ * @returns NaN without values
  */
 export function percentile(values: ArrayLike<number>, percent: number): number {
   const sorted = Float64Array.from(values).sort();

@@ -24,7 +24,7 @@ export function endIn(store: Records, asset: AssetName, atNs: TimeNs): Holding |
   return holding;
 }
 
-/** Returns the asset's last aggregate; `undefined` when there is none, or when the asset's price has ended. */
+/** Returns the asset's last aggregate; `undefined` when the asset has no aggregate, or when its price has ended. */
 export function latestIn(store: Pick<Store, 'newest'>, asset: AssetName): SignedAggregate | undefined {
   return store.newest(asset)?.aggregate;
 }

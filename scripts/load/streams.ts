@@ -7,12 +7,12 @@ export interface StreamsOptions {
   /** The query of `/ws`, such as `channel=10ms`. */
   readonly query: string;
   readonly count: number;
-  /** The token of the connections; the default is the token with every scope. */
+  /** The token of the connections. Default: the token with every scope. */
   readonly token?: string;
   /** Returns the streaming IDs to which a connection subscribes. */
   readonly assetsOf: (connection: number) => readonly number[];
   readonly onFrame?: (payload: Buffer, connection: number) => void;
-  /** Called when the server ends a connection, with the code of the server's close frame if there was one. */
+  /** Called when the server ends a connection, with the code of the server's close frame if the server sent one. */
   readonly onClose?: (code: number | undefined, connection: number) => void;
 }
 
@@ -25,7 +25,7 @@ export interface Streams {
   close(): void;
 }
 
-/** The largest number of connections that are opened at the same time. */
+/** The largest number of connections that are opening at the same time. */
 const OPENING_MAX = 200;
 
 /** Connects and subscribes. Resolves when each connection has received an answer. Peers answer the same message. */
@@ -73,8 +73,8 @@ export async function openStreams(options: StreamsOptions): Promise<Streams> {
     const these = Array.from({ length: Math.min(OPENING_MAX, count - first) }, (_, i) => connect(first + i));
     subscribes.push(...(await Promise.all(these)));
   }
-  // The clients subscribe only after all of them have connected, because frames for thousands of clients would
-  // delay the other connections.
+  // The clients subscribe only after all of them have connected, because frames for thousands of clients would delay the other
+  // connections.
   await Promise.all(subscribes.map((subscribe) => subscribe()));
   return streams;
 }

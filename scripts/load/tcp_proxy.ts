@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The action of a {@link TcpProxy}: pass bytes on, hold them back, or end connections. */
+/** The behaviour of a {@link TcpProxy}: pass bytes on, hold them back, or end connections. */
 export type ProxyState = 'open' | 'silent' | 'closed';
 
 /** A proxy between a client and a server of this machine. The proxy can interrupt their connections like a network fault. */
@@ -32,9 +32,10 @@ export class TcpProxy {
   }
 
   /**
-   * The state of the proxy. `silent`: connections stay open, but no byte passes in either direction, as if packets were
-   * dropped. `closed`: connections end and no new connection begins. `open`: bytes pass, including bytes that were held back
-   * before.
+   * The state of the proxy.
+   * - `silent`: connections stay open, but no byte passes in either direction, as if the network dropped all packets.
+   * - `closed`: connections end, and no new connection begins.
+   * - `open`: bytes pass, including bytes that the proxy held back before.
    */
   set state(state: ProxyState) {
     this.#state = state;

@@ -11,17 +11,12 @@ import { ORACLE_ID, symbolOf } from './config.js';
 import { type PublisherKeys, publisherKeys } from './keys.js';
 import { SEED, seededRandom } from './random.js';
 
-/** The time of the first update: 2025-01-01. By default each update is a millisecond later than the previous update. */
+/** The time of the first update: 2025-01-01. By default, each update is a millisecond later than the previous update. */
 const START_NS = 1_735_689_600_000_000_000n;
 const UPDATE_INTERVAL_NS = 1_000_000n;
-/**
- * The largest move from an asset's first price. The move is below 0.1 %, the move at which an aggregate is signed at once.
- */
+/** The largest move from an asset's first price. The move is below 0.1 %, the move at which the service signs an aggregate at once. */
 const MOVE_MAX = 0.0003;
-/**
- * The number of possible moves. The number is so large that no price is repeated within a second, because a repeated price
- * would be a refresh.
- */
+/** The number of possible moves. With this number, no price occurs twice within a second; a repeated price would be a refresh. */
 const MOVE_STEPS = 1_000_000_000_000n;
 
 export interface Update {
@@ -48,7 +43,7 @@ export class Updates {
   readonly #intervalNs: bigint;
   #made = 0n;
 
-  /** @param times the times of the updates; by default they are the same in every run */
+  /** @param times the times of the updates; by default, the times are the same in every run */
   constructor(signatureType: SignatureType, times: UpdateTimes = {}) {
     this.#type = signatureType;
     this.#startNs = times.startNs ?? START_NS;
@@ -92,16 +87,13 @@ export class Updates {
   }
 }
 
-/**
- * A message that the service rejects. The service sends the rejection after all earlier messages of the connection have taken
- * effect.
- */
+/** A message that the service rejects. The service sends the rejection after all earlier messages of the connection have taken effect. */
 export const REJECTED_MESSAGE = publishMessage([
   '"?":{"asset_id":"?","signed_price":{"publisher_key":"0x0","external_asset_id":"?","signature_type":"evm",' +
     '"price":"0","timestamped_signature":{"signature":{"r":"0x0","s":"0x0"},"timestamp":0,"msg_hash":"0x0"}}}',
 ]);
 
-/** Returns a `signed_prices` message with entries that {@link Updates.update} made. */
+/** Returns a `signed_prices` message with entries from {@link Updates.update}. */
 export function publishMessage(entries: readonly string[], traceId = 'bench'): string {
   return `{"type":"signed_prices","trace_id":"${traceId}","data":{${entries.join()}}}`;
 }

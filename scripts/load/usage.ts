@@ -1,18 +1,15 @@
 import { cpus } from 'node:os';
 import type { ServerProcess } from './server_process.js';
 
-/** The resources that were used during a part of a load run. */
+/** The resources that a part of a load run used. */
 export interface Usage {
   readonly wallSeconds: number;
   readonly serverCpuSeconds: number;
-  /**
-   * The CPU time of the server divided by wall time, in cores. The value is above 1 when several threads
-   * worked.
-   */
+  /** The CPU time of the server divided by wall time, in cores. The value is above 1 when several threads worked. */
   readonly serverShare: number;
   /** The share of the wall time for which threads of the server were ready to run but had no core. */
   readonly serverWaitShare: number;
-  /** The CPU time of this process, the client, divided by wall time. Near 1 the client limits the result. */
+  /** The CPU time of this process, the client, divided by wall time. A value near 1 means that the client limits the result. */
   readonly clientShare: number;
   /** The CPU time of all other programs of the machine divided by wall time, in cores. */
   readonly othersShare: number;

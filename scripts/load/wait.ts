@@ -1,11 +1,11 @@
 /**
- * The deadline that detects hangs. The deadline does not measure speed, because it is long enough for a machine with ten
- * times more work than cores. An event that has not happened by this deadline will never happen.
+ * The deadline that detects hangs. The deadline is not a measure of speed: it is long enough for a machine with ten times more work than
+ * cores. An event that has not happened by this deadline will never happen.
  */
 export const HANG_MS = 300_000;
 
 export interface WaitOptions {
-  /** The name of the awaited event for the error message. */
+  /** The name of the expected event, for the error message. */
   readonly what?: string;
   readonly withinMs?: number;
 }

@@ -1,4 +1,4 @@
-/** The facts about a release that are known before its package is made. */
+/** The facts about a release that are known before its package exists. */
 export interface ReleaseFacts {
   /** The tag of the release, such as `v1.2.3`. */
   readonly tag: string;
@@ -17,8 +17,8 @@ export interface PackageFacts {
 
 const TAG = /^v((?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?)$/;
 /**
- * The pattern of allowed files: the compiled client, the code that the client shares with the service, the client's
- * README and its licence.
+ * The pattern of allowed files: the compiled client, the code that the client shares with the service, the client's README and its
+ * licence.
  */
 const ALLOWED_FILE =
   /^(?:package\.json|README\.md|LICENSE|(?:client|model|tlog|wire)\/(?:\w+\/)*\w+\.(?:js|d\.ts))$/;
@@ -30,7 +30,7 @@ export function versionOfTag(tag: string): string | undefined {
   return TAG.exec(tag)?.[1];
 }
 
-/** Reads the notes of a version: the text between the version's heading, which has a date, and the next heading. */
+/** Reads the notes of a version: the text from the version's heading, which has a date, to the next heading. */
 export function notesOf(changelog: string, version: string): string | undefined {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => text.startsWith(`[${version}] - `));
@@ -44,7 +44,7 @@ export function notesOf(changelog: string, version: string): string | undefined 
     : undefined;
 }
 
-/** Finds all reasons against a release that tag, versions and notes give. If the list is empty, they agree. */
+/** Finds all reasons against a release in its tag, versions and notes. If the list is empty, the three agree. */
 export function releaseFaults({ tag, versions, changelog }: ReleaseFacts): string[] {
   const version = versionOfTag(tag);
   if (version === undefined) return [`the tag ${tag} is not v and a semantic version`];
@@ -59,7 +59,7 @@ export function releaseFaults({ tag, versions, changelog }: ReleaseFacts): strin
   ];
 }
 
-/** Finds the files that the client's package lacks, and those that it must not hold. */
+/** Finds the files that the client's package lacks, and the files that the package must not contain. */
 export function packageFaults({ files, exported }: PackageFacts): string[] {
   return [
     ...[...REQUIRED_FILES, ...exported]

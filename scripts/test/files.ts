@@ -10,10 +10,7 @@ export const BUNDLES = 'test/together';
 /** The folder below `dist/src` with the code that the bundled programs share. */
 export const SHARED_CODE = 'src/bundle';
 
-/**
- * The tiers, as file names show them: `x.whole.test.ts` and `x.long.test.ts` are in the slower tiers, and any
- * other `x.test.ts` is fast.
- */
+/** The tiers. The file names `x.whole.test.ts` and `x.long.test.ts` mark the slower tiers, and any other `x.test.ts` is fast. */
 export type Tier = 'fast' | 'whole' | 'long';
 
 /** Returns the paths of all compiled tests below {@link DIST}, without the bundles. */
@@ -29,10 +26,7 @@ export function tierOf(file: string): Tier {
   return (/\.(whole|long)(?:\.test\.js)?$/.exec(file)?.[1] as Tier | undefined) ?? 'fast';
 }
 
-/**
- * Tells whether a file runs in a tier. The whole tier includes the fast tier. The long tier has only its own
- * files.
- */
+/** Tells whether a file runs in a tier. The whole tier includes the fast tier. The long tier has only its own files. */
 export function isOfTier(file: string, tier: Tier): boolean {
   return tierOf(file) === tier || (tier === 'whole' && tierOf(file) === 'fast');
 }

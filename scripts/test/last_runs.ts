@@ -3,18 +3,21 @@ import { DIST } from './files.js';
 import { hasChanged } from './light_tests.js';
 import type { FileTime } from './times.js';
 
-/** The file with the start of the last run that each test passed, in milliseconds since 1970. Tests are named by their {@link FileTime}. */
+/**
+ * The path of the file that stores, for each test, the start of the last run that the test passed, in milliseconds since 1970. The names
+ * of tests are those in {@link FileTime}.
+ */
 const LAST_RUNS = `${DIST}test/last_runs.json`;
 
 type LastRuns = Readonly<Record<string, number>>;
 
-/** Returns the tests that have not passed since they changed. A test changes with each module that it loads. */
+/** Returns the tests that have not passed since their last change. A change of a module changes each test that loads the module. */
 export function changedTests(files: readonly string[]): string[] {
   const last = readLastRuns();
   return files.filter((file) => hasChanged(file, last[nameOf(file)] ?? Number.NEGATIVE_INFINITY));
 }
 
-/** Keeps the time of a run for the tests that passed, and forgets the time of the others. */
+/** Stores the start of a run for the tests that passed, and removes the starts of the other tests. */
 export function keepRuns(times: readonly FileTime[], startMs: number): void {
   const runs: Record<string, number> = { ...readLastRuns() };
   for (const { file, passed } of times) {

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname, posix } from 'node:path';
 import { BUNDLES, DIST, isOfTier } from './files.js';
 
-// Loading tap takes longer than most tests of the pure rooms. Loading the service takes as long as most tests of the service. So the light
-// tests of a room run in one process. Tests that run a service in their own process share a process with a few other tests. Each of these
-// tests also works alone.
+// Loading tap takes longer than most tests of the pure rooms. Loading the service takes as long as most tests of the service. So the
+// light tests of a room run in one process. A test that runs a service in its own process shares this process with a few other tests.
+// Each of these tests also works alone.
 
 /** Tests that share a process, and the bundle that imports them. */
 export interface LightTests {
@@ -15,18 +15,21 @@ export interface LightTests {
 /** Packages for threads, processes, sockets and databases. A test that loads one of these packages needs a separate process. */
 const HEAVY_PACKAGES =
   /^(?:node:(?:child_process|worker_threads|https?|tls|net|inspector)|ws|uWebSockets\.js|lmdb|piscina|koffi|playwright-core|@nats-io\/.+|typescript|esbuild|solc|@ethereumjs\/.+)$/;
-/** Modules with which a test opens a listener of the service, starts a process that opens one, or checks that the machine can. */
+/**
+ * Modules with which a test opens a listener of the service, starts a process that opens a listener, or checks that the machine can open
+ * a listener.
+ */
 const LISTENS =
   /^(?:src\/server\/uws\/native|src\/cli\/start_checks|scripts\/load\/server_process|test\/service\/child|test\/run_shell)\.js$/;
 /** The text of a test that starts the program itself. */
 const STARTS_PROGRAM = /cli\/main\.js/;
-/** Built-in modules that `src` uses without a socket, only to read addresses and certificates. */
+/** The built-in modules that `src` uses without a socket, only to read addresses and certificates. */
 const PURE_BUILTINS_OF_SRC = /^node:(?:net|tls)$/;
-/** Code that changes state which all tests of a process share. */
+/** The pattern of code that changes state which all tests of a process share. */
 const SHARED_STATE =
   /\bprocess\.(?!hrtime|memoryUsage|version)|\bglobalThis\b|^(?:t\.)?(?:teardown|before|beforeEach|afterEach)\(/m;
 
-/** The rooms whose tests run a service, or parts of it with sockets and stores, in their own process. */
+/** The rooms whose tests run a service, or parts of a service with sockets and stores, in their own process. */
 const SERVICE_ROOM =
   /^test\/(?:aggregator|client|config|fire|ingest|markets|node|past|server|service|store|stream|witness)\//;
 /** The largest number of such tests in one process. With more tests, one core would have no work at the end. */
@@ -65,21 +68,21 @@ export function writeLightTests(files: readonly string[]): LightTests[] {
     if (!names.has(`${BUNDLES}/${old}`)) rmSync(`${DIST}${BUNDLES}/${old}`);
   for (const { bundle, files: light } of written) {
     const text = light.map((file) => `import '${posix.relative(BUNDLES, file)}';\n`).join('');
-    // An unchanged file is not written again, because `--changed` would treat it as changed.
+    // The function does not write an unchanged file again, because `--changed` would treat the file as changed.
     const path = DIST + bundle;
     if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text);
   }
   return written;
 }
 
-/** Decides whether a compiled test of the fast tier runs a service in its process and leaves nothing behind in that process. */
+/** Tells whether a compiled test of the fast tier runs a service in its process and leaves nothing behind in that process. */
 export function sharesService(file: string): boolean {
   if (!isOfTier(file, 'fast') || !SERVICE_ROOM.test(file)) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
   return !importsOf(file).some((specifier) => OWN_PROCESS.test(specifier));
 }
 
-/** Decides whether a compiled test of the fast tier may share a process with other tests. */
+/** Tells whether a compiled test of the fast tier may share a process with other tests. */
 export function isLight(file: string): boolean {
   if (!isOfTier(file, 'fast') || file.split('/').length < 3) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
@@ -88,19 +91,22 @@ export function isLight(file: string): boolean {
   return !loads(file, isHeavy);
 }
 
-/** Decides whether a compiled test may open a listener: it loads uWebSockets.js, or starts the program, which does so. */
+/** Tells whether a compiled test may open a listener. Such a test loads uWebSockets.js, or starts the program. */
 export function mayListen(file: string): boolean {
   return STARTS_PROGRAM.test(readFileSync(DIST + file, 'utf8')) || loads(file, (name) => LISTENS.test(name));
 }
 
-/** Decides whether a compiled test or a module that it loads was compiled again after a time. */
+/** Tells whether a compiled test, or a module that the test loads, was compiled again after a time. */
 export function hasChanged(file: string, sinceMs: number): boolean {
   const isNewer = (name: string) =>
     (statSync(DIST + name, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY) > sinceMs;
   return isNewer(file) || loads(file, isNewer);
 }
 
-/** Tells whether a module loads such a package or module, also through others. @param isOne decides about its name and the module that names it */
+/**
+ * Tells whether a module loads a certain package or module, also through other modules. @param isOne decides about the name of a module
+ * and the name of its importer
+ */
 function loads(file: string, isOne: (name: string, by: string) => boolean): boolean {
   const seen = new Set<string>();
   const waiting = [file];
@@ -120,8 +126,8 @@ function loads(file: string, isOne: (name: string, by: string) => boolean): bool
 const known = new Map<string, readonly string[]>();
 
 /**
- * Returns the specifiers that a compiled module imports. The result includes modules that the module names as URLs, such as the modules of
- * threads.
+ * Returns the specifiers that a compiled module imports. The result includes modules that the module names as URLs, such as the modules
+ * of threads.
  */
 function importsOf(path: string): readonly string[] {
   const before = known.get(path);

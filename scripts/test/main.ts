@@ -11,25 +11,31 @@ import { removeStaleOutputs } from './stale_outputs.js';
 import { type FileTime, overBudget, readTimes, slowestTable } from './times.js';
 
 /**
- * Runs the compiled tests of a tier with tap, and then prints the files that took the most CPU time. The arguments are `fast`,
- * `whole` or `long`, or `room NAME` for the fast and whole tests of one folder of `test`. `--changed` leaves out files that have
- * not changed since they passed, `--without-listener` those that need uWebSockets.js. `--seeds N` and `--rounds N` set the
- * sizes of `long`.
+ * Runs the compiled tests of a tier with tap, and then prints the files that took the most CPU time. The arguments are `fast`, `whole` or
+ * `long`, or `room NAME` for the fast and whole tests of one folder of `test`.
+ *
+ * | Option | Effect |
+ * |---|---|
+ * | `--changed` | omits files that have not changed since they passed |
+ * | `--without-listener` | omits files that need uWebSockets.js |
+ * | `--seeds N`, `--rounds N` | the sizes of `long` |
  */
 const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listener] [--seeds N] [--rounds N]';
 
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
- * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time
- * of the slowest file. The limits allow for slow machines and for the whole tier, in which a fast file tries more cases and its
- * coverage is measured.
+ * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time of the
+ * slowest file. So slow machines stay within the limits, and also the whole tier, in which a fast file tries more cases and measures its
+ * coverage.
  */
 const BUDGET_S: Readonly<Record<Tier, number>> = { fast: 90, whole: 600, long: 10_800 };
 /** The real time, in seconds, after which a file counts as hung. */
 const LONG_TIMEOUT_S = 4 * 3600;
-/** The largest number of failed files that the whole tier runs again. More failures are no accident. */
+/** The largest number of failed files that the whole tier runs again. More failures are not an accident. */
 const RUN_AGAIN_MAX = 3;
-/** The options of tap for files that run again. Their coverage would replace that of the first run. */
+/**
+ * The options of tap for files that run again. Without them, the coverage of the second run would replace the coverage of the first run.
+ */
 const ALONE = ['--disable-coverage', '--jobs=1'];
 
 const { values, positionals } = parseArgs({
@@ -51,7 +57,7 @@ process.exitCode = await run(what === 'room' ? 'whole' : (what as Tier));
 async function run(tier: Tier): Promise<number> {
   removeStaleOutputs();
   const all = testFiles().filter((file) => !values['without-listener'] || !mayListen(file));
-  // All bundles are written in each run, so that no bundle of a removed room remains.
+  // Each run writes all bundles, so no bundle of a removed room remains.
   const bundles = writeLightTests(all);
   const bundled = new Set(bundles.flatMap(({ files }) => files));
   const files = [...all.filter((file) => !bundled.has(file)), ...bundles.map(({ bundle }) => bundle)]
@@ -104,7 +110,7 @@ async function runTap(
     ...(tier === 'whole' ? { TICKSEAL_TEST_TIER: 'whole' } : {}),
   };
   const names = files.map((file) => relative(process.cwd(), join(DIST, file)));
-  // In a new installation, tap has other plugins than the plugins in .taprc.
+  // In a new installation, the plugins of tap differ from the plugins in .taprc.
   execFileSync(process.execPath, [TAP, 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
   const tap = spawn(process.execPath, [TAP, ...options, ...names], { stdio: 'inherit', env });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tap.kill(signal));
@@ -113,10 +119,9 @@ async function runTap(
 }
 
 /**
- * Runs the files that failed again, one after the other, when there are only a few. Tests of browsers, clusters and overload wait for other
- * programs, and the whole tier runs four of them at once: on a machine with other work, a test that is correct may exceed a time
- * limit. A file that fails alone too is wrong. A file that passes is named, because its limits should be mended.
- *
+ * Runs failed files again, one after the other, if only a few failed. Tests of browsers, clusters and overload wait for other programs,
+ * and the whole tier runs four of them at once. On a machine with other work, a correct test may therefore exceed a time limit. A file
+ * that also fails alone is wrong. The function prints the name of a file that passes, because its limits need a change.
  * @returns the exit status
  */
 async function runFailedAlone(
@@ -133,7 +138,7 @@ async function runFailedAlone(
   return status;
 }
 
-/** Tells whether a file belongs to a room. The bundle of a room's light tests belongs to the room too. */
+/** Tells whether a file belongs to a room. The bundle of a room's light tests also belongs to the room. */
 function isOfRoom(file: string, name: string): boolean {
   const [, bundle] = /^test\/together\/(\w+?)(?:_\d+)?\.test\.js$/.exec(file) ?? [];
   return file.startsWith(`test/${name}/`) || bundle === name;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type Tier, tierOf } from './files.js';
 
-/** The CPU time and real time of one test file, including the processes that it started and waited for. */
+/** The CPU time and real time of one test file, including the processes that the test started and waited for. */
 export interface FileTime {
   /** The path below `dist/test`, without its extension. */
   readonly file: string;

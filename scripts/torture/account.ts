@@ -20,15 +20,12 @@ export function enter(account: Account, { publisher, acknowledged }: AckedPublis
   for (const [symbol, timestampNs] of acknowledged) keepNewer(account, `${key} ${symbol}`, timestampNs);
 }
 
-/** Counts the acknowledged updates for which neither the update nor a newer update was found. */
+/** Counts the lost acknowledged updates. An update is lost if neither the update nor a newer update was found. */
 export function missing(acknowledged: Account, found: Account): number {
   return [...acknowledged].filter(([name, timestampNs]) => (found.get(name) ?? 0n) < timestampNs).length;
 }
 
-/**
- * Reads the prices of `/v1/prices/latest`. Returns them when they include all acknowledged updates, or when
- * the time is over.
- */
+/** Reads the prices of `/v1/prices/latest` until they include all acknowledged updates, or until the time is over. */
 export async function servedAccount(
   service: ServerProcess,
   symbols: readonly string[],
@@ -39,8 +36,7 @@ export async function servedAccount(
     served = await readLatest(service, symbols);
     return missing(acknowledged, served) === 0;
   };
-  // The wait is needed because an aggregate is signed only once in a clock period. The caller counts the
-  // missing updates.
+  // The wait is necessary, because the service signs an aggregate only once in a clock period. The caller counts the missing updates.
   await until('all that was acknowledged is served', isWhole, SIGNED_MS_MAX).catch(() => {});
   return served;
 }

@@ -8,7 +8,7 @@ import { doPointsMeet, modulo, word } from '../../test/crypto/crafted_signatures
 import { forgeriesOf, MULTIPLES } from '../../test/crypto/forged_signatures.js';
 import { type Check, exactly, type Finding, type Scale, type Skipped } from './check.js';
 
-/** The check in which batches of signatures get the same verdicts as from libsecp256k1. */
+/** The check that compares the verdicts on batches of signatures with the verdicts of libsecp256k1. */
 export const batch: Check = {
   name: 'batch',
   title: 'batches of signatures, and libsecp256k1 for each of them',
@@ -16,25 +16,27 @@ export const batch: Check = {
 };
 
 const SIGNATURES: Readonly<Record<Scale, number>> = { full: 500_000, smoke: 5_000 };
-/** The number of crafted signatures, from which each batch takes some: to make one takes as long as to verify a hundred. */
+/**
+ * The number of crafted signatures. Each batch takes some of these signatures, because making one takes as long as verifying a hundred.
+ */
 const CRAFTED = 2_000;
-/** The largest number of wrong verdicts that are printed. */
+/** The largest number of wrong verdicts in the output. */
 const SHOWN_MAX = 10;
 /** The number of batches between two turns of the event loop. */
 const BATCHES_PER_TURN = 100;
 
-/** A signature and the verdict of a batch: `false` also for a valid signature whose points meet where they are added. */
+/** A signature and the verdict of a batch. The verdict may be `false` for a valid signature whose points meet in an addition. */
 interface Case extends Signed {
   readonly isDoubtful?: boolean;
 }
 
-/** Digests at which something changes. */
+/** The digests at the borders of ranges. */
 const DIGESTS = [0n, 1n, 2n, N - 1n, N, N + 1n, P - 1n, P, 2n ** 255n, 2n ** 256n - 1n].map(word);
 
-/** Those that are 0 modulo n: the multiple of the generator is then 0, whose points meet. */
+/** The digests that are 0 modulo n. The multiple of the generator is then 0, and the points meet. */
 const NULL_DIGESTS: ReadonlySet<Uint8Array> = new Set([DIGESTS[0]!, DIGESTS[4]!]);
 
-/** The keys near the generator's table, of which the crafted signatures are, then random ones. */
+/** The keys: first the keys near the generator's table, which the crafted signatures use, then random keys. */
 const keys = [...KEYS.map(word), ...Array.from({ length: BATCH_MAX - KEYS.length }, () => randomBytes(32))];
 
 async function compare(count: number): Promise<readonly Finding[] | Skipped> {
@@ -73,7 +75,9 @@ async function compare(count: number): Promise<readonly Finding[] | Skipped> {
   ];
 }
 
-/** Returns signatures whose sums go through rare cases, and forgeries with the sum that the tables make of points that meet. */
+/**
+ * Returns signatures whose sums go through rare cases, and forgeries. A forgery has the sum that the tables give for points that meet.
+ */
 function craftedCases(): Case[] {
   return Array.from({ length: CRAFTED }, (_, i) => {
     const key = i % KEYS.length;
@@ -87,7 +91,7 @@ function craftedCases(): Case[] {
 
 function multiple(): bigint {
   const edge = MULTIPLES[randomInt(MULTIPLES.length)]!;
-  // Not 0, which is no multiple of a key.
+  // The number 0 would not be a multiple of a key.
   return [edge, edge, 1n + BigInt(randomInt(2 ** 16)), 1n + modulo(randomNumber(), N - 1n)][randomInt(4)]!;
 }
 
@@ -101,7 +105,7 @@ function nextCase(rare: readonly Case[]): Case {
   return kind < 7 ? signed : damaged(signed);
 }
 
-/** Returns the signature with one part changed, so that it is almost certainly invalid. */
+/** Returns the signature with one part changed. The result is almost certainly invalid. */
 function damaged(signed: Case): Case {
   const rs = Buffer.from(signed.rs);
   switch (randomInt(6)) {
@@ -115,7 +119,7 @@ function damaged(signed: Case): Case {
       rs.set(inGroup(), 32 * randomInt(2));
       return { ...signed, rs };
     case 4:
-      // A bit of r or s; the highest ones stay, so both are in the group.
+      // This line changes a bit of r or s. The highest bits stay, so r and s stay in the group.
       rs[32 * randomInt(2) + 1 + randomInt(31)]! ^= 1 << randomInt(8);
       return { ...signed, rs };
     default:

@@ -18,11 +18,11 @@ export interface Check {
 export interface Sizes {
   /** The number of threads that serve the sockets, for checks that can run with any number of threads. */
   readonly threads: number;
-  /** The number of signatures, or of crashes of threads, in a full run of a check that counts them; `undefined` for its default. */
+  /** The number of signatures, or of crashes of threads, in a full run; `undefined` for the default of the check. */
   readonly count: number | undefined;
-  /** The minutes of random faults, for checks that run as long as they are told; `undefined` for their default. */
+  /** The duration of random faults in minutes, for checks with a variable duration; `undefined` for the default of the check. */
   readonly minutes: number | undefined;
-  /** A part of the names of the faults to which a check with named faults is limited. */
+  /** A part of a fault's name. A check with named faults runs only the faults whose names contain this text. */
   readonly only: string | undefined;
 }
 
@@ -31,12 +31,9 @@ export interface Finding {
   readonly figure: string;
   readonly value: number;
   readonly unit: string;
-  /** The limit; absent for a figure that is only shown. */
+  /** The limit; absent for a figure without a limit. */
   readonly mustBe?: Bound;
-  /**
-   * True for a figure that depends on the speed of the machine. A smoke run does not compare such a figure
-   * with its limit.
-   */
+  /** True for a figure that depends on the speed of the machine. A smoke run does not compare such a figure with its limit. */
   readonly isTiming?: boolean;
 }
 

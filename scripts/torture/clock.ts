@@ -14,7 +14,7 @@ import { changeConfig, until, writeTortureConfig } from './service.js';
 import { SignedValues } from './signed_values.js';
 import { WallClock } from './wall_clock.js';
 
-/** The check with a wall clock that is stepped while the service signs, dies, starts again and changes its key. */
+/** The check with steps of the wall clock while the service signs, dies, starts again and changes its key. */
 export const clock: Check = {
   name: 'clock',
   title: 'a stepped wall clock, kill -9, restarts and other keys, under load',
@@ -27,10 +27,10 @@ const SYMBOLS = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
 const SEND_INTERVAL_MS = 10;
 const HOUR_MS = 3_600_000;
 const GLITCH_MS = 1_000;
-/** The largest difference of the clocks after the service has followed a step, including a frame's transport. */
+/** The largest difference of the clocks after the service has followed a step, including the transport of a frame. */
 const FOLLOWED_WITHIN_S = 2;
 const FOLLOWED_MS_MAX = 15_000;
-/** The `signed_ecdsa` streams. Some streams share assets, so that an asset is in several payloads of a tick. */
+/** The `signed_ecdsa` streams. Some streams share assets, so several payloads of a tick contain the same asset. */
 const SIGNED_STREAMS: readonly (readonly [query: string, assets: readonly number[]])[] = [
   ['message_type=signed_ecdsa', [0, 1]],
   ['message_type=signed_ecdsa', [1, 2, 3]],
@@ -49,13 +49,13 @@ type End = (typeof ENDS)[number];
 
 /** The actions of one round. */
 interface Round {
-  /** A permanent step of the wall clock. The next field is a step that is reversed. */
+  /** The permanent step of the wall clock. The next field is a step that the check reverses. */
   readonly stepMs: number;
   readonly glitchMs: number;
   readonly end: End;
 }
 
-/** The first rounds are the hardest rounds. Older programs fail in them. */
+/** The first rounds, which are the hardest. Older programs fail in them. */
 const FIRST_ROUNDS: readonly Round[] = [
   { stepMs: -HOUR_MS, glitchMs: 0, end: 'kill' },
   { stepMs: 0, glitchMs: HOUR_MS, end: 'reload' },
@@ -129,7 +129,7 @@ class ClockTorture {
   readonly #clock: WallClock;
   readonly #updates = new Updates('evm');
   #service: ServerProcess | undefined;
-  /** Ends the load that runs in addition to the service. */
+  /** Ends the load beside the service. */
   #endLoad = () => {};
   #settledSinceMs = 0;
   #keyNumber = 0;
@@ -145,7 +145,7 @@ class ClockTorture {
     // The keys begin with a zero byte, so they are valid for both curves.
     this.#keys = [1, 2].map(() => `00${randomBytes(31).toString('hex')}`);
     this.#clock = new WallClock(join(storageDir, '..', 'clock'));
-    // Each change of a price is signed, so that as many prices as possible are signed within a millisecond.
+    // The service signs each change of a price, which gives the most signatures within a millisecond.
     changeConfig(file, ({ assets }) => {
       for (const asset of assets) asset['delta_percent'] = 0.000001;
     });
@@ -217,7 +217,7 @@ class ClockTorture {
 
   async #poll({ port }: ServerProcess, goesOn: () => boolean): Promise<void> {
     while (goesOn()) {
-      // The poll may fail, because the service may be killed at any time.
+      // The poll may fail, because the check may kill the service at any time.
       await this.values.poll(port, SYMBOLS).catch(() => {});
       await pause(2);
     }
@@ -243,7 +243,7 @@ class ClockTorture {
     if (plain) return BigInt(plain[1]!);
     const hex = /"p":"0x([0-9a-f]+)"/.exec(text)![1]!;
     this.values.takePayload(hex);
-    // The offset of the time. A simplified layout begins with the taxonomy ID, a versioned layout with four other bytes.
+    // The offset of the time. A simplified layout begins with the taxonomy ID; a versioned layout has four other bytes before the ID.
     const at = 130 + (hex.startsWith('ff02', 130) ? 12 : 4);
     return BigInt(`0x${hex.slice(at, at + 16)}`);
   }
@@ -254,7 +254,7 @@ class ClockTorture {
     this.#settledSinceMs = performance.now();
   }
 
-  /** Returns the step, or the reversed step if the wall clock would otherwise be over two hours from the real clock. */
+  /** Returns the step. If the wall clock would be more than two hours from the real clock, returns the reversed step. */
   #aheadAfter(stepMs: number): number {
     return Math.abs(this.#clock.aheadMs + stepMs) > 2 * HOUR_MS ? -stepMs : stepMs;
   }

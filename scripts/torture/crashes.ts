@@ -9,7 +9,7 @@ import { startProbedService } from './probed_service.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 import { startStorm } from './storm.js';
 
-/** The check in which serving threads crash and start again and again, whatever their clients are doing. */
+/** The check in which serving threads crash and start repeatedly, during all kinds of client activity. */
 export const crashes: Check = {
   name: 'crashes',
   title: 'serving threads crash amid half-read requests and TLS handshakes',
@@ -31,7 +31,7 @@ export const crashes: Check = {
 const CRASHES: Readonly<Record<Scale, number>> = { full: 60, smoke: 1 };
 const CLIENTS = 60;
 const ASSETS = 4;
-/** The time after which a fault that no thread has taken is given again. */
+/** The time after which the check repeats a fault that no thread has taken. */
 const LOST_MS = 5_000;
 
 /** @param count the number of threads that crash */
@@ -60,7 +60,7 @@ async function measure(count: number, threads: number, tls: object | undefined) 
     const before = crashed;
     await service.probe('crashServer');
     const againMs = performance.now() + LOST_MS;
-    // Waits for a thread that can take the next fault. A fault that was given while all threads were starting is lost.
+    // The loop waits for a thread that can take the next fault. A fault is lost while all threads are starting.
     await until('a thread has crashed, and another one serves', async () => {
       await look();
       return end !== undefined || (serving > 0 && (crashed > before || performance.now() > againMs));

@@ -20,10 +20,7 @@ const FULL_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 300 };
 const ASSETS = 10;
 const READERS = 100;
 const TICK_MS = 100;
-/**
- * The command that starts a mount namespace. No other process sees the small file system, and it ends with the
- * process.
- */
+/** The command that starts a mount namespace. No other process sees the small file system, and the file system ends with the process. */
 const NAMESPACE = ['unshare', '-r', '-m', 'sh', '-c'];
 
 async function measure(scale: Scale) {
@@ -53,7 +50,7 @@ async function measure(scale: Scale) {
   const errorsBefore = publisher.errors.length;
   const framesBefore = streams.frames;
   await pause(FULL_MS[scale]);
-  // The waits are needed because on a busy machine no event may happen during a smoke run.
+  // The waits are necessary, because on a busy machine no event may happen during a smoke run.
   await until('an update is answered', () => publisher.errors.length > errorsBefore);
   await until('a frame comes', () => streams.frames > framesBefore);
   const acceptedMeanwhile = publisher.updatesAccepted - acceptedBefore;

@@ -22,7 +22,7 @@ export const fair: Check = {
 };
 
 const MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 300 };
-/** The kinds of a smoke run: the one during which a token is revoked, and one that opens connections again and again. */
+/** The kinds of a smoke run: the kind during which the check revokes a token, and a kind that opens connections repeatedly. */
 const SMOKE_KINDS: readonly HostileKind[] = ['junk', 'forged'];
 const PUBLISH_INTERVAL_MS = 10;
 const REQUEST_INTERVAL_MS = 20;
@@ -33,10 +33,7 @@ const LIVEZ_MS_MAX = 100;
 const REVOCATION_MS_MAX = 1_000;
 const LOOP_DELAY_MS_MAX = 100;
 const TIMES_SLOWER_MAX = 3;
-/**
- * The smallest time without load that is used for the comparison. A time that is hardly measurable may triple
- * without harm.
- */
+/** The smallest time without load in the comparison. A shorter time may triple without harm. */
 const REST_MS_MIN = 5;
 
 const TITLES: Readonly<Record<HostileKind, string>> = {
@@ -57,8 +54,7 @@ interface Seen {
   readonly loopDelayMs: number;
   readonly cpuShare: number;
   /**
-   * The share of the time for which threads of the service were ready to run but had no core. This share shows
-   * the noise of the machine.
+   * The share of the time for which threads of the service were ready to run but had no core. This share shows the noise of the machine.
    */
   readonly waitShare: number;
 }
@@ -190,7 +186,7 @@ class Healthy {
   }
 }
 
-/** @returns the time in ms from SIGHUP to the end of a connection whose token was removed from the configuration */
+/** @returns the time in ms from SIGHUP until a connection ends whose token is no longer in the configuration */
 async function revoke(service: ServerProcess, file: string): Promise<number> {
   let endedMs = Number.NaN;
   await openStreams({

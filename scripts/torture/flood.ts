@@ -11,7 +11,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check with bad signatures that only curve arithmetic can recognise. One connection sends them as fast as it can. */
+/** The check with bad signatures that only curve arithmetic can recognise. One connection sends them at full speed. */
 export const flood: Check = {
   name: 'flood',
   title: 'bad signatures from an allowed token',
@@ -22,8 +22,8 @@ const MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 500 };
 const ASSETS = 40;
 const HEALTHY_INTERVAL_MS = 10;
 /**
- * The interval of messages. This interval gives 20,000 updates a second, ten times the limit of a token and more than a
- * core can verify.
+ * The interval of messages. This interval gives 20,000 updates a second, which is ten times the limit of a token and more than a core can
+ * verify.
  */
 const FLOOD_INTERVAL_MS = 2;
 const FLOOD_MESSAGES = 64;

@@ -49,7 +49,7 @@ async function measure(scale: Scale) {
   const framesBefore = streams.frames;
   const answersBefore = publisher.delaysMs.length;
   const busy = await cpuShare(service, WATCH_MS[scale]);
-  // The waits are needed because on a busy machine no event may happen during a smoke run.
+  // The waits are necessary, because on a busy machine no event may happen during a smoke run.
   await until('a frame comes', () => streams.frames > framesBefore);
   await until('an update is answered', () => publisher.delaysMs.length > answersBefore);
   const livezStatus = await admin.ask('/livez');
@@ -132,7 +132,7 @@ class AdminConnection {
     this.#port = service.adminPort!;
   }
 
-  /** @returns the HTTP status; 0 when there is no answer. */
+  /** @returns the HTTP status; 0 without an answer */
   ask(path: string): Promise<number> {
     return new Promise((resolve) => {
       get({ port: this.#port, path, agent: this.#agent, timeout: HANG_MS }, (response) => {

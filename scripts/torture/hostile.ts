@@ -4,14 +4,14 @@ import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 
-// `hostile.js KIND PORT`: a client that uses all rights of its token. The client runs in a separate process until it is ended
-// or its time is over. The process prints a line of JSON when it has begun.
+// `hostile.js KIND PORT`: a client that uses all rights of its token. The client runs in a separate process, until its parent ends it or
+// its time is over. The process prints a line of JSON when it has begun.
 
 /** The kinds of hostile clients. */
 export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged', 'empty', 'tiny'] as const;
 export type HostileKind = (typeof HOSTILE_KINDS)[number];
 
-/** The number of assets of the service. Each subscribed set has all assets except one. */
+/** The number of assets of the service. Each subscribed set contains all assets except one. */
 export const HOSTILE_ASSETS = 1_000;
 
 const LIFETIME_MS = 180_000;
@@ -19,10 +19,10 @@ const READERS = 100;
 const JUNK_PUBLISHERS = 10;
 const JUNK_BYTES = 1_000_000;
 const FORGING_PUBLISHERS = 50;
-/** The number of different messages. Publishers do not share messages. */
+/** The number of different messages. No message belongs to two publishers. */
 const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
-/** The connections that send as many small frames as they can. */
+/** The number of connections that send small frames at full speed. */
 const FLOODING = 20;
 const FLOOD_WRITE_BYTES = 256 * 1024;
 /** The interval of control messages. `control_messages_per_second` is 10. */
@@ -31,9 +31,7 @@ const CONTROL_INTERVAL_MS = 100;
 const RECONNECT_MS = 5;
 const PUBLISH = '/evm/publish?ack=true';
 
-/**
- * Reads signed frames. Each connection has a different set of assets, so the service must sign for each connection separately.
- */
+/** Reads signed frames. Each connection has a different set of assets, so the service must sign for each connection separately. */
 async function readSigned(port: number): Promise<void> {
   await openStreams({
     port,
@@ -66,7 +64,7 @@ async function publishJunk(port: number): Promise<void> {
   for (let publisher = 0; publisher < JUNK_PUBLISHERS; publisher++) keepSendingOn(port, PUBLISH, frame);
 }
 
-/** Sends the frames on a connection again and again, and connects again whenever the connection has ended. */
+/** Sends the frames on a connection repeatedly, and connects again after each end of the connection. */
 function keepSendingOn(port: number, path: string, frames: Buffer, begin: Buffer = Buffer.alloc(0)): void {
   void keepConnected(port, path, (socket) => {
     const sendNext = () => socket.write(frames, sendNext);
@@ -112,7 +110,7 @@ async function publishForged(port: number): Promise<void> {
     );
 }
 
-/** Opens a new connection whenever the connection has ended. */
+/** Opens a new connection after each end of the connection. */
 async function keepConnected(
   port: number,
   path: string,

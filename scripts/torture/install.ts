@@ -24,7 +24,7 @@ async function measure(scale: Scale) {
   try {
     const missing = await clone(folder);
     if (missing !== undefined) return { skipped: missing };
-    // A smoke run uses the packages of this checkout, so that it needs no registry.
+    // A smoke run uses the packages of this checkout, so the run needs no registry.
     if (scale === 'smoke') symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     return [...(scale === 'smoke' ? [] : await installPackages(folder)), ...(await start(folder))];
   } finally {
@@ -32,7 +32,7 @@ async function measure(scale: Scale) {
   }
 }
 
-/** @returns the error text if there is no git or no repository to clone */
+/** @returns the error text if the machine has no git, or if the folder is not a repository */
 async function clone(folder: string): Promise<string | undefined> {
   try {
     await run('git', ['clone', '--quiet', '--depth', '1', `file://${ROOT}`, folder]);

@@ -47,8 +47,8 @@ async function measure(scale: Scale) {
       answers += publisher.delaysMs.length;
     }
     if ((await service.ended).signal !== 'SIGKILL') endedOtherwise++;
-    // In every other round the check reads the folder. In the other rounds the service itself is the first to
-    // open the folder after the kill.
+    // The check reads the folder in every second round. In the other rounds, the service itself is the first to open the folder after the
+    // kill.
     if (round % 2 === 0) lostStored += missing(acknowledged, await storedAccount(file));
   }
   return [
@@ -93,7 +93,7 @@ async function killUnderLoad(service: ServerProcess, updates: Updates): Promise<
   await pause(Math.random() * LOAD_MS_MAX);
   service.signal('SIGKILL');
   stop();
-  // Answers that the service sent before its death may still be in the kernel's buffers.
+  // The kernel's buffers may still contain answers that the service sent before its end.
   await until('every connection has ended', () => publishers.every(({ isClosed }) => isClosed));
   return publishers;
 }

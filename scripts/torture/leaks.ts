@@ -21,8 +21,8 @@ const ASSETS = 200;
 const OPEN_AT_ONCE = 100;
 const SUBSCRIBERS = 10;
 /**
- * The limit of bytes for each client. A session with its socket takes more than 500 bytes. Code that V8 compiles during the
- * check takes a few hundred KB in total.
+ * The limit of bytes for each client. A session with its socket takes more than 500 bytes. The code that V8 compiles during the check
+ * takes a few hundred KB in total.
  */
 const BYTES_EACH_MAX = 200;
 
@@ -121,7 +121,7 @@ async function openAndClose(service: ServerProcess, times: number): Promise<void
 
 /**
  * Subscribes to one set after the other, and unsubscribes from each.
- * @returns the largest number of groups that was seen
+ * @returns the largest number of groups at any time
  */
 async function changeSets(service: ServerProcess, times: number, firstSet: number): Promise<number> {
   let groupsMost = 0;

@@ -21,10 +21,17 @@ import { unread } from './unread.js';
 import { worker } from './worker.js';
 
 /**
- * `npm run torture`: runs one check after the other, each against a service in a separate process, and then prints a table of all
- * figures. The arguments are names of checks, `--smoke`, `--threads N`, the number of threads of the service in `fair` and
- * `crashes`, `--count N`, the size of `crashes` and `batch`, and `--minutes N` and `--only NAME`, the length and the faults of
- * `cluster` and `jepsen`. The exit status is 1 when a figure misses its limit.
+ * Runs the checks of `npm run torture` one after the other, each against a service in a separate process. Then prints a table of all
+ * figures. The exit status is 1 when a figure misses its limit.
+ *
+ * | Argument | Meaning |
+ * |---|---|
+ * | NAME | the name of a check |
+ * | `--smoke` | a short run |
+ * | `--threads N` | the number of threads of the service in `fair` and `crashes` |
+ * | `--count N` | the size of `crashes` and `batch` |
+ * | `--minutes N` | the length of `cluster` and `jepsen` |
+ * | `--only NAME` | the faults of `cluster` and `jepsen` |
  */
 const CHECKS: readonly Check[] = [
   stalled,
@@ -75,8 +82,8 @@ await Promise.all(Array.from({ length: scale === 'smoke' ? SMOKE_CHECKS_AT_ONCE 
 process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n`);
 const failed = outcomes.filter((outcome) => outcome.failed).map(({ check }) => check);
 process.stdout.write(failed.length === 0 ? 'Everything holds.\n' : `Does not hold: ${failed.join(', ')}.\n`);
-// A check that threw may have left handles open, so the program exits explicitly. The services that the check started end with
-// this process.
+// A check that threw may have left handles open, so the program exits explicitly. The services that the check started end with this
+// process.
 process.exit(failed.length === 0 ? 0 : 1);
 
 async function runQueued(): Promise<void> {
@@ -108,7 +115,7 @@ async function run(check: Check): Promise<Outcome> {
   }
 }
 
-/** Fails a check that hangs, so that the next check can begin. */
+/** Fails a check that hangs. The next check can then begin. */
 async function tooLate(): Promise<never> {
   const ms = CHECK_MS_MAX + (sizes.minutes ?? 0) * 60_000;
   await setTimeout(ms);

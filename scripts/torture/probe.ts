@@ -4,7 +4,7 @@ import { createHeldBytes } from '../load/held_memory.js';
 import type { ProbeAnswers } from './probed_service.js';
 import { createFaults, servesSockets, takeFaults } from './thread_faults.js';
 
-// The module that is loaded into all threads of a service. probed_service.ts sends it questions.
+// The module that Node loads into all threads of a service. probed_service.ts sends questions to this module.
 
 const EXITS = 'tickseal torture, exits';
 const DUE = 0;
@@ -31,13 +31,12 @@ function answerQuestions(): void {
     crashServer: () => giveFault('crash'),
   };
   process.on('message', (question: keyof ProbeAnswers) => process.send!(answers[question]()));
-  // Without this call, the channel would keep the service from exiting.
+  // Without this call, the channel would keep the service alive.
   process.channel!.unref();
 }
 
 /**
- * Makes a thread exit. The end of a thread inside native code would abort the process, so the thread ends just before it
- * calls such code.
+ * Makes a thread exit. The end of a thread inside native code would abort the process, so the thread ends just before it calls such code.
  */
 function exitWhenAsked(): void {
   const exits = getEnvironmentData(EXITS) as Int32Array;

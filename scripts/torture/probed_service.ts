@@ -4,15 +4,13 @@ import { type ServerProcess, startService } from '../load/server_process.js';
 export interface ProbeAnswers {
   /** The bytes in the main thread's heap and external memory, after a garbage collection. */
   readonly heap: number;
-  /** Makes the next crypto thread that receives signatures to verify exit. The answer is the number of exits until now. */
+  /** Makes the next crypto thread exit that receives signatures to verify. The answer is the number of exits so far. */
   readonly killThread: number;
   /** The number of threads that have exited because of `killThread`. */
   readonly exits: number;
-  /**
-   * Makes a serving thread enter an endless loop. The answer is the number of threads that have not entered the loop yet.
-   */
+  /** Makes a serving thread enter an endless loop. The answer is the number of threads that have not entered the loop yet. */
   readonly hangServer: number;
-  /** A serving thread throws an exception. The answer is the number of threads that have still to do so. */
+  /** Makes a serving thread throw an exception. The answer is the number of threads that have not thrown yet. */
   readonly crashServer: number;
 }
 
@@ -23,8 +21,7 @@ export interface ProbedService extends ServerProcess {
 
 export async function startProbedService(configFile: string): Promise<ProbedService> {
   const nodeOptions = `--import ${new URL('./probe.js', import.meta.url).href}`;
-  // The probe ends threads inside functions of the npm package, so the machine's own library must not replace these
-  // functions.
+  // The probe ends threads inside functions of the npm package, so the machine's own library must not replace these functions.
   const env = { TICKSEAL_SECP256K1_LIBRARY: 'none' };
   const service = await startService(configFile, { nodeOptions, env, probed: true });
   return {

@@ -24,14 +24,14 @@ export class AckedPublisher {
   #socket: FrameSocket | undefined;
   readonly #pending = new Map<string, Sent>();
   #sent = 0;
-  /** The time of the newest update that was acknowledged as accepted, by symbol. */
+  /** The time of the newest acknowledged update, by symbol. */
   readonly acknowledged = new Map<string, TimeNs>();
   /** The delay between each message and its answer. */
   delaysMs: number[] = [];
   updatesAccepted = 0;
   /** The number of refusals by reason. */
   readonly refusals = new Map<string, number>();
-  /** The answers that were an error, for example because an update is not on disk. */
+  /** The errors among the answers, for example because an update is not on disk. */
   readonly errors: string[] = [];
   isClosed = false;
   /** The code of the close frame; `undefined` until the frame has arrived. */
@@ -64,7 +64,7 @@ export class AckedPublisher {
     return [...this.refusals.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** The number of messages that have no answer yet. */
+  /** The number of messages without an answer. */
   get unanswered(): number {
     return this.#pending.size;
   }
@@ -100,7 +100,7 @@ export class AckedPublisher {
       this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
     for (const symbol of accepted) {
       const timestampNs = sent.timestamps.get(symbol)!;
-      // Answers may arrive in a different order than the messages were sent.
+      // Answers may arrive in another order than their messages.
       if (timestampNs > (this.acknowledged.get(symbol) ?? 0n)) this.acknowledged.set(symbol, timestampNs);
     }
   }

@@ -13,17 +13,14 @@ export interface ConfigFile {
   storage: { dir: string };
 }
 
-/**
- * Writes the configuration of a load run. Unlike load runs, it has the service's default limits unless
- * `limits` changes them.
- */
+/** Writes the configuration of a load run. In contrast to load runs, the service has its default limits unless `limits` changes them. */
 export function writeTortureConfig(
   load: Partial<LoadConfig> & Pick<LoadConfig, 'assets'>,
   limits: Readonly<Record<string, unknown>> = {},
 ): { readonly file: string; readonly storageDir: string } {
   const config = writeConfig({ signatureType: 'evm', publishers: 1, ...load });
   changeConfig(config.file, (now) => {
-    // The limits are raised because the clients of load runs do not answer pings.
+    // The limits are high, because the clients of load runs do not answer pings.
     now.limits = { connections_per_token: 10_000, idle_timeout: '960s', ...limits };
   });
   return config;

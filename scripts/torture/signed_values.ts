@@ -17,7 +17,7 @@ export class SignedValues {
   readonly #bodies = new Map<string, string>();
   /** The value by key, time and streaming ID. */
   readonly #values = new Map<string, bigint>();
-  /** The payloads that have already been read. Many connections receive the same payload. */
+  /** The known payloads. Many connections receive the same payload. */
   #recent = new Set<string>();
   aggregatesTwice = 0;
   aggregatesBack = 0;
@@ -34,7 +34,7 @@ export class SignedValues {
 
   /**
    * Reads the newest aggregates.
-   * @param reader the name of the reader; times must not go back for the same name
+   * @param reader the name of the reader; for each name, times must not go back
    * @returns the newest time
    */
   async poll(port: number, symbols: readonly string[], reader = ''): Promise<bigint> {
@@ -79,7 +79,7 @@ interface ServedAggregate {
 }
 
 /**
- * Notes a value.
+ * Records a value.
  * @returns 1 when the key already has a different value, otherwise 0
  */
 function note<V>(seen: Map<string, V>, key: string, value: V): number {

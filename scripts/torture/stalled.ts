@@ -10,7 +10,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check with readers that stall. The frames are so large that the kernel's buffers are soon full. */
+/** The check with readers that stall. The frames are large and fill the kernel's buffers soon. */
 export const stalled: Check = {
   name: 'stalled',
   title: 'readers that stop reading, beside as many that read',
@@ -28,31 +28,25 @@ interface Sizes {
   /** The number of stalled readers that start to read again before the limit. */
   readonly resuming: number;
   readonly rounds: number;
-  /** The number of windows with stalled readers in a round. There are as many windows without stalled readers. */
+  /** The number of windows with stalled readers in a round. A round has the same number of windows without stalled readers. */
   readonly windows: number;
   readonly slowConsumer: string;
   /** The interval of the stalled readers' channel. */
   readonly tickMs: number;
 }
 
-/** The number of assets. With this number stalled readers get frames of 45 KB. */
+/** The number of assets. With this number, stalled readers get frames of 45 KB. */
 const ASSETS = 1_000;
 const UPDATE_INTERVAL_MS = 50;
 /** The longest time for reading the backlog, in addition to the tick. */
 const BACKLOG_READ_MS = 10;
-/** The largest limit. The limit is at least 1.1, and follows the measured noise up to this value. */
+/** The largest limit. The limit is at least 1.1, and increases with the measured noise up to this value. */
 const NOISE_MAX = 1.25;
-/**
- * The largest memory for each stalled reader. The value is three times the rest of a frame that did not fit in the kernel's
- * buffers.
- */
+/** The largest memory for each stalled reader. The value is three times the rest of a frame that did not fit in the kernel's buffers. */
 const READER_BYTES_MAX = 150_000;
-/** The time limit for the close frames, because megabytes are in the kernel's buffers before each close frame. */
+/** The time limit for the close frames. The kernel's buffers contain megabytes before each close frame. */
 const CLOSE_FRAMES_MS_MAX = 120_000;
-/**
- * The length of a window. A window is short, so that other processes disturb only some windows and not the median of all
- * windows.
- */
+/** The length of a window. With short windows, other processes disturb only some windows and not the median of all windows. */
 const WINDOW_MS = 500;
 
 async function measure(scale: Scale) {
@@ -120,7 +114,7 @@ async function measure(scale: Scale) {
     const bytesBefore = service.anonymousBytes();
     const stall = await StalledReaders.open(service, readers, all, tickMs);
     const stalledMs = performance.now();
-    // On a busy machine the first readers may be closed before the last reader lags. The check then continues with the other
+    // On a busy machine, the service may close the first readers before the last reader lags. The check then continues with the other
     // readers.
     await until(
       'all of them lag',
@@ -159,7 +153,7 @@ async function measure(scale: Scale) {
       value: Math.max(...grownBytes) / readers / 1000,
       unit: 'KB',
       mustBe: { atMost: READER_BYTES_MAX / 1000 },
-      // With few readers the figure mostly shows the growth of other memory.
+      // With few readers, the figure mostly shows the growth of other memory.
       isTiming,
     },
     {
@@ -237,9 +231,9 @@ class StalledReaders {
   }
 
   /**
-   * Lets the first readers read again, one after the other.
-   * @returns for each reader the time, in ms, until it received a frame that was made after the restart; infinity if there was
-   * no such frame
+   * Resumes the first readers, one after the other.
+   * @returns for each reader the time, in ms, until the reader received a frame that was made after the restart; infinity without such a
+   * frame
    */
   async resume(count: number): Promise<number[]> {
     const delaysMs: number[] = [];
@@ -266,7 +260,7 @@ class StalledReaders {
   }
 
   /**
-   * Lets the other readers read their backlog.
+   * Makes the other readers read their backlog.
    * @returns the number of readers that did not end with the right close frame
    */
   async wrongEnds(resumed: number): Promise<number> {

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-// The module that is loaded into all threads of a service. The module sets the wall clock of the service ahead of the real
-// clock by a number of milliseconds. A file contains this number, and the query of the module's URL contains the path of the
-// file.
+// The module that Node loads into all threads of a service. The module sets the wall clock of the service ahead of the real clock by a
+// number of milliseconds. A file contains this number, and the query of the module's URL contains the path of the file.
 
 /** The largest delay, in ms, until a thread sees a step. */
 const READ_INTERVAL_MS = 2;

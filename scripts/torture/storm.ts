@@ -8,7 +8,7 @@ import { clientFrame } from '../load/frame_socket.js';
 const RECONNECT_MS = 20;
 /** The longest time for which a client keeps a connection. */
 const KEPT_MS_MAX = 400;
-/** The number of requests in one write, more than a thread answers in one turn of its event loop. */
+/** The number of requests in one write. A thread answers fewer requests in one turn of its event loop. */
 const PIPELINED = 300;
 
 const HEAD = `GET ${REST_PATHS.latest}?assets=A0 HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${OTHER_TOKEN}\r\n`;
@@ -17,7 +17,7 @@ const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
 const SUBSCRIBE = clientFrame(JSON.stringify({ type: 'subscribe', assets: [0, 1] }));
 
-/** The bytes that the clients send, in turn: states in which a connection can be when its thread ends. */
+/** The bytes that the clients send, in turn. They leave a connection in each state that the end of its thread can find. */
 const WRITES: readonly (readonly (string | Buffer)[])[] = [
   [HEAD],
   [HEAD, '\r\n'],
@@ -29,17 +29,17 @@ const WRITES: readonly (readonly (string | Buffer)[])[] = [
   [UPGRADE, SUBSCRIBE.subarray(0, 9)],
   [UPGRADE.slice(0, -9)],
 ];
-/** The start of a TLS record with a handshake whose rest never comes. */
+/** The start of a TLS record with an incomplete handshake. */
 const HALF_HANDSHAKE = Buffer.from('160301', 'hex');
 
-/** Clients that connect, leave their connection in any state, and connect again when it has ended. */
+/** Clients that connect, leave their connection in any state, and connect again after its end. */
 export interface Storm {
   /** The number of connections so far. */
   readonly connections: number;
   stop(): void;
 }
 
-/** @param isTls true for a port with TLS: then some clients leave their handshake half done */
+/** @param isTls true for a port with TLS; some clients then leave their handshake incomplete */
 export function startStorm(port: number, clients: number, isTls: boolean): Storm {
   let connections = 0;
   let isStopped = false;
@@ -59,7 +59,7 @@ export function startStorm(port: number, clients: number, isTls: boolean): Storm
     });
     if (isHandshake) socket.write(HALF_HANDSHAKE);
     else for (const bytes of WRITES[turn % WRITES.length]!) socket.write(bytes);
-    // A client that reads nothing makes the service wait for it.
+    // A paused client reads nothing, so the service must wait for the client.
     if (turn % 5 === 0) socket.pause();
     else socket.resume();
     setTimeout(() => socket.destroy(), KEPT_MS_MAX * ((turn % 8) / 8)).unref();

@@ -5,7 +5,7 @@ import { type Bound, type Finding, isReached, type Scale } from './check.js';
 export interface Outcome {
   readonly check: string;
   readonly findings: readonly Finding[];
-  /** The reason why there are no figures: the check was skipped or it threw an error. */
+  /** The reason for a result without figures: the check was skipped or threw an error. */
   readonly remark?: string;
   readonly failed: boolean;
   readonly seconds: number;
@@ -41,7 +41,7 @@ function verdict(finding: Finding, scale: Scale): string {
   return isReached(finding, scale) ? 'yes' : 'NO';
 }
 
-/** Returns the text of a figure. Integers are written with all their digits. */
+/** Returns the text of a figure. An integer keeps all its digits. */
 function figureText(value: number): string {
   return Number.isInteger(value) ? value.toLocaleString('en-US') : threeDigits(value);
 }

@@ -8,16 +8,16 @@ import {
 
 const CHANNEL = 'tickseal, faults of threads';
 
-/** The fault of a serving thread: it enters an endless loop, or throws an exception that no code catches. */
+/** The fault of a serving thread: an endless loop, or an exception that no code catches. */
 export type ThreadFault = 'hang' | 'crash';
 
-/** Tells whether the calling thread serves sockets. Only such threads are started with `liveness`. */
+/** Tells whether the calling thread serves sockets. Only such threads receive `liveness` at their start. */
 export function servesSockets(): boolean {
   return !isMainThread && workerData?.liveness !== undefined;
 }
 
 /**
- * Prepares faults in the main thread, before it starts other threads.
+ * Prepares faults in the main thread, before the main thread starts other threads.
  * @returns a function that gives a fault to one serving thread, and returns the number of threads that have not taken a fault yet
  */
 export function createFaults(): (fault: ThreadFault) => number {

@@ -9,10 +9,7 @@ import { pause } from '../load/wait.js';
 import { type Check, exactly, type Scale } from './check.js';
 import { until, writeTortureConfig } from './service.js';
 
-/**
- * The check with a publisher that requests answers and never reads them, and a second publisher that reads
- * its answers.
- */
+/** The check with a publisher that requests answers and never reads them, and a second publisher that reads its answers. */
 export const unread: Check = {
   name: 'unread',
   title: 'a publisher that never reads its socket',
@@ -22,15 +19,9 @@ export const unread: Check = {
 /** The number of messages of each publisher. */
 const MESSAGES: Readonly<Record<Scale, number>> = { full: 25_000, smoke: 1_000 };
 const MESSAGES_PER_MS = 1;
-/**
- * The trace ID. Each answer returns it, so that the answers fill the kernel's buffers within the first
- * seconds.
- */
+/** The trace ID. Each answer repeats the trace ID, so the answers fill the kernel's buffers within the first seconds. */
 const TRACE_ID = 'x'.repeat(256);
-/**
- * The number of messages without updates for each message with an update. Such a message only causes an
- * answer.
- */
+/** The number of messages without updates for each message with an update. A message without updates only causes an answer. */
 const EMPTY_MESSAGES = 4;
 const EMPTY = clientFrame(publishMessage([], TRACE_ID));
 /** The largest growth of memory. Without a limit on replies the growth was 39 MB. */
@@ -56,8 +47,7 @@ async function measure(scale: Scale) {
   let bytesBefore = 0;
   for (let sent = 0; sent < MESSAGES[scale]; ) {
     const due = Math.min(MESSAGES[scale], Math.floor((performance.now() - startMs) * MESSAGES_PER_MS));
-    // The publishers change their order, because the second message of two messages sent together always
-    // arrives a little later.
+    // The publishers change their order, because the second of two messages sent together always arrives a little later.
     for (; sent < due; sent++)
       for (const publisher of sent % 2 === 0 ? publishers : publishers.toReversed()) publisher.send();
     if (bytesBefore === 0 && sent > MESSAGES[scale] / 5) bytesBefore = service.anonymousBytes();
@@ -111,7 +101,7 @@ async function measure(scale: Scale) {
       value: bytesGrown / 1e6,
       unit: 'MB',
       mustBe: { atMost: BYTES_MAX / 1e6 },
-      // In a short run the figure mostly shows the growth of other memory.
+      // In a short run, the figure mostly shows the growth of other memory.
       isTiming: true,
     },
   ];
@@ -123,7 +113,7 @@ function answersDue({ sent }: Publisher): number {
   return sent * (1 + EMPTY_MESSAGES);
 }
 
-/** Publishes one asset, and measures the time until the asset's prices are streamed. */
+/** Publishes one asset, and measures the time until a stream contains the asset's prices. */
 class Publisher {
   readonly #number: number;
   readonly #updates: Updates;
@@ -168,10 +158,7 @@ class Publisher {
     this.#write(Buffer.concat([frame, ...empty]));
   }
 
-  /**
-   * Reads a frame of the stream. A price that was soon replaced by a newer price may be missing in all
-   * frames.
-   */
+  /** Reads a frame of the stream. If a newer price replaced a price quickly, no frame may contain the earlier price. */
   see(frame: Buffer): void {
     const [, price] = new RegExp(`"id":${this.#number},"v":"(\\d+)"`).exec(frame.toString('latin1')) ?? [];
     if (price === undefined) return;

@@ -1,9 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
-/**
- * The wall clock of services that are started with {@link nodeOptions}. The clock can be stepped while the services
- * run.
- */
+/** The wall clock of services that start with {@link nodeOptions}. A check can step the clock while the services run. */
 export class WallClock {
   readonly #file: string;
   #aheadMs = 0;
@@ -34,7 +31,7 @@ export class WallClock {
     return BigInt(Date.now() + this.#aheadMs) * 1_000_000n;
   }
 
-  /** Writes the number so that a reader sees either the old number or the new number. */
+  /** Writes the number. A reader sees either the old number or the new number. */
   #write(): void {
     writeFileSync(`${this.#file}.new`, String(this.#aheadMs));
     renameSync(`${this.#file}.new`, this.#file);

@@ -19,7 +19,7 @@ const EXITS: Readonly<Record<Scale, number>> = { full: 30, smoke: 2 };
 const EXIT_INTERVAL_MS = 300;
 const READERS = 100;
 const PUBLISHERS = 4;
-/** The number of assets in a message. The number is large enough for the pool to use a thread. */
+/** The number of assets in a message. This number is large enough for the pool to use a thread. */
 const ASSETS = 40;
 const SEND_INTERVAL_MS = 100;
 const TICK_MS = 20;

@@ -41,7 +41,7 @@ export class NodeReader {
     while (!this.#isOver) {
       const { service } = this.node;
       const startMs = performance.now();
-      // The poll may fail, because the node may be stopped at any time.
+      // The poll may fail, because the check may stop the node at any time.
       const foundNs =
         service && (await this.#values.poll(service.port, SYMBOLS, `${this.node.number}`).catch(() => 0n));
       if (foundNs !== undefined && foundNs > newestNs) {
@@ -72,8 +72,8 @@ export class NodeReader {
 }
 
 /**
- * A publisher that connects to another node when its own node has ended. The publisher keeps the updates that were
- * acknowledged as durable.
+ * A publisher that connects to another node when its own node has ended. The publisher records the updates that were acknowledged as
+ * durable.
  */
 export class RoamingPublisher {
   readonly #publisher: number;
@@ -125,7 +125,7 @@ export class RoamingPublisher {
     return this.#socket !== undefined && this.#at === this.#home;
   }
 
-  /** Closes a connection to any other node, so that the publisher connects to its preferred node. */
+  /** Closes a connection to any other node. The publisher then connects to its preferred node. */
   goHome(): void {
     if (!this.isHome) this.#socket?.close();
   }

@@ -13,10 +13,7 @@ import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
 
-/**
- * The check with all faults that a cluster must withstand. The check runs three real message servers, two aggregators and
- * two edges.
- */
+/** The check with all faults that a cluster must withstand. The check runs three real message servers, two aggregators and two edges. */
 export const cluster: Check = {
   name: 'cluster',
   title: 'a cluster whose nodes and message servers die, stop and are cut off, under load',

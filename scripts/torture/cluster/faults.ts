@@ -10,13 +10,13 @@ export interface SilenceLimits {
   readonly log: number;
 }
 
-/** A step of a fault: an action, and the nodes whose clients are not checked, because the action is on these nodes. */
+/** A step of a fault: an action, and the nodes whose clients the check ignores, because the action affects these nodes. */
 export interface Step {
   readonly name: string;
   readonly limits?: SilenceLimits;
   readonly except: readonly TortureNode[];
   act(): Promise<void>;
-  /** The nodes whose clients are checked separately, with separate limits. */
+  /** The nodes whose clients the check measures separately, with separate limits. */
   readonly apart?: {
     readonly name: string;
     readonly nodes: readonly TortureNode[];
@@ -30,17 +30,15 @@ export type Fault = (cluster: TortureCluster) => Promise<readonly Step[]>;
 /** The limits after the loss of a node. The other nodes need the lease of one second. */
 const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
 /**
- * The limits after the loss of a message server. If the lost server led the log, the other servers elect a leader, which takes 4
- * to 9 s.
+ * The limits after the loss of a message server. If the lost server led the log, the other servers elect a leader, which takes 4 to 9 s.
  */
 const SERVER: SilenceLimits = { stream: 500, log: 10_000 };
-/** The limits during a cut. The tickseal nodes behind the cut reach neither the other nodes nor the log. */
+/** The limits during a cut. The nodes behind the cut reach neither the other nodes nor the log. */
 const CUT: SilenceLimits = { stream: 1_500, log: 10_000 };
 const PLANNED: SilenceLimits = { stream: 300, log: 300 };
 /**
- * The limits behind a cut. A node connects to another server when the log is silent for 4 s, and then reads the log. Until the
- * servers have noticed the cut, they may send the node's request to the server that is cut off. The node then asks again after 2
- * s.
+ * The limits behind a cut. A node connects to another server when the log is silent for 4 s, and then reads the log. Until the servers
+ * have detected the cut, they may send the node's request to the unreachable server. The node then repeats its request after 2 s.
  */
 const BEHIND: SilenceLimits = { stream: 1_500, log: 10_000 };
 const LINK_CUT_MS = 15_000;
@@ -119,7 +117,7 @@ const serverCutOff: Fault = async (cluster) => {
   }
   const leader = await cluster.leader();
   const { server } = leader;
-  // The leader moves the log's lead within some seconds.
+  // The servers move the lead of the log within some seconds.
   await until('another server leads the log', async () => (await leadingServer(cluster)) !== server);
   const behind = cluster.nodes.filter((node) => node.server === server);
   return [
@@ -171,8 +169,8 @@ const linkCut: Fault = async (cluster) => {
   const other = (server + 1) % cluster.servers.urls.length;
   return [
     {
-      // This step has no limits. Nodes at the two servers do not receive each other's messages, and may have to wait until the
-      // end of the cut.
+      // This step has no limits. Nodes at the two servers do not receive each other's messages, and may have to wait until the end of the
+      // cut.
       name: "one link of the log's raft leader cut 15 s",
       except: [],
       async act() {
@@ -201,9 +199,7 @@ const serversStopped: Fault = async ({ servers }) => [
   },
 ];
 
-/**
- * Sets the clocks of the aggregators an hour apart. After this fault the nodes are not ready, so this fault is the last fault.
- */
+/** Sets the clocks of the aggregators an hour apart. After this fault, the nodes are not ready, so this fault is the last fault. */
 export const clocksApart: Fault = async (cluster) => {
   const leader = await cluster.leader();
   const standby = cluster.standby(leader);
@@ -244,7 +240,7 @@ async function restart(node: TortureNode): Promise<void> {
   await node.untilReady();
 }
 
-/** Starts a node with a wrong clock. Such a node is never ready, so the wait gives it time to read the log. */
+/** Starts a node with a wrong clock. Such a node is never ready, so the function waits for some time while the node reads the log. */
 async function startAnHourOff(node: TortureNode): Promise<void> {
   await node.start();
   await pause(5_000);

@@ -15,8 +15,8 @@ import { SeenValues, type StrangerOptions, StrangerPublisher, StrangerReader } f
 import { canRecord, SyncedFiles } from './synced_files.js';
 
 /**
- * The check with the faults of Jepsen's analysis of NATS: damaged files, lost power, paused and removed servers. Clients and the reader
- * of the log share no code with the service.
+ * The check with the faults of Jepsen's analysis of NATS: damaged files, lost power, paused and removed servers. The clients and the
+ * reader of the log share no code with the service.
  */
 export const jepsen: Check = {
   name: 'jepsen',
@@ -48,7 +48,7 @@ async function measure(scale: Scale, { minutes, only }: Sizes) {
   const endMs = performance.now() + (minutes ?? MINUTES[scale]) * 60_000;
   for (let round = 0; round === 0 || performance.now() < endMs; round++) {
     const run = await JepsenRun.start(binary, random, totals, STEADY_MS[scale]);
-    // The first round has each fault once, the next ones any faults, until a cluster stops.
+    // The first round has each fault once. The next rounds have random faults, until a cluster stops.
     for (const fault of round === 0 ? faults : any(faults, random)) {
       if (round > 0 && performance.now() > endMs) break;
       if (!(await run.suffer(fault))) break;
@@ -112,7 +112,7 @@ class Totals {
   }
 }
 
-/** A cluster, until it stops or the check is over. */
+/** A cluster, until the cluster stops or the check is over. */
 class JepsenRun {
   readonly #scene: Scene;
   readonly #totals: Totals;
@@ -180,7 +180,7 @@ class JepsenRun {
       `  ${name}: ${details}; ${isReady ? 'ready' : 'not ready'} after ${tookMs.toFixed(0)} ms\n`,
     );
     if (isReady) {
-      // The next fault may be on another server. It must find a majority of sound copies.
+      // The next fault may affect another server. Before it, a majority of servers must have sound copies.
       await until('all servers have the log', () => this.#isCopied(), COPIED_MS_MAX).catch(() => {
         this.#totals.copiesMissing++;
         process.stderr.write('    a server does not get a copy of the log\n');
@@ -190,14 +190,14 @@ class JepsenRun {
     }
     const reasons = await this.#unready();
     for (const reason of reasons) process.stderr.write(`    ${reason}\n`);
-    // A reason names what happened to the log. That the log is being read is none.
+    // Some reasons say that the log is damaged. The reason that a node is still reading the log does not count.
     this.#isStopped = reasons.some((reason) => /log (has lost|lacks)|of the log|stream/.test(reason));
     if (this.#isStopped) this.#totals.stopped++;
     else this.#totals.stuck++;
     return false;
   }
 
-  /** Ends all clients, and compares their acknowledgements with the log, as each server has it. */
+  /** Ends all clients, and compares their acknowledgements with the log on each server. */
   async finish(): Promise<void> {
     const { cluster } = this.#scene;
     const totals = this.#totals;
@@ -242,7 +242,7 @@ class JepsenRun {
     return (await logCopies(urls[0]!)) === urls.length;
   }
 
-  /** Returns the reasons of the nodes that are not ready. */
+  /** Returns the reasons why nodes are not ready. */
   async #unready(): Promise<string[]> {
     const reasons = this.#scene.cluster.nodes.map(async ({ number, service }) => {
       if (service === undefined) return `node ${number} does not run`;

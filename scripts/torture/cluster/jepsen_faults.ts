@@ -6,15 +6,15 @@ import type { SyncedFiles } from './synced_files.js';
 /** The cluster on which a fault acts. */
 export interface Scene {
   readonly cluster: TortureCluster;
-  /** The record of synced bytes of each server. */
+  /** The records of synced bytes, one for each server. */
   readonly files: readonly SyncedFiles[];
-  /** Returns a number from 0 to 1, without 1. */
+  /** Returns a random number: at least 0 and below 1. */
   readonly random: () => number;
 }
 
 export interface JepsenFault {
   readonly name: string;
-  /** Acts, and resolves with the details when every process runs again. */
+  /** Executes the fault, and resolves with its details when every process runs again. */
   readonly act: (scene: Scene) => Promise<string>;
 }
 
@@ -25,7 +25,9 @@ const DAMAGED_MS = 3_000;
 const PAUSED_MS = 8_000;
 const PARTS: readonly StoredPart[] = ['the log', "the log's raft group"];
 
-/** The faults of Jepsen's analysis of NATS 2.12, and others of their kind. Each of them is on a minority of the servers, or is a loss of power. */
+/**
+ * The faults of Jepsen's analysis of NATS 2.12, and similar faults. Each fault affects a minority of the servers, or is a loss of power.
+ */
 export const JEPSEN_FAULTS: readonly JepsenFault[] = [
   stopped('block truncated', (dir, random) => truncate(dir, pick(PARTS, random), random)),
   stopped('bit flipped in the middle', (dir, random) => flip(dir, pick(PARTS, random), 'middle', random)),
@@ -83,7 +85,7 @@ export const JEPSEN_FAULTS: readonly JepsenFault[] = [
       await servers.signal(paused, 'SIGSTOP');
       await servers.signal(killed, 'SIGKILL');
       await pause(PAUSED_MS * (0.25 + scene.random()));
-      // Either may come back first.
+      // The two servers may return in either order.
       const isPausedFirst = scene.random() < 0.5;
       if (isPausedFirst) await servers.signal(paused, 'SIGCONT');
       await Promise.all([servers.start(killed), isPausedFirst || pause(1_000)]);
@@ -103,7 +105,7 @@ export const JEPSEN_FAULTS: readonly JepsenFault[] = [
   },
 ];
 
-/** Damages the files of a server that does not run. */
+/** Damages the files of a stopped server. */
 function stopped(what: string, damage: Damage): JepsenFault {
   return {
     name: `${what}, server stopped`,
@@ -118,7 +120,7 @@ function stopped(what: string, damage: Damage): JepsenFault {
   };
 }
 
-/** Damages the files of a running server, which later reads them at a start. */
+/** Damages the files of a running server. The server reads these files at a later start. */
 function running(what: string, damage: Damage): JepsenFault {
   return {
     name: `${what}, server running`,

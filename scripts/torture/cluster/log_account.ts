@@ -75,8 +75,7 @@ export class LogAccount {
       const { input, seen } = decodeAcceptedInput(bytes);
       const name = `${toHex(publisherKey)} ${symbol}`;
       this.inputs.add(`${name} ${input.timestampNs}`);
-      // Only the newest of several waiting updates is written. The record has the times of the earlier
-      // updates.
+      // The node writes only the newest of several waiting updates. The record contains the times of the earlier updates.
       const updates = seen?.updates ?? [];
       for (let at = 0; at < updates.length; at += SEEN_FIELDS)
         this.inputs.add(

@@ -8,10 +8,7 @@ export function withLogin(servers: NatsServers): string[] {
   return servers.urls.map((url) => url.replace('://', `://${servers.credentialsOf(1)}@`));
 }
 
-/**
- * Returns the server that leads the log, as an index from 0 for `n1`, `n2` and so on. Returns `undefined` while no server
- * leads.
- */
+/** Returns the server that leads the log, as an index from 0 for `n1`, `n2` and so on. Returns `undefined` while no server leads. */
 export async function logLeader(servers: readonly string[]): Promise<number | undefined> {
   for (const server of servers) {
     const answer = await askLog(server, '$JS.API.STREAM.INFO.TS_MAIN_LOG').catch(() => '');
@@ -62,9 +59,9 @@ const ANSWER_MS_MAX = 2_000;
 const INBOX = '_INBOX.aggregator.log_leader';
 
 /**
- * Asks a server in the protocol of NATS, which consists of lines of text.
+ * Sends a request to a server in the protocol of NATS, which consists of lines of text.
  * @param server a URL with the user and password of an aggregator, from {@link withLogin}
- * @throws Error when there is no answer
+ * @throws Error when the server does not answer
  */
 export function askLog(server: string, subject: string, request = ''): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -27,7 +27,7 @@ const READY_MS_MAX = 120_000;
 export class TortureNode {
   readonly number: number;
   readonly clock: WallClock;
-  /** The proxies by message server. The proxy with a connection is in use. */
+  /** The proxies by message server. The node uses the proxy that has a connection. */
   readonly proxies: readonly TcpProxy[];
   readonly #file: string;
   service: ServerProcess | undefined;
@@ -67,8 +67,8 @@ export class TortureNode {
   }
 
   /**
-   * Starts the service. A node whose message servers do not answer at its start ends. Such a node is then started again,
-   * as a supervisor would do.
+   * Starts the service. A node ends if no message server answers at its start. The method then starts the node again, as a supervisor
+   * would.
    */
   #startService(): Promise<ServerProcess> {
     const options = { nodeOptions: this.clock.nodeOptions, isQuiet: true };
@@ -99,7 +99,7 @@ export class TortureNode {
 export interface TortureClusterOptions {
   /** The program of the message servers. */
   readonly binary: string;
-  /** True: the servers sync each record before they acknowledge it. */
+  /** True when the servers must sync each record before they acknowledge the record. */
   readonly syncAlways?: boolean;
   readonly wrapper?: NatsServersOptions['wrapper'];
 }
@@ -213,13 +213,13 @@ async function prepareNode(number: number, dir: string, servers: NatsServers): P
   const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
   const { file } = writeConfig({ signatureType: 'evm', assets: ASSETS, publishers: PUBLISHERS }, dir);
   const streamKeyFile = join(dir, 'stream.hex');
-  // The key begins with a zero byte, so it is below the order of the curve.
+  // The key begins with a zero byte, so the key is below the order of the curve.
   writeFileSync(streamKeyFile, `00${randomBytes(31).toString('hex')}`, { mode: 0o600 });
   const config = JSON.parse(readFileSync(file, 'utf8'));
   const isAggregator = number <= AGGREGATORS;
   config.keys = { ...(isAggregator ? config.keys : {}), stream: { file: streamKeyFile } };
   config.ingest = { max_past: '4h' };
-  // The threshold is so low that every change of a price is signed.
+  // With this low threshold, the service signs every change of a price.
   for (const asset of config.assets) asset.delta_percent = 0.000001;
   const credentials = join(dir, 'nats.creds');
   writeFileSync(credentials, servers.credentialsOf(number), { mode: 0o600 });

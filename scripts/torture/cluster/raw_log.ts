@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 /**
- * The content of the log, read and judged without the code of the product: the protocol of NATS, the bytes of the flatbuffers and the
- * rules of the log are written here again.
+ * The content of the log, read and judged without the code of the product. This file implements the protocol of NATS, the bytes of the
+ * flatbuffers and the rules of the log a second time.
  */
 export interface RawLog {
   readonly first: number;
@@ -20,7 +20,7 @@ const AT_ONCE = 64;
 const ANSWER_MS_MAX = 5_000;
 const ANSWERS = '_INBOX.aggregator.raw_log';
 
-/** Reads the whole log from the server that leads it. @throws Error when no server answers */
+/** Reads the whole log from the leading server. @throws Error when no server answers */
 export async function readRawLog(server: string): Promise<RawLog> {
   const client = await RawClient.connect(server);
   try {
@@ -169,7 +169,7 @@ class Judge {
     const inputSize = 4 + content.readUInt32LE(0);
     this.#updates.add(`${name} ${Table.root(content.subarray(4)).uint64(1)}`);
     if (inputSize >= content.length) return;
-    // The record of a publisher's newest update also has the times of the updates before it.
+    // The record of a publisher's newest update also contains the times of the earlier updates.
     const seen = Table.root(content.subarray(inputSize + 4));
     const nanos = seen.uint32s(4);
     for (const [i, second] of seen.uint32s(3).entries())
@@ -193,7 +193,7 @@ class Judge {
   }
 }
 
-/** A table of a flatbuffer. Fields are numbered in the order of the schemas `wire.fbs` and `record.fbs`. */
+/** A table of a flatbuffer. The numbers of fields follow the order in the schemas `wire.fbs` and `record.fbs`. */
 class Table {
   readonly #buffer: Buffer;
   readonly #at: number;
@@ -249,7 +249,7 @@ class Table {
     });
   }
 
-  /** Returns the place of a field, or `undefined` when it is absent. */
+  /** Returns the offset of a field, or `undefined` when the field is absent. */
   #place(field: number): number | undefined {
     const vtable = this.#at - this.#buffer.readInt32LE(this.#at);
     const slot = 4 + 2 * field;
@@ -258,7 +258,7 @@ class Table {
     return offset === 0 ? undefined : this.#at + offset;
   }
 
-  /** Returns the place to which a field points. */
+  /** Returns the offset to which a field points. */
   #target(field: number): number | undefined {
     const at = this.#place(field);
     return at === undefined ? undefined : at + this.#buffer.readUInt32LE(at);

@@ -5,7 +5,7 @@ import { filesIn } from './synced_files.js';
 /** Parts of a message server's stored data. */
 export type StoredPart = 'the log' | "the log's raft group";
 
-/** The number of bytes at the end of a file that count as its end: the last records. */
+/** The number of bytes at the end of a file that can contain the last records. */
 const END_BYTES = 512;
 
 /**
@@ -57,7 +57,7 @@ export function removeSnapshots(dir: string, groups: 'all groups' | '_meta_'): s
   return files.length === 0 ? undefined : `${files.length} snapshots of ${groups} removed`;
 }
 
-/** Returns the newest file with messages, if it has any. */
+/** Returns the newest file with messages, if the part has such a file. */
 function newestBlock(dir: string, part: StoredPart): string | undefined {
   const isOf = (file: string) => {
     const path = file.split(sep);

@@ -4,12 +4,13 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as secp256k1 from '@noble/secp256k1';
 import WebSocket from 'ws';
 
-// Clients that know only the public documents: plain sockets, JSON and signatures of a library. They share no code with the service.
+// Clients that use only the public documents: plain sockets, JSON and signatures of a library. The clients share no code with the
+// service.
 
 secp256k1.hashes.sha256 = sha256;
 secp256k1.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
 
-/** A node as a stranger sees it. The port is `undefined` while the process does not run. */
+/** A node from the view of an external client. The port is `undefined` while the process does not run. */
 export interface StrangerNode {
   readonly number: number;
   readonly port: () => number | undefined;
@@ -32,12 +33,12 @@ const UNIT = 10n ** 18n;
 /** The age of the first update. The service of the check accepts updates of the last four hours. */
 const AGE_NS = 3_600n * NS_PER_SECOND;
 
-/** A publisher that asks for durable answers, and goes to the next node when its connection ends. */
+/** A publisher that requests durable answers. When its connection ends, the publisher connects to the next node. */
 export class StrangerPublisher {
   readonly #options: StrangerOptions;
   readonly #nodes: readonly StrangerNode[];
   readonly #secretKey: Uint8Array;
-  /** The address of the key, in hex. */
+  /** The address of the publisher's key, in hex. */
   readonly key: string;
   #at: number;
   #socket: WebSocket | undefined;
@@ -46,7 +47,7 @@ export class StrangerPublisher {
   #isOver = false;
   readonly #timer: NodeJS.Timeout;
   readonly #pending = new Map<string, string>();
-  /** The updates that were acknowledged as durable: `key symbol timestamp`. */
+  /** The durable updates, in the form `key symbol timestamp`. */
   readonly acknowledged = new Set<string>();
   refused = 0;
   errors = 0;
@@ -102,10 +103,10 @@ export class StrangerPublisher {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
     const count = this.#count++;
     const symbol = this.#options.symbols[count % this.#options.symbols.length]!;
-    // The updates of a minute have timestamps within a record's window of two seconds, so the log names each of them.
+    // The updates of a minute have timestamps within a record's window of two seconds, so the log contains each of them.
     this.#timestampNs += NS_PER_MS;
     const timestampNs = this.#timestampNs;
-    // Each update has another price, and most are signed, because they move by more than the smallest move.
+    // Each update has another price. The service signs most of them, because they move by more than the smallest move.
     const price = 100n * UNIT + BigInt(count % 1_000) * (UNIT / 1_000n);
     this.#pending.set(String(count), `${this.key} ${symbol} ${timestampNs}`);
     this.#socket.send(
@@ -164,10 +165,10 @@ export class SeenValues {
     if (this.#note(`aggregate of ${symbol} by ${key} at ${timestamp}`, value)) this.aggregates++;
   }
 
-  /** @param payload r, s, v, and then: taxonomy ID, time, and for each asset its ID and value */
+  /** @param payload the bytes in order: r, s, v, taxonomy ID, time, and the ID and value of each asset */
   payload(node: number, payload: Buffer): void {
     const body = payload.subarray(65);
-    // Each node signs with a key of its own.
+    // Each node signs with a separate key.
     const under = `payload of node ${node} at ${body.readBigUInt64BE(2)}`;
     if (!this.#note(under, body.toString('base64'))) return;
     this.payloads++;
@@ -243,7 +244,7 @@ export class StrangerReader {
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
     });
     if (response.status !== 200) return;
-    // Times are larger than the integers of JSON.parse, so they become texts.
+    // The code changes times to texts, because they are larger than the integers of JSON.parse.
     const text = (await response.text()).replace(/"timestamp":(\d+)/g, '"timestamp":"$1"');
     const { data } = JSON.parse(text) as { data: Record<string, LatestAnswer> };
     for (const [symbol, { service_signed_price: signed }] of Object.entries(data)) {

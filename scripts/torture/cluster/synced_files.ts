@@ -15,25 +15,26 @@ export function canRecord(): boolean {
 
 const CALLS = 'openat,write,pwrite64,writev,pwritev,ftruncate,fsync,fdatasync,renameat,renameat2,unlinkat';
 
-/** The state of a file: how much of it was written, and how much of that is on the disk for certain. */
+/** The state of a file: its size, and the size that is certainly on disk. */
 interface Written {
   size: number;
   synced: number;
 }
 
 /**
- * Records which bytes of a server's files are synced, so that a loss of power can be played: the bytes that no `fsync` covered are
- * gone. The server runs under strace. Names of files and overwritten bytes are kept, which a disk may do as well.
+ * Records which bytes of a server's files are synced. With this record, the check can simulate a loss of power: bytes without an `fsync`
+ * are lost. The server runs under strace. The simulation keeps names of files and overwritten bytes, which is also possible on a real
+ * disk.
  */
 export class SyncedFiles {
   readonly #dir: string;
   readonly #pipe: string;
   #files = new Map<string, Written>();
-  /** The open files whose writes are synced at once, by number. */
+  /** The numbers of the open files whose writes are synced at once. */
   #syncedHandles = new Set<string>();
-  /** The offsets of handles that write without an offset. */
+  /** The offsets of handles that write without an explicit offset. */
   #offsets = new Map<string, number>();
-  /** The calls that have begun in a thread, and the sizes at the beginning of an `fsync`. */
+  /** The unfinished calls by thread. The next field has the sizes at the beginning of an `fsync`. */
   #begun = new Map<string, string>();
   #syncing = new Map<string, number>();
   #ended = Promise.resolve();
@@ -46,19 +47,19 @@ export class SyncedFiles {
     execFileSync('mkfifo', [this.#pipe]);
   }
 
-  /** Begins to record, and returns the command that starts the server. All files count as synced now. */
+  /** Begins to record, and returns the command that starts the server. All present files count as synced. */
   command(): readonly string[] {
     this.#files = new Map(filesIn(this.#dir).map((file) => [file, synced(statSync(file).size)]));
     this.#syncedHandles = new Set();
     this.#offsets = new Map();
     this.#begun = new Map();
     this.#syncing = new Map();
-    // A pipe that this process opened itself would hold one of its few threads for files.
+    // If this process opened the pipe itself, the pipe would block one of the few threads for files.
     const { stdout } = spawn('cat', [this.#pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
     const reader = createInterface({ input: stdout });
     reader.on('line', (line) => this.#take(line));
     this.#ended = new Promise((resolve) => reader.once('close', resolve));
-    // With -D the server stays the child of this process, and strace ends with the server.
+    // With -D, the server stays the child of this process, and strace ends with the server.
     return [
       'strace',
       '-D',
@@ -78,8 +79,8 @@ export class SyncedFiles {
   }
 
   /**
-   * Cuts each file after its synced bytes. The server has ended before.
-   * @param kept the share of the other bytes that had reached the disk, from 0 to 1
+   * Cuts each file after its synced bytes. The server must have ended before this call.
+   * @param kept the share of the other bytes that reached the disk, from 0 to 1
    * @returns the number of lost bytes
    */
   async cut(kept: () => number): Promise<number> {
