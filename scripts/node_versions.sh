@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs the fast tests on other versions of Node, as `node_versions.sh 22 24 26`, which is also the default. Compile before. The builds of
+# Runs the fast tests on other versions of Node. Default: `node_versions.sh 22 24 26`. Compile before. The builds of
 # uWebSockets.js for Node 22 and 24 need the glibc of Debian 13, so the tests run in a Debian 13 that debootstrap makes; Node comes from its
-# packages on npm. Both are kept in a folder of the user outside the repository. A version for which uWebSockets.js has no build runs the
-# tests that open no listener. Where this cannot be done the script says so in one line that begins with `skipped`, and succeeds.
+# packages on npm. Both are in a folder of the user outside the repository. A version for which uWebSockets.js has no build runs the
+# tests that open no listener. If the tests cannot run, the script prints one line that begins with `skipped`, and succeeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -37,7 +37,7 @@ if [[ ! -d $debian ]]; then
   mv -T "$work" "$debian"
 fi
 
-# In namespaces of their own the mounts end with the processes. The project has the same path inside.
+# In separate namespaces, the mounts end with the processes. The project has the same path inside.
 inside='
   set -euo pipefail
   debian=$1 project=$2 bin=$3 cache=$4

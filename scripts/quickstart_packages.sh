@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fetches the packages of the quickstarts in Python, Go and Rust, with the commands of their page, and compiles them. Prints the folder of
-# each language. The folders are in a cache of the user outside the repository, and a test runs the quickstarts with them. A language
-# that is missing on this machine, or whose packages cannot be fetched, is left out. With --prepared the script fetches nothing.
+# each language. The folders are in a cache of the user outside the repository, and a test runs the quickstarts with them. The script
+# skips a language that is missing on this machine, or whose packages cannot be fetched. With --prepared the script fetches nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

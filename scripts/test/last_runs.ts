@@ -4,8 +4,8 @@ import { hasChanged } from './light_tests.js';
 import type { FileTime } from './times.js';
 
 /**
- * The path of the file that stores, for each test, the start of the last run that the test passed, in milliseconds since 1970. The names
- * of tests are those in {@link FileTime}.
+ * The path of a file with the start of the last passed run of each test, in milliseconds since 1970. The names of tests are those in
+ * {@link FileTime}.
  */
 const LAST_RUNS = `${DIST}test/last_runs.json`;
 

@@ -110,7 +110,7 @@ class ClusterTorture {
     return [...this.#timings(), ...this.#counts(log, crashes)];
   }
 
-  /** Sends publishers back to their preferred nodes after a fault, so that each node has publishers. */
+  /** Sends publishers back to their preferred nodes after a fault. Each node then has publishers again. */
   async #goHome(): Promise<void> {
     const nodes = this.#cluster.nodes.filter(({ service }) => service !== undefined);
     const away = this.#publishers.filter(({ isHome, home }) => !isHome && nodes.includes(home));

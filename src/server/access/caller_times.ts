@@ -98,7 +98,7 @@ export class CallerTimes {
 
 interface HashedName {
   readonly hash: bigint;
-  /** The first place of the name's bucket. */
+  /** The index of the first word of the name's bucket. */
   readonly first: number;
 }
 

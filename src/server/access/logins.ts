@@ -130,10 +130,7 @@ export class Logins {
     return caller instanceof Token ? tokens.isValid(caller, scope) : publishers.isValid(caller);
   }
 
-  /**
-   * Returns the hash of the token in a header. The header may contain the token itself or its base64; a known token needs no
-   * decoding.
-   */
+  /** Returns the hash of the token in a header. The header may contain the token as plain text or as base64. */
   #hashOf(sent: string): string {
     const hash = hashOf(sent);
     if (this.#options.tokens.has(hash)) return hash;

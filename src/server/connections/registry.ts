@@ -50,8 +50,8 @@ class RegisteredConnection implements ConnectionOwner {
 }
 
 /**
- * The open WebSockets of a thread. The registry decides which sockets may open, counts them, and closes all of them or those
- * of a caller.
+ * The open WebSockets of a thread. The registry decides which sockets may open, and counts the sockets. It can close all sockets, or the
+ * sockets of a caller.
  */
 export class ConnectionRegistry {
   readonly #entries = new Map<Caller, RegisteredConnection[]>();

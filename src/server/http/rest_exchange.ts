@@ -49,8 +49,8 @@ export interface RestResponse {
   /** The caller whose rate of requests paid for this request; absent when no rate paid. */
   readonly payer?: string;
   /**
-   * The answer of a route that must wait. The status and the body of the later answer replace those of this response; the headers
-   * of this response come first. The promise does not reject.
+   * The answer of a route that must wait. The status and the body of the later answer replace the status and the body of this response.
+   * The later headers follow the headers of this response. The promise does not reject.
    */
   readonly later?: Promise<LateAnswer>;
 }

@@ -26,8 +26,8 @@ const EXPOSED =
   'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow, Link';
 
 /**
- * The methods and headers that a page may send. The values are equal for every path, so that a page can read the 404 of an unknown
- * path.
+ * The methods and headers that a page may send. The values are equal for every path, because a page must also be able to read the 404 of
+ * an unknown path.
  */
 const PREFLIGHT_HEADERS: RestResponse['headers'] = [
   ['Access-Control-Allow-Methods', 'GET'],

@@ -160,7 +160,7 @@ class InstantReader {
     return 'damaged';
   }
 
-  /** Returns the error of an answer with an asset whose state is unknown. */
+  /** Returns the error of an answer, if the state of an asset in the answer is unknown. */
   async #fault(found: ReadonlyMap<WantedName, Instant>, atNs: bigint): Promise<RouteError | undefined> {
     const symbolsOf = (state: Instant) =>
       [...found].filter(([, one]) => one === state).map(([{ symbol }]) => symbol);

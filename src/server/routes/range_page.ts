@@ -28,7 +28,7 @@ export interface RangePage {
 /** The number of aggregates that the service reads for an answer, as a multiple of the answer's maximum number of rows. */
 const READ_FACTOR = 10;
 
-/** Does a piece of work in turn with other requests. */
+/** Executes work in turn with other requests. */
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
@@ -74,7 +74,7 @@ class RowCounter {
   rows = 0;
   /** The time at which the answer ends. */
   endNs: bigint | undefined;
-  /** Makes the error for a lost range at which an answer without rows ends. */
+  /** Makes the error for a lost range. An answer ends at this range if the answer has no rows before it. */
   lost: ((toNs: bigint) => DamagedRange) | undefined;
   readonly #everyNs: bigint | undefined;
   readonly #rowsMax: number;

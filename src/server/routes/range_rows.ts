@@ -25,7 +25,7 @@ export interface RowWriter {
 export interface RowSource {
   readonly blocks: AsyncIterable<PastBlock>;
   readonly everyNs: bigint | undefined;
-  /** Does a piece of work in turn with other requests. */
+  /** Executes work in turn with other requests. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
   readonly pay: PayRows;
 }

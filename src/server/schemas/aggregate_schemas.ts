@@ -4,7 +4,7 @@ import { ERROR_TYPE, REQUEST_TYPES } from '../../wire/stream.js';
 import { traceId } from './message_schemas.js';
 import { aggregatedSignedPrice, assetId } from './value_schemas.js';
 
-// The messages of `/evm/subscribe` and `/stark/subscribe`, like those of `message_schemas.ts`.
+// The messages of `/evm/subscribe` and `/stark/subscribe`. `message_schemas.ts` has the messages of the other paths.
 
 const [SUBSCRIBE, UNSUBSCRIBE] = REQUEST_TYPES;
 

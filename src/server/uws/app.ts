@@ -26,8 +26,8 @@ export interface OpenPort {
 }
 
 /**
- * The cipher suites of TLS 1.2: those with forward secrecy and authenticated encryption (Mozilla's intermediate list without
- * DHE). Suites with CBC have had padding attacks. TLS 1.3 has only suites of this kind.
+ * The cipher suites of TLS 1.2 with forward secrecy and authenticated encryption (Mozilla's intermediate list without DHE). Suites with
+ * CBC have had padding attacks. TLS 1.3 has only suites with both properties.
  */
 const CIPHERS = ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305']
   .flatMap((suite) => [`ECDHE-ECDSA-${suite}`, `ECDHE-RSA-${suite}`])

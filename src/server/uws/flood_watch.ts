@@ -24,7 +24,7 @@ const BUSY_MIN = 0.5;
 const IDLE_CHECK_MS = 1_000;
 const BUSY_CHECK_MS = 250;
 /**
- * The number of checks without a busy loop after which the watch ends. The watch continues for this time, because a flood may
+ * The number of checks without a busy loop after which the watch stops counting. Until then the watch continues, because a flood may
  * return.
  */
 const QUIET_CHECKS_MAX = 240;

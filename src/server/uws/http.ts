@@ -15,7 +15,7 @@ export interface RestHost {
   readonly refused: { checked(request: RestRequest, response: RestResponse): RestResponse };
 }
 
-/** Serves all paths except those of WebSockets. @param turns the budget that all requests of the thread share */
+/** Serves all paths except the paths of WebSockets. @param turns the budget that all requests of the thread share */
 export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused }: RestHost): void {
   const unread = new UnreadAnswers();
   app.any('/*', (res, req) => {

@@ -1,4 +1,4 @@
-/** The environment variable that names the hash of a build of uWebSockets.js that the operator trusts. */
+/** The name of an environment variable. The variable contains the hash of a build of uWebSockets.js that the operator trusts. */
 export const UWS_SHA256_VARIABLE = 'TICKSEAL_UWS_SHA256';
 
 /** The properties of a machine that decide which native add-ons run. */

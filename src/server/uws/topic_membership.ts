@@ -1,8 +1,8 @@
 import { Roster } from '../../fair/roster.js';
 
 /**
- * The fields in which a socket stores the only topic that it can be in. The socket has these fields itself, so that
- * membership needs no additional memory.
+ * The fields in which a socket stores its topic. A socket is in at most one topic. The socket itself has these fields, which saves memory
+ * for each membership.
  */
 export interface TopicMember {
   /** The socket's index in the roster of its topic. */
