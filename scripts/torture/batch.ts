@@ -25,7 +25,7 @@ const SHOWN_MAX = 10;
 /** The number of batches between two turns of the event loop. */
 const BATCHES_PER_TURN = 100;
 
-/** A signature and the verdict of a batch. The verdict may be `false` for a valid signature whose points meet in an addition. */
+/** A signature and the verdict of a batch. A batch may refuse a valid signature if points are equal in one of its additions. */
 interface Case extends Signed {
   readonly isDoubtful?: boolean;
 }

@@ -23,7 +23,7 @@ export interface SourcesTiming {
 }
 
 const TIMING: SourcesTiming = { checkMs: 10_000, tableMs: 500 };
-/** The control characters that clear a terminal and begin at its top. */
+/** The control characters that clear a terminal and move its cursor to the top. */
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 /** The number of the newest warnings under the table. */
 const SHOWN_WARNINGS_MAX = 5;

@@ -21,7 +21,7 @@ export function toKeySource({ file, env }: KeyOfFile): KeySource {
 }
 
 /**
- * Converts the keys of one use. A key without `until` ends when the next key begins. A key without `from` begins when the previous key
+ * Converts the keys for one purpose. A key without `until` ends when the next key begins. A key without `from` begins when the previous key
  * ends.
  */
 export function readKeyPlan(keys: KeysOfFile): KeyPlan {

@@ -43,7 +43,7 @@ const utcTime = z.string({ error: TIME_EXPECTED }).transform((text, context) => 
   return timeNs ?? z.NEVER;
 });
 
-/** The largest number of keys of one use. */
+/** The largest number of keys for one purpose. */
 const KEYS_MAX = 8;
 const timedKeys = z
   .array(

@@ -29,7 +29,7 @@ export interface LoginOptions {
   readonly failures: RateLimiter;
   /** The times at which a token or publisher key was last used from a client address. All threads share these times. */
   readonly familiar: CallerTimes;
-  /** The time until which a client address may be above its limit. All threads share this word. */
+  /** The time until which a client address may be above its limit. All threads share the memory of this time. */
   readonly limitedUntilNs: BigInt64Array;
   /** Called when the service refused a login. */
   readonly onRefused: (reason: RefusedLogin) => void;

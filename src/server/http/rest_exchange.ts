@@ -24,7 +24,7 @@ export interface RestRequest {
   readonly preflightMethod?: string | undefined;
   /** The subprotocols that a request for a WebSocket offers. */
   readonly protocols?: readonly string[] | undefined;
-  /** The last `Accept-Encoding` header. `ifNoneMatch` is the last `If-None-Match` header. */
+  /** The last `Accept-Encoding` header. The next field has the last `If-None-Match` header. */
   readonly acceptEncoding?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
   /** True when the request announces a body. */

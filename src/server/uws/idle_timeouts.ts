@@ -22,7 +22,7 @@ export interface IdleTimed {
 
 /** Distinguishes silent connections in the middle of a message from connections that have sent nothing. */
 export interface Silence<C> {
-  /** Called by each check with the connections that have not answered a ping yet. */
+  /** Receives the connections that have not answered a ping yet. Each check calls this method. */
   findAll(connections: readonly C[]): void;
   /** @returns `undefined` when the answer is unknown */
   hasOnlyOpened(connection: C): boolean | undefined;
