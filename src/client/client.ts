@@ -44,7 +44,7 @@ export class Client extends StreamClient {
   }
 
   /**
-   * Reads the newest aggregate of each asset, and checks every signature in it.
+   * Reads the newest aggregate of each asset, and checks every signature in the aggregates.
    * @param symbols the symbols; at most the number that the service allows in a request, by default 100
    * @returns symbol to aggregate; assets that have no price are left out
    * @throws UnverifiedError when a check fails
@@ -58,7 +58,7 @@ export class Client extends StreamClient {
   }
 
   /**
-   * Reads the aggregates that were in force at the end of a UNIX second, and checks every signature in them.
+   * Reads the newest aggregate of each asset at the end of a UNIX second. Checks every signature in the aggregates.
    * @param second UNIX seconds, of the last 10 minutes
    * @returns symbol to aggregate; assets that had no price at that second are left out
    * @throws RefusedError when no asset had a price at that second, and the errors of `latest`
@@ -72,11 +72,12 @@ export class Client extends StreamClient {
   }
 
   /**
-   * Reads the aggregates that were in force at an instant, as they were signed then, and checks every signature in them. The prices of old
-   * aggregates may lack the publishers' prices; then only the service's signature is checked.
+   * Reads the newest aggregate of each asset at an instant, and checks every signature in the aggregates. An old aggregate may lack the
+   * publishers' prices. The client then checks only the service's signature.
    * @param timestampNs UNIX nanoseconds, at most now; the service keeps aggregates for 90 days by default
    * @returns symbol to aggregate; assets that had no price at that instant are left out
-   * @throws RefusedError when no asset had a price then, with `keptFromNs` when nothing so old is kept, and the errors of `latest`
+   * @throws RefusedError when no asset had a price then, with `keptFromNs` when the service keeps nothing that old, and the errors of
+   * `latest`
    */
   at(
     symbols: readonly string[],
@@ -87,11 +88,12 @@ export class Client extends StreamClient {
   }
 
   /**
-   * Reads every aggregate of an asset that was signed in a time range, as it was signed, oldest first, and checks its signatures. Reads no
-   * more than is taken from the iterator, asks for the next part of a long range, and continues where it was after a lost connection.
+   * Reads every aggregate of an asset that the service signed in a time range, oldest first. Checks the signatures of each aggregate.
+   * Requests a long range in parts, while the caller iterates. After a lost connection the iterator continues at the same place.
    * @returns an async iterator, for `for await`; each price's `timestampNs` is the time of its signature
    * @throws LostRangeError when the service has lost prices of the range
-   * @throws RefusedError with `keptFromNs` when `from` is before what is kept, and the errors of `latest`
+   * @throws RefusedError with `keptFromNs` when `from` is earlier than the oldest price that the service keeps, and the errors of
+   * `latest`
    * @throws UnreachableError when no service answers after several attempts
    */
   range(symbol: string, query: RangeQuery): AsyncGenerator<AggregatePrice, void, undefined> {

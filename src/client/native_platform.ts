@@ -6,7 +6,7 @@ import type { Platform } from './connect/platform.js';
 
 /**
  * Returns Node's platform with the service's own curves.
- * @param verifyEvm verifies the signatures of ranges, and may do so on other threads. Default: on the calling thread
+ * @param verifyEvm verifies the signatures of ranges, on other threads if wanted. Default: on the calling thread
  */
 export function nativePlatform(verifyEvm?: VerifyEvm): Platform {
   let verifier: LineVerifier | undefined;
@@ -15,7 +15,7 @@ export function nativePlatform(verifyEvm?: VerifyEvm): Platform {
     curves: nativePriceCurves,
     recoverAddress: nativeRecoverAddress,
     verifyLines(lines) {
-      // The tables take 19 MB, so they are made with the first range.
+      // The tables take 19 MB, so the first range makes the tables.
       verifier ??= new LineVerifier(verifyEvm ?? verifyHere());
       return verifier.verify(lines);
     },

@@ -1,4 +1,4 @@
-/** The keys that a service announces, followed from a pinned root or key, for Node and browsers. */
+/** The announced keys of a service, for Node and browsers. The keys follow a chain from a pinned root or key. */
 
 export type { ChainList, ChainPlace } from '../model/announcement_chain.js';
 export type { AnnouncedList, AnnouncedSigner, SignerKind } from '../wire/announcement.js';

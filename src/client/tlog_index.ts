@@ -1,4 +1,4 @@
-/** The verifier of proofs that a public log has a price, for Node and browsers. It needs no other part of the client. */
+/** The verifier of proofs that a public log contains a price, for Node and browsers. The verifier needs no other part of the client. */
 
 export type { BatchEntry } from '../tlog/batch_entry.js';
 export { type VerifyEd25519, verifyByWebCrypto } from '../tlog/ed25519.js';

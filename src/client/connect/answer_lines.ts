@@ -3,14 +3,14 @@ import type { FetchResponse } from './platform.js';
 import { errorOf } from './refusal.js';
 import { bare, type RestService } from './rest_service.js';
 
-/** The longest line that is accepted, in characters. An aggregate with a hundred inputs takes a tenth of it. */
+/** The largest accepted length of a line, in characters. An aggregate with a hundred inputs has a tenth of this length. */
 const LINE_LENGTH_MAX = 1_000_000;
 
 declare const TextDecoder: new () => {
   decode(bytes?: Uint8Array, options?: { readonly stream: boolean }): string;
 };
 
-/** The lines of an answer, and its header `Link`. Lines that arrive together come together. */
+/** The lines of an answer, and the answer's header `Link`. The iterator returns lines that arrive together as one list. */
 export interface LineAnswer {
   readonly lines: AsyncIterable<readonly string[]>;
   readonly link: string | undefined;
@@ -48,8 +48,8 @@ async function* linesUntilLost(
 
 /**
  * Reads the lines of a body while it arrives.
- * @param waiting called before each wait for the body; it returns the function to call after the wait
- * @throws RangeError for a line that is too long, or that has no end
+ * @param waiting called before each wait for the body; returns the function to call after the wait
+ * @throws RangeError for a line that is too long, or for a last line without a newline
  */
 async function* responseLines(
   response: FetchResponse,
@@ -66,7 +66,7 @@ async function* responseLines(
 }
 
 async function* responseTexts(response: FetchResponse, waiting: () => () => void): AsyncIterable<string> {
-  // A function for requests that was given by the user may return whole texts only.
+  // The user's own `fetch` function may return whole texts only.
   if (!response.body) {
     yield await response.text();
     return;
@@ -82,7 +82,7 @@ async function* responseTexts(response: FetchResponse, waiting: () => () => void
     }
     yield decoder.decode();
   } finally {
-    // A body that is not read to its end would keep its connection.
+    // Without this call, a partly read body would keep its connection open.
     reader.cancel().catch(() => {});
   }
 }

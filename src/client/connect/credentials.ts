@@ -7,7 +7,7 @@ export interface Credentials {
 
 /** The source of credentials. */
 export interface Login {
-  /** Returns credentials for the next connection. @throws RefusedConnection when the service refused to give them. */
+  /** Returns credentials for the next connection. @throws RefusedConnection when the service refused to give credentials. */
   credentials(): Promise<Credentials>;
   /** Handles a refused token. @returns true if the next credentials may differ. */
   renew(): boolean;

@@ -123,7 +123,10 @@ export class ProtocolError extends TicksealError {
   }
 }
 
-/** An error for a price that the service has signed, and that its public log denies: the log has another value there, or none. */
+/**
+ * An error for a price that the service signed but that the service's public log contradicts. The log has another price at this place,
+ * or no price.
+ */
 export class EquivocationError extends TicksealError {
   /** The name of the class. The name stays the same when a bundler renames the class. */
   override readonly name = 'EquivocationError';
@@ -135,7 +138,7 @@ export class EquivocationError extends TicksealError {
     /** The symbol of the price. */
     readonly symbol: string,
     statement: string,
-    /** The text of an evidence file. `tickseal log verify` proves it to anybody, without the service. */
+    /** The text of an evidence file. Anybody can check the evidence with `tickseal log verify`, without the service. */
     readonly evidence: string,
   ) {
     super(`${url}: ${statement}`);

@@ -2,7 +2,7 @@ import { UnreachableError } from './errors.js';
 import type { Platform } from './platform.js';
 import type { RestService } from './rest_service.js';
 
-/** The time for which the client asks a service last, after this service did not answer. */
+/** The time for which the client puts a service at the end of the order, after this service did not answer. */
 const AVOID_MS = 30_000;
 /** The time after which the client asks the next service too, if a service has not answered. */
 const HEDGE_DELAY_MS = 1_000;
@@ -14,8 +14,8 @@ export class FirstAnswer {
   readonly #services: readonly RestService[];
   readonly #platform: Platform;
   /**
-   * The last time, in UNIX milliseconds, at which a service did not answer, or at which a service that was asked later
-   * answered first.
+   * The last failure of each service, in UNIX milliseconds. A failure is a missing answer, or an answer after the answer of a service
+   * that the client asked later.
    */
   readonly #failedAtMs = new Map<RestService, number>();
 
@@ -25,9 +25,9 @@ export class FirstAnswer {
   }
 
   /**
-   * Asks the next service if a service cannot be reached or takes long. A refusal is an answer too. The first answer ends the
-   * other requests.
-   * @param request must only read, because several services may handle it
+   * Asks the next service if a service cannot be reached or takes long. A refusal is an answer too. The first answer ends the other
+   * requests.
+   * @param request must only read, because several services may handle the request
    * @throws the error of `request` for the answering service, or UnreachableError when no service answers
    */
   ask<T>(request: (service: RestService) => Promise<T>): Promise<T> {
@@ -78,7 +78,7 @@ export class FirstAnswer {
     return [...this.#services].sort((one, other) => failedAtMs(one) - failedAtMs(other));
   }
 
-  /** Records that a service answered. The services that were asked before it are slow. */
+  /** Records that a service answered. The services that the client asked before this service are slow. */
   #overtook(service: RestService, asked: Iterable<RestService>): void {
     this.#failedAtMs.delete(service);
     for (const slow of asked) {

@@ -28,9 +28,8 @@ export class Liveness {
   #cancel: () => void = () => {};
 
   /**
-   * @param quietMs the silence after which the connection is probed; the check notices the silence after at most twice this
-   * time
-   * @param staleAfterMs the time after which the connection is stale, if given; the connection is then probed after 2 / 5 of
+   * @param quietMs the silence after which the connection is probed; the check notices the silence after at most twice this time
+   * @param staleAfterMs the time after which the connection is stale, if given; the client then probes the connection after 2 / 5 of
    * this time
    */
   constructor(schedule: Schedule, quietMs: number, staleAfterMs: number | undefined, events: LivenessEvents) {
@@ -40,7 +39,7 @@ export class Liveness {
     this.#events = events;
   }
 
-  /** Begins to watch a connection that is up. */
+  /** Starts the checks of an open connection. */
   start(): void {
     this.#hasHeard = false;
     this.#cancel = this.#schedule(() => this.#look(), this.#quietMs);

@@ -9,12 +9,12 @@ import type { OpenConnection, SocketLike } from './socket_like.js';
 export interface Platform {
   /** Returns UNIX milliseconds. */
   readonly nowMs: () => number;
-  /** Returns milliseconds from any time, by a clock that nobody sets. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly steadyMs: () => number;
   readonly schedule: Schedule;
   /**
-   * Runs a function after the client has received all data that arrived by now. The client can then drop outdated frames of a
-   * backlog before it verifies them. Browsers run the function at once, because a worker verifies large amounts there.
+   * Runs a function after the client has read all data that already arrived. The client can then drop outdated frames of a backlog
+   * before it verifies them. Browsers run the function at once, because a worker verifies large amounts there.
    */
   readonly afterReceiving: (run: () => void) => void;
   readonly fetch: Fetch;
@@ -31,7 +31,8 @@ export interface Platform {
   /** Recovers the signers of aggregates. Default: plain JavaScript. */
   readonly recoverAddress?: RecoverAddress | undefined;
   /**
-   * Verifies lines of a range together. Lines that it cannot verify, and all lines without this function, are verified one by one.
+   * Verifies lines of a range together. The client verifies one by one each line that this function cannot verify, and all lines on a
+   * platform without this function.
    */
   readonly verifyLines?: VerifyLines | undefined;
 }
@@ -39,13 +40,13 @@ export interface Platform {
 /** Returns the aggregates of the lines; `undefined` for a line that could not be verified. */
 export type VerifyLines = (lines: readonly string[]) => Promise<readonly (SignedLine | undefined)[]>;
 
-/** An EVM aggregate whose hashes, Merkle root and signatures are right, and so are those of its inputs. */
+/** An EVM aggregate whose hashes, Merkle root and signatures are correct. The hashes and signatures of the inputs are correct too. */
 export interface SignedLine {
   readonly texts: AggregateLine;
   readonly price: bigint;
   readonly timestampNs: bigint;
   readonly signedAtNs: bigint;
-  /** The inputs; `undefined` when they are no longer kept. */
+  /** The inputs; `undefined` when the service has removed the inputs. */
   readonly inputs:
     | readonly (PricedInput & { readonly timestampNs: bigint; readonly externalAssetId: string })[]
     | undefined;
@@ -70,9 +71,9 @@ export interface FetchResponse {
   readonly headers: { get(name: string): string | null };
   /** Reads the whole body as text. */
   text(): Promise<string>;
-  /** Reads the whole body as bytes. If it is absent, no evidence is made of a price that the public log denies. */
+  /** Reads the whole body as bytes. Without this method, the client makes no evidence of a price that the public log contradicts. */
   arrayBuffer?(): Promise<ArrayBuffer>;
-  /** The body, to be read while it arrives. If it is absent, `range` reads each answer as a whole. */
+  /** The body as a stream. If the body is absent, `range` reads each answer as a whole. */
   readonly body?:
     | { getReader(): { read(): Promise<{ done: boolean; value?: Uint8Array }>; cancel(): Promise<void> } }
     | null

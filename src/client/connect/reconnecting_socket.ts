@@ -41,10 +41,7 @@ export interface Down {
   readonly final: boolean;
 }
 
-/**
- * The shortest delay. The first attempt follows after half of this delay to all of it; each further attempt waits up to twice
- * as long.
- */
+/** The shortest delay. The first attempt follows after 50 to 100 % of this delay; each further attempt waits up to twice as long. */
 const RECONNECT_DELAY_MS_MIN = 250;
 const RECONNECT_DELAY_MS_MAX = 10_000;
 /**
@@ -73,8 +70,8 @@ export interface SocketEvents {
 }
 
 /**
- * A WebSocket that reconnects after a loss, with bounded and jittered delays. Messages are not kept while there is no
- * connection. A connection on which nothing arrives any more also counts as lost.
+ * A WebSocket that reconnects after a loss, with bounded and jittered delays. Messages are not kept while there is no connection. A
+ * silent connection also counts as lost.
  */
 export class ReconnectingSocket {
   readonly #url: string;
@@ -125,7 +122,7 @@ export class ReconnectingSocket {
     return this.#isOpen;
   }
 
-  /** Bytes that were sent to the socket and have not left this machine. */
+  /** The number of bytes in the socket's send buffer. */
   get bufferedBytes(): number {
     return this.#socket?.bufferedAmount ?? 0;
   }

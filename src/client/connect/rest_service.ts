@@ -54,7 +54,7 @@ export class RestService {
 
   /**
    * Asks for a path like {@link get}, and returns an answer of any status.
-   * @param read reads the body, now or later. `waiting` bounds a wait for more of it
+   * @param read reads the body, now or later; `waiting` limits each wait for more of the body
    */
   async ask<Body>(path: string, read: BodyReader<Body>, mayRenew = true): Promise<RestAnswer<Body>> {
     const token = await this.#tokens.token();
@@ -153,13 +153,13 @@ export class RestService {
       throw new UnreachableError(this.url, reason, bare(path));
     } finally {
       cancel();
-      // The first answer ends other requests, and not its own body.
+      // The first answer ends the other requests, but this body is still read.
       this.#end?.removeEventListener('abort', stop);
     }
   }
 }
 
-/** @param waiting called before each wait for the body; it returns the function to call after the wait */
+/** @param waiting called before each wait for the body; returns the function to call after the wait */
 type BodyReader<Body> = (response: FetchResponse, waiting: () => () => void) => Promise<Body>;
 
 export interface RestAnswer<Body> {

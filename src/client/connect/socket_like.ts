@@ -1,6 +1,6 @@
 /** The part of the WebSocket interface that is used. The sockets of browsers and of the package `ws` have this part. */
 export interface SocketLike {
-  /** The bytes that were sent to the socket and have not left yet. */
+  /** The number of bytes in the send buffer. */
   readonly bufferedAmount: number;
   /** Called when the connection is up. */
   onopen: ((event: never) => void) | null;
@@ -15,7 +15,7 @@ export interface SocketLike {
   /** Starts the closing handshake. */
   close(code?: number): void;
   /**
-   * Sends a ping of the protocol. The package `ws` has this method. Browsers do not have it, so the client sends a ping
+   * Sends a ping of the protocol. The package `ws` has this method. Browsers do not have this method, so the client sends a ping
    * message there.
    */
   ping?(): void;

@@ -4,7 +4,7 @@ export class TokenSource {
   #token: Promise<string | undefined> | undefined;
   /** The result of {@link #token}; `undefined` while a new token is requested. */
   #current: string | undefined;
-  /** The token that a service refused last. */
+  /** The last token that a service refused. */
   #refused: string | undefined;
 
   constructor(token: string | undefined, getToken: (() => string | Promise<string>) | undefined) {

@@ -47,7 +47,7 @@ export interface TaxonomyEvent {
   readonly taxonomy: Taxonomy;
 }
 
-/** A time for which a stream may lack ticks, because none of its connections was up. */
+/** A time in which a stream may have missed ticks, because all of its connections were down. */
 export interface GapEvent {
   /** The symbols of the stream. */
   readonly symbols: readonly string[];
@@ -64,11 +64,11 @@ export interface ClientOptions {
    * services and takes each price from the service that sends it first. A request takes the first answer.
    */
   readonly urls: string | readonly string[];
-  /** The access token, as it was issued. Default: no token, so that only methods without a login work. */
+  /** The access token, as issued. Default: no token; then only methods without a login work. */
   readonly token?: string | undefined;
   /**
-   * A function that returns the token, instead of `token`. The client calls it before the first connection, and again after a
-   * service refused the token. Default: none, so that the token never changes.
+   * A function that returns the token, instead of `token`. The client calls the function before the first connection, and again after a
+   * service refused the token. Default: none; then the token never changes.
    */
   readonly getToken?: (() => string | Promise<string>) | undefined;
   /**
@@ -77,7 +77,7 @@ export interface ClientOptions {
    * client calls it for each payload and each aggregate.
    */
   readonly signers: SignerSource;
-  /** The service's own oracle ID, 5 ASCII characters. Default: none, so that no Stark aggregate is verified. */
+  /** The service's own oracle ID, 5 ASCII characters. Default: none; then the client verifies no Stark aggregates. */
   readonly oracleId?: string | undefined;
   /** Milliseconds, at least 100, after which a silent connection is replaced. Default: 4 to 5.5 s, by channel. */
   readonly staleAfterMs?: number | undefined;
@@ -98,21 +98,22 @@ export interface ClientOptions {
    */
   readonly fetch?: Fetch | undefined;
   /**
-   * Looks up a sample of the received prices in the public log of the service: each price of the sample becomes a `logged` event, or an
-   * `error` event: an {@link EquivocationError} when the log denies the price. Only for {@link createClient}. Default: none.
+   * Looks up a sample of the received prices in the public log of the service. Each price of the sample causes a `logged` event or an
+   * `error` event. The error is an {@link EquivocationError} when the log contradicts the price. Only for {@link createClient}.
+   * Default: none.
    */
   readonly log?: LogOptions | undefined;
 }
 
-/** The events of a client, by name. {@link Client} passes them to the listeners that were added by `on`. */
+/** The events of a client, by name. {@link Client} passes each event to the listeners that `on` added. */
 export type ClientEvents = {
   /** A connection came up or was lost. */
   readonly state: StateEvent;
   /** A payload of a stream was verified, or failed. The ticks of the payload follow. */
   readonly report: ReportEvent;
   /**
-   * A stream was without a connection and may have missed ticks; its first tick after the gap follows. On a fixed channel no event
-   * comes when no tick lies between both times. On `real_time` each time without a connection is a gap.
+   * A stream was without a connection and may have missed ticks. The stream's first tick after the gap follows. On a fixed channel the
+   * client emits no event when no tick lies in the gap. On `real_time` each time without a connection is a gap.
    */
   readonly gap: GapEvent;
   /** A stream has read the taxonomy. Later ticks belong to its assets. */

@@ -1,6 +1,6 @@
 /**
- * The time for which the connections of a stream have brought its prices, by the times of the payloads. A connection covers the time
- * from its first payload to its last one, so a gap between the connections of all services may have cost prices.
+ * The times that the connections of a stream have covered. A connection covers the time from its first payload to its last payload.
+ * Prices of a time that no connection covered may be missing.
  */
 export class Coverage {
   readonly #intervalNs: bigint;
@@ -12,14 +12,14 @@ export class Coverage {
 
   /**
    * @param intervalNs the interval of the channel; 0 on `real_time`
-   * @param onGap called with the last time before a gap and the first time after it
+   * @param onGap called with the last time before a gap and the first time after the gap
    */
   constructor(intervalNs: bigint, onGap: (fromNs: bigint, toNs: bigint) => void) {
     this.#intervalNs = intervalNs;
     this.#onGap = onGap;
   }
 
-  /** Notes a payload of a service. @returns true for the first one of a connection */
+  /** Records a payload of a service. @returns true for the first payload of a connection */
   seen(service: number, lastNs: bigint): boolean {
     const known = this.#up.get(service);
     if (known !== undefined) {
@@ -31,7 +31,7 @@ export class Coverage {
     return true;
   }
 
-  /** Notes that the connection of a service was lost. */
+  /** Records that the connection of a service was lost. */
   lost(service: number): void {
     const lost = this.#up.get(service);
     if (lost === undefined) return;
@@ -44,7 +44,7 @@ export class Coverage {
   #judge(toNs: bigint): void {
     const fromNs = this.#endNs;
     if (fromNs === undefined || toNs <= fromNs) return;
-    // On a fixed channel each payload belongs to a tick, and nothing is missing between two ticks in a row.
+    // On a fixed channel each payload belongs to a tick, and two consecutive ticks have no gap.
     const interval = this.#intervalNs;
     if (interval > 0n && toNs / interval - fromNs / interval <= 1n) return;
     this.#endNs = toNs;

@@ -42,7 +42,7 @@ export interface FrameAsset {
   readonly quality?: StreamedQuality;
 }
 
-/** The facts about the inputs of an asset's newest signed aggregate. No signature covers them in a stream. */
+/** The facts about the inputs of an asset's newest signed aggregate. In a stream no signature covers these facts. */
 export interface StreamedQuality extends PriceQuality {
   /** The time at which the service signed that aggregate, in UNIX nanoseconds. */
   readonly signedAtNs: bigint;
@@ -72,7 +72,7 @@ export interface PongReply {
   readonly type: typeof PONG_TYPE;
 }
 
-/** The notice that assets of the connection ended or returned, or that, from the next frame on, their IDs mean other assets. */
+/** The notice that assets of the connection ended or returned, or that their IDs mean other assets from the next frame on. */
 export interface TaxonomyNotice {
   readonly type: typeof TAXONOMY_TYPE;
   /** The former IDs of subscribed assets that ended. */
@@ -96,7 +96,7 @@ export type Message = Frame | SubscriptionReply | PongReply | TaxonomyNotice | E
  */
 const TIMESTAMP = /(?<!\\)"ts":\s*(\d+)/;
 
-/** The times of qualities, as {@link TIMESTAMP}. */
+/** The digits of the times in qualities, for the same purpose as {@link TIMESTAMP}. */
 const QUALITY_TIMES = /((?<!\\)"(?:newest_input_age_ns|signed_at)":\s*)(-?\d+)(?=[,}\s])/g;
 
 /**

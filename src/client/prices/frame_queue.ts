@@ -7,7 +7,7 @@ export interface WaitingPayload {
 }
 
 /**
- * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits. So
+ * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits. Therefore
  * the queue never holds more payloads than assets.
  */
 export class FrameQueue {

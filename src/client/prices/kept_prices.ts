@@ -8,13 +8,13 @@ import { parseExactJson } from '../verify/exact_json.js';
 import type { ClientContext } from './client_context.js';
 import { AggregatePrice, keptPriceOf } from './market_data.js';
 
-/** The number of forms that are remembered. A service has one for each key and number of inputs. */
+/** The largest number of forms in memory. A service has a form for each pair of a key and a number of inputs. */
 const FORMS_MAX = 1_000;
-/** The number of lines that are worth a message to another thread, and the time for which lines wait for others. */
+/** The number of lines that justifies a message to another thread, and the time for which lines wait for further lines. */
 const LINES_TOGETHER = 256;
 const JOIN_MS_MAX = 20;
 
-/** Lines, and the aggregates of those that were verified together. */
+/** Lines, and the aggregates of the lines that passed the common verification. */
 interface LinesToCheck {
   readonly lines: readonly string[];
   readonly signed: readonly (SignedLine | undefined)[];
@@ -28,9 +28,9 @@ interface PassedForm {
 }
 
 /**
- * Checks the aggregates of a range. Where the platform verifies lines together, the first aggregate of each form is checked one by one,
- * and the others by the same rules without a report on each check. A line that does not pass together is checked alone, so its error
- * names the check.
+ * Checks the aggregates of a range. If the platform verifies lines together, the client checks the first aggregate of each form alone.
+ * Further aggregates follow the same rules, without a report on each check. The client checks a line that fails again alone, so the
+ * line's error names the check.
  */
 export class KeptPrices {
   readonly #context: ClientContext;
@@ -43,7 +43,7 @@ export class KeptPrices {
   }
 
   /**
-   * Reads the aggregates in lines. The next lines are verified while the caller takes the aggregates of these.
+   * Reads the aggregates in lines. The client verifies the next lines while the caller takes the aggregates of the present lines.
    * @throws UnverifiedError when a check fails, and the errors of `parts`
    */
   async *read(
@@ -66,7 +66,7 @@ export class KeptPrices {
     try {
       return { lines, signed: verifyLines === undefined ? [] : await verifyLines(lines) };
     } catch {
-      // A thread that verifies may fail. Each line is then checked alone.
+      // A verifier thread may fail. The client then checks each line alone.
       return { lines, signed: [] };
     }
   }
@@ -107,7 +107,7 @@ export class KeptPrices {
 }
 
 /**
- * Joins short parts, which are cheaper together, until there are no more. Adds the error of `parts`, if any, to `faults`.
+ * Joins short parts until the parts end, because joined parts cost less. Adds the error of `parts`, if any, to `faults`.
  * @param steadyMs the clock: lines wait for others only for a moment
  */
 async function* joined(

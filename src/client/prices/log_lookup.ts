@@ -14,11 +14,11 @@ import { priceRange } from './price_range.js';
 import type { StreamedType } from './taxonomy.js';
 import type { Tick } from './tick.js';
 
-/** The pauses before the attempts: a checkpoint covers a price after half a minute by default, and later while witnesses are missing. */
+/** The pauses before the attempts: a checkpoint covers a price after 30 s by default, and later when witnesses are missing. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
-/** The longest delay that is waited for, whatever the service promises. */
+/** The longest wait for a proof. A promise of the service cannot exceed this wait. */
 const PROMISE_MS_MAX = 7_200_000;
-/** The time around a tick in which the aggregate with its price was signed. */
+/** The largest time between a tick and the signature of the aggregate with the tick's price. */
 const AROUND_NS = 2_000_000_000n;
 const NOT_FOUND = [404, 410];
 
@@ -36,15 +36,15 @@ export class LogLookup {
     this.#context = context;
   }
 
-  /** Abandons the prices that wait for their proof. */
+  /** Abandons all prices that wait for a proof. */
   close(): void {
     this.#isClosed = true;
     for (const end of this.#waiting) end();
   }
 
-  /** Looks up a price. Resolves when the outcome was told. @param signatureType the type that the stream of a tick asked for */
+  /** Looks up a price. Resolves after the event with the outcome. @param signatureType the signature type of the tick's stream */
   async lookUp(price: Tick, signatureType: StreamedType | undefined): Promise<void> {
-    // Nobody sends a token to a log, so that a page of any origin can read it.
+    // A request to a log carries no token, so a page of any origin can read the log.
     const service = new RestService(price.url, this.#context.platform, new TokenSource(undefined, undefined));
     const sinceMs = this.#context.platform.steadyMs();
     let reason = '';
@@ -82,7 +82,7 @@ export class LogLookup {
   }
 
   /**
-   * Reads the aggregate that a tick showed. A tick itself is in no log.
+   * Reads the aggregate with the price of a tick. The log contains aggregates and no ticks.
    * @throws ProtocolError when the service signed no aggregate with this price at about this time
    */
   async #aggregateOf(tick: Tick, streamed: StreamedType | undefined): Promise<AggregatePrice> {
@@ -92,7 +92,7 @@ export class LogLookup {
     const query = { signatureType: type as Exclude<StreamedType, 'both'> | undefined };
     const inForce = (await at(service, [symbol!], tick.timestampNs, query, trust))[symbol!];
     if (inForce?.price === tick.price) return inForce;
-    // The service signs an aggregate and a payload at the same time, so either may be the earlier one.
+    // The service signs an aggregate and a payload at the same time, so either time may be the earlier time.
     const span = { from: tick.timestampNs - AROUND_NS, to: tick.timestampNs + AROUND_NS };
     for await (const one of priceRange(this.#context, symbol!, { ...query, ...span }, false))
       if (one.price === tick.price) return one;
@@ -140,7 +140,7 @@ export class LogLookup {
   }
 }
 
-/** Reads the delay that a service promises; 0 when it promises none. */
+/** Reads the delay that a service promises; 0 when the service promises no delay. */
 async function promisedMs(service: RestService): Promise<number> {
   try {
     const { log } = JSON.parse(await service.get(REST_PATHS.signers)) as { log?: { max_delay?: unknown } };

@@ -1,12 +1,12 @@
-/** The option `log` of {@link createClient}: a sample of the received prices is looked up in the service's public log. */
+/** The option `log` of {@link createClient}: the client looks up a sample of the received prices in the service's public log. */
 export interface LogOptions {
-  /** The text of a policy file (C2SP tlog-policy): the log, the witnesses that you trust, and how many of them are a quorum. */
+  /** The text of a policy file (C2SP tlog-policy): the log, the trusted witnesses, and the number of witnesses that form a quorum. */
   readonly policy: string;
-  /** The share of the prices that are looked up, above 0 and at most 1. Default: 0.01. */
+  /** The share of the prices that the client looks up, above 0 and at most 1. Default: 0.01. */
   readonly sample?: number | undefined;
 }
 
-/** A price of the sample, which the public log has. */
+/** A price of the sample that the client found in the public log. */
 export interface LoggedEvent {
   /** The base address of the service that sent the price. */
   readonly url: string;
@@ -16,7 +16,7 @@ export interface LoggedEvent {
   readonly timestampNs: bigint;
   /** The name of the log. */
   readonly origin: string;
-  /** The number of the batch that has the price. */
+  /** The number of the batch that contains the price. */
   readonly batch: bigint;
   /** The witnesses that cosigned the checkpoint, by their names in the policy. */
   readonly cosigners: readonly string[];

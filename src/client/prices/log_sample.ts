@@ -7,10 +7,10 @@ import type { StreamedType } from './taxonomy.js';
 import type { Tick } from './tick.js';
 
 const SAMPLE_DEFAULT = 0.01;
-/** The prices that wait for their proof. Further prices are not looked up until one of them is done. */
+/** The largest number of prices that wait for a proof. The client looks up no further price while this many prices wait. */
 const WAITING_MAX = 64;
 
-/** Chooses a sample of the received prices, which are looked up in the public logs of their services. */
+/** Chooses a sample of the received prices, and looks up the sample in the public logs of the services. */
 export class LogSample {
   readonly #context: ClientContext;
   readonly #share: number;
@@ -29,8 +29,8 @@ export class LogSample {
   }
 
   /**
-   * Perhaps looks up a price.
-   * @param signatureType the type that the stream of a tick asked for
+   * Looks up a price with the probability of the sample.
+   * @param signatureType the signature type of the tick's stream
    */
   received(price: Tick, signatureType?: StreamedType): void {
     if (this.#count >= WAITING_MAX || Math.random() >= this.#share) return;
@@ -42,7 +42,7 @@ export class LogSample {
       });
   }
 
-  /** Abandons the prices that wait for their proof. */
+  /** Abandons all prices that wait for a proof. */
   async close(): Promise<void> {
     (await this.#lookup)?.close();
   }

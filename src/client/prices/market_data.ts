@@ -119,7 +119,7 @@ export function at(
   return aggregates(service, pathOf(REST_PATHS.at, parameters), trust, 'optional');
 }
 
-/** Checks an aggregate of the past. Its inputs may be absent. @throws UnverifiedError when a check fails */
+/** Checks an aggregate of the past. The inputs of the aggregate may be absent. @throws UnverifiedError when a check fails */
 export function keptPriceOf(
   service: RestService,
   symbol: string,
@@ -208,7 +208,7 @@ function priceOf(
   );
 }
 
-/** Returns the time at which an aggregate says it was signed; `undefined` for another form, which no check passes. */
+/** Returns the signature time that an aggregate states; `undefined` for an aggregate of another form, which fails every check. */
 function signedTimeOf(aggregate: unknown): bigint | undefined {
   try {
     return readAggregate(aggregate).service.timestampNs;

@@ -6,8 +6,8 @@ import { Tick } from './tick.js';
 import type { GappedStream, MissedTicks } from './unread_ticks.js';
 
 /**
- * Reads the aggregates that were signed in a gap as ticks, asset by asset, each ascending. An asset whose range cannot be read becomes an
- * `error` event, and the others follow.
+ * Reads the aggregates that the service signed in a gap, as ticks. The ticks of each asset are in ascending order, and the assets
+ * follow one another. An asset with an unreadable range causes an `error` event, and the next asset follows.
  */
 export async function* missedTicks(
   context: ClientContext,
@@ -15,7 +15,7 @@ export async function* missedTicks(
   { intervalMs, signatureType, wanted, lastPrices, isOpen }: GappedStream,
 ): MissedTicks {
   for (const symbol of symbols) {
-    // The service signs with the same trust what it streams, so the inputs need no check here.
+    // A live tick proves only the service's signature, so a missed tick needs no check of the inputs either.
     const query = { to: toNs, everyMs: intervalMs, detail: 'signature' as const };
     const [, type, name] = (signatureType === 'both' && /^(evm|stark) (.+)$/.exec(symbol)) || [
       '',
@@ -33,7 +33,7 @@ export async function* missedTicks(
         for await (const price of prices) {
           if (!wanted.has(symbol)) break;
           from = price.timestampNs + 1n;
-          // A change is signed shortly after its tick, so the first aggregates may have the price of the tick before the gap.
+          // The service signs a change shortly after the tick, so the first aggregates may have the price of the tick before the gap.
           if (price.price === last) continue;
           last = undefined;
           const { price: value, timestampNs, signer, verdict, status, url } = price;
@@ -43,7 +43,7 @@ export async function* missedTicks(
         from = undefined;
       } catch (error) {
         context.reportError(error as TicksealError);
-        // The service may be away again, and be back later.
+        // The service may be unreachable again and return later.
         if (!(error instanceof UnreachableError)) from = undefined;
       }
   }

@@ -12,25 +12,28 @@ export interface RangeQuery extends AssetQuery {
   readonly from: bigint;
   /** The UNIX nanosecond before which all signatures were made. Default: all until now, by the service's clock. */
   readonly to?: bigint | undefined;
-  /** The length of the intervals, in milliseconds, of which only the last aggregate is wanted. Default: all aggregates. */
+  /**
+   * The length of an interval, in milliseconds. The range then contains only the last aggregate of each interval. Default: all
+   * aggregates.
+   */
   readonly everyMs?: number | undefined;
   /**
-   * `signature` leaves out the publishers' prices: less to read and to check, and only the service's signature is verified. Default:
-   * `whole`.
+   * `signature` omits the publishers' prices. The client then verifies only the service's signature, so reads and checks cost less.
+   * Default: `whole`.
    */
   readonly detail?: 'signature' | 'whole' | undefined;
 }
 
-/** The number of attempts without a new row, and the waits between them. */
+/** The number of attempts without a new row, and the waits between these attempts. */
 const ATTEMPTS_MAX = 5;
 const FIRST_DELAY_MS = 250;
 /** The time after which other work of the program has a turn. */
 const TURN_MS = 10;
 const NS_PER_MS = 1_000_000n;
-/** The latest time that a service accepts. The service ends a range with such an end at its own time. */
+/** The latest time that a service accepts. The service ends a range with this end at its present time. */
 const LATEST_NS = 9n * 10n ** 18n;
 
-/** Reads a range: see `Client.range`. @param isSampled false to look up none of the prices in the public log */
+/** Reads a range: see `Client.range`. @param isSampled false to look up no price in the public log */
 export async function* priceRange(
   context: ClientContext,
   symbol: string,

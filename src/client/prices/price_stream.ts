@@ -33,17 +33,17 @@ export interface StreamOptions {
    */
   readonly maxAgeMs?: number | undefined;
   /**
-   * `true` to read what the stream missed, after each `gap` event: the aggregates that were signed in the gap, with `backfilled` set, asset by
-   * asset, each in the order of time and none twice. On a fixed channel one aggregate of each interval is read. Live ticks wait until then.
-   * The client's signers must contain the keys of aggregates. A part that cannot be read is an `error` event. Only for streams of
-   * {@link createClient}. Default: `false`.
+   * `true` to read the missed ticks after each `gap` event. The missed ticks are the aggregates that the service signed in the gap,
+   * with `backfilled` set. The ticks of each asset follow in the order of time, without repetitions. On a fixed channel the client
+   * reads one aggregate of each interval. Live ticks wait for the missed ticks. The client's signers must contain the keys of
+   * aggregates. An unreadable part causes an `error` event. Only for streams of {@link createClient}. Default: `false`.
    */
   readonly backfill?: boolean | undefined;
   /** A signal that ends the stream, like `close`. Default: none. */
   readonly signal?: AbortSignalLike | undefined;
 }
 
-/** The default of `maxAgeMs`: a time for clocks that are slightly wrong, and some intervals of the channel. */
+/** The default of `maxAgeMs`: an allowance for slightly wrong clocks, plus some intervals of the channel. */
 const MAX_AGE_MS = 10_000;
 const MAX_AGE_INTERVALS = 5;
 
@@ -58,7 +58,7 @@ export class PriceStream extends PulledStream<Tick> {
   readonly #merger: Merger;
   readonly #wanted: Set<string>;
   readonly #unread = new UnreadTicks();
-  /** The end of the newest gap whose ticks are read; older live ticks are among them. */
+  /** The end of the newest gap with a backfill. A live tick that is older than this time repeats a backfilled tick. */
   #backfilledNs = 0n;
   /** The symbols with which the stream was opened. If no service has one of these symbols, the stream ends. */
   readonly #first: ReadonlySet<string>;

@@ -105,10 +105,7 @@ export class Publisher {
     return this.#socket.isOpen;
   }
 
-  /**
-   * The bytes that were sent to the socket and have not left yet. A program that requests no answers reads this number before it
-   * sends more.
-   */
+  /** The number of bytes in the send buffer. A program that requests no answers reads this number before further messages. */
   get bufferedBytes(): number {
     return this.#socket.bufferedBytes;
   }

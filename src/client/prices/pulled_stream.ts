@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { AbortSignalLike } from '../connect/platform.js';
 
-/** The end and the waiting reader of an endless stream, for `for await`. A subclass has the values and what makes them. */
+/** The end and the waiting reader of an endless stream, for `for await`. A subclass holds the values and their source. */
 export abstract class PulledStream<Value> implements AsyncIterableIterator<Value> {
   #signal: AbortSignalLike | undefined;
   #failure: { readonly error: unknown } | undefined;
@@ -60,7 +60,7 @@ export abstract class PulledStream<Value> implements AsyncIterableIterator<Value
   }
 
   /**
-   * Waits for news, when there is no unread value.
+   * Waits for a change, when there is no unread value.
    * @returns true if the stream has ended
    * @throws the error of {@link fail}
    */

@@ -2,17 +2,19 @@ import type { Platform } from '../connect/platform.js';
 import type { Check } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 
-/** The share by which this machine's steady clock may be faster than the service's: cheap quartz errs by a tenth of it. */
+/**
+ * The largest relative drift between this machine's steady clock and the service's clock. Cheap quartz drifts by a tenth of this share.
+ */
 const DRIFT_SHARE_MAX = 0.0002;
 
 /**
- * The clock of a service, from the verified frames of one connection. The frame that arrived soonest after its time gives the
- * difference between that clock and the steady clock of this machine. So a wrong or changed clock of this machine makes no price
- * old, and a delayed frame is old.
+ * The clock of a service, from the verified frames of one connection. The frame with the shortest delay gives the difference between
+ * the service's clock and the steady clock of this machine. Therefore a wrong clock of this machine makes no price old, but a delay
+ * makes a frame old.
  */
 export class ServiceClock {
   readonly #platform: Pick<Platform, 'nowMs' | 'steadyMs'>;
-  /** The lead of the steady clock over the service's, and the time at which it was true. */
+  /** The lead of the steady clock over the service's clock, and the time of this measurement. */
   #aheadMs = Number.POSITIVE_INFINITY;
   #atMs = 0;
 
@@ -21,8 +23,8 @@ export class ServiceClock {
   }
 
   /**
-   * Notes that a frame of this time was verified. @returns its age in milliseconds, by the service's clock or by this machine's,
-   * if that is greater: only this machine's clock shows that all frames of a connection are old
+   * Records a verified frame with this time. @returns the frame's age in milliseconds: the larger of the ages by the service's clock
+   * and by this machine's clock. Only this machine's clock shows that all frames of a connection are old
    */
   verified(timestampNs: bigint): number {
     const { nowMs, steadyMs } = this.#platform;
@@ -34,7 +36,10 @@ export class ServiceClock {
     return Math.max(atMs - this.#aheadMs, nowMs()) - madeMs;
   }
 
-  /** Returns the report on a payload that was verified now. A payload above the age has failed: somebody may have kept it back. */
+  /**
+   * Returns the report on a payload that was verified now. A payload above the largest age fails, because an attacker may have delayed
+   * the payload.
+   */
   judge(report: PayloadReport, maxAgeMs: number): PayloadReport {
     if (report.verdict === 'failed') return report;
     const ageMs = this.verified(report.payload.timestampNs);
@@ -44,6 +49,6 @@ export class ServiceClock {
     return { ...report, verdict: 'failed', checks: [...report.checks, age] };
   }
 
-  /** Returns the present time of the service in UNIX milliseconds; only after a frame was verified. */
+  /** Returns the present time of the service in UNIX milliseconds. Call this function only after {@link verified}. */
   readonly nowMs = (): number => this.#platform.steadyMs() - this.#aheadMs;
 }

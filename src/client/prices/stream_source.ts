@@ -21,7 +21,7 @@ export interface SourceOptions {
   readonly signatureType: StreamedType | undefined;
   readonly maxAgeMs: number;
   readonly merger: Merger;
-  /** The symbols that the stream wants. Call {@link StreamSource.sync} after a change of them. */
+  /** The symbols that the stream wants. Call {@link StreamSource.sync} after each change of this set. */
   readonly wanted: ReadonlySet<string>;
 }
 
@@ -225,9 +225,7 @@ export class StreamSource {
     });
   }
 
-  /**
-   * Delivers the prices of a payload. If a payload does not fit the symbols, it waits once until the symbols were read again.
-   */
+  /** Delivers the prices of a payload. A payload that does not fit the symbols waits once for the next read of the symbols. */
   #place(reported: ReportedPayload, isSecondTime: boolean): void {
     const { report, hex } = reported;
     const { taxonomyId } = report.payload;
@@ -283,7 +281,7 @@ export class StreamSource {
     if (final) this.#end(new RefusedError(this.#url, httpStatus ?? 0, reason));
   }
 
-  /** Discards everything that was received so far. */
+  /** Discards all received payloads. */
   #leaveMapping(): void {
     this.#mapping += 1;
     this.#isVerifying = false;

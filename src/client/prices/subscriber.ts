@@ -17,8 +17,8 @@ export interface SubscriberOptions extends ConnectionOptions {
   /** Called after a lost connection is back and the service has confirmed the former subscriptions. */
   readonly onResubscribed?: ((assets: readonly number[]) => void) | undefined;
   /**
-   * Called when subscribed assets ended, with their former IDs, or returned, with their present IDs; and when, from the next frame
-   * on, IDs of the subscribed assets mean other assets.
+   * Called with the former IDs of subscribed assets that ended, and the present IDs of assets that returned. Also called when IDs of
+   * subscribed assets mean other assets from the next frame on.
    */
   readonly onTaxonomyChange?: ((ended: readonly number[], returned: readonly number[]) => void) | undefined;
   /** Called with an error message that answers no request of this client, or with a report of an unreadable frame. */
@@ -88,7 +88,7 @@ export class Subscriber {
     );
   }
 
-  /** The asset IDs that the service last confirmed, without those that it has ended since. */
+  /** The asset IDs that the service last confirmed, without the IDs that have ended since then. */
   get assets(): readonly number[] {
     return this.#assets;
   }

@@ -1,7 +1,7 @@
 import type { StreamedType } from './taxonomy.js';
 import { Tick } from './tick.js';
 
-/** Ticks that a stream missed, read while they are taken. */
+/** Ticks that a stream missed. The client reads each tick when the caller takes the tick. */
 export type MissedTicks = AsyncGenerator<Tick, undefined, undefined>;
 
 /** The stream that has a gap. */
@@ -17,12 +17,17 @@ export interface GappedStream {
   readonly isOpen: () => boolean;
 }
 
-/** The number of live ticks that wait one by one behind missed ticks. Later ones replace older ticks of their asset. */
+/**
+ * The largest number of live ticks that wait behind missed ticks without conflation. A later tick replaces the older ticks of its
+ * asset.
+ */
 const HELD_MAX = 10_000;
 /** The number of gaps whose missed ticks wait. A reader that is further behind misses the ticks of later gaps. */
 const MISSED_MAX = 100;
 
-/** The ticks that the reader of a stream has not read: missed ticks of a gap, the live ticks after them, and then the newest of each asset. */
+/**
+ * The unread ticks of a stream. The order is: the missed ticks of a gap, the live ticks after the gap, the newest tick of each asset.
+ */
 export class UnreadTicks {
   readonly #inOrder = new Set<Tick | MissedTicks>();
   #missed = 0;
@@ -55,7 +60,7 @@ export class UnreadTicks {
     this.#inOrder.add(ticks);
   }
 
-  /** Removes and returns the next tick, or returns the missed ticks that come next; they stay until {@link end}. */
+  /** Removes and returns the next tick. Missed ticks are returned but not removed; {@link end} removes the missed ticks. */
   take(): Tick | MissedTicks | undefined {
     const [first] = this.#inOrder;
     if (first !== undefined) {
@@ -67,7 +72,7 @@ export class UnreadTicks {
     return tick;
   }
 
-  /** Removes missed ticks that were read to their end. */
+  /** Removes missed ticks after the reader has read all of the missed ticks. */
   end(ticks: MissedTicks): void {
     if (this.#inOrder.delete(ticks)) this.#missed -= 1;
   }

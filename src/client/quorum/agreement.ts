@@ -2,7 +2,7 @@
 export interface AgreementRules {
   /** The number of operators that must agree. */
   readonly threshold: number;
-  /** The largest difference of two prices, in percent of the one that is closer to zero, times 10^18. */
+  /** The largest difference of two prices, in percent of the price closer to zero, times 10^18. */
   readonly maxSpread: bigint;
   /** The largest difference of the times of two prices. */
   readonly maxAgeNs: bigint;
@@ -16,20 +16,21 @@ export interface TimedPrice {
 
 /**
  * The reason why prices do not agree. `few`: there are fewer prices than the threshold. `spread`: no group reaches the threshold.
- * `split`: two groups without a common member reach it.
+ * `split`: two groups without a common member reach the threshold.
  */
 export type Disagreement = 'few' | 'spread' | 'split';
 
-/** 100 times 10^18. A literal, because bundlers leave it out where there is no quorum. */
+/** 100 times 10^18. The value is a literal, because a bundler can then remove an unused constant. */
 const PERCENT_SCALE = 100_000_000_000_000_000_000n;
 
 /**
  * Selects the prices that agree. A group is a set of prices of which any two are within the rules' spread and age of each other. The
- * largest group counts if it reaches the threshold. Of several largest groups the one whose prices differ least counts, because
- * then a price that only one of two honest prices agrees with moves the median by less than the honest prices differ. Further
- * ties go to the newer group, and then to the lower one.
+ * largest group counts if it reaches the threshold. Among several largest groups, the group with the smallest spread counts. A
+ * dishonest price that agrees with only one of two honest prices then moves the median by less than the difference of the honest
+ * prices. Further ties go to the newer group, and then to the group with lower prices.
  *
- * If the prices outside this group contain another one that reaches the threshold, nothing counts: nobody can tell which is right.
+ * If the prices outside this group contain a second group that reaches the threshold, no price counts, because nobody can tell which
+ * group is right.
  */
 export function agreeing<P extends TimedPrice>(
   prices: readonly P[],
@@ -42,27 +43,36 @@ export function agreeing<P extends TimedPrice>(
   return bestGroup(others, rules).length < rules.threshold ? group : 'split';
 }
 
-/** Returns the median price. Between two prices it is the middle, rounded toward zero, as in aggregates. */
+/**
+ * Returns the median price. For an even number of prices, the median is the mean of the two middle prices, rounded toward zero, as in
+ * aggregates.
+ */
 export function medianPrice(prices: readonly TimedPrice[]): bigint {
   const sorted = prices.map(({ price }) => price).sort(ascending);
   const upper = sorted[sorted.length >> 1]!;
   return sorted.length % 2 === 1 ? upper : (sorted[(sorted.length >> 1) - 1]! + upper) / 2n;
 }
 
-/** Returns the median time; the older one of two. So a single operator cannot make a price look younger or older than it is. */
+/**
+ * Returns the median time; for an even number of times, the older of the two middle times. A single operator therefore cannot change
+ * the apparent age of a price.
+ */
 export function medianTimeNs(prices: readonly TimedPrice[]): bigint {
   const sorted = prices.map(({ timestampNs }) => timestampNs).sort(ascending);
   return sorted[(sorted.length - 1) >> 1]!;
 }
 
-/** Tells whether two prices are within the spread. Two prices with different signs never are, because the spread is at most 100 %. */
+/**
+ * Tells whether two prices are within the spread. The result is false for two prices with different signs, because the spread is at
+ * most 100 %.
+ */
 export function isNear(one: bigint, other: bigint, maxSpread: bigint): boolean {
   const difference = absolute(one - other);
   const [first, second] = [absolute(one), absolute(other)];
   return difference * PERCENT_SCALE <= maxSpread * (first < second ? first : second);
 }
 
-/** Each group has a lowest price and an oldest time, so trying all pairs of them finds the best one. */
+/** Finds the best group. Each group has a lowest price and an oldest time, so the function tries all pairs of a price and a time. */
 function bestGroup<P extends TimedPrice>(prices: readonly P[], rules: AgreementRules): readonly P[] {
   let best: AgreeingGroup<P> | undefined;
   for (const { price: lowest } of prices) {

@@ -15,7 +15,7 @@ export interface OperatorStreamEvents {
   readonly onEnded: (error: unknown) => void;
 }
 
-/** The stream of one operator: its newest verified price and its newest fault, for each symbol of the stream. */
+/** The stream of one operator. The class holds the operator's newest verified price and newest fault for each symbol. */
 export class OperatorStream {
   readonly name: string;
   readonly #stream: PriceStream;
@@ -38,7 +38,7 @@ export class OperatorStream {
     this.#services = services;
     this.#events = events;
     this.#forget = this.#listen(client);
-    // Symbols with which a stream is opened end it when this operator does not have them.
+    // A stream ends when no service has its initial symbols. This stream must not end, so its symbols are added later.
     this.#stream = client.stream([], options);
     this.#stream.add(symbols);
     void this.#read();
@@ -106,7 +106,7 @@ export class OperatorStream {
       for (const symbol of blamed) if (symbols.has(symbol)) this.#faults.set(symbol, fault);
     };
     if (error instanceof UnverifiedError) {
-      // The symbols of an unreadable payload are unknown: the payload may have been for any of them.
+      // The symbols of an unreadable payload are unknown, so the fault applies to all symbols.
       blame(error.symbols.length === 0 ? symbols : error.symbols, faultOf(error));
     } else if (error instanceof UnknownAssetError) {
       blame(error.symbols, { verdict: 'unknown asset', reason: 'none of its services has the symbol' });

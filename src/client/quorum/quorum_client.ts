@@ -28,7 +28,7 @@ export type QuorumEvents = {
 
 /**
  * Client that reads and streams prices on which several operators agree. Each operator has its own keys, services and streaming IDs;
- * assets are matched by symbol. {@link createClient} makes one when its options have `quorum`.
+ * assets are matched by symbol. {@link createClient} makes a quorum client when the options contain `quorum`.
  */
 export class QuorumClient {
   readonly #operators: readonly OperatorClient[];
@@ -61,7 +61,7 @@ export class QuorumClient {
 
   /**
    * Streams the median prices of the assets with these symbols. While too few operators agree about a symbol, the stream delivers no
-   * price of it, and a `noQuorum` event says why.
+   * price of the symbol, and a `noQuorum` event gives the reason.
    * @throws TypeError when `symbols` is not a list of texts
    */
   stream(symbols: readonly string[], options: QuorumStreamOptions = {}): QuorumStream {
@@ -78,7 +78,7 @@ export class QuorumClient {
   }
 
   /**
-   * Reads the newest aggregates from all operators, and checks every signature in them.
+   * Reads the newest aggregates from all operators, and checks every signature in the aggregates.
    * @returns symbol to price; symbols about which too few operators agree are left out, and `noQuorum` events say why
    * @throws NoQuorumError when there is no price at all
    * @throws TypeError when `symbols` is not a list of texts
@@ -91,8 +91,8 @@ export class QuorumClient {
   }
 
   /**
-   * Reads the aggregates that were in force at an instant from all operators, as they were signed then, and checks their signatures. Ages
-   * count from that instant, and a price that is newer than it does not count.
+   * Reads the newest aggregates at an instant from all operators, and checks every signature in the aggregates. Ages count from that
+   * instant, and newer prices do not count.
    * @param timestampNs UNIX nanoseconds, at most now; a service keeps aggregates for 90 days by default
    * @returns symbol to price; symbols about which too few operators agree are left out, and `noQuorum` events say why
    * @throws NoQuorumError when there is no price at all

@@ -5,7 +5,10 @@ import { parseHexInteger } from '../verify/bytes.js';
 import { parseDecimalPrice } from '../verify/decimal_price.js';
 import type { AgreementRules } from './agreement.js';
 
-/** An operator of a quorum: the services that sign with its keys, and the login at them. The other options are those of a client. */
+/**
+ * An operator of a quorum. The options are the options of a client, plus a name. All services of an operator sign with the operator's
+ * keys.
+ */
 export interface QuorumOperator extends ClientOptions {
   /** The name of the operator in ticks and events, 1 to 64 characters. */
   readonly name: string;
@@ -13,13 +16,11 @@ export interface QuorumOperator extends ClientOptions {
 
 /** The operators whose prices are compared, and the rules for their agreement. */
 export interface QuorumOptions {
-  /** The operators, 2 to 16. Each has its own keys and services: no two may share a signer or an address. */
+  /** The operators, 2 to 16. Each operator has its own keys and services. Two operators must not share a signer or an address. */
   readonly operators: readonly QuorumOperator[];
   /** The number of operators that must agree, at least 2. Default: more than half of the operators. */
   readonly threshold?: number | undefined;
-  /**
-   * The largest difference of two prices that agree, in percent of the one that is closer to zero: 0 to 100. Default: 1.
-   */
+  /** The largest difference of two prices that agree, in percent of the price closer to zero: 0 to 100. Default: 1. */
   readonly maxSpreadPercent?: number | undefined;
   /**
    * The largest age of a price that counts, in milliseconds, and the largest difference of the times of two prices that agree. A time
@@ -39,11 +40,11 @@ export interface QuorumClientOptions
 export interface OperatorClient {
   readonly name: string;
   readonly client: Client;
-  /** The number of its services. */
+  /** The number of the operator's services. */
   readonly services: number;
 }
 
-/** The rules of a quorum, checked. */
+/** The checked rules of a quorum. */
 export interface QuorumRules extends AgreementRules {
   readonly maxAgeMs: number;
 }
@@ -101,7 +102,7 @@ export function clientsOf(options: QuorumClientOptions, platform: Platform): Ope
   });
 }
 
-/** Refuses a key or a service that would count for two operators, because it would be a quorum alone. */
+/** Rejects a key or a service that two operators share, because a shared key or service would count twice. */
 function requireDistinct(operators: readonly QuorumOperator[]): void {
   const names = new Map<string, number>();
   const keys = new Map<bigint, number>();
@@ -115,7 +116,7 @@ function requireDistinct(operators: readonly QuorumOperator[]): void {
     if (signers === 'unchecked')
       throw new TypeError(`${at}.signers must name addresses: unchecked prices agree with anything`);
     claim(names, name, i, `${at}.name: "${name}"`);
-    // The operator's client names what is wrong with values that are not lists of texts.
+    // The operator's client reports the error for values that are not lists of texts.
     for (const signer of Array.isArray(signers) ? signers : []) {
       const key = parseHexInteger(String(signer));
       if (key !== undefined) claim(keys, key, i, `${at}.signers: ${signer}`);
@@ -132,7 +133,7 @@ function claim<K>(owners: Map<K, number>, key: K, operator: number, subject: str
   owners.set(key, operator);
 }
 
-/** Returns what two spellings of an address have in common. */
+/** Returns the normal form of an address, for comparisons. */
 function addressOf(url: string): string {
   return url.toLowerCase().replace(/^ws/, 'http').replace(/\/+$/, '');
 }

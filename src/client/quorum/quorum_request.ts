@@ -22,7 +22,7 @@ export class NoQuorumError extends TicksealError {
 /** A request that goes to every operator. */
 export interface OperatorRequest {
   readonly symbols: readonly string[];
-  /** Asks one operator for the symbols that it knows. */
+  /** Requests the symbols that an operator knows. */
   readonly request: (
     operator: OperatorClient,
     known: readonly string[],
@@ -31,7 +31,7 @@ export interface OperatorRequest {
   readonly time: () => VoteTime;
 }
 
-/** The time for which the slower operators are waited for when all symbols have a quorum. */
+/** The time for which the client waits for slower operators after all symbols have a quorum. */
 const GRACE_MS = 250;
 const BAD_REQUEST = 400;
 
@@ -43,7 +43,7 @@ interface Answer {
 }
 
 /**
- * Asks all operators at once. Waits for all answers, but only shortly for the slower ones when every symbol has a quorum.
+ * Asks all operators at once. Waits for all answers. After every symbol has a quorum, the function waits only {@link GRACE_MS} more.
  * @throws NoQuorumError when no symbol has a quorum
  */
 export async function askOperators(
@@ -92,7 +92,7 @@ function standingOf(operator: string, { prices, faultOf }: Answer, symbol: strin
   const fault = faultOf(symbol);
   if (found === undefined) return { operator, price: undefined, fault };
   const { price, timestampNs, signer, url } = found;
-  // The age is that at the wanted time, which may be long ago.
+  // The age at the wanted time is 0, and the wanted time may be long ago.
   return { operator, price: { price, timestampNs, signer, url, ageMs: 0 }, fault: undefined };
 }
 
@@ -102,7 +102,7 @@ async function answerOf(operator: OperatorClient, { symbols, request }: Operator
   } catch (error) {
     if (!(error instanceof RefusedError) || error.status !== BAD_REQUEST) return faulty(error);
   }
-  // An operator refuses a request with a symbol that it does not have.
+  // An operator refuses a whole request if one symbol is unknown.
   try {
     const known = new Set(await operator.client.assets());
     const rest = symbols.filter((symbol) => known.has(symbol));
@@ -112,7 +112,7 @@ async function answerOf(operator: OperatorClient, { symbols, request }: Operator
   }
 }
 
-/** @param known the symbols that were asked for, because the operator has them */
+/** @param known the requested symbols; the operator has all of these symbols */
 function answerWith(found: Readonly<Record<string, AggregatePrice>>, known: readonly string[]): Answer {
   // Signers that a function returns may be 'unchecked'.
   const prices = new Map(Object.entries(found).filter(([, { verdict }]) => verdict === 'verified'));

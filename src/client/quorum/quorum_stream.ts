@@ -22,7 +22,7 @@ export interface QuorumParts {
 
 /** The interval at which every symbol is counted again. Prices become old without a message, and connections are lost. */
 const CHECK_INTERVAL_MS = 500;
-/** The time for which a new symbol may be without a quorum before an event says so. */
+/** The time for which a new symbol may lack a quorum before the stream emits an event. */
 const START_MS = 1_500;
 
 /**
@@ -169,8 +169,8 @@ export class QuorumStream extends PulledStream<QuorumTick> {
   }
 
   /**
-   * On a fixed channel each interval has one tick, which comes when most operators have sent theirs. On `real_time` each change of the
-   * median is a tick.
+   * On a fixed channel each interval has one tick. The tick follows when most operators have sent their ticks of the interval. On
+   * `real_time` each change of the median is a tick.
    */
   #isNew({ price, timestampNs }: QuorumTick, last: QuorumTick | undefined): boolean {
     if (last === undefined) return true;

@@ -1,10 +1,11 @@
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 
 /**
- * The part that an operator has in a price. `agrees`: its price counts. `alone`: its price would count, but too few others would.
- * `differs`: its price is further than the spread or the age from those that agree. `old`, `ahead`: its time is too far before or after the wanted one, which is now for streams and `latest`. `unverified`: its newest
- * price failed a check. `shared key`: another operator's price has the same signer. `silent`: it has sent no price. `unknown asset`: it
- * does not have the symbol. `refused`: it refuses this client. `down`: there is no connection.
+ * The part that an operator has in a price. `agrees`: the price counts. `alone`: the price is valid, but too few operators agree.
+ * `differs`: the price or its time is too far from the prices that agree. `old`, `ahead`: the price's time is too far before or after
+ * the wanted time; for streams and `latest` the wanted time is now. `unverified`: the newest price failed a check. `shared key`:
+ * another operator's price has the same signer. `silent`: the operator has sent no price. `unknown asset`: the operator does not have
+ * the symbol. `refused`: the operator refuses this client. `down`: there is no connection.
  */
 export type VoteVerdict =
   | 'agrees'
@@ -19,7 +20,7 @@ export type VoteVerdict =
   | 'refused'
   | 'down';
 
-/** The part of one operator in the price of a quorum, or in the lack of one. */
+/** The vote of one operator on the price of a symbol. */
 export interface OperatorVote {
   /** The name of the operator. */
   readonly operator: string;
@@ -42,9 +43,15 @@ export class QuorumTick {
   readonly #nowMs: () => number;
   /** The symbol of the asset, such as `BTCUSD`. */
   readonly symbol: string;
-  /** The real price times 10^18: the median of the prices that agree. Between two it is their middle, rounded toward zero. */
+  /**
+   * The real price times 10^18: the median of the prices that agree. For an even number of prices, the median is the mean of the two
+   * middle prices, rounded toward zero.
+   */
   readonly price: bigint;
-  /** The median of the times of the prices that agree, in UNIX nanoseconds; of two the older one. It never decreases in a stream. */
+  /**
+   * The median of the times of the prices that agree, in UNIX nanoseconds. For an even number of times, the median is the older of the
+   * two middle times. In a stream the time never decreases.
+   */
   readonly timestampNs: bigint;
   /** The addresses that signed the prices that agree, in the order of the operators. */
   readonly signers: readonly string[];
@@ -80,8 +87,8 @@ export interface NoQuorumEvent {
   /** The symbol of the asset. */
   readonly symbol: string;
   /**
-   * `few`: too few operators have a price that counts. `spread`: the prices differ too much. `split`: two groups of operators without
-   * a common member reach the threshold, so nobody can tell which is right.
+   * `few`: too few operators have a price that counts. `spread`: the prices differ too much. `split`: two groups of operators without a
+   * common member reach the threshold, so nobody can tell which group is right.
    */
   readonly cause: 'few' | 'spread' | 'split';
   /** The reason in a sentence, with the part of each operator. */

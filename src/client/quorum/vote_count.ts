@@ -15,7 +15,7 @@ import { type NoQuorumEvent, type OperatorVote, QuorumTick, type VoteVerdict } f
 export interface OperatorPrice extends TimedPrice {
   readonly signer: string;
   readonly url: string;
-  /** The present age by the service's clock, as far as the client knows it. */
+  /** The present age, by the client's estimate of the service's clock. */
   readonly ageMs: number;
 }
 
@@ -42,7 +42,7 @@ export interface VoteTime {
   readonly nowMs: () => number;
 }
 
-/** Counts the operators' prices of a symbol. @returns the price of the quorum, or the reason why there is none */
+/** Counts the operators' prices of a symbol. @returns the price of the quorum, or the reason why there is no price */
 export function countVotes(
   symbol: string,
   standings: readonly Standing[],
@@ -76,7 +76,9 @@ interface JudgedStanding extends Standing {
   readonly reason: string;
 }
 
-/** Decides if an operator's price may count. @param signers the signers of earlier operators, to which this one's is added */
+/**
+ * Decides if an operator's price may count. @param signers the signers of earlier operators; the function adds this operator's signer
+ */
 function judge(
   standing: Standing,
   signers: Set<string>,
@@ -98,7 +100,7 @@ function judge(
   return { ...standing, isYoung: true, verdict: 'agrees', reason: '' };
 }
 
-/** @param group the prices that agree, or the reason why none do */
+/** @param group the prices that agree, or the reason why no prices agree */
 function voteOf(
   { operator, price, isYoung, verdict, reason }: JudgedStanding,
   group: readonly OperatorPrice[] | Disagreement,

@@ -41,7 +41,7 @@ export interface SignedPrice {
     readonly timestamp: bigint;
     readonly msg_hash: string;
   };
-  /** Further facts about the price. The signature does not cover them. */
+  /** Further facts about the price. The signature does not cover these facts. */
   readonly metadata?: object;
 }
 
@@ -57,7 +57,7 @@ export interface SignerOptions {
   readonly curves?: Partial<PriceCurves> | undefined;
 }
 
-/** A price to sign, and two fields that are sent with the price and are not signed. */
+/** A price to sign, and two fields that the message carries without a signature. */
 export interface PriceToSign {
   /** The symbol of the asset. */
   readonly symbol: string;
@@ -109,7 +109,7 @@ export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
 /**
  * Writes the JSON text of a `signed_prices` message.
  * @param traceId an ID of at most 256 characters, which the answer repeats
- * @throws RangeError when two updates are for the same asset, because the message holds one update for each asset
+ * @throws RangeError when two updates are for the same asset, because a message holds at most one update for each asset
  */
 export function publishMessage(traceId: string, updates: readonly PriceUpdate[]): string {
   const data = Object.fromEntries(updates.map((update) => [update.asset_id, update]));

@@ -8,28 +8,30 @@ import {
 import { BROWSER, type Fetch, scheduleTimeout } from '../connect/platform.js';
 import { CHAIN_CRYPTO } from '../verify/chain_crypto.js';
 
-/** The options of {@link followSigners}: the services, and the pin from which the chain is followed. */
+/** The options of {@link followSigners}: the services, and the pinned root or keys at the start of the chain. */
 export interface FollowOptions {
-  /** Base addresses, `https://`, of services that sign with the same keys; at most 8. The newest chain of them counts. */
+  /** Base addresses, `https://`, of services that sign with the same keys; at most 8. The newest chain of all services counts. */
   readonly urls: string | readonly string[];
   /** The address of the operator's root key. Default: none, so that `pinned` is needed. */
   readonly root?: string | undefined;
   /**
-   * Where the operator has no root: the keys that signed when the reader pinned them. Keys that they announce count after a
+   * For an operator without a root: the keys that signed at the time of pinning. Keys that the pinned keys announce count after a
    * waiting time of 7 days. Default: none, so that `root` is needed.
    */
   readonly pinned?: readonly string[] | undefined;
-  /** The newest announcement that this reader has accepted, for example of the program's last run. Default: none. */
+  /** The newest announcement that this reader has accepted, for example in the program's last run. Default: none. */
   readonly known?: ChainPlace | undefined;
-  /** Milliseconds, at least 1000, between two readings of the chain. Default: 30000; a revocation takes so long to count. */
+  /**
+   * Milliseconds, at least 1000, between two readings of the chain. Default: 30000. A revocation counts at the latest after this time.
+   */
   readonly refreshMs?: number | undefined;
   /** A function that sends the requests. Default: the global `fetch`. */
   readonly fetch?: Fetch | undefined;
   /** The clock, in UNIX milliseconds. Default: the clock of this machine. */
   readonly nowMs?: (() => number) | undefined;
-  /** Called with each list that comes into force. */
+  /** Called with each new list when the list begins to apply. */
   readonly onList?: ((list: ChainList) => void) | undefined;
-  /** Called with the reason for which a chain was refused, or could not be read. The last list stays in force until it expires. */
+  /** Called with the reason when a chain was rejected or unreadable. The last list stays valid until the list expires. */
   readonly onRefused?: ((reason: string) => void) | undefined;
 }
 
@@ -37,20 +39,22 @@ const URLS_MAX = 8;
 const REFRESH_MS_DEFAULT = 30_000;
 const REFRESH_MS_MIN = 1_000;
 const ANSWER_MS_MAX = 10_000;
-/** The longest answer that is read: 64 announcements of 64 keys each, and the list of all nodes. */
+/** The largest accepted answer, in characters: 64 announcements of 64 keys each, and the list of all nodes. */
 const ANSWER_CHARACTERS_MAX = 2_000_000;
-/** The announcements whose first sight is remembered. */
+/** The largest number of announcements whose first reading is remembered. */
 const SEEN_MAX = 256;
 const NS_PER_S = 1_000_000_000n;
 
 /**
- * The keys that a service announces, followed from a pinned root or key. Pass {@link source} as `signers` to a client or to a
- * verification.
+ * The announced keys of a service. The keys follow a chain from a pinned root or key. Pass {@link source} as `signers` to a client or
+ * to a verification.
  */
 export class AnnouncedSigners {
   readonly #options: FollowOptions;
   readonly #nowMs: () => number;
-  /** The seconds at which announcements were first seen; 0 for those of the first reading, whose own times count. */
+  /**
+   * The UNIX seconds at which announcements were first read; 0 for announcements of the first reading, because their own times count.
+   */
   readonly #firstSeenS = new Map<string, number>();
   #list: ChainList | undefined;
   #known: ChainPlace | undefined;
@@ -74,18 +78,20 @@ export class AnnouncedSigners {
     this.#known = options.known;
   }
 
-  /** The list in force. */
+  /** The present list of keys. */
   get list(): ChainList {
     return this.#list!;
   }
 
-  /** The newest accepted announcement. Keep it as `known` of the next run, so that nobody can show an older list then. */
+  /**
+   * The newest accepted announcement. A program passes this value as `known` in the next run, so nobody can show an older list then.
+   */
   get place(): ChainPlace {
     return this.#known!;
   }
 
   /**
-   * Returns the keys that count: those of streams now, or those of aggregates at the time of an aggregate.
+   * Returns the accepted keys: the present keys of streams, or the keys of aggregates at the time of an aggregate.
    * @throws Error when the list has expired
    */
   readonly source = (signedNs?: bigint): readonly string[] => {
@@ -102,7 +108,7 @@ export class AnnouncedSigners {
 
   /**
    * Reads the chain again now.
-   * @throws Error when no service has a chain that holds, with the announcement at which it is refused
+   * @throws Error when no service has a valid chain; the message names the invalid announcement
    */
   async refresh(): Promise<void> {
     const answers = await Promise.allSettled(
@@ -123,7 +129,7 @@ export class AnnouncedSigners {
     if (!hasList) throw new Error(reasons.join('; '));
   }
 
-  /** Ends the readings of the chain. The list stays in force until it expires. */
+  /** Ends the readings of the chain. The list stays valid until the list expires. */
   close(): void {
     this.#isClosed = true;
     this.#cancel?.();
@@ -139,7 +145,7 @@ export class AnnouncedSigners {
     }, this.#options.refreshMs ?? REFRESH_MS_DEFAULT);
   }
 
-  /** Follows a chain. @returns the reason for which it is refused */
+  /** Follows a chain. @returns the reason why the chain is rejected; `undefined` for a valid chain */
   #take(texts: readonly string[]): string | undefined {
     const { root, pinned } = this.#options;
     const nowS = Math.floor(this.#nowMs() / 1000);
@@ -196,7 +202,7 @@ export class AnnouncedSigners {
 
 /**
  * Reads the announcements of a service, and follows them from a pinned root or key until `close`.
- * @throws Error when no service has a chain that holds, with the announcement at which it is refused
+ * @throws Error when no service has a valid chain; the message names the invalid announcement
  * @throws TypeError or RangeError for wrong options
  */
 export async function followSigners(options: FollowOptions): Promise<AnnouncedSigners> {

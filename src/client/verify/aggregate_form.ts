@@ -9,7 +9,7 @@ import {
 } from '../../wire/signatures.js';
 import { parseHexInteger } from './bytes.js';
 
-/** A signature and the values that it declares to sign, converted to numbers. */
+/** A signature and its declared values, converted to numbers. */
 export interface SignedForm {
   /** `evm`: the address. `stark`: the x coordinate of the public key. */
   readonly key: bigint;
@@ -44,7 +44,7 @@ export interface AggregateForm {
   readonly price: Price;
   readonly timestampNs: TimeNs;
   readonly service: ServiceForm;
-  /** The inputs; `undefined` when the service no longer keeps them. */
+  /** The inputs; `undefined` when the service has removed the inputs. */
   readonly publishers: readonly PublisherForm[] | undefined;
 }
 
@@ -129,9 +129,7 @@ class FormReader {
     this.#values = value as Record<string, unknown>;
   }
 
-  /**
-   * Returns the name of the only field that matches. Several matches are an error, because the right field is unknown then.
-   */
+  /** Returns the name of the only field that matches. Several matches are an error, because the right field is then unknown. */
   only(pattern: RegExp): string {
     const [name, ...others] = Object.keys(this.#values).filter((one) => pattern.test(one));
     if (name === undefined) throw new FormError('there is no field <service name>_signed_price');
@@ -172,7 +170,7 @@ class FormReader {
     );
   }
 
-  /** Reads a hex integer of at most 32 bytes. `prefix` is put before the text of a field that has no `0x`. */
+  /** Reads a hex integer of at most 32 bytes. The method puts `prefix` before the text of a field without `0x`. */
   hex(name: string, prefix = ''): bigint {
     return parseHexInteger(prefix + this.text(name)) ?? this.#fail(name, 'is not hex of at most 32 bytes');
   }

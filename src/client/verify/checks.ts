@@ -18,8 +18,8 @@ export interface Check {
 export type Signers = readonly string[] | 'unchecked';
 
 /**
- * Signers that never change, or a function that returns the present signers. For an aggregate the function receives the time at
- * which the service signed it, in UNIX nanoseconds; for a payload of a stream it receives nothing.
+ * Signers that never change, or a function that returns the present signers. For an aggregate the function receives the time at which
+ * the service signed it, in UNIX nanoseconds; for a payload of a stream the function receives no argument.
  */
 export type SignerSource = Signers | ((signedNs?: bigint) => Signers);
 
@@ -29,8 +29,8 @@ export function signersOf(source: SignerSource, signedNs?: bigint): Signers {
 }
 
 /**
- * The verdict of a verification. `verified`: no check failed, and one of the named signers signed. `recovered`: no check failed, but no signer was named,
- * so the signature proves nothing. `failed`: a check failed.
+ * The verdict of a verification. `verified`: no check failed, and a named signer signed. `recovered`: no check failed, but no signer
+ * was named, so the signature proves nothing. `failed`: a check failed.
  */
 export type Verdict<S extends Signers> = PassedVerdict<S> | 'failed';
 

@@ -1,6 +1,6 @@
 import { TlogError } from '../../tlog/tlog_error.js';
 
-/** An entry of the log with the proof that the checkpoint has it. */
+/** An entry of the log, with a proof that the checkpoint covers the entry. */
 export interface ProvenEntry {
   /** The index in decimal. */
   readonly index: string;
@@ -10,7 +10,7 @@ export interface ProvenEntry {
   readonly path: readonly string[];
 }
 
-/** A record of a batch with the proof that the batch has it. */
+/** A record of a batch, with a proof that the batch contains the record. */
 export interface ProvenRecord {
   readonly index: string;
   /** The bytes in Base64. */
@@ -18,11 +18,17 @@ export interface ProvenRecord {
   readonly path: readonly string[];
 }
 
-/** A fault of a service or of its log. All kinds but the last can be proven to a third party. Prices are JSON texts as REST serves them. */
+/**
+ * A fault of a service or of its log. All kinds except the last kind can be proven to a third party. Prices are JSON texts as REST
+ * serves them.
+ */
 export type Evidence =
-  /** The service signed two values for one asset and time. */
+  /** The service signed two values for the same asset and time. */
   | { readonly kind: 'two values'; readonly prices: readonly [string, string] }
-  /** The service signed a price that the log does not have, or has with another value: the records are that one, or the neighbours. */
+  /**
+   * The service signed a price, but the log has another value or no value. The records are the log's record with the other value, or
+   * the neighbours of the missing record.
+   */
   | {
       readonly kind: 'not in the log';
       readonly price: string;
@@ -30,23 +36,31 @@ export type Evidence =
       readonly batch: ProvenEntry;
       readonly records: readonly ProvenRecord[];
     }
-  /** The log signed two checkpoints that do not fit. The proof leads from the newer one to another root at the older one's size. */
+  /**
+   * The log signed two inconsistent checkpoints. The proof leads from the newer checkpoint to a different root at the size of the older
+   * checkpoint.
+   */
   | {
       readonly kind: 'fork';
       readonly checkpoints: readonly [older: string, newer: string];
       readonly root: string;
       readonly proof: readonly string[];
     }
-  /** The log has an entry that is malformed, or that does not follow the second one, which is before it. */
+  /**
+   * The log has a malformed entry, or an entry that must not follow the entry before it. The second of `entries` is the entry before
+   * the first.
+   */
   | { readonly kind: 'bad entry'; readonly checkpoint: string; readonly entries: readonly ProvenEntry[] }
-  /** A batch has a record that may not be in it, or two records that may not follow each other. */
+  /** A batch has a record that must not be in this batch, or two records in a wrong order. */
   | {
       readonly kind: 'bad records';
       readonly checkpoint: string;
       readonly batch: ProvenEntry;
       readonly records: readonly ProvenRecord[];
     }
-  /** The log serves files that do not fit what it signed. Nobody signs files, so only the auditor knows it. */
+  /**
+   * The log serves files that differ from its signed checkpoint. Files have no signatures, so only the auditor can observe this fault.
+   */
   | { readonly kind: 'observed'; readonly checkpoint: string; readonly found: string };
 
 const FORMAT = 'tickseal-evidence/v1';

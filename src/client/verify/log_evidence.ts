@@ -15,19 +15,19 @@ import { parseExactJson } from './exact_json.js';
 import { placeOfAggregate, recordOfPrice } from './logged_price.js';
 import { verifyAggregate } from './verify_aggregate.js';
 
-/** The facts of a third party. */
+/** The facts that a third party knows beforehand. */
 export interface EvidenceExpectations<S extends Signers = Signers> {
   readonly policy: LogPolicy;
-  /** The service's keys, or `'unchecked'`: then a signer is only recovered. */
+  /** The service's keys, or `'unchecked'` to recover the signer without a check. */
   readonly signers: S;
   /** The service's oracle ID, which its Stark signatures cover. */
   readonly oracleId?: string | undefined;
   readonly verifyEd25519?: VerifyEd25519 | undefined;
 }
 
-/** A fault that was proven. */
+/** A proven fault. */
 export interface ProvenFault {
-  /** A sentence: what the service or the log has done. */
+  /** A sentence that describes the fault of the service or the log. */
   readonly statement: string;
   /** The signer of the price; absent when the evidence has no price. */
   readonly signer?: string | undefined;
@@ -36,8 +36,8 @@ export interface ProvenFault {
 }
 
 /**
- * Proves a fault from an evidence file alone.
- * @throws TlogError that says which step does not hold: the evidence proves nothing
+ * Proves a fault from an evidence file, without other data.
+ * @throws TlogError that names the failed step, when the evidence proves nothing
  */
 export async function verifyEvidence(
   evidence: Evidence,
@@ -60,7 +60,7 @@ interface SignedFacts {
   readonly timeNs: bigint;
 }
 
-/** Returns what determines the place of an aggregate in the log. @throws FormError for another text */
+/** Returns the facts that determine the place of an aggregate in the log. @throws FormError for another text */
 export function factsOfAggregate(text: string): SignedFacts {
   const place = placeOfAggregate(readAggregate(parseExactJson(text)));
   return { record: recordOfPrice(place), symbol: place.symbol, timeNs: place.timeNs };
@@ -133,7 +133,7 @@ function proveBadEntry(entries: readonly ProvenEntry[], checkpoint: Checkpoint):
   return { statement: `${checkpoint.origin} has a faulty entry: ${fault}`, verdict: 'verified' };
 }
 
-/** Returns the reason why an entry may not be at its place, or may not follow the entry before it. */
+/** Returns the reason why an entry must not be at its place, or must not follow the entry before it; `undefined` for a valid entry. */
 export function entryFault(
   { index, entry }: Pick<ProvenEntry, 'index' | 'entry'>,
   before?: Pick<ProvenEntry, 'index' | 'entry'>,
@@ -164,7 +164,7 @@ function proveBadRecords(
   return { statement: `batch ${batch.batch} of ${origin} is faulty: ${fault}`, verdict: 'verified' };
 }
 
-/** Returns the reason why a record may not be in a batch, or why the next one may not follow it. */
+/** Returns the reason why a record must not be in a batch, or why the next record must not follow; `undefined` for valid records. */
 export function recordFault(batch: BatchEntry, record: Uint8Array, next?: Uint8Array): string | undefined {
   if (record.length !== RECORD_BYTES || (record[0] !== 1 && record[0] !== 2)) return 'a leaf is not a record';
   const timeNs = recordTimeNs(record);

@@ -29,11 +29,11 @@ export interface LogExpectations {
 }
 
 /**
- * Verifies a proof that a public log has a price, and that witnesses of the policy have seen the log. Does not verify the
- * price's own signature: `verifyAggregate` of the client does.
+ * Verifies a proof that a public log contains a price, and that witnesses of the policy have cosigned the log. Does not verify the
+ * price's own signature; `verifyAggregate` of the client verifies this signature.
  * @param proof the contents of a `.tlog-proof`
  * @returns the place of the price in the log
- * @throws TlogError that says which step does not hold
+ * @throws TlogError that names the failed step
  */
 export async function verifyLogged(
   price: PriceToFind,
@@ -49,7 +49,7 @@ export function placeOfAggregate({ assetId, signatureType, service }: AggregateF
   return { signatureType, signer: key, symbol: assetId, timeNs: timestampNs, msgHash };
 }
 
-/** Returns the record of a price: the 105 bytes that the log has of it. */
+/** Returns the record of a price: the 105 bytes of the price in the log. */
 export function recordOfPrice({ signatureType, signer, symbol, timeNs, msgHash }: PriceToFind): Uint8Array {
   return encodeRecord({
     signatureType,

@@ -5,7 +5,7 @@ import { inclusionPath, type NodeReader } from '../../tlog/tree_nodes.js';
 import type { ProvenRecord } from './evidence_file.js';
 
 /**
- * Returns the records that show that a batch lacks a record: the one that has its place, or those between which it belongs.
+ * Returns the records that show that a batch lacks a record: the record at its place, or the neighbours of its place.
  * @param records all records of the batch, in their order
  * @returns `undefined` when the batch has the record
  */
@@ -23,7 +23,7 @@ export function recordsAround(
   return places.map((i) => provenRecord(records, i, sha256));
 }
 
-/** Makes the proof that a batch has a record. */
+/** Makes a proof that a batch contains a record. */
 export function provenRecord(records: readonly Uint8Array[], index: number, sha256?: Sha256): ProvenRecord {
   const leaves = records.map((record) => leafHash(record, sha256));
   const read: NodeReader = ({ level, index: at }) => {

@@ -15,21 +15,21 @@ import { leavesOf, type ReadLogFile, ServedLog } from './served_log.js';
 
 /** A service that has a log. */
 export interface LogToSearch {
-  /** Asks for the proof of a price. Resolves with `undefined` when the service has none, for whatever reason. */
+  /** Requests the proof of a price. Resolves with `undefined` when the service has no proof, for any reason. */
   readonly proofOf: (price: PriceToFind) => Promise<string | undefined>;
   /** Reads a public file of the log. */
   readonly read: ReadLogFile;
 }
 
-/** The place of a price, the proof that the log denies the price, or the reason why there is neither. */
+/** The place of a price, the proof that the log contradicts the price, or the reason why both are unknown. */
 export type LogAnswer =
   | { readonly logged: LoggedPrice; readonly timeNs: bigint }
   | { readonly evidence: Evidence; readonly statement: string }
   | { readonly lacks: string };
 
 /**
- * Looks for a price in a public log. If the service does not prove it, the files of the log are read: they have the price, or they
- * prove that it is missing.
+ * Looks for a price in a public log. If the service gives no proof, the function reads the files of the log. The files contain the
+ * price or prove that the price is missing.
  * @param text the aggregate as REST serves it
  */
 export async function searchLog(

@@ -15,13 +15,13 @@ import type { Sha256 } from '../../tlog/tree_hash.js';
 import { inclusionPath, type NodeReader, nodesOfInclusion, type TreeNode } from '../../tlog/tree_nodes.js';
 import type { ProvenEntry } from './evidence_file.js';
 
-/** Reads a file of a log. @returns `undefined` when the log answers that it has no such file. @throws Error without an answer */
+/** Reads a file of a log. @returns `undefined` when the log answers that the file does not exist. @throws Error without an answer */
 export type ReadLogFile = (path: string, bytesMax: number) => Promise<Uint8Array | undefined>;
 
 const BUNDLE_BYTES_MAX = TILE_WIDTH * 1_100;
 const BATCH_BYTES_MAX = 64 * 1024 * 1024;
 
-/** The files of a log, as it serves them. */
+/** The served files of a log. */
 export class ServedLog {
   readonly #read: ReadLogFile;
   readonly #sha256: Sha256 | undefined;
@@ -36,7 +36,7 @@ export class ServedLog {
     return new TextDecoder().decode(await this.#file('checkpoint', NOTE_BYTES_MAX));
   }
 
-  /** Reads the tiles from which the nodes of a log of `size` entries are computed, each once. */
+  /** Reads each tile once that contains nodes of a log of `size` entries. */
   async nodes(nodes: readonly TreeNode[], size: bigint): Promise<NodeReader> {
     const bytes = new Map<string, Uint8Array>();
     for (const tile of tilesOfNodes(nodes, size))
@@ -44,25 +44,25 @@ export class ServedLog {
     return nodesFromTiles(size, (tile) => bytes.get(tilePath(tile))!, this.#sha256);
   }
 
-  /** Makes the proof that a log of `size` entries has an entry. */
+  /** Makes a proof that a log of `size` entries contains an entry. */
   async prove(index: bigint, entry: string, size: bigint): Promise<ProvenEntry> {
     const read = await this.nodes(nodesOfInclusion(index, size), size);
     const path = inclusionPath(index, size, read, this.#sha256).map(toBase64);
     return { index: String(index), entry, path };
   }
 
-  /** Finds the batch of a time in a log of `size` entries, with about one request for each time that `size` doubles. */
+  /** Finds the batch of a time in a log of `size` entries. The number of requests is about log2 of `size`. */
   batchAt(timeNs: bigint, size: bigint): Promise<FoundBatch | 'earlier' | 'later'> {
     return findBatch(timeNs, size, async (index) => (await this.entries(index, size))[0]!);
   }
 
-  /** Reads the entries from `start` to the end of their bundle, or of the log of `size` entries. */
+  /** Reads the entries from `start` to the end of the bundle, or to the end of the log of `size` entries. */
   async entries(start: bigint, size: bigint): Promise<Uint8Array[]> {
     const tile = bundleOf(start, size);
     return readBundle(await this.#tile(tile), tile.width).slice(Number(start % BigInt(TILE_WIDTH)));
   }
 
-  /** Reads the records of a batch; `undefined` when they are not served. @throws TlogError when they are malformed */
+  /** Reads the records of a batch; `undefined` when the log does not serve the records. @throws TlogError for malformed records */
   async records(batch: bigint): Promise<Uint8Array | undefined> {
     return this.#read(`batch/${indexPath(batch)}`, BATCH_BYTES_MAX);
   }
@@ -78,7 +78,7 @@ export class ServedLog {
   }
 }
 
-/** Splits the bytes of a batch into leaves, also when they are in a wrong order. */
+/** Splits the bytes of a batch into leaves. The leaves may be in a wrong order. */
 export function leavesOf(bytes: Uint8Array, width: number): Uint8Array[] {
   return Array.from({ length: Math.ceil(bytes.length / width) }, (_, i) =>
     bytes.subarray(i * width, (i + 1) * width),

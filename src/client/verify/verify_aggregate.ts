@@ -28,23 +28,25 @@ export interface AggregateExpectations<S extends Signers> {
   readonly signers: S;
   /** The service's name in `<name>_signed_price`. Default: any name, because no signature covers it. */
   readonly serviceName?: string | undefined;
-  /** The service's own oracle ID, which its Stark messages contain. Default: none, so that no Stark aggregate is verified. */
+  /** The service's own oracle ID, which its Stark messages contain. Default: none; then the client verifies no Stark aggregates. */
   readonly oracleId?: string | undefined;
-  /** The algorithm's definition. The checksum must be its SHA-256. Default: none, so that the checksum is not checked. */
+  /**
+   * The algorithm's definition. The checksum must be the SHA-256 of the definition. Default: none; then the checksum is not checked.
+   */
   readonly algorithmText?: string | undefined;
   /**
-   * Definitions that the reader knows. Without `algorithmText`, the checksum may be the SHA-256 of any of them, and an unknown checksum is
-   * not checked. Default: none.
+   * Definitions that the reader knows. Without `algorithmText`, the checksum may be the SHA-256 of any definition, and an unknown
+   * checksum is not checked. Default: none.
    */
   readonly knownAlgorithms?: readonly string[] | undefined;
   /**
-   * Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. Default: none, so that a price of this algorithm is
+   * Publisher key to weight (decimal text such as `2.5`), for a `weighted average`. Default: none; then a price of this algorithm is
    * not checked.
    */
   readonly weights?: Readonly<Record<string, string>> | undefined;
   /**
-   * `optional` accepts an aggregate of the past without `signed_prices`, for which only the service's signature can be checked. Default:
-   * `required`.
+   * `optional` accepts an aggregate of the past without `signed_prices`. The client can check only the service's signature of this
+   * aggregate. Default: `required`.
    */
   readonly inputs?: 'required' | 'optional' | undefined;
   /**

@@ -9,7 +9,7 @@ import { keccak256 } from './keccak_sponge.js';
 export interface PayloadExpectations<S extends Signers> {
   /** The addresses whose keys may sign the stream, or `'unchecked'`. */
   readonly signers: S;
-  /** The ID of the taxonomy to which the payload must belong. Default: none, so that the taxonomy is not checked. */
+  /** The ID of the taxonomy to which the payload must belong. Default: none; then the taxonomy is not checked. */
   readonly taxonomyId?: number | undefined;
 }
 

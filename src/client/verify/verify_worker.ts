@@ -1,8 +1,8 @@
 import type { Signers } from './checks.js';
 import { type PayloadReport, verifyPayload } from './verify_payload.js';
 
-// The module of the Web Worker that verifies payloads, for browsers: the option `worker` of a client is its address. The worker
-// sends `ready` once it has loaded, then answers each message with one.
+// The module of the Web Worker that verifies payloads, for browsers. The option `worker` of a client is the module's address. The
+// worker sends `ready` after loading, and then answers each message with a single message.
 
 /** A message to the worker. */
 export interface PayloadToVerify {
