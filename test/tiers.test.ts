@@ -114,7 +114,7 @@ test('tests that may open a listener are known, so that a Node without uWebSocke
 test('the variables that tap gives to each test are short enough in a folder with a path of 200 characters', async (t) => {
   const settings = parse(readFileSync(join(ROOT, '.taprc'), 'utf8')) as Record<string, unknown>;
   t.equal(settings['coverage-exclude'], undefined, 'tap would add each excluded file');
-  t.match(settings['node-arg'], ['--import=./dist/test/coverage_without_tests.js']);
+  t.match(settings['node-arg'], ['--import=./dist/test/coverage_of_src.js']);
   const files = FILES.filter((file) => isOfTier(file, 'whole'));
   const bundles = lightTests(files);
   const bundled = new Set(bundles.flatMap((bundle) => bundle.files));

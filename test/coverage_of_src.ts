@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
-// The module that .taprc loads into each test's process. Tests do not count for the coverage, and generated modules neither: nobody uses each
-// of their readers and writers. Bundled programs, which alone have no source map, hold every module of the service a second time. The setting `coverage-exclude` of tap would name all these files in a variable of the environment, and
-// Linux refuses to start a process with a variable of more than 128 KiB.
+// The module that .taprc loads into each test's process. Only the service and its clients count for the coverage. Generated modules do not
+// count, because nobody uses each of their readers and writers. Bundled programs, which alone have no source map, do not count
+// either, because they hold every module of the service a second time. The setting `coverage-exclude` of tap would name all these files in
+// a variable of the environment, and Linux refuses to start a process with a variable of more than 128 KiB.
 
-const TESTS = new URL('./', import.meta.url).href;
+const COUNTED = new URL('../src/', import.meta.url).href;
 
 type TakeCoverage = (
   error: Error | null,
@@ -24,6 +25,6 @@ Session.prototype.post = function (this: Session, method: string, ...rest: unkno
 };
 
 function isCounted(url: string): boolean {
-  if (!url.startsWith('file:') || url.startsWith(TESTS) || url.includes('/generated/')) return false;
+  if (!url.startsWith(COUNTED) || url.includes('/generated/')) return false;
   return existsSync(fileURLToPath(`${url}.map`));
 }
