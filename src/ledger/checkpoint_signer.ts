@@ -13,8 +13,8 @@ export interface CheckpointSignerOptions {
 }
 
 /**
- * Signs checkpoints of one log. A tree that does not begin with the last signed one is never signed. The last one is kept apart from the
- * log's own files, and is on disk before its checkpoint exists.
+ * Signs checkpoints of one log. The signer never signs a tree that does not begin with the last signed tree. The last signed tree has a
+ * separate file, which is on disk before the checkpoint exists.
  */
 export class CheckpointSigner {
   readonly #options: CheckpointSignerOptions;
@@ -35,7 +35,10 @@ export class CheckpointSigner {
     return formatNote({ text, signatures: [key.sign(origin, text)] });
   }
 
-  /** Promises that no other tree than this one and its continuations is signed. @throws LedgerStopped when it is another one */
+  /**
+   * Restricts later signatures to this tree and its continuations. @throws LedgerStopped when the tree does not continue the last
+   * signed tree
+   */
   async commit(head: TreeHead): Promise<void> {
     const { stateFolder, origin } = this.#options;
     this.requireContinued(head);

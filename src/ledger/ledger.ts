@@ -21,11 +21,11 @@ export interface LedgerOptions {
   readonly publicFolder: string;
   readonly stateFolder: string;
   readonly origin: string;
-  /** Called when something does not fit: the entry of another node, or two prices of one place. */
+  /** Called for a mismatch: the entry of another node does not fit, or two prices have the same place. */
   readonly onMismatch: (reason: string) => void;
 }
 
-/** A batch that the public files do not have yet. Its records are missing when they do not give the root of the entry. */
+/** A batch that is not in the public files yet. The records are absent when they do not match the root of the entry. */
 interface UnsealedBatch {
   readonly entry: Uint8Array;
   readonly records: readonly HashedRecord[] | undefined;
@@ -37,15 +37,15 @@ export class LedgerStopped extends Error {
 }
 
 /**
- * The public log on the disk of this node. Records of signed prices wait in memory and in the journal until the entry of their
- * batch is applied. {@link seal} writes what was applied into the public files.
+ * The public log on the disk of this node. Records of signed prices wait in memory and in the journal until the entry of their batch is
+ * applied. {@link seal} writes the applied batches into the public files.
  */
 export class Ledger {
   readonly #options: LedgerOptions;
   readonly #journal: LedgerJournal;
   readonly #waiting = new WaitingRecords(fastSha256);
   readonly #tree: GrowingTree;
-  /** The entries of the bundle that the sealed tree ends in, and all later ones. */
+  /** The entries of the sealed tree's last bundle, and all later entries. */
   #entries: Uint8Array[];
   #sealed: TreeHead;
   #last: BatchEntry | undefined;
@@ -70,8 +70,8 @@ export class Ledger {
   }
 
   /**
-   * Opens the log of a data folder, and reads what its journal has.
-   * @throws LedgerStopped when the folder has the log of another origin, or its files do not fit each other
+   * Opens the log of a data folder, and reads the journal.
+   * @throws LedgerStopped when the folder has the log of another origin, or its files are inconsistent
    */
   static async open(options: LedgerOptions): Promise<Ledger> {
     const { publicFolder, stateFolder, origin } = options;
@@ -90,7 +90,7 @@ export class Ledger {
     return { size: this.#tree.size, root: this.#tree.root() };
   }
 
-  /** The tree that the public files have. */
+  /** The tree in the public files. */
   get sealed(): TreeHead {
     return this.#sealed;
   }
@@ -128,7 +128,7 @@ export class Ledger {
 
   /**
    * Applies the entry of a batch, in the order of the batches. An entry that was applied before changes nothing.
-   * @returns false when the entry does not follow the last one
+   * @returns false when the entry does not follow the last entry
    */
   apply(entry: Uint8Array): Promise<boolean> {
     return this.#inOrder(() => this.#apply(entry));
@@ -140,7 +140,7 @@ export class Ledger {
     await this.#journal.flush();
   }
 
-  /** Writes what was applied into the public files. Resolves with the tree that they have then. */
+  /** Writes the applied batches into the public files. Resolves with the new tree of the public files. */
   seal(): Promise<TreeHead> {
     return this.#inOrder(() => this.#seal());
   }
@@ -150,7 +150,7 @@ export class Ledger {
     this.#journal.close();
   }
 
-  /** Does one thing after the other, because each of them waits for the disk or for other work. */
+  /** Runs tasks one after another, because each task waits for the disk or for other work. */
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work, work);
     this.#work = done.catch(() => {});
@@ -182,7 +182,7 @@ export class Ledger {
     return true;
   }
 
-  /** Returns the records of a batch of any node, when they give its root. */
+  /** Returns the records of a batch of any node, if the records match the root. */
   async #recordsOf(bytes: Uint8Array, entry: BatchEntry): Promise<readonly HashedRecord[] | undefined> {
     if (this.#prepared !== undefined && isEqual(this.#prepared.entry, bytes)) return this.#prepared.records;
     const records = this.#waiting.between(entry.fromNs, entry.toNs);
@@ -220,7 +220,7 @@ export class Ledger {
     return { path, bytes: writeBundle(this.#entries.slice(start, start + width)) };
   }
 
-  /** Collects the frames of this turn of the event loop, so that they are one write. */
+  /** Collects the frames of this turn of the event loop into one write. */
   #write(frame: JournalFrame): void {
     this.#toJournal.push(frame);
     if (this.#toJournal.length === 1)

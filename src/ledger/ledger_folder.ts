@@ -7,12 +7,14 @@ import { HASH_BYTES } from '../tlog/tree_hash.js';
 /** The name of the published checkpoint below the folder of the public files. */
 export const CHECKPOINT_FILE = 'checkpoint';
 
-/** Returns the folder of the public files, which any web server may serve as they lie. */
+/** Returns the folder of the public files, which any web server may serve unchanged. */
 export function publicFolderOf(dataFolder: string): string {
   return join(dataFolder, 'tlog');
 }
 
-/** Returns the folder of the files that only this program reads: they lie beside the public ones, and no reader needs them. */
+/**
+ * Returns the folder of the files that only this program reads. The folder is beside the public folder, and no reader needs its files.
+ */
 export function stateFolderOf(dataFolder: string): string {
   return join(dataFolder, 'tlog-state');
 }
@@ -28,7 +30,7 @@ export interface FileToWrite {
   readonly bytes: Uint8Array;
 }
 
-/** Writes files one by one, so that each is whole or missing whatever happens. Resolves when all are on disk. */
+/** Writes files one by one. After a crash each file is complete or missing. Resolves when all files are on disk. */
 export async function writeDurably(folder: string, files: readonly FileToWrite[]): Promise<void> {
   const folders = new Set<string>();
   for (const { path, bytes } of files) {
@@ -43,7 +45,7 @@ export async function writeDurably(folder: string, files: readonly FileToWrite[]
       await file.close();
     }
     await rename(unfinished, target);
-    // A new folder is a name in the folder above it.
+    // The name of a new folder is in the parent folder, so the parent folder is flushed too.
     for (let at = dirname(target); at.length >= folder.length; at = dirname(at)) {
       folders.add(at);
       if (made === undefined) break;
@@ -62,21 +64,21 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Returns the bytes of a tile; of a partial tile also when only the full one is left. */
+/** Returns the bytes of a tile. A partial tile can also come from the full tile. */
 export function readTileSync(folder: string, tile: Tile): Uint8Array {
   const path = join(folder, tilePath(tile));
   if (existsSync(path) || tile.width === TILE_WIDTH) return readFileSync(path);
   return cutTile(tile, readFileSync(join(folder, tilePath({ ...tile, width: TILE_WIDTH }))));
 }
 
-/** Returns the bytes of a partial tile from those of the full one. */
+/** Returns the bytes of a partial tile from the bytes of the full tile. */
 export function cutTile({ level, width }: Tile, full: Uint8Array): Uint8Array {
   return level === 'entries'
     ? writeBundle(readBundle(full, TILE_WIDTH).slice(0, width))
     : full.subarray(0, width * HASH_BYTES);
 }
 
-/** Removes the partial tiles of a tile that is full now: readers take the full one. */
+/** Removes the partial tiles of a tile that is full now, because readers use the full tile. */
 export async function removePartials(folder: string, tile: Tile): Promise<void> {
   await rm(join(folder, `${tilePath({ ...tile, width: TILE_WIDTH })}.p`), { recursive: true, force: true });
 }

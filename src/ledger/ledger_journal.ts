@@ -11,7 +11,7 @@ export interface JournalFrame {
 }
 
 const KIND_CODES = { record: 1, entry: 2 } as const;
-/** The layout: kind, length of the bytes, the bytes, CRC-32 of all before. */
+/** The layout: kind, length of the bytes, the bytes, CRC-32 of all previous bytes. */
 const HEAD_BYTES = 3;
 const CRC_BYTES = 4;
 const NAME = /^running-(\d{1,15})$/;
@@ -19,15 +19,15 @@ const NAME = /^running-(\d{1,15})$/;
 const sync = promisify(fdatasync);
 
 /**
- * The journal of what the public files do not have yet. {@link append} hands the frames to the operating system at once, so a
- * killed process loses none; {@link flush} puts them on the disk.
+ * The journal of the records and entries that are not in the public files yet. {@link append} passes the frames to the operating system
+ * at once, so a killed process loses no frame. {@link flush} writes the frames to the disk.
  */
 export class LedgerJournal {
   readonly #folder: string;
   #number: number;
   #file: number;
   #older: number[];
-  /** Bytes that the file did not take, because the disk failed. */
+  /** Bytes that are not in the file, because a write failed. */
   #unwritten: Buffer[] = [];
   #isDirty = false;
 
@@ -39,7 +39,7 @@ export class LedgerJournal {
     this.#file = openSync(this.#path(this.#number), 'wx', 0o600);
   }
 
-  /** Writes frames. @throws Error when the disk fails; the frames are written with the next ones */
+  /** Writes frames. @throws Error when the disk fails; the next call writes the frames again */
   append(frames: readonly JournalFrame[]): void {
     this.#unwritten.push(...frames.map(encodeFrame));
     const bytes = this.#unwritten.length === 1 ? this.#unwritten[0]! : Buffer.concat(this.#unwritten);
@@ -65,7 +65,7 @@ export class LedgerJournal {
     }
   }
 
-  /** Begins a new file with these frames, and removes the older files when the new one is on disk. */
+  /** Begins a new file with these frames, and removes the older files when the new file is on disk. */
   async restart(frames: readonly JournalFrame[]): Promise<void> {
     const file = openSync(this.#path(this.#number + 1), 'wx', 0o600);
     const old = this.#file;
@@ -78,7 +78,7 @@ export class LedgerJournal {
     await this.removeOlder();
   }
 
-  /** Removes the files of earlier processes, whose frames the new file has, when that is on disk. */
+  /** Removes the files of earlier processes when the new file is on disk, because the new file contains their frames. */
   async removeOlder(): Promise<void> {
     await this.flush();
     for (const number of this.#older.splice(0)) await rm(this.#path(number), { force: true });

@@ -35,15 +35,15 @@ export interface PlaceToFind {
   readonly timeNs: bigint;
 }
 
-/** The proof of a price, or the reason why there is none. */
+/** The proof of a price, or the reason why there is no proof. */
 export type ProofAnswer =
   | { readonly proof: string }
   | { readonly lacks: 'log' | 'checkpoint' | 'price' | 'records'; readonly reason: string };
 
-/** The number of bundles of entries that are kept in memory: 43 kB each. */
+/** The largest number of bundles of entries in memory. A bundle takes 43 kB. */
 const BUNDLES_MAX = 32;
 
-/** Reads the public files of the log, on any thread and while another one writes them. */
+/** Reads the public files of the log, on any thread and while another thread writes the files. */
 export class LedgerReader {
   readonly #folder: string;
   readonly #bundles = new Map<string, Promise<Uint8Array[]>>();
@@ -52,7 +52,7 @@ export class LedgerReader {
     this.#folder = folder;
   }
 
-  /** Returns the bytes of a public file; `undefined` when there is none. */
+  /** Returns the bytes of a public file; `undefined` when the file is missing. */
   async file(path: string): Promise<Uint8Array | undefined> {
     try {
       return await readFile(join(this.#folder, path));
@@ -62,7 +62,7 @@ export class LedgerReader {
     }
   }
 
-  /** Returns the bytes of a tile; of a partial tile also when only the full one is left. */
+  /** Returns the bytes of a tile. A partial tile can also come from the full tile. */
   async tile(tile: Tile): Promise<Uint8Array | undefined> {
     const bytes = await this.file(tilePath(tile));
     if (bytes !== undefined || tile.width === TILE_WIDTH) return bytes;

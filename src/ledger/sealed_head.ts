@@ -9,12 +9,12 @@ import { readTileSync, writeDurably } from './ledger_folder.js';
 import { fastSha256 } from './ledger_hash.js';
 
 /**
- * A tree on disk, with the origin of its log. `sealed` is the tree that the public files have. `signed` is the largest tree that a
- * checkpoint was signed for: it is on disk before anybody sees the checkpoint.
+ * A tree on disk, with the origin of its log. `sealed` is the tree in the public files. `signed` is the largest tree with a signed
+ * checkpoint. The file of `signed` is on disk before anybody sees the checkpoint.
  */
 export type HeadName = 'sealed' | 'signed';
 
-/** Reads a head. Returns `undefined` when there is none. @throws TlogError when the file is damaged */
+/** Reads a head. Returns `undefined` when the file is missing. @throws TlogError when the file is damaged */
 export function readHead(stateFolder: string, name: HeadName): Checkpoint | undefined {
   let text: string;
   try {

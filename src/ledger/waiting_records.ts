@@ -10,12 +10,12 @@ export interface HashedRecord {
 
 /** The bytes before the time: type, signer and symbol. */
 const SERIES_BYTES = 65;
-/** The largest number of records that wait for their batch: half a minute of 10,000 prices a second. */
+/** The largest number of records that wait for their batch: 30 s of 10,000 prices a second. */
 export const WAITING_RECORDS_MAX = 300_000;
 
 /**
- * The records that are in no batch yet, in the order of their batch. They are grouped by type, signer and symbol, because a group
- * grows in the order of time: so a batch needs only its groups sorted.
+ * The records that are in no batch yet, in the order of their batch. The records form groups by type, signer and symbol. Each group
+ * grows in the order of time, so a batch sorts only its groups.
  */
 export class WaitingRecords {
   readonly #series = new Map<string, HashedRecord[]>();
@@ -32,7 +32,7 @@ export class WaitingRecords {
 
   /**
    * Adds a record.
-   * @returns `known` for a record that waits already, `other` when another record has its place, `full` when too many wait
+   * @returns `known` for a repeated record, `other` when another record has the same place, `full` when too many records wait
    */
   add(record: Uint8Array): 'added' | 'known' | 'other' | 'full' {
     const key = Buffer.from(record.buffer, record.byteOffset, SERIES_BYTES).toString('latin1');

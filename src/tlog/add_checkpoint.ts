@@ -7,7 +7,7 @@ import { readHash } from './tree_hash.js';
 
 /** The request `add-checkpoint`. */
 export interface AddCheckpoint {
-  /** The size of the tree that the witness cosigned last, as far as the log knows; 0 for none. */
+  /** The size of the witness's last cosigned tree, to the log's knowledge; 0 without such a tree. */
   readonly older: bigint;
   /** The proof that the tree of the checkpoint begins with the older tree; empty when `older` is 0. */
   readonly proof: readonly Uint8Array[];

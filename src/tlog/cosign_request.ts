@@ -9,7 +9,7 @@ import { emptyRoot } from './tree_hash.js';
 import { isConsistent, type TreeHead } from './tree_proofs.js';
 import type { VerifierKey } from './verifier_key.js';
 
-// The decision of a witness: C2SP tlog-witness. The order of the checks is that of its table of answers.
+// The decision of a witness: C2SP tlog-witness. The checks follow the order of that document's table of answers.
 
 /** A checkpoint that one of the log's keys has signed. */
 export interface SubmittedCheckpoint {
@@ -54,7 +54,7 @@ export async function openSubmitted(
 
 /**
  * Decides on a checkpoint.
- * @param latest the tree of this origin that the witness cosigned last; `undefined` for none
+ * @param latest the witness's last cosigned tree of this origin; `undefined` without such a tree
  * @returns the refusal, or `undefined` when the witness may cosign
  */
 export function refusalOf(

@@ -2,14 +2,14 @@ import { hashesAt, TILE_HEIGHT, TILE_LEVEL_MAX, TILE_WIDTH, type Tile, tileOf } 
 import { HASH_BYTES, leafHash, rootOf, type Sha256 } from './tree_hash.js';
 import { type TreeNode, treeRoot } from './tree_nodes.js';
 
-/** The hashes of one level of tiles from some tile on. */
+/** The hashes of one level of tiles, from the tile `first` on. */
 interface GrowingLevel {
   /** The index of the first tile. */
   first: bigint;
   hashes: Uint8Array[];
 }
 
-/** The right edge of a tree that grows: everything from which its next tiles and its root are made. */
+/** The right edge of a growing tree: the hashes that the next tiles and the root depend on. */
 export class GrowingTree {
   readonly #levels: GrowingLevel[] = [];
   readonly #sha256: Sha256 | undefined;
@@ -44,7 +44,7 @@ export class GrowingTree {
     return treeRoot(this.#size, (node) => this.#node(node), this.#sha256);
   }
 
-  /** Returns the bytes of a tile that was not yet left behind by {@link forget}. */
+  /** Returns the bytes of a tile that {@link forget} has not removed. */
   tileBytes({ level, index, width }: Tile & { readonly level: number }): Uint8Array {
     const { first, hashes } = this.#levels[level]!;
     const start = Number(index - first) * TILE_WIDTH;
@@ -55,7 +55,7 @@ export class GrowingTree {
     return bytes;
   }
 
-  /** Forgets the hashes of all full tiles, which are in files now. */
+  /** Removes the hashes of all full tiles, because files contain these tiles now. */
   forget(): void {
     for (const level of this.#levels) {
       const full = Math.floor(level.hashes.length / TILE_WIDTH);

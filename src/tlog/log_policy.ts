@@ -108,7 +108,7 @@ class PolicyReader {
     return member;
   }
 
-  /** Reads a key. A key may occur once among the logs and once among the witnesses, whatever its name. */
+  /** Reads a key. Under any name, a key may occur at most once among the logs and at most once among the witnesses. */
   #key(text: string | undefined, rest: readonly string[], type: KeyType): VerifierKey {
     if (text === undefined) throw new TlogError('a key is missing');
     if (rest.length > 0) throw new TlogError(`"${rest[0]!.slice(0, 40)}" is too much`);

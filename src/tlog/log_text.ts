@@ -47,7 +47,7 @@ export function readText(input: string | Uint8Array, lengthMax: number, subject:
   }
 }
 
-/** Returns the lines of a text whose last line ends with a newline. @throws TlogError when it does not */
+/** Returns the lines of a text whose last line ends with a newline. @throws TlogError without this newline */
 export function linesOf(text: string, subject: string): string[] {
   if (!text.endsWith('\n')) throw new TlogError(`${subject} does not end with a newline`);
   return text.slice(0, -1).split('\n');

@@ -17,7 +17,7 @@ const SIGNATURE_BYTES = 64;
 const TIME_BYTES = 8;
 
 /**
- * Verifies every line of a known key, and passes over lines of other keys.
+ * Verifies every line of a known key, and skips lines of other keys.
  * @returns the signatures in the order of their lines
  * @throws TlogError when a line of a known key does not verify
  */

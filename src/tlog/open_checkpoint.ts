@@ -9,7 +9,7 @@ import { type Checkpoint, parseCheckpoint } from './tree_checkpoint.js';
 export interface SignedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly log: TrustedLog;
-  /** The witnesses of the policy that cosigned, each once, with the latest time at which it did, in UNIX seconds. */
+  /** The witnesses of the policy that cosigned, each with the time of its latest cosignature, in UNIX seconds. */
   readonly cosigners: ReadonlyMap<string, bigint>;
 }
 

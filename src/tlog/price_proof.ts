@@ -18,7 +18,7 @@ export interface BatchPlace {
   readonly path: readonly Uint8Array[];
 }
 
-/** The place of a price in a log, which the policy's witnesses have seen. */
+/** The place of a price in a log that the policy's witnesses cosigned. */
 export interface LoggedPrice {
   readonly origin: string;
   /** The number of entries of the log at the checkpoint. */
@@ -35,7 +35,7 @@ const EXTRA_LENGTH_MAX = 16 * 1024;
 /**
  * Verifies a proof that a log has the record of a signed price. Does not verify the price's own signature.
  * @param record the record, made from the price's own contents
- * @throws TlogError that says which step does not hold
+ * @throws TlogError that names the failed step
  */
 export async function verifyPriceProof(
   record: Uint8Array,

@@ -15,7 +15,7 @@ export interface PriceRecord {
   readonly msgHash: Uint8Array;
 }
 
-/** The layout: type, signer, hash of the symbol, time, hash of the message. All before the last determines the place. */
+/** The layout: type, signer, hash of the symbol, time, hash of the message. All fields except the last determine the place. */
 export const RECORD_BYTES = 1 + 32 + 32 + 8 + 32;
 const KEY_BYTES = RECORD_BYTES - HASH_BYTES;
 const TIME_AT = 1 + 2 * HASH_BYTES;

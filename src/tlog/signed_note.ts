@@ -12,7 +12,7 @@ export interface NoteSignature {
   readonly blob: Uint8Array;
 }
 
-/** A text and its signatures, none of which has been verified. */
+/** A text and its unverified signatures. */
 export interface SignedNote {
   /** The text with its final newline. */
   readonly text: string;
@@ -37,7 +37,7 @@ export function parseNote(input: string | Uint8Array): SignedNote {
   return { text: note.slice(0, end + 1), signatures: parseSignatureLines(note.slice(end + 2)) };
 }
 
-/** Reads signature lines, such as those that a witness answers. @throws TlogError when they are malformed */
+/** Reads signature lines, such as the lines in a witness's answer. @throws TlogError for malformed lines */
 export function parseSignatureLines(text: string): NoteSignature[] {
   const lines = text.split('\n');
   if (lines.pop() !== '') throw new TlogError('a signature line does not end with a newline');

@@ -64,7 +64,7 @@ export function tilesBetween(older: bigint, newer: bigint): Tile[] {
   return [...bundles, ...tiles];
 }
 
-/** Returns the tile of a log of `size` entries that has the node, or from which the node is computed. */
+/** Returns the tile of a log of `size` entries that contains the node, or the hashes below the node. */
 export function tileOf(node: TreeNode, size: bigint): Tile {
   const level = Math.floor(node.level / TILE_HEIGHT);
   const first = node.index << BigInt(node.level % TILE_HEIGHT);
@@ -77,7 +77,7 @@ export function bundleOf(entry: bigint, size: bigint): Tile {
   return { ...tileOf({ level: 0, index: entry }, size), level: 'entries' };
 }
 
-/** Returns the tiles from which the nodes are read, each once. */
+/** Returns the tiles that contain the nodes, without repetitions. */
 export function tilesOfNodes(nodes: readonly TreeNode[], size: bigint): Tile[] {
   return [...new Map(nodes.map((node) => tileOf(node, size)).map((tile) => [tilePath(tile), tile])).values()];
 }

@@ -6,7 +6,7 @@ import { TlogError } from './tlog_error.js';
 
 export const HASH_BYTES = 32;
 
-/** Returns the SHA-256. A program that hashes much passes a faster function than the one that fits into a small bundle. */
+/** Returns the SHA-256. The default function is small but slow, so a program with many hashes passes a faster function. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 const LEAF_PREFIX = 0;

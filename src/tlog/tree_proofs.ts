@@ -34,7 +34,7 @@ export function isIncluded(leaf: Uint8Array, { index, size, path }: Inclusion, r
 
 /** Tells whether the proof shows that the newer tree begins with all entries of the older tree. Never throws. */
 export function isConsistent(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean {
-  // Nothing is a part of every tree, but a tree's root must be a hash, and a tree of nothing has one root.
+  // The empty tree is a part of every tree. The newer root must still be a hash, and the empty tree has only one valid root.
   const isTree = newer.size > 0n ? areHashes([newer.root]) : isEqual(newer.root, emptyRoot());
   if (older.size === 0n && !isTree) return false;
   return isSubtreeOf({ start: 0n, end: older.size, root: older.root }, newer, proof);
@@ -80,7 +80,8 @@ export function isSubtreeOf(
   };
   const isRightEdge = last === treeLast;
   while (first !== last && (isRightEdge || isOdd(last))) up(1n);
-  // If the subtree is a node of the tree, the way begins there. Otherwise the proof begins with the largest node on its right edge.
+  // If the subtree is a node of the tree, the path begins at this node. Otherwise the proof begins with the largest node on the
+  // subtree's right edge.
   const [hash0, others] = first === last ? [root, proof] : [proof[0], proof.slice(1)];
   if (hash0 === undefined) return false;
   let [subtreeHash, treeHash] = [hash0, hash0];
@@ -94,7 +95,7 @@ export function isSubtreeOf(
   return treeLast === 0n && isEqual(subtreeHash, root) && isEqual(treeHash, tree.root);
 }
 
-/** Tells whether a range of entries has a root of its own: `start` is a multiple of the next power of two of its length. */
+/** Tells whether a range of entries is a valid subtree: `start` is a multiple of the next power of two of its length. */
 function isSubtree(start: bigint, end: bigint): boolean {
   if (start < 0n || end <= start) return false;
   const power = 1n << BigInt(end - start === 1n ? 0 : (end - start - 1n).toString(2).length);
@@ -105,7 +106,7 @@ function isOdd(node: bigint): boolean {
   return (node & 1n) === 1n;
 }
 
-/** Returns the number of levels that a last node without a sibling goes up before it has one. */
+/** Returns the number of levels above a last node without a sibling up to the first level with a sibling. */
 function trailingZeros(node: bigint): bigint {
   return node === 0n ? 0n : BigInt((node & -node).toString(2).length - 1);
 }

@@ -16,23 +16,24 @@ export interface WitnessAnswer {
 }
 
 /**
- * Sends a request to a witness. Reads at most {@link WITNESS_ANSWER_BYTES_MAX} bytes of the answer, follows no redirect, and has a time limit.
- * @throws Error when there is no answer
+ * Sends a request to a witness. Reads at most {@link WITNESS_ANSWER_BYTES_MAX} bytes of the answer, follows no redirect, and has a time
+ * limit.
+ * @throws Error without an answer
  */
 export type PostToWitness = (url: string, body: string, signal: AbortSignal) => Promise<WitnessAnswer>;
 
 export const WITNESS_ANSWER_BYTES_MAX = 64 * 1024;
-/** The answers 409 to one checkpoint after which the witness counts as broken. */
+/** The number of 409 answers to one checkpoint after which the witness counts as broken. */
 const CONFLICTS_MAX = 4;
 
 /** The result of asking a witness to cosign a checkpoint. */
 export type WitnessResult =
   | { readonly kind: 'cosigned'; readonly signature: NoteSignature; readonly timeS: bigint }
-  /** The witness says that it has cosigned a tree that is larger than the log's newest: the log may have lost data. */
+  /** The witness reports a larger cosigned tree than the log's newest tree. The log may have lost data. */
   | { readonly kind: 'larger'; readonly size: bigint }
-  /** The witness says that the checkpoint does not continue the tree that it has cosigned. */
+  /** The witness reports that the checkpoint does not continue the cosigned tree. */
   | { readonly kind: 'forked'; readonly reason: string }
-  /** The witness refuses every checkpoint of this log, or does not understand it. */
+  /** The witness refuses every checkpoint of this log, or does not support the request. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** There is no usable answer now. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterS?: number | undefined };
@@ -43,13 +44,13 @@ export type ProveConsistency = (
   newer: bigint,
 ) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>;
 
-/** Asks one witness for cosignatures, and remembers the size that it cosigned last. */
+/** Requests cosignatures from one witness, and remembers the size of the last cosigned tree. */
 export class WitnessLine {
   readonly witness: Witness & { readonly url: string };
   readonly #post: PostToWitness;
   readonly #prove: ProveConsistency;
   readonly #verify: VerifyEd25519;
-  /** The size that the witness cosigned last; `undefined` before its first answer. */
+  /** The size of the witness's last cosigned tree; `undefined` before the first answer. */
   #size: bigint | undefined;
 
   constructor(
@@ -64,12 +65,12 @@ export class WitnessLine {
     this.#verify = verify;
   }
 
-  /** The size that the witness cosigned last, by its own answers; `undefined` before the first. */
+  /** The size of the last cosigned tree, by the witness's answers; `undefined` before the first answer. */
   get size(): bigint | undefined {
     return this.#size;
   }
 
-  /** Asks once, or again with the size of an answer 409. Never throws. */
+  /** Sends the request, and repeats the request with the size of a 409 answer. Never throws. */
   async ask(note: string, signal: AbortSignal): Promise<WitnessResult> {
     try {
       const { size } = parseCheckpoint(parseNote(note).text);
@@ -78,7 +79,7 @@ export class WitnessLine {
         const answer = await this.#request(note, older, size, signal);
         if (answer.status !== 409) return await this.#read(answer, note, size);
         const known = readConflict(answer.body);
-        // A witness that follows an older text answers 409 when it has another tree of the same size.
+        // A witness of an older version of tlog-witness answers 409 when its tree has the same size but another root.
         if (older === size && (known === undefined || known === size))
           return { kind: 'forked', reason: `it has cosigned another tree of size ${size}` };
         if (known === undefined || known === older)
@@ -108,7 +109,7 @@ export class WitnessLine {
     return { kind: 'unavailable', reason, retryAfterS };
   }
 
-  /** Returns the line of the witness's key. Lines of other keys are passed over. */
+  /** Returns the line of the witness's key. Lines of other keys are skipped. */
   async #cosignature(body: Uint8Array, note: string, size: bigint): Promise<WitnessResult> {
     const { key } = this.witness;
     const lines = parseSignatureLines(readText(body, WITNESS_ANSWER_BYTES_MAX, 'the answer'));

@@ -17,12 +17,12 @@ import {
 // cosigned or refused, or when the signal aborts: at the end of the log's grace, or with its next checkpoint.
 
 export interface SubmitterOptions {
-  /** The policy of the log. Witnesses without an address are not asked. */
+  /** The policy of the log. The submitter sends requests only to witnesses with an address. */
   readonly policy: LogPolicy;
   readonly post: PostToWitness;
   readonly prove: ProveConsistency;
   readonly verify: VerifyEd25519;
-  /** Returns milliseconds by a clock that nobody sets. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   /** Waits, at most until the signal aborts. Never rejects. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -34,7 +34,7 @@ export interface SubmitterOptions {
 
 export type WitnessFault = Exclude<WitnessResult, { readonly kind: 'cosigned' }>;
 
-/** A checkpoint with the cosignatures that it has so far. */
+/** A checkpoint with its present cosignatures. */
 export interface Cosigned {
   /** The note: the log's signature, then the cosignatures in the order of the policy. */
   readonly note: string;
@@ -42,19 +42,19 @@ export interface Cosigned {
   readonly isQuorum: boolean;
 }
 
-/** The newest that is known of a witness. */
+/** The present state of a witness. */
 export interface WitnessState {
   readonly name: string;
   readonly url: string;
-  /** The size of the tree that it cosigned last, by its own answers; `undefined` before its first answer. */
+  /** The size of the last cosigned tree, by the witness's answers; `undefined` before the first answer. */
   readonly size: bigint | undefined;
-  /** The time of its newest cosignature, in UNIX seconds. */
+  /** The time of the witness's newest cosignature, in UNIX seconds. */
   readonly timeS: bigint | undefined;
-  /** The newest result, if that is not a cosignature. */
+  /** The newest result, if this result is not a cosignature. */
   readonly fault: WitnessFault | undefined;
 }
 
-/** The pauses before a witness without a usable answer is asked again. */
+/** The shortest and the longest pause before another request to a witness without a usable answer. */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 60_000;
 
@@ -73,7 +73,7 @@ export class WitnessSubmitter {
     );
   }
 
-  /** The witnesses that are asked. */
+  /** The witnesses that receive requests. */
   get witnesses(): readonly WitnessState[] {
     return this.#lines.map(({ state }) => state);
   }
@@ -115,7 +115,7 @@ export class WitnessSubmitter {
   ): Promise<NoteSignature | undefined> {
     const { nowMs, sleep, random, onFault } = this.#options;
     while (!signal.aborted) {
-      // A pause goes on in the next submission, so that checkpoints do not shorten it.
+      // A pause continues in the next submission, so a new checkpoint does not shorten the pause.
       await sleep(Math.max(0, one.askAtMs - nowMs()), signal);
       if (signal.aborted) break;
       const result = await one.ask(note, signal, (shareMs) => nowMs() + shareMs * (0.5 + random() / 2));
@@ -132,7 +132,7 @@ export class WitnessSubmitter {
 /** A witness, with the time of its next request. */
 class PolicyWitness {
   readonly line: WitnessLine;
-  /** The time before which it is not asked. */
+  /** The time of the earliest next request to this witness. */
   askAtMs = 0;
   #failures = 0;
   #timeS: bigint | undefined;

@@ -6,7 +6,7 @@ import { fromBase64, toBase64 } from '../tlog/log_text.js';
 import { HASH_BYTES } from '../tlog/tree_hash.js';
 import { replaceFile } from './replaced_file.js';
 
-/** The place that an audit has reached. */
+/** The progress of an audit. */
 export interface AuditState {
   /** The checkpoint over all entries that were checked. */
   readonly note: string;
@@ -16,14 +16,14 @@ export interface AuditState {
   readonly peaks: readonly TreePeak[];
 }
 
-/** The state as the file has it: hashes in Base64. */
+/** The state in the form of the file: hashes in Base64. */
 interface KeptState extends Omit<AuditState, 'peaks'> {
   readonly peaks: readonly { readonly level: number; readonly hash: string }[];
 }
 
 const STATE_FILE = 'audit.json';
 
-/** The folder of an audit: its state, and the evidence that it found. */
+/** The folder of an audit, with the audit's state and its evidence. */
 export class AuditFolder {
   readonly #dir: string;
 
@@ -31,7 +31,7 @@ export class AuditFolder {
     this.#dir = dir;
   }
 
-  /** Reads the state; `undefined` before the first. @throws Error when it is damaged */
+  /** Reads the state; `undefined` before the first write. @throws Error when the file is damaged */
   async read(): Promise<AuditState | undefined> {
     const file = join(this.#dir, STATE_FILE);
     const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -1,18 +1,18 @@
 import { HASH_BYTES } from '../tlog/tree_hash.js';
 
-/** A signed price that was heard. */
+/** A received signed price. */
 export interface HeardPrice {
-  /** The record that the log must have of it. */
+  /** The record that the log must have of this price. */
   readonly record: Uint8Array;
   readonly timeNs: bigint;
   /** The JSON of the aggregate. */
   readonly text: string;
 }
 
-/** The prices that are kept to compare them with the log, and with later prices of the same place. */
+/** The largest number of prices in memory, for comparisons with the log and with later prices of the same place. */
 const HEARD_MAX = 100_000;
 
-/** The signed prices that an audit has heard, each once. The oldest are forgotten. */
+/** The signed prices that an audit has received, without repetitions. The set drops the oldest prices. */
 export class HeardSet {
   readonly #byPlace = new Map<string, HeardPrice>();
   readonly #open = new Set<string>();
@@ -23,7 +23,7 @@ export class HeardSet {
     return this.#found;
   }
 
-  /** Notes a price. @returns the text of another price of the same signer, asset and time, if there is one */
+  /** Records a price. @returns the text of another price of the same signer, asset and time, if there is one */
   add(record: Uint8Array, timeNs: bigint, text: string): string | undefined {
     const place = placeOf(record);
     const known = this.#byPlace.get(place);
@@ -34,12 +34,12 @@ export class HeardSet {
     return undefined;
   }
 
-  /** Returns the prices that were not yet found in the log. */
+  /** Returns the prices that the audit has not found in the log yet. */
   open(): HeardPrice[] {
     return [...this.#open].map((place) => this.#byPlace.get(place)!);
   }
 
-  /** Notes that the log has a price. */
+  /** Records that the log has a price. */
   settle(record: Uint8Array): void {
     if (this.#open.delete(placeOf(record))) this.#found += 1;
   }
@@ -51,7 +51,7 @@ export class HeardSet {
   }
 }
 
-/** Returns the part of a record that determines its place: all but the hash of the message. */
+/** Returns the part of a record that determines its place: all fields except the hash of the message. */
 function placeOf(record: Uint8Array): string {
   return Buffer.from(record.subarray(0, record.length - HASH_BYTES)).toString('latin1');
 }

@@ -20,7 +20,7 @@ export interface LogAuditOptions {
   readonly log: ServedLog;
   readonly policy: LogPolicy;
   readonly nowNs: () => bigint;
-  /** Keeps the state. Resolves when it is on disk. */
+  /** Saves the state. Resolves when the state is on disk. */
   readonly keep: (state: AuditState) => Promise<void>;
 }
 
@@ -28,37 +28,37 @@ export interface LogAuditOptions {
 export interface AuditStep {
   /** The number of entries that the audit has checked. */
   readonly size: bigint;
-  /** The fault that was found; the audit is over then. */
+  /** The evidence of a fault; `undefined` without a fault. A fault ends the audit. */
   readonly evidence: Evidence | undefined;
 }
 
-/** A batch with its leaves, as they were checked. */
+/** A batch with its checked leaves. */
 interface CheckedBatch {
   readonly entry: string;
   readonly batch: BatchEntry;
-  /** Absent when the log does not serve the records any more. */
+  /** Absent when the log no longer serves the records. */
   readonly records: readonly Uint8Array[] | undefined;
 }
 
-/** The batches that are kept in memory for prices that are heard later than their batch is read. */
+/** The largest number of batches in memory, for prices that arrive after the read of their batch. */
 const RECENT_BATCHES_MAX = 256;
-/** The time for which a log keeps the records of a batch at least, and the attempts to read them in this time. */
+/** The shortest time for which a log keeps the records of a batch, and the number of attempts to read the records in this time. */
 const RECORDS_NS_MIN = 3_600_000_000_000n;
 const ATTEMPTS_MAX = 10;
-/** The checkpoints that are kept in memory for nodes that are behind. */
+/** The largest number of checkpoints in memory, for nodes that lag behind. */
 const NOTES_MAX = 1_024;
-/** The batches whose records are read at once. */
+/** The largest number of batches that are read at the same time. */
 const READS_MAX = 16;
 
-/** An audit of a log: recomputes every batch and the tree, and compares the log with prices that were heard elsewhere. */
+/** An audit of a log: recomputes every batch and the tree, and compares the log with prices from other sources. */
 export class LogAudit {
   readonly #options: LogAuditOptions;
   readonly #heard = new HeardSet();
   readonly #recent: CheckedBatch[] = [];
   readonly #peaks: CompactTree;
-  /** The newest checkpoints that were checked, by size. */
+  /** The newest checked checkpoints, by size. */
   readonly #notes = new Map<bigint, string>();
-  /** The checkpoint of the entries that were checked. */
+  /** The checkpoint of the checked entries. */
   #note: string | undefined;
   #last: string | undefined;
   #unchecked = 0n;
@@ -75,18 +75,18 @@ export class LogAudit {
     return this.#peaks.size;
   }
 
-  /** The batches whose records the log does not serve any more. */
+  /** The number of batches whose records the log no longer serves. */
   get unchecked(): bigint {
     return this.#unchecked;
   }
 
-  /** The number of prices that were heard and found in the log. */
+  /** The number of received prices that the log contains. */
   get found(): number {
     return this.#heard.found;
   }
 
   /**
-   * Notes a signed price that the service has shown somewhere.
+   * Records a signed price of the service from another source.
    * @param text the JSON of the aggregate
    * @returns evidence when the service has signed another value for the same place
    */
@@ -98,7 +98,7 @@ export class LogAudit {
 
   /**
    * Reads the log's newest checkpoint and all entries up to it.
-   * @throws Error when the log does not answer, and TlogError when it has no checkpoint that fits the policy
+   * @throws Error when the log does not answer, and TlogError when the log has no checkpoint that satisfies the policy
    */
   async step(): Promise<AuditStep> {
     const { log, policy, keep } = this.#options;
@@ -208,11 +208,11 @@ export class LogAudit {
     return { kind: 'bad records', checkpoint: note, batch: proven, records: faulty };
   }
 
-  /** Compares the prices that were heard with the batches of their times. */
+  /** Compares the received prices with the batches of their times. */
   async #compareHeard(checkpoint: TreeHead, note: string): Promise<Evidence | undefined> {
     for (const { record, timeNs, text } of this.#heard.open()) {
       const checked = this.#recent.find(({ batch }) => timeNs >= batch.fromNs && timeNs < batch.toNs);
-      // A price of a later time is compared after a later checkpoint; one of an earlier time is passed over.
+      // A price of a later time waits for a later checkpoint. A price of an earlier time is skipped.
       if (checked?.records === undefined) continue;
       const { entry, batch, records } = checked;
       const around = recordsAround(records, record, nodeSha256);
@@ -232,8 +232,8 @@ export class LogAudit {
   }
 
   /**
-   * Returns evidence that a checkpoint does not fit the one that was checked last, from the tiles of the larger tree; `undefined` when
-   * they fit, or when the tiles prove nothing.
+   * Returns evidence that a checkpoint is inconsistent with the last checked checkpoint. The evidence comes from the tiles of the
+   * larger tree. Returns `undefined` for consistent checkpoints, and for tiles that prove nothing.
    */
   async #forkFrom(head: TreeHead, note: string): Promise<Evidence | undefined> {
     // A checkpoint of the same size needs no tiles.

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Replaces a file. Resolves when the new text is on disk; a process that is killed leaves the old text or the new one. */
+/** Replaces a file. Resolves when the new text is on disk. After a crash the file has the old text or the new text. */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const temporary = `${file}.new`;
   await withFile(temporary, 'w', async (handle) => {
@@ -9,7 +9,7 @@ export async function replaceFile(file: string, text: string): Promise<void> {
     await handle.sync();
   });
   await rename(temporary, file);
-  // The new name of the file is on disk only when its folder is.
+  // The new name of the file is on disk only after a flush of the folder.
   await withFile(dirname(file), 'r', (handle) => handle.sync());
 }
 

@@ -1,12 +1,12 @@
-/** Divides a number of requests over a time: all of them at first, and from then on as many as the time brings back. */
+/** A token bucket: the quota allows `max` requests at once, and gains `max` requests in each period. */
 export class RequestQuota {
   readonly #max: number;
-  /** The price of a request. Each millisecond brings back as much as `max`, so that nothing is rounded. */
+  /** The cost of a request. Each millisecond adds `max`, so all values are exact integers. */
   readonly #periodMs: number;
   #left: number;
   #atMs: number;
 
-  /** @param nowMs the time by a clock that nobody sets */
+  /** @param nowMs the milliseconds of a monotonic clock */
   constructor(max: number, periodMs: number, nowMs: number) {
     this.#max = max;
     this.#periodMs = periodMs;
@@ -14,12 +14,12 @@ export class RequestQuota {
     this.#atMs = nowMs;
   }
 
-  /** True when no request counts any more: the quota then needs no memory. */
+  /** True when the quota is full. The caller can then forget the quota. */
   isFull(nowMs: number): boolean {
     return this.#leftAt(nowMs) === this.#max * this.#periodMs;
   }
 
-  /** Takes one request. @returns false when none is left */
+  /** Takes one request. @returns false when no request is left */
   take(nowMs: number): boolean {
     this.#left = this.#leftAt(nowMs);
     this.#atMs = nowMs;

@@ -6,7 +6,7 @@ import { WitnessFolder } from './witness_folder.js';
 import { listenAsWitness, type WitnessListener } from './witness_listener.js';
 import { witnessMetricsText } from './witness_metrics.js';
 
-/** The folder of a witness, which only one process may use: two could cosign two pasts. */
+/** The claimed folder of a witness. Only one process may use a folder, because two processes could cosign two different trees. */
 export interface HeldWitnessFolder {
   release(isClean: boolean): Promise<void>;
 }
@@ -56,7 +56,7 @@ export class RunningWitness {
         steadyMs,
         onRefused: ({ status, reason, origin }) => {
           const level = status === 422 || status === 500 ? 'error' : 'info';
-          // A stranger can send requests of unknown origin without end, so they are only counted.
+          // A stranger can send unlimited requests of unknown origin, so the witness only counts these requests.
           if (origin !== undefined)
             logger[level]({ status, origin, reason }, 'the checkpoint was not cosigned');
         },

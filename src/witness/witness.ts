@@ -22,13 +22,13 @@ export interface WitnessOptions {
   readonly folder: WitnessFolder;
   /** Returns UNIX milliseconds. */
   readonly nowMs: () => number;
-  /** Returns milliseconds by a clock that nobody sets. */
+  /** Returns the milliseconds of a monotonic clock. */
   readonly steadyMs: () => number;
   /** Receives each refusal, and each fault of the disk. */
   readonly onRefused?: (refused: RefusedRequest) => void;
 }
 
-/** A request that was not answered with a cosignature. */
+/** A request without a cosignature in its answer. */
 export interface RefusedRequest {
   readonly status: number;
   readonly reason: string;
@@ -36,7 +36,7 @@ export interface RefusedRequest {
   readonly origin: string | undefined;
 }
 
-/** The number of answers of a status. Without a signature of a log the origin is empty, because strangers could name any. */
+/** The number of answers of a status. Without a log's signature the origin is empty, because a stranger could name any origin. */
 export interface AnswerCount {
   readonly origin: string;
   readonly status: number;
@@ -46,21 +46,21 @@ export interface AnswerCount {
 /** The answer to `add-checkpoint`. */
 export interface CosignAnswer {
   readonly status: 200 | 400 | 403 | 404 | 409 | 422 | 429 | 500 | 503;
-  /** The cosignature lines, the size that was cosigned last, or the reason of a refusal; always with a newline. */
+  /** The cosignature lines, the last cosigned size, or the reason for a refusal; always with a newline. */
   readonly body: string;
   readonly isSize?: boolean;
 }
 
 const DAY_MS = 86_400_000;
-/** The requests of one log that may wait for the disk. */
+/** The largest number of requests of one log that wait for the disk. */
 const WAITING_MAX = 16;
 
-/** A witness: it cosigns a checkpoint only when it continues the tree that it has cosigned before. */
+/** A witness. The witness cosigns a checkpoint only when the checkpoint continues the last cosigned tree. */
 export class LogWitness {
   readonly #options: WitnessOptions;
   readonly #logs: ReadonlyMap<string, LogState>;
   readonly #byHash: ReadonlyMap<string, LogState>;
-  /** The reason why the newest checkpoint was not kept; `undefined` after one that was. */
+  /** The reason why the newest checkpoint was not saved; `undefined` after a successful save. */
   #fault: string | undefined;
   readonly #counts = new Map<string, AnswerCount>();
 
@@ -122,7 +122,7 @@ export class LogWitness {
         const { name, key, nowMs, folder } = this.#options;
         const timeS = BigInt(Math.floor(nowMs() / 1_000));
         const own: NoteSignature = key.cosign(name, signed.text, timeS);
-        // The log's own lines are kept, and no others: a stranger may have added lines that nobody verified.
+        // The witness keeps only the log's own lines, because a stranger may have added unverified lines.
         const logLines = signed.signatures.filter(({ name: signer, keyId }) =>
           state.log.keys.some((one) => one.name === signer && one.keyId === keyId),
         );
@@ -135,7 +135,7 @@ export class LogWitness {
       });
     } catch (error) {
       if (error instanceof TlogError) return refuse(400, error.message);
-      // The checkpoint may be on disk or not. The witness has not cosigned it, so both are safe.
+      // The checkpoint may be on disk or not. The witness has not cosigned it, so both cases are safe.
       this.#fault = `the checkpoint could not be kept: ${(error as Error).message}`;
       return { ...refuse(500, this.#fault), body: 'the checkpoint could not be kept\n' };
     }
@@ -149,7 +149,7 @@ export class LogWitness {
   }
 }
 
-/** A log, with the checkpoint that was cosigned last. Its requests are decided one after another. */
+/** A log and its last cosigned checkpoint. The witness handles the log's requests one after another. */
 class LogState {
   readonly log: WatchedLog;
   readonly quota: RequestQuota;

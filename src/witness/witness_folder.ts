@@ -13,7 +13,7 @@ export interface KeptCheckpoint {
   readonly timeS: number;
 }
 
-/** The largest number of logs whose checkpoints are kept, also of those that the configuration does not name any more. */
+/** The largest number of logs with a kept checkpoint. Logs that left the configuration also count. */
 export const KEPT_LOGS_MAX = 100_000;
 const FILE_NAME = /^[0-9a-f]{64}\.checkpoint$/;
 
@@ -32,7 +32,7 @@ export class WitnessFolder {
 
   /**
    * Reads all checkpoints, by origin.
-   * @throws Error that names a file which is damaged: without its content the witness could cosign another past
+   * @throws Error that names a damaged file. Without this file the witness could cosign a different tree
    */
   async read(): Promise<Map<string, KeptCheckpoint>> {
     const names = (await readdir(this.#dir)).filter((name) => FILE_NAME.test(name));
@@ -49,7 +49,7 @@ export class WitnessFolder {
     return kept;
   }
 
-  /** Replaces the checkpoint of a log. Resolves when it is on disk. */
+  /** Replaces the checkpoint of a log. Resolves when the checkpoint is on disk. */
   async write(origin: string, note: string): Promise<void> {
     await replaceFile(join(this.#dir, fileName(origin)), note);
   }

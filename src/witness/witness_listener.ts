@@ -21,7 +21,7 @@ export interface WitnessListenerOptions {
 
 export interface WitnessListener {
   readonly port: number;
-  /** The requests that were refused before a checkpoint was read, by status. */
+  /** The numbers of requests that were refused before the read of a checkpoint, by status. */
   readonly refusals: ReadonlyMap<number, number>;
   /** Ends when all open requests have their answers, or after {@link CLOSE_MS_MAX}. */
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export interface WitnessListener {
 
 const REQUEST_MS_MAX = 10_000;
 const CLOSE_MS_MAX = 5_000;
-/** The addresses whose requests are counted at once. */
+/** The largest number of addresses with a quota. */
 const ADDRESSES_MAX = 10_000;
 const SECOND_MS = 1_000;
 
@@ -129,7 +129,7 @@ class Answers {
 
 type HeaderTexts = Readonly<Record<string, string>>;
 
-/** Divides the requests by the address that they come from, so that one sender cannot use up the work of all. */
+/** Gives each client address a quota of requests, so that no sender can use all of the witness's time. */
 class AddressQuotas {
   readonly #options: WitnessListenerOptions;
   readonly #quotas = new Map<string, RequestQuota>();
@@ -150,7 +150,7 @@ class AddressQuotas {
     return quota.take(nowMs);
   }
 
-  /** Drops the quotas that are full again; if there are none, the oldest. */
+  /** Drops the full quotas. Without a full quota, drops the oldest quota. */
   #forget(nowMs: number): void {
     for (const [address, quota] of this.#quotas) if (quota.isFull(nowMs)) this.#quotas.delete(address);
     const [oldest] = this.#quotas.keys();
