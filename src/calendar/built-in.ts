@@ -31,8 +31,8 @@ const usEquities: TradingSchedule = {
 };
 
 /**
- * A trading day begins at 17:00 on the evening before its date and ends when the next trading day begins. So the market is open from
- * Sunday to Friday.
+ * A trading day begins at 17:00 on the evening before its date and ends when the next trading day begins. Therefore the market is open
+ * from Sunday to Friday.
  */
 const forex: TradingSchedule = {
   timeZone: TIME_ZONE,
@@ -43,7 +43,7 @@ const forex: TradingSchedule = {
   earlyCloseMins: new Map(),
 };
 
-/** The schedule of forex, except that each trading day begins an hour later. So there is a daily break of an hour. */
+/** The schedule of forex, except that each trading day begins an hour later. This leaves a daily break of an hour. */
 const metals: TradingSchedule = {
   ...forex,
   week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),

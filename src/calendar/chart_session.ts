@@ -5,8 +5,8 @@ const DAYS_PER_WEEK = 7;
 
 /**
  * Returns the usual hours in the form of a chart's `session`, as TradingView defines it: `0400-2000:23456` is from 04:00 to 20:00,
- * Monday to Friday, in the zone of the hours. Sessions that touch are one. A time that is not after the one before it is on the
- * evening before, so `1800-1700:23456` begins on Sunday. Statuses, holidays and early closes have no place in this form.
+ * Monday to Friday, in the zone of the hours. Sessions without a gap are joined. A start time that is not before its end time is on the
+ * evening before, so `1800-1700:23456` begins on Sunday. This form cannot show statuses, holidays and early closes.
  */
 export function chartSession({ week }: TradingHours): string {
   const daysByHours = new Map<string, number[]>();
@@ -35,7 +35,7 @@ function spansByDay(week: TradingHours['week']): Span[][] {
   return days.map((spans) => spans.sort((a, b) => a.fromMin - b.fromMin));
 }
 
-/** Joins sessions that touch, as long as the joined one fits a chart's longest session, which is a day. */
+/** Joins sessions without a gap, unless the joined session is longer than a day, which is a chart's limit. */
 function merged(sessions: readonly Session[]): Span[] {
   const spans: Span[] = [];
   for (const { fromMin, toMin } of sessions) {

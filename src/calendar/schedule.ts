@@ -10,8 +10,8 @@ export interface TradingSchedule extends TradingHours {
   /** Tells whether a rule of the market closes it for the trading day of `date`. */
   isHoliday(date: Temporal.PlainDate): boolean;
   /**
-   * Returns the time, in minutes from midnight, at which a rule of the market ends regular hours early; `undefined` if no rule
-   * does.
+   * Returns the time, in minutes from midnight, at which a rule of the market ends regular hours early; `undefined` without such a
+   * rule.
    */
   earlyCloseMin(date: Temporal.PlainDate): number | undefined;
   /** Trading days (`YYYY-MM-DD`) that the operator closed. */
@@ -38,11 +38,11 @@ export function usualSessionsOn(schedule: TradingSchedule, date: Temporal.PlainD
 }
 
 /**
- * Returns the sessions of a trading day whose regular hours end early. Sessions that begin before the usual close end at the
- * early close. Sessions after the usual close begin earlier by the same amount and keep their length. The rule is NYSE's own:
- * with regular hours that end at 13:00 instead of 16:00, after hours last from 13:00 to 17:00 instead of 16:00 to 20:00.
- * @param closeMin a time of day; it means the first such time after regular hours begin. On a trading day that begins at 17:00
- * the evening before, 20:00 is on that evening and 13:00 is on the next day.
+ * Returns the sessions of a trading day whose regular hours end early. Sessions that begin before the usual close end at the early
+ * close. Sessions after the usual close begin earlier by the same amount and keep their length. The rule is NYSE's own: with regular
+ * hours that end at 13:00 instead of 16:00, after hours last from 13:00 to 17:00 instead of 16:00 to 20:00.
+ * @param closeMin a time of day: the first such time after regular hours begin. On a trading day that begins at 17:00 the evening
+ * before, 20:00 is on that evening and 13:00 is on the next day.
  * @returns `undefined` when `closeMin` is not within regular hours.
  */
 export function closedEarly(sessions: readonly Session[], closeMin: number): Session[] | undefined {

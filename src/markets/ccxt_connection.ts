@@ -10,9 +10,9 @@ export interface CcxtConnectionOptions extends LiveEvents {
   readonly random: () => number;
 }
 
-/** The share of one request a second that each symbol has, where an exchange has no socket. */
+/** The interval of requests to an exchange without a socket; all symbols share this rate. */
 const POLL_MS = 1_000;
-/** The longest wait for the end of a subscription before it is made again. */
+/** The longest wait for the end of a subscription before the same subscription begins again. */
 const UNWATCH_MS_MAX = 2_000;
 
 /**
@@ -21,7 +21,7 @@ const UNWATCH_MS_MAX = 2_000;
  */
 export class CcxtConnection implements LiveConnection {
   readonly #options: CcxtConnectionOptions;
-  /** The symbols that are watched, each with the loop that watches it. */
+  /** The watched symbols, each with the loop that watches the symbol. */
   readonly #loops = new Map<string, object>();
   /** Subscriptions that are being ended. */
   readonly #ending = new Map<string, Promise<unknown>>();

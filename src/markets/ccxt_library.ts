@@ -22,7 +22,7 @@ export interface CcxtTicker {
   readonly timestamp?: number | undefined;
 }
 
-/** An instance of an exchange, with sockets of its own. `has` names the methods that the exchange supports. */
+/** An instance of an exchange, with separate sockets. `has` names the methods that the exchange supports. */
 export interface CcxtExchange {
   readonly has: Readonly<Record<string, unknown>>;
   readonly markets?: unknown;
@@ -44,7 +44,7 @@ type CcxtClass = new (options: object) => CcxtExchange;
 export interface CcxtLibrary {
   /** The names of all exchanges. */
   readonly exchanges: readonly string[];
-  /** Makes an instance of an exchange; of its variant with sockets where it has one. */
+  /** Makes an instance of an exchange; uses the variant with sockets if the exchange has this variant. */
   create(exchange: string): CcxtExchange;
 }
 

@@ -5,17 +5,17 @@ import { type FrameSink, type MarketFeed, retryDelayMs } from './market_feed.js'
 export interface CommandFeedOptions {
   readonly run: readonly string[];
   readonly symbols: readonly string[];
-  /** The silence of all symbols after which the command is ended and started again. */
+  /** The silence of all symbols after which the feed restarts the command. */
   readonly maxSilenceMs: number;
   readonly sink: FrameSink;
   readonly schedule: Schedule;
   readonly random: () => number;
 }
 
-/** The longest line of a command; a longer one ends it. */
+/** The largest length of a command's line. A longer line ends the command. */
 const LINE_CHARACTERS_MAX = 65_536;
 
-/** Runs a command that writes quotes as JSON lines, and starts it again after its end. */
+/** Runs a command that writes quotes as JSON lines, and restarts the command after its end. */
 export class CommandFeed implements MarketFeed {
   readonly #options: CommandFeedOptions;
   #child: ChildProcess | undefined;

@@ -10,7 +10,7 @@ export interface ExchangeFeedOptions {
   readonly connect: Connect;
   /** The pairs, each with the silence after which its watchdog acts. */
   readonly pairs: ReadonlyMap<string, number>;
-  /** Requests a pair's best prices over REST; absent where that is not possible. */
+  /** Requests a pair's best prices over REST; absent for an exchange without REST prices. */
   readonly asker?: Pick<TopAsker, 'ask' | 'close'> | undefined;
   readonly sink: FrameSink;
   readonly schedule: Schedule;

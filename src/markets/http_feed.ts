@@ -8,7 +8,7 @@ export interface HttpFeedOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Added to the query of the address. */
   readonly query: Readonly<Record<string, string>>;
-  /** Texts that are removed from answers, because a recording keeps these. */
+  /** Secret texts. The feed removes these texts from answers, because a recording keeps the answers. */
   readonly secrets: readonly string[];
   readonly everyMs: number;
   readonly symbols: readonly string[];

@@ -1,18 +1,18 @@
 import type { MarketSession } from '../sources/adapters/market.js';
 
-/** A connection to a market. It is never opened again. */
+/** A connection to a market. A connection is never reopened. */
 export interface LiveConnection {
   /** Sends messages of the session in order. */
   send(texts: readonly string[]): void;
   close(): void;
 }
 
-/** The receiver of a connection's frames, and the protocol that it speaks. */
+/** The receiver of a connection's frames, and the connection's protocol. */
 export interface LiveEvents {
   readonly session: MarketSession;
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
-  /** Called once, whatever ended the connection; not called after {@link LiveConnection.close}. */
+  /** Called once after any end of the connection, except after {@link LiveConnection.close}. */
   readonly onEnd: (reason: string) => void;
 }
 

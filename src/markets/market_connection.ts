@@ -18,7 +18,8 @@ export interface MarketConnectionOptions extends LiveEvents {
 }
 
 /**
- * A WebSocket to an exchange, which is never opened again. It paces messages, sends pings, and ends when the exchange is silent for too long.
+ * A WebSocket to an exchange. The connection paces messages, sends pings, ends after a long silence of the exchange, and is never
+ * reopened.
  */
 export class MarketConnection implements LiveConnection {
   readonly #options: MarketConnectionOptions;

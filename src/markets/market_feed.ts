@@ -6,7 +6,7 @@ export interface MarketFeed {
   close(): void;
 }
 
-/** The receiver of a source's frames. It numbers the connections of all sources. */
+/** The receiver of a source's frames. The sink numbers the connections of all sources. */
 export interface FrameSink {
   /** @param isRest true for answers of REST about one pair of an exchange */
   begin(

@@ -17,7 +17,7 @@ import type { FrameSink, MarketFeed } from './market_feed.js';
 import { checkPairs, listOfMarket, type PairList } from './pair_check.js';
 import { TopAsker } from './top_asker.js';
 
-/** A source of the file, with its symbols; each has the silence in milliseconds after which its watchdog acts. */
+/** A source of the file, with its symbols. The value of a symbol is the silence in milliseconds after which the watchdog acts. */
 export interface NamedSource<Definition extends SourceDefinition = SourceDefinition> {
   readonly name: string;
   readonly definition: Definition;
@@ -45,9 +45,9 @@ export interface FeedOpening {
 type ExchangeDefinition = Extract<SourceDefinition, { kind: BuiltInKind }>;
 type CcxtDefinition = Extract<SourceDefinition, { kind: 'ccxt' }>;
 
-/** The delay before a list of pairs that could not be read is read again. */
+/** The delay after a failed read of a list of pairs. */
 const LIST_AGAIN_MS = 60_000;
-/** The interval at which a list is read for pairs that have halted. The longest one has 3 MB. */
+/** The interval at which a list is read for halted pairs. The longest known list has 3 MB. */
 const LIST_RENEW_MS = 600_000;
 /** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
@@ -60,7 +60,7 @@ export async function openFeed(source: NamedSource, sink: FrameSink, world: Feed
   const { schedule, random, env } = world;
   const symbols = [...source.symbols.keys()];
   if (definition.kind === 'command') {
-    // A command of several symbols is started again when all of them are silent.
+    // A command of several symbols restarts when all symbols are silent.
     const maxSilenceMs = Math.min(2 * Math.max(...source.symbols.values()), TIMER_MS_MAX);
     const feed = new CommandFeed({ run: definition.run, symbols, maxSilenceMs, sink, schedule, random });
     return { feed, faults: [] };
@@ -148,7 +148,7 @@ async function openChecked(
   const gone = new Set<string>();
   if (report.unread !== undefined && !signal.aborted) sink.warn(report.unread);
   checkAgain({ list, pairs: report.usable, gone }, report.unread !== undefined, sink, world);
-  // Over REST a pair that has halted shows its last prices, as a quiet one does.
+  // Over REST a halted pair shows its last prices, like a quiet pair.
   const asker = ways.asker && {
     ask: (...[pair, onQuote]: Parameters<TopAsker['ask']>) => {
       if (!gone.has(pair)) ways.asker!.ask(pair, onQuote);
@@ -163,15 +163,15 @@ async function openChecked(
   return { feed, faults };
 }
 
-/** A list of pairs, and the pairs of it that are used. */
+/** A list of pairs, and the used pairs of the list. */
 interface CheckedList {
   readonly list: PairList;
   readonly pairs: readonly string[];
-  /** The pairs that did not trade when the list was read last. */
+  /** The pairs that did not trade at the last read of the list. */
   readonly gone: Set<string>;
 }
 
-/** Reads a list of pairs again and again. The run goes on meanwhile, so a fault is only a warning. */
+/** Reads a list of pairs repeatedly. The run continues meanwhile, so a fault is only a warning. */
 function checkAgain(checked: CheckedList, isUnread: boolean, sink: FrameSink, world: FeedWorld): void {
   const { schedule, signal } = world;
   const { list, pairs, gone } = checked;
@@ -191,7 +191,7 @@ function checkAgain(checked: CheckedList, isUnread: boolean, sink: FrameSink, wo
   signal.addEventListener('abort', cancel, { once: true });
 }
 
-/** Looks up the values of headers and queries. A variable that cannot be used is named; its value is shown nowhere. */
+/** Looks up the values of headers and queries. The fault names an unusable variable, but never shows the variable's value. */
 function requestOf(
   definition: { readonly headers: RequestFields; readonly query: RequestFields },
   env: FeedWorld['env'],
@@ -221,5 +221,5 @@ function requestOf(
 }
 
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Shorter texts occur in answers by chance, and are no secrets. */
+/** The shortest secret that is removed from answers. Shorter texts occur in answers by chance. */
 const SECRET_CHARACTERS_MIN = 8;

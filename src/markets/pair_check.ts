@@ -2,10 +2,10 @@ import type { Market } from '../sources/adapters/market.js';
 import { nearPairs } from '../sources/near_pairs.js';
 import { fetchText } from './bounded_fetch.js';
 
-/** The largest list of pairs; the longest known one has 3 MB. */
+/** The largest list of pairs; the longest known list has 3 MB. */
 const LIST_BYTES_MAX = 32 * 1024 ** 2;
 
-/** The pairs of a source, and the functions that find out which of them trade there. */
+/** The functions that find the pairs that trade at a source. */
 export interface PairList {
   /** Reads the pairs that trade now. */
   read(signal: AbortSignal): Promise<readonly string[]>;

@@ -12,7 +12,7 @@ const WAIT_NS_MAX = NS_PER_SECOND;
 
 export interface RecorderOptions {
   readonly bytesMax?: number;
-  /** Called once, when the recording ends because a write failed. The run goes on. */
+  /** Called once, when the recording ends because a write failed. The run continues. */
   readonly onFailure?: (reason: string) => void;
 }
 
@@ -45,7 +45,7 @@ export class Recorder {
     return this.#handle === undefined;
   }
 
-  /** Adds a call before the room makes it, or a decision when the room writes it. */
+  /** Adds a call before the room makes the call, or a decision when the room writes the decision. */
   add(atNs: TimeNs, call: RecordedCall, state: () => RoomState): void {
     if (this.#handle === undefined) return;
     // Decisions belong to the call before them, in the same file.
@@ -88,7 +88,7 @@ export class Recorder {
     });
   }
 
-  /** Writes lines. If the disk refuses them, only the recording ends. */
+  /** Writes lines. If a write fails, only the recording ends. */
   #attempt(write: () => void): void {
     if (this.#handle === undefined) return;
     try {

@@ -53,8 +53,8 @@ export class SourceRun {
   }
 
   /**
-   * Opens all sources. A source that cannot be reached does not delay the others. Resolves when the lists of pairs are read, with the faults of the
-   * file that the lists show. The rest of the file runs.
+   * Opens all sources. A source that cannot be reached does not delay the others. Resolves after the lists of pairs are read, with the
+   * faults of the file that the lists show. The rest of the file still runs.
    */
   async open(): Promise<readonly SourceFault[]> {
     this.#tick();

@@ -17,7 +17,8 @@ const PAUSE_MS = 1_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
 /**
- * Requests from an exchange, over REST, the best prices of pairs for which its socket is silent: one pair a second, and each pair once at a time.
+ * Requests the best prices of silent pairs over REST. The asker sends one request a second, and at most one request for each pair at a
+ * time.
  */
 export class TopAsker {
   readonly #options: TopAskerOptions;

@@ -1,9 +1,9 @@
 /** The period in which the same warning is shown only once. */
 const QUIET_MS = 60_000;
-/** The largest number of different warnings that are remembered. The oldest are forgotten. */
+/** The largest number of different warnings in memory. The log drops the oldest warnings. */
 const WARNINGS_MAX = 1_000;
 
-/** Shows each warning at most once a minute, with the number of times it occurred since then. */
+/** Shows each warning at most once a minute, with the number of repetitions since then. */
 export class WarningLog {
   readonly #show: (text: string) => void;
   readonly #nowMs: () => number;

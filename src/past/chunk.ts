@@ -20,16 +20,16 @@ export interface ChunkBlock {
 }
 
 /**
- * Consecutive entries of all assets, which wait in memory and in a log until they are written into the files of their hour. Both sides
- * have this object: the thread that writes adds entries and takes the bytes for the log, and threads that read apply the bytes.
+ * Consecutive entries of all assets. The entries wait in memory and in a log for the write into the files of their hour. The writer
+ * thread adds entries, and takes the bytes for the log. A reader thread applies these bytes to a separate chunk.
  */
 export class Chunk implements ChunkPlace {
   readonly texts: BlockTexts = { facts: new TextList(), sources: new TextList() };
-  /** The blocks of each asset. Entries are added to the last one. */
+  /** The blocks of each asset. New entries go into the last block. */
   readonly blocksOf = new Map<string, BlockWriter[]>();
-  /** The time of the first entry that was not carried; `undefined` before it. */
+  /** The time of the first entry that is not a carried copy; `undefined` without such an entry. */
   firstNs: bigint | undefined;
-  /** The time of the last entry that was not carried. */
+  /** The time of the last entry that is not a carried copy. */
   lastNs = 0n;
   bytes = 0;
   readonly #frame = new PackedWriter();
@@ -71,7 +71,7 @@ export class Chunk implements ChunkPlace {
     return bytes;
   }
 
-  /** @throws RangeError when the bytes are not those of a frame */
+  /** @throws RangeError when the bytes are not a frame */
   applyFrame(bytes: Buffer): void {
     const { facts, sources } = this.texts;
     const from = new PackedReader(bytes);
@@ -135,7 +135,7 @@ const IS_CARRIED = 0x02;
 /** Symbols contain no spaces. */
 const SEPARATOR = ' ';
 
-/** Returns the text that names an asset in the past, such as `BTCUSD evm`. It depends on no configuration. */
+/** Returns the text that names an asset in the past, such as `BTCUSD evm`. The text does not depend on the configuration. */
 export function assetKeyOf({ symbol, signatureType }: AssetName): string {
   return `${symbol}${SEPARATOR}${signatureType}`;
 }

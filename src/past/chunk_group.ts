@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { type Chunk, type ChunkBlock, readTexts, writeTexts } from './chunk.js';
 import { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
 
-/** The files of an hour. Each is removed as a whole when its time is over. */
+/** The files of an hour. A file is removed as a whole when its retention time ends. */
 export const TIERS = ['signatures', 'inputs'] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -20,7 +20,7 @@ export interface GroupHeader {
   readonly entries: number;
   readonly indexBytes: number;
   readonly blocksBytes: number;
-  /** The time of the first entry that was not carried; 0 if there is none. */
+  /** The time of the first entry that is not a carried copy; 0 without such an entry. */
   readonly firstNs: bigint;
   readonly lastNs: bigint;
   readonly indexChecksum: number;
@@ -39,8 +39,8 @@ export interface BlockIndex {
 }
 
 /**
- * Makes the bytes of a chunk for the file of a tier, in parts. Between two parts other work can be done. The blocks of an asset are
- * next to each other, so that a range of one asset needs few reads.
+ * Makes the bytes of a chunk for the file of a tier, in parts. The caller can do other work between two parts. The blocks of an asset
+ * are adjacent, so a range of one asset needs few reads.
  */
 export function* groupParts(chunk: Chunk, tier: Tier): Iterable<Buffer> {
   const blocks = [...chunk.blocksOf].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -98,7 +98,7 @@ function encodeHeader(header: GroupHeader): Buffer {
   return bytes;
 }
 
-/** @returns `undefined` when the bytes are no header of this tier and hour */
+/** @returns `undefined` when the bytes are not a header of this tier and hour */
 export function decodeHeader(bytes: Buffer, tier: Tier, hour: number): GroupHeader | undefined {
   if (bytes.length < GROUP_HEADER_BYTES || bytes.readUInt32BE(0) !== MAGIC) return undefined;
   if (bytes.readUInt32LE(52) !== crc32(bytes.subarray(0, 52)) || bytes.readUInt16LE(4) !== VERSION)

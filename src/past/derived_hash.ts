@@ -10,8 +10,8 @@ export type HashedAggregate = Pick<
 >;
 
 /**
- * Computes the `msg_hash` of an EVM aggregate, so that it need not be kept. The hash of a Stark aggregate is kept, because it takes a
- * hundred times as long.
+ * Computes the `msg_hash` of an EVM aggregate, so the past does not store this hash. The past stores the hash of a Stark aggregate,
+ * because its computation takes a hundred times as long.
  * @param checksum the checksum of the algorithm, in hex
  */
 export function derivedAggregateHash(aggregate: HashedAggregate, checksum: string): Buffer | undefined {

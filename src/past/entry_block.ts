@@ -9,8 +9,8 @@ import { PackedReader, PackedWriter, type TextList } from './packed_bytes.js';
 import { PriceSteps } from './price_steps.js';
 
 /**
- * The number of entries of a block. A block is read as a whole, which takes about 2 ms, and damage costs the whole block. The inputs
- * in force at its beginning are written again.
+ * The number of entries of a block. A block is read as a whole, which takes about 2 ms, and damage loses the whole block. A block
+ * begins with a copy of the present inputs.
  */
 export const BLOCK_ENTRIES_MAX = 256;
 
@@ -22,14 +22,14 @@ const IS_DELTA = 0x08;
 const HAS_HASH = 0x10;
 const IS_V28 = 0x20;
 const HAS_V = 0x40;
-/** The signer, the algorithm or the shown facts differ from those of the entry before. */
+/** The signer, the algorithm or the shown facts differ from the entry before. */
 const IS_CHANGED = 0x80;
 
 /** Texts that entries name by number. */
 export interface BlockTexts {
   /** Signers and shown facts. */
   readonly facts: TextList;
-  /** Publishers and their texts, which are dropped with the inputs. */
+  /** Publishers and their texts. These texts are removed together with the inputs. */
   readonly sources: TextList;
 }
 
@@ -111,7 +111,7 @@ export class BlockWriter {
   }
 }
 
-/** The bytes of a block. The inputs are absent when they are no longer kept. */
+/** The bytes of a block. The inputs are absent after their retention time. */
 export interface BlockBytes {
   readonly signatures: Buffer;
   readonly inputs: Buffer | undefined;
@@ -119,7 +119,7 @@ export interface BlockBytes {
 
 /**
  * Reads the entries of a block in order. Reads each aggregate on its first use.
- * @throws RangeError when the bytes are not those of a block
+ * @throws RangeError when the bytes are not a block
  */
 export function* readBlock(
   { symbol, signatureType }: AssetName,

@@ -28,15 +28,15 @@ export interface FoundGroups {
   readonly groups: readonly PlacedGroup[];
   /** The end of the last whole group. */
   readonly end: number;
-  /** The places of bytes between groups that are no group. */
+  /** The places of damaged bytes between groups. */
   readonly damagedAt: readonly number[];
   /** True when bytes follow the last whole group. */
   readonly hasTail: boolean;
 }
 
 /**
- * Finds the groups of an hour's file from a place on. Bytes that are no group are skipped if a group follows them; after the last
- * group they are a group that was not written completely.
+ * Finds the groups of an hour's file from a place on. Other bytes before a group are damage and are skipped. Other bytes after the last
+ * group are an incomplete write.
  */
 export async function findGroups(file: FileHandle, tier: Tier, hour: number, from = 0): Promise<FoundGroups> {
   const { size } = await file.stat();
@@ -82,8 +82,8 @@ async function findHeader(
 }
 
 /**
- * Appends a chunk to the file of its hour and flushes it. A group that was not written completely is overwritten. Does nothing if the
- * file has the chunk already.
+ * Appends a chunk to the file of its hour and flushes it. An incomplete group at the end is overwritten. Does nothing if the file
+ * already contains the chunk.
  * @returns the written bytes
  */
 export async function appendChunk(folder: string, chunk: Chunk, tier: Tier): Promise<number> {
@@ -95,7 +95,7 @@ export async function appendChunk(folder: string, chunk: Chunk, tier: Tier): Pro
   try {
     const { groups, end } = await findGroups(file, tier, chunk.hour);
     const same = groups.find(({ header }) => header.number === chunk.number);
-    // A damaged group before others was whole once: its bytes are lost, and those of the others are not.
+    // A damaged group before other groups was complete once. Only the bytes of this group are lost.
     if (same !== undefined && (same !== groups.at(-1) || (await isWhole(file, same)))) return 0;
     const start = same?.at ?? end;
     await file.truncate(start);
@@ -145,7 +145,7 @@ export async function readAt(file: FileHandle, position: number, length: number)
   return bytes;
 }
 
-/** Returns the greatest number of a group in an hour's file; 0 if it has none. */
+/** Returns the greatest number of a group in an hour's file; 0 without a group. */
 export async function lastNumberOf(folder: string, hour: number): Promise<number> {
   const file = await open(tierPath(folder, hour, 'signatures'), 'r');
   try {

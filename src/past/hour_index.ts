@@ -14,7 +14,7 @@ interface KnownFile {
   hasTail: boolean;
 }
 
-/** The numbers of files and indexes that are kept in memory. An index of 1,000 assets takes about 200 kB. */
+/** The largest numbers of files and indexes in memory. An index of 1,000 assets takes about 200 kB. */
 const FILES_MAX = 256;
 const INDEXES_MAX = 64;
 
@@ -22,9 +22,9 @@ const INDEXES_MAX = 64;
 export interface OpenTierFile {
   readonly path: string;
   readonly groups: readonly PlacedGroup[];
-  /** Places of bytes that are no group. Entries are missing there. */
+  /** The places of damaged bytes. Entries are missing there. */
   readonly damagedAt: readonly number[];
-  /** True when bytes follow the last group: one that is being written, or was damaged. */
+  /** True when bytes follow the last group. These bytes are an unfinished or damaged group. */
   readonly hasTail: boolean;
   /** @throws DamagedRecord when the index is damaged */
   index(group: PlacedGroup): Promise<BlockIndex>;
@@ -33,7 +33,7 @@ export interface OpenTierFile {
   close(): Promise<void>;
 }
 
-/** Opens files of hours, and remembers where their groups and blocks are. */
+/** Opens files of hours, and remembers the places of their groups and blocks. */
 export class HourIndex {
   readonly #folder: string;
   readonly #files = new Map<string, KnownFile>();
@@ -118,7 +118,7 @@ export class HourIndex {
   }
 }
 
-/** Keeps a value, and forgets the value that was kept first if there are too many. */
+/** Adds a value, and removes the oldest value if there are too many values. */
 function remember<Value>(values: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
   values.delete(key);
   values.set(key, value);

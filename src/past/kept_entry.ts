@@ -1,7 +1,7 @@
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 
-/** The facts with which REST shows an aggregate and that another configuration or version would change. */
+/** The facts that REST shows with an aggregate, and that depend on the configuration and the version. */
 export interface ShownFacts {
   /** The configuration's `service.name`. */
   readonly serviceName: string;
@@ -21,9 +21,9 @@ export interface PricedEntry {
   readonly kind: 'priced';
   /** The time at which the aggregate was signed. */
   readonly timeNs: TimeNs;
-  /** True for a copy of an entry of an earlier hour, which was in force when this hour began. */
+  /** True for a carried copy: an earlier hour's entry that was the newest entry when this hour began. */
   readonly isCarried: boolean;
-  /** The aggregate. Its inputs are empty if they are no longer kept. */
+  /** The aggregate. The inputs are empty after their retention time. */
   readonly aggregate: SignedAggregate;
   readonly hasInputs: boolean;
   readonly shown: ShownFacts;
@@ -35,7 +35,9 @@ export interface EndEntry {
   readonly isCarried: boolean;
 }
 
-/** Tells whether an entry comes after another of its asset. Signed times grow strictly; a price may end when it was signed. */
+/**
+ * Tells whether an entry comes after another of its asset. Signed times grow strictly; a price may end at the time of its signature.
+ */
 export function isAfter(entry: KeptEntry, other: KeptEntry): boolean {
   if (entry.timeNs !== other.timeNs) return entry.timeNs > other.timeNs;
   return entry.kind !== 'priced' && other.kind === 'priced';

@@ -22,8 +22,8 @@ const FULL_WORD = /^0x[0-9a-f]{64}$/;
 const SHORT_WORD = /^0x(?:0|[1-9a-f][0-9a-f]{0,62})$/;
 
 /**
- * Writes the inputs of one asset's aggregates. An input is written with the first aggregate in which it counts; later aggregates name
- * its number.
+ * Writes the inputs of one asset's aggregates. An input is written with the first aggregate that contains the input; later aggregates
+ * refer to the input by number.
  */
 export class InputWriter {
   readonly #sources: TextList;
@@ -80,10 +80,10 @@ export class InputWriter {
   }
 }
 
-/** Reads what an {@link InputWriter} wrote. */
+/** Reads the bytes of an {@link InputWriter}. */
 export class InputReader {
   readonly #sources: TextList;
-  /** The inputs so far. Each is made when it is first needed. */
+  /** The inputs so far. An input is decoded at its first use. */
   readonly #inputs: (() => PublisherPrice)[] = [];
   readonly #prices = new PriceSteps();
   #timeNs = 0n;

@@ -5,16 +5,16 @@ import { TextList } from './packed_bytes.js';
 import { listHours, listLogs } from './past_folder.js';
 import { LogReader } from './running_log.js';
 
-/** The time for which a list of the hours is used again. */
+/** The time for which a list of the hours stays in use. */
 const LIST_MS = 1_000;
 
 /** A part of an hour: a group of a file, or a log. */
 export interface PastPart {
   readonly number: number;
-  /** The times of the first and the last entry that was not carried; `undefined` if all were. */
+  /** The times of the first and the last entry that is not a carried copy; `undefined` without such an entry. */
   readonly firstNs: bigint | undefined;
   readonly lastNs: bigint;
-  /** Damage that lost entries right before or after those of this part. */
+  /** The damage that lost entries directly before or after this part. */
   readonly damageBefore?: string | undefined;
   readonly damageAfter?: string | undefined;
   blocks(assetKey: string): Promise<readonly ChunkBlock[]>;
@@ -25,10 +25,10 @@ export interface PastPart {
   ): Promise<{ bytes: BlockBytes; texts: BlockTexts }>;
 }
 
-/** The whole past of an hour, while it is open. */
+/** The open files of an hour. */
 export interface OpenHour {
   readonly parts: readonly PastPart[];
-  /** False when nothing of the hour is kept any more. */
+  /** False when no entry of the hour is kept any longer. */
   readonly isKept: boolean;
   /** Damage that lost entries after all parts. */
   readonly damageAtEnd: string | undefined;
@@ -72,7 +72,7 @@ export class HourOpener {
     const running = logs.filter((log) => !written.has(log.chunk.number));
     parts.push(...running.map(logPart));
     parts.sort((a, b) => a.number - b.number);
-    // A group that is being written has its log.
+    // An unfinished group still has its log.
     const isDamaged = running.length === 0 && signatures?.hasTail === true;
     return {
       parts,

@@ -1,4 +1,4 @@
-/** A writer of short integers and bytes. Its memory grows, and is used again after {@link PackedWriter.take}. */
+/** A writer of short integers and bytes. The writer's memory grows, and {@link PackedWriter.take} makes the memory free for reuse. */
 export class PackedWriter {
   #bytes = Buffer.allocUnsafe(256);
   #length = 0;
@@ -14,7 +14,7 @@ export class PackedWriter {
     return copy;
   }
 
-  /** Returns the bytes from `start` on. They are valid until the next call of any method. */
+  /** Returns the bytes from `start` on. The bytes are valid until the next call of any method. */
   since(start: number): Buffer {
     return this.#bytes.subarray(start, this.#length);
   }
@@ -131,7 +131,7 @@ export class PackedReader {
   }
 }
 
-/** Texts that are kept once and named by their numbers. */
+/** Distinct texts with numbers. Entries refer to a text by its number. */
 export class TextList {
   readonly texts: string[] = [];
   readonly #numbers = new Map<string, number>();
@@ -150,7 +150,7 @@ export class TextList {
     this.texts.push(text);
   }
 
-  /** @throws RangeError when there is no such text */
+  /** @throws RangeError when no text has this number */
   textOf(number: number): string {
     const text = this.texts[number];
     if (text === undefined) throw new RangeError('a number names no text');

@@ -23,7 +23,7 @@ export class DamagedRange extends DamagedRecord {
   }
 }
 
-/** The error for files that were removed while a range was read, because their time was over. */
+/** The error for files that were removed during the read of a range, because their retention time ended. */
 export class PastRemoved extends Error {
   override readonly name = 'PastRemoved';
 }
@@ -32,11 +32,11 @@ export class PastRemoved extends Error {
 export interface PastBlock {
   /** The number of entries, of which some may be outside of the range. */
   readonly count: number;
-  /** Decodes the entries of the range one by one, without carried ones. */
+  /** Decodes the entries of the range one by one, without carried copies. */
   entries(): Iterable<KeptEntry>;
 }
 
-/** The bytes that are read each time the files of an hour are open. A reader that stops reading holds no more. */
+/** The largest number of bytes that are read while the files of an hour are open. A slow reader therefore holds few bytes. */
 const READ_BYTES_MAX = 64 * 1024;
 
 /** The place of a block in its hour: the number of the part, and the place in it. */
@@ -51,7 +51,7 @@ interface Wanted {
   readonly withInputs: boolean;
 }
 
-/** Blocks, with the place from which to go on; `undefined` at the end of the hour. */
+/** Blocks, and the place of the next block; `undefined` at the end of the hour. */
 interface ReadBlocks {
   readonly blocks: readonly PastBlock[];
   readonly next: BlockPlace | undefined;
@@ -71,7 +71,7 @@ export async function* pastBlocks(
       let read: ReadBlocks;
       try {
         if (!open.isKept) throw new PastRemoved(`hour ${hour} is no longer kept`);
-        // Entries that were signed at the end of an hour may be at the beginning of the next one.
+        // Entries that were signed at the end of an hour may be at the beginning of the next hour.
         if (hour > lastHour && !open.parts.some((part) => isIn(part, range))) return;
         read = await readSome(open, hour, { name, range, withInputs }, at);
       } finally {
@@ -147,7 +147,7 @@ function isIn({ firstNs, lastNs }: PastPart, { fromNs, toNs }: PastRange): boole
   return firstNs !== undefined && firstNs < toNs && lastNs >= fromNs;
 }
 
-/** Adds the times of the entries that damage has cost. */
+/** Adds the times of the lost entries to an error about damage. */
 function inRange(error: unknown, firstNs: bigint, lastNs: bigint): unknown {
   return error instanceof DamagedRecord ? new DamagedRange(error.message, firstNs, lastNs) : error;
 }

@@ -9,7 +9,7 @@ const HOUR_NAME_LENGTH = 13;
 const FILE_NAME = /^(\d{4,}-\d\d-\d\dT\d\d)\.(signatures|inputs)$/;
 const LOG_NAME = /^(\d{4,}-\d\d-\d\dT\d\d)-(\d+)\.log$/;
 
-/** The folder of the logs. It has few files, so it is listed for each read. */
+/** The folder of the logs. The folder has few files, so each read lists the folder. */
 const LOGS = 'running';
 
 /** The hours of each tier that have a file, ascending. */

@@ -33,20 +33,20 @@ export class PastReader {
   }
 
   /**
-   * Returns the entry in force at a time: the last one that is not later.
+   * Returns the entry that applies at a time: the last entry that is not later.
    * @throws DamagedRecord when the entry is in a damaged block, or may be in a damaged group
    */
   async inForce(name: AssetName, atNs: bigint): Promise<KeptEntry | undefined> {
     const hours = this.#opener.hours();
     const hour = hours.findLast((one) => one <= hourOf(atNs));
     if (hour === undefined) return undefined;
-    // An end that is found at a start belongs to an earlier hour. The file of the next hour begins with it.
+    // An end at a start belongs to an earlier hour. The file of the next hour begins with this end.
     const next = hours.find((one) => one > hour);
     const late = next === undefined ? undefined : await this.#lastIn(next, name, atNs, 'copies');
     return late ?? this.#lastIn(hour, name, atNs, 'all');
   }
 
-  /** Tells whether the past has an entry of the asset with this time, or a later one: then all before are there too. */
+  /** Tells whether the past has an entry of the asset with this time or a later time. All earlier entries are then present too. */
   async reaches(name: AssetName, timeNs: bigint): Promise<boolean> {
     const assetKey = assetKeyOf(name);
     for (const hour of this.#opener.hours().filter((one) => one >= hourOf(timeNs))) {
@@ -62,10 +62,9 @@ export class PastReader {
   }
 
   /**
-   * Returns the blocks of an asset with entries of a time range, in order. No file is open between two blocks, so a caller may use them
-   * as slowly as it likes.
+   * Returns the blocks of an asset with entries of a time range, in order. No file is open between two blocks, so a caller may be slow.
    * @throws DamagedRange when entries of the range are lost
-   * @throws PastRemoved when the time of entries of the range is over meanwhile
+   * @throws PastRemoved when the retention time of entries in the range ends during the read
    */
   blocks(name: AssetName, range: PastRange, withInputs: boolean): AsyncIterable<PastBlock> {
     return pastBlocks(this.#opener, name, range, withInputs);
@@ -75,7 +74,7 @@ export class PastReader {
     return this.#opener.close();
   }
 
-  /** @param wanted `copies` if the entries of the hour itself are all later: then its damage does not matter */
+  /** @param wanted `copies` if all of the hour's own entries are later; the hour's damage then does not matter */
   async #lastIn(
     hour: number,
     name: AssetName,
@@ -84,7 +83,7 @@ export class PastReader {
   ): Promise<KeptEntry | undefined> {
     const assetKey = assetKeyOf(name);
     const open = await this.#opener.open(hour);
-    // Damage between the entry and the next one of its asset may have cost the entry that was in force.
+    // Damage between this entry and the asset's next entry may have lost the entry that applies.
     let damage = open.damageAtEnd;
     try {
       for (const part of open.parts.toReversed()) {

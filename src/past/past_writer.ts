@@ -14,11 +14,11 @@ import { LogReader, RunningLog } from './running_log.js';
 
 /** The size of a log at which its chunk is written into the files of the hour. With 400 aggregates a second this takes a minute. */
 const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
-/** The number of entries that wait while the disk fails: about 60 MB with four inputs each. Later entries become a gap. */
+/** The number of entries that wait while the disk fails: about 60 MB with four inputs for each entry. Later entries become a gap. */
 const WAITING_MAX = 50_000;
 const SECONDS_PER_HOUR = 3_600;
 const CLEAN_INTERVAL_NS = 60_000_000_000n;
-/** The time that encoding takes in a turn of the event loop. Ticks and requests wait no longer than this. */
+/** The longest time of encoding in a turn of the event loop, so ticks and requests wait at most this time. */
 const TURN_MS = 1;
 
 export interface PastOptions {
@@ -48,7 +48,7 @@ export interface PastFigures {
 
 /**
  * Keeps every signed aggregate in files by hour. {@link append} changes only memory. The store calls {@link write} at the beginning of
- * each commit, so whatever the store has on disk, the past has too, and a durable promise covers both.
+ * each commit, so the past has every entry that the store has on disk, and a durable promise covers both.
  */
 export class PastWriter {
   readonly #options: PastOptions;
@@ -60,12 +60,12 @@ export class PastWriter {
   /** The time from which the entries of an asset are lost, until its next entry. */
   readonly #gaps = new Map<string, TimeNs>();
   #chunk: Chunk | undefined;
-  /** The log of the chunk; it is made with the first write. */
+  /** The log of the chunk. The first write makes the log. */
   #log: RunningLog | undefined;
-  /** The bytes that are encoded and not written, with their chunk. */
+  /** The encoded but unwritten bytes, with their chunk. */
   #unwritten: { readonly chunk: Chunk; readonly frame: Buffer }[] = [];
   #logOf: Chunk | undefined;
-  /** Chunks that are complete: first until the next commit, then until they are in the files of their hour. */
+  /** Complete chunks. A chunk waits here for the next commit, and then for the write into the files of its hour. */
   #complete: Chunk[] = [];
   #sealing: Promise<void> | undefined;
   #cleanNs = 0n;
@@ -78,7 +78,7 @@ export class PastWriter {
   }
 
   /**
-   * Opens the folder, and writes the chunks of a process that was killed into the files of their hours. Calls before do nothing.
+   * Opens the folder. Writes the chunks of a killed process into the files of their hours. Earlier calls of other methods do nothing.
    * @param inForce the newest holding of each configured asset
    */
   async open(inForce: Iterable<{ readonly asset: AssetName; readonly holding: Holding }>): Promise<void> {
@@ -104,7 +104,7 @@ export class PastWriter {
       await rm(logPath(folder, place));
       this.#lastPlace = place;
     }
-    // An asset that was removed while no process ran has no end, and would be carried for ever.
+    // An asset that was removed while no process ran has no end, and every hour would carry its last entry.
     for (const [assetKey, entry] of this.#newest)
       if (configured.has(assetKey)) this.#inForce.set(assetKey, entry);
     this.#lastPlace = await this.#placeAfter(hours.signatures.at(-1), this.#lastPlace);
@@ -112,7 +112,7 @@ export class PastWriter {
     await this.#clean();
   }
 
-  /** Adds the next entry of an asset. An entry that was added before changes nothing. */
+  /** Adds the next entry of an asset. A repeated entry changes nothing. */
   append(asset: AssetName, holding: Holding): void {
     if (!this.#isOpen) return;
     const entry = this.#entryOf(asset, holding);
@@ -175,7 +175,7 @@ export class PastWriter {
     return { ...this.#figures, entriesWaiting: this.#pending.length };
   }
 
-  /** Ends all writing. The log of the running chunk stays: the next start writes it into the file of its hour. */
+  /** Ends all writing. The log of the running chunk stays, and the next start writes the log into the file of its hour. */
   async close(): Promise<void> {
     this.#isOpen = false;
     await this.#sealing;
@@ -197,7 +197,7 @@ export class PastWriter {
     };
   }
 
-  /** Encodes entries into chunks. Other work can be done after each of them. */
+  /** Encodes entries into chunks. The caller can do other work after each entry. */
   *#encodeAll(entries: readonly { readonly name: AssetName; readonly entry: KeptEntry }[]): Iterable<void> {
     for (const { name, entry } of entries) {
       const hour = Math.max(hourOf(entry.timeNs), this.#lastPlace.hour);
@@ -219,7 +219,7 @@ export class PastWriter {
     const chunk = new Chunk(hour, this.#lastPlace.number);
     this.#chunk = chunk;
     if (!isNewHour) return;
-    // Each hour has what was in force at its beginning, so a read needs no older file.
+    // Each hour begins with a copy of the newest entries, so a read needs no older file.
     for (const [assetKey, entry] of this.#inForce) {
       if (entry.kind !== 'priced') continue;
       chunk.add(nameOfKey(assetKey), { ...entry, aggregate: entry.aggregate, isCarried: true });
@@ -246,12 +246,12 @@ export class PastWriter {
 
   async #writeGroups(chunk: Chunk): Promise<void> {
     const { folder, proofsNs } = this.#options;
-    // The signatures come last: a reader that finds them finds the inputs too.
+    // The signatures come last, so a reader that finds signatures also finds the inputs.
     if (proofsNs > 0n) await appendChunk(folder, chunk, 'inputs');
     await appendChunk(folder, chunk, 'signatures');
   }
 
-  /** Removes the files whose time is over. */
+  /** Removes the files whose retention time has ended. */
   async #clean(): Promise<void> {
     const { folder, proofsNs, signaturesNs, clock } = this.#options;
     const nowNs = clock.nowNs();

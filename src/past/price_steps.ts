@@ -5,8 +5,8 @@ import type { PackedReader, PackedWriter } from './packed_bytes.js';
 const IS_STEP = 0x40;
 
 /**
- * Prices of one asset, one after the other. A price is written without the zeros at its end, and as the difference to the
- * price before it if both end with as many zeros. Prices have 18 decimals, of which most publishers use few.
+ * The successive prices of one asset. A price is written without the zeros at its end, and as the difference to the price before it if
+ * both end with the same number of zeros. Prices have 18 decimals, but most publishers use few decimals.
  */
 export class PriceSteps {
   #zeros = -1;

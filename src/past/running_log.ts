@@ -51,7 +51,7 @@ export class RunningLog {
 /** Reads a log while it grows, or after a crash. */
 export class LogReader {
   readonly chunk: Chunk;
-  /** The reason why the rest of the log cannot be read; `undefined` while all frames are whole. */
+  /** The reason why the rest of the log is unreadable; `undefined` while all frames are complete. */
   damage: string | undefined;
   readonly #path: string;
   readonly #file: FileHandle;
@@ -65,7 +65,7 @@ export class LogReader {
     this.chunk = new Chunk(place.hour, place.number);
   }
 
-  /** @returns `undefined` when the log was just removed or begun */
+  /** @returns `undefined` when another thread has just removed or begun the log */
   static async open(folder: string, place: ChunkPlace): Promise<LogReader | undefined> {
     const path = logPath(folder, place);
     let file: FileHandle;
@@ -91,7 +91,7 @@ export class LogReader {
     return new LogReader(file, path, place);
   }
 
-  /** Applies the frames that were written since the last call. A last frame that is not whole is left for the next call. */
+  /** Applies the frames that were written since the last call. An incomplete last frame waits for the next call. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh()
       .catch((error) => {
@@ -117,7 +117,7 @@ export class LogReader {
       if (end > bytesRead) break;
       const frame = bytes.subarray(start, end);
       if (crc32(frame) !== bytes.readUInt32LE(at + 4)) {
-        // The last frame may be in the middle of its write. A damaged frame before others stays damaged.
+        // The last frame may be in the middle of its write. A damaged frame before other frames stays damaged.
         if (end < bytesRead) this.damage = `${this.#path} is damaged at byte ${this.#position + at}`;
         break;
       }

@@ -10,8 +10,8 @@ import { type DeciderState, loadNumber, loadQuote, saveQuote } from './room_stat
 export type WriteDecision = (line: string, decision: Decision, trigger: DecisionTrigger) => void;
 
 /**
- * Holds the newest quote of every market, and decides prices. `write` receives each decision that is to be written: at every tick the decisions with
- * a price; between ticks a price that moved by `delta`, the first price, and each new reason for a missing price.
+ * Holds the newest quote of every market, and decides prices. At every tick `write` receives the decisions with a price. Between ticks
+ * `write` receives a price that moved by `delta`, the first price, and each new reason for a missing price.
  */
 export class Decider {
   readonly #assets: readonly Judged[];
@@ -112,7 +112,7 @@ export class Decider {
   }
 
   /**
-   * Decides the asset's price. First decides the assets that convert for it, because their quotes may have become too old.
+   * Decides the asset's price. First decides the assets that convert its prices, because their quotes may have become too old.
    * @param rates the prices of other assets that were decided at the same instant
    */
   #decide({ plan }: Judged, nowNs: TimeNs, rates = new Map<string, bigint | undefined>()): Decision {

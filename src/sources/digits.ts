@@ -4,9 +4,9 @@ import { PRICE_DECIMALS } from '../wire/quantized_price.js';
 const DECIMAL = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /**
- * Reads the digits of a market's number, such as `62807.0`, `0.00005100` or `5.1e-05`. The shortest text of a double
- * (`String(number)`) is read in the same way.
- * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` when the text is no number of 0 or
+ * Reads the digits of a market's number, such as `62807.0`, `0.00005100` or `5.1e-05`. The shortest text of a double (`String(number)`)
+ * is read in the same way.
+ * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` when the text is not a number of 0 or
  *   above, or the value needs more than 16 bytes.
  */
 export function parseDigits(text: string): Price | undefined {
@@ -18,7 +18,7 @@ export function parseDigits(text: string): Price | undefined {
   return value > PRICE_MAX ? undefined : (value as Price);
 }
 
-/** A JSON text's strings and numbers. A string without an end is matched too, so that the search never begins inside one. */
+/** A JSON text's strings and numbers. The pattern also matches a string without an end, so the search never begins inside a string. */
 const STRINGS_AND_NUMBERS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|-?\d[\d.eE+-]*/g;
 
 /**

@@ -8,7 +8,7 @@ export interface MarketQuote {
   readonly symbol: string;
   readonly bid?: string | undefined;
   readonly ask?: string | undefined;
-  /** The last trade, only of a market that shows no book. */
+  /** The last trade; only for a market without a book. */
   readonly trade?: string | undefined;
   /** The time that the market gives, in nanoseconds. */
   readonly atNs?: bigint | undefined;
@@ -19,7 +19,7 @@ export interface HeldQuote {
   /** Best prices times 10^18; 0 for a side without orders. */
   readonly bid: bigint;
   readonly ask: bigint;
-  /** The last trade times 10^18, only of a market that shows no book. */
+  /** The last trade times 10^18; only for a market without a book. */
   readonly trade: bigint | undefined;
   readonly timeNs: TimeNs;
   readonly offsetNs: bigint | undefined;

@@ -4,7 +4,7 @@ const WHOLE = 100n * BigInt(PERCENT_SCALE);
 
 /** The number of median absolute deviations from the median beyond which a price is an outlier. */
 const DEVIATIONS_MAX = 4n;
-/** The smallest number of prices that show which of them is wrong. */
+/** The smallest number of prices that can show which price is wrong. */
 const OUTLIER_PRICES_MIN = 3;
 
 /** Returns the middle value, or the mean of the two middle values, rounded toward zero. `values` has at least one value. */

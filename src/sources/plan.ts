@@ -8,7 +8,7 @@ export interface SourcesPlan {
   readonly publish: PublishPlan;
 }
 
-/** An asset and the markets that its price is made from. */
+/** An asset and the markets that make its price. */
 export interface AssetPlan {
   readonly symbol: string;
   readonly inputs: readonly AssetInput[];
@@ -27,7 +27,7 @@ export interface AssetPlan {
 export interface AssetInput {
   readonly source: string;
   readonly symbol: string;
-  /** The asset with whose price the market's price is multiplied. */
+  /** The asset whose price multiplies the market's price. */
   readonly conversion: string | undefined;
 }
 

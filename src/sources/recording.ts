@@ -4,8 +4,8 @@ import { MarketRoom } from './market_room.js';
 import type { SourcesPlan } from './plan.js';
 import { isOpenedConnection, isRoomState, type OpenedConnection, type RoomState } from './room_state.js';
 
-// A recording has a JSON line for each call of a market room, and one for each decision that the room wrote. A file that continues
-// another one begins with the room's state.
+// A recording has a JSON line for each call of a market room, and a line for each decision that the room wrote. A file that continues
+// another file begins with the room's state.
 
 export type RecordedCall =
   | { readonly state: RoomState }
@@ -23,11 +23,11 @@ export function recordingLine(atNs: TimeNs, call: RecordedCall): string {
 export class Replay {
   readonly #room: MarketRoom;
   readonly #plan: SourcesPlan;
-  /** Decisions that were made here, and that are not yet in the part of the recording that was read. */
+  /** Decisions of this replay that the read part of the recording does not contain yet. */
   readonly #made: string[] = [];
-  /** Decisions of the recording that were made here in the same way. */
+  /** The number of recorded decisions that this replay made in the same way. */
   same = 0;
-  /** Decisions of the recording that were made here in another way, or not made here. */
+  /** The number of recorded decisions that this replay made in another way, or did not make. */
   different = 0;
 
   constructor(plan: SourcesPlan, write: (line: string) => void) {
@@ -38,7 +38,7 @@ export class Replay {
     });
   }
 
-  /** The decisions that were made here and are not in the recording. */
+  /** The number of decisions of this replay that the recording does not contain. */
   get additional(): number {
     return this.#made.length;
   }

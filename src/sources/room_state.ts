@@ -3,9 +3,9 @@ import { isRecord, isTexts } from './adapters/market.js';
 import type { WithheldReason } from './decision.js';
 import type { HeldQuote } from './market_quote.js';
 
-// The state of a market room as plain data: a recording begins with it, so that its replay continues in the middle of a run.
+// The state of a market room as plain data: a recording begins with the state, so its replay can continue in the middle of a run.
 
-/** A connection: the source and symbols that it was opened with, and the frame that halted its market, if it is halted. */
+/** A connection: its source, its symbols, and the frame that halted its market, if the market is halted. */
 export interface OpenedConnection {
   readonly begin: number;
   readonly source: string;

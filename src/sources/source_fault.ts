@@ -4,7 +4,7 @@ import type { SourcesPlan } from './plan.js';
 /** An error of the file that only the source can show: the source lacks a pair, or cannot be used at all. */
 export interface SourceFault {
   readonly source: string;
-  /** The pair, or the key of the source that is wrong. */
+  /** The pair, or the wrong key of the source. */
   readonly at: { readonly pair: string } | { readonly key: string };
   readonly reason: string;
 }

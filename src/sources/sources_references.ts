@@ -48,7 +48,7 @@ export function* sourcesProblems({ sources, assets }: SourcesContent): Generator
   yield* circles(assets);
 }
 
-/** Finds the conversions that use, directly or through others, the asset that they serve. */
+/** Finds the circular conversions: an asset's conversion uses the same asset, directly or through other assets. */
 function* circles(assets: SourcesContent['assets']): Generator<Problem> {
   const done = new Set<string>();
   const visit = function* (symbol: string, way: readonly string[]): Generator<Problem> {

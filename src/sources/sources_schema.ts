@@ -60,7 +60,7 @@ const requestFields = z
   )
   .prefault({});
 
-/** Headers, or parts of a query: a text, or the environment variable that holds it. */
+/** Headers, or parts of a query: a text, or the environment variable with the text. */
 export type RequestFields = z.output<typeof requestFields>;
 
 const http = z

@@ -1,7 +1,8 @@
 import type { MarketSession } from './adapters/market.js';
 import { lineSession } from './json_sessions.js';
 
-// The lines of a connection that a library makes. The library speaks the exchange's protocol: requests name symbols, frames have best prices.
+// The lines of a connection that a library makes. The library implements the exchange's protocol: requests name symbols, frames have
+// best prices.
 
 /** Begins a connection that watches symbols. */
 export function watchSession(symbols: readonly string[]): MarketSession {
@@ -34,7 +35,7 @@ export function bookLine(
   return JSON.stringify({ symbol, bid: bids[0]?.[0], ask: asks[0]?.[0], at: timestamp });
 }
 
-/** Writes the best prices of a ticker; its last trade only if it has none. */
+/** Writes the best prices of a ticker; without best prices, writes the last trade. */
 export function tickerLine(
   symbol: string,
   {

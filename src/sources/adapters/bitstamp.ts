@@ -16,8 +16,8 @@ import {
 const CHANNEL = 'order_book_';
 
 /**
- * Bitstamp, channels `order_book_…`, in one message each. There is no channel of best prices: the best prices are the first levels. A pair that does
- * not exist is acknowledged and stays silent.
+ * Bitstamp, channels `order_book_…`, each subscribed with a separate message. There is no channel of best prices: the best prices are
+ * the first levels. A pair that does not exist is acknowledged and stays silent.
  */
 export const bitstamp: Market = {
   url: 'wss://ws.bitstamp.net',

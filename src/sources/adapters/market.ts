@@ -1,6 +1,6 @@
 import type { MarketQuote } from '../market_quote.js';
 
-/** An exchange's protocol: texts in, events out. Pairs are written BASE/QUOTE everywhere, whatever the exchange's own names are. */
+/** An exchange's protocol: texts in, events out. Pairs are always written BASE/QUOTE, for every exchange. */
 export interface Market {
   readonly url: string;
   readonly pairsUrl: string;
@@ -14,7 +14,7 @@ export interface Market {
   open(pairs: readonly string[]): MarketSession;
 }
 
-/** The request for the best prices of one pair, for a pair about which the exchange's socket is silent. */
+/** The request for the best prices of a pair whose socket is silent. */
 export interface MarketTop {
   /** The address; `{symbol}` stands for the exchange's name of the pair. */
   readonly url: string;
@@ -33,7 +33,7 @@ export interface AnswerPaths {
 export interface MarketRules {
   /** The silence of a connection, without any frame, after which it is dead. */
   readonly silenceMs: number;
-  /** The interval of {@link MarketSession.ping}; absent where the exchange speaks often enough. */
+  /** The interval of {@link MarketSession.ping}; absent for an exchange that sends frames often enough. */
   readonly pingMs?: number;
   /** The pause between two messages to the exchange. */
   readonly pauseMs: number;
@@ -47,7 +47,7 @@ export interface MarketSession {
   /** Returns the messages that subscribe to pairs. The first message also subscribes to heartbeats. */
   subscribe(pairs: readonly string[]): string[];
   unsubscribe(pairs: readonly string[]): string[];
-  /** Returns a frame that halts a new session as this one is halted; `undefined` while the market trades. */
+  /** Returns a frame that halts a new session in the same way as this session; `undefined` while the market trades. */
   halt?(): string | undefined;
   /** Reads a frame. A frame without news, such as a heartbeat, has no events. */
   read(text: string): readonly MarketEvent[];
@@ -90,7 +90,7 @@ export function refusedEvent(pair: string | undefined, reason: unknown): readonl
   return [{ kind: 'refused', pair, reason: text }];
 }
 
-/** The largest length of a refusal that is shown. An exchange's text may have any length. */
+/** The largest shown length of a refusal, because an exchange's text may have any length. */
 const REASON_CHARACTERS_MAX = 200;
 
 /** Returns the pair whose name is in a refusal. */
@@ -129,7 +129,7 @@ export function bestOf(levels: unknown): string | undefined {
   return digitsOf(listOf(best)[0]);
 }
 
-/** A size without an order. */
+/** The pattern of a size of 0, which means that no order exists. */
 const NOTHING = /^0+(?:\.0*)?$/;
 
 /** Maps the exchange's names of pairs to the pairs. */
