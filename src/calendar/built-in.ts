@@ -43,7 +43,7 @@ const forex: TradingSchedule = {
   earlyCloseMins: new Map(),
 };
 
-/** The schedule of forex, except that each trading day begins an hour later. This leaves a daily break of an hour. */
+/** The schedule of forex, except that each trading day begins an hour later. Therefore the market has a daily break of an hour. */
 const metals: TradingSchedule = {
   ...forex,
   week: fiveDays({ fromMin: at(18) - MINUTES_PER_DAY, toMin: at(17), status: MARKET_REGULAR }),

@@ -12,7 +12,7 @@ export const GROUP_HEADER_BYTES = 56;
 const MAGIC = 0x54535047;
 const VERSION = 1;
 
-/** A chunk in a file of its hour: a header, an index and the blocks, each with its own checksum. */
+/** The header of a group. A group is a chunk in a file: the header, an index and the blocks, each with a checksum. */
 export interface GroupHeader {
   readonly tier: Tier;
   readonly hour: number;

@@ -1,7 +1,7 @@
 import type { Problem } from '../config/document.js';
 import type { SourcesPlan } from './plan.js';
 
-/** An error of the file that only the source can show: the source lacks a pair, or cannot be used at all. */
+/** An error of the file that only the source can show: the source lacks a pair, or the source is unusable. */
 export interface SourceFault {
   readonly source: string;
   /** The pair, or the wrong key of the source. */

@@ -30,7 +30,7 @@ export interface OperatorVote {
   readonly reason: string;
   /** The operator's newest verified price, times 10^18; `undefined` without one. */
   readonly price: bigint | undefined;
-  /** The time of that price in UNIX nanoseconds. */
+  /** The time of the operator's newest verified price, in UNIX nanoseconds. */
   readonly timestampNs: bigint | undefined;
   /** The address that signed that price. */
   readonly signer: string | undefined;
