@@ -119,12 +119,14 @@ export interface BlockBytes {
 
 /**
  * Reads the entries of a block in order. Reads each aggregate on its first use.
+ * @param skipped the number of first entries that are not wanted: they cost a third
  * @throws RangeError when the bytes are not a block
  */
 export function* readBlock(
   { symbol, signatureType }: AssetName,
   { signatures, inputs }: BlockBytes,
   { facts, sources }: BlockTexts,
+  skipped = 0,
 ): Iterable<KeptEntry> {
   const from = new PackedReader(signatures);
   const fromInputs = inputs && new PackedReader(inputs);
@@ -132,11 +134,12 @@ export function* readBlock(
   const prices = new PriceSteps();
   let timeNs = 0n;
   let fact: Fact | undefined;
-  while (!from.isAtEnd) {
+  for (let entry = 0; !from.isAtEnd; entry++) {
     const flags = from.byte();
     const isCarried = (flags & IS_CARRIED) !== 0;
     if ((flags & IS_END) !== 0) {
       timeNs += from.integer();
+      if (entry < skipped) continue;
       yield { kind: (flags & IS_GAP) === 0 ? 'ended' : 'gap', timeNs: timeNs as TimeNs, isCarried };
       continue;
     }
@@ -146,8 +149,13 @@ export function* readBlock(
     const signedAtNs = timeNs as TimeNs;
     const price = prices.read(from);
     const timestampNs = (signedAtNs - from.integer()) as TimeNs;
-    const [r, s, merkleRoot] = [from.bytes(WORD_BYTES), from.bytes(WORD_BYTES), from.bytes(WORD_BYTES)];
-    const keptHash = (flags & HAS_HASH) === 0 ? undefined : from.bytes(WORD_BYTES);
+    const hasHash = (flags & HAS_HASH) !== 0;
+    const wordsAt = from.skip((hasHash ? 4 : 3) * WORD_BYTES);
+    const word = (place: number) => from.bytesAt(wordsAt + place * WORD_BYTES, WORD_BYTES);
+    if (entry < skipped) {
+      if (fromInputs !== undefined) inputReader.skip(fromInputs);
+      continue;
+    }
     const { publicKey, algorithm, shown } = fact;
     const readInputs = fromInputs && inputReader.read(fromInputs);
     let aggregate: SignedAggregate | undefined;
@@ -158,7 +166,9 @@ export function* readBlock(
       shown,
       hasInputs: readInputs !== undefined,
       get aggregate() {
-        aggregate ??= {
+        if (aggregate !== undefined) return aggregate;
+        const merkleRoot = word(2);
+        aggregate = {
           symbol,
           trigger: (flags & IS_DELTA) === 0 ? 'clock' : 'delta',
           price,
@@ -166,14 +176,14 @@ export function* readBlock(
           signedAtNs,
           signatureType,
           publicKey,
-          msgHash:
-            keptHash ??
-            derivedAggregateHash(
-              { symbol, signedAtNs, price, merkleRoot, publicKey, signatureType },
-              shown.checksum,
-            )!,
-          r,
-          s,
+          msgHash: hasHash
+            ? word(3)
+            : derivedAggregateHash(
+                { symbol, signedAtNs, price, merkleRoot, publicKey, signatureType },
+                shown.checksum,
+              )!,
+          r: word(0),
+          s: word(1),
           v: (flags & HAS_V) === 0 ? undefined : (flags & IS_V28) === 0 ? 27 : 28,
           merkleRoot,
           algorithm,
@@ -183,6 +193,32 @@ export function* readBlock(
       },
     };
   }
+}
+
+/**
+ * Counts the first entries of a block that are not later than a time.
+ * @returns the count, and the presence of a later entry
+ */
+export function countUntil(
+  signatures: Buffer,
+  atNs: bigint,
+): { readonly count: number; readonly hasLater: boolean } {
+  const from = new PackedReader(signatures);
+  let timeNs = 0n;
+  let count = 0;
+  while (!from.isAtEnd) {
+    const flags = from.byte();
+    const isPriced = (flags & IS_END) === 0;
+    if (isPriced && (flags & IS_CHANGED) !== 0) from.count();
+    timeNs += from.integer();
+    if (timeNs > atNs) return { count, hasLater: true };
+    count++;
+    if (!isPriced) continue;
+    PriceSteps.skip(from);
+    from.skipInteger();
+    from.skip(((flags & HAS_HASH) === 0 ? 3 : 4) * WORD_BYTES);
+  }
+  return { count, hasLater: false };
 }
 
 interface Fact {

@@ -105,6 +105,12 @@ export class InputReader {
     return () => made.map((make) => make());
   }
 
+  /** Reads the inputs of an aggregate that is not wanted, because later aggregates may name them. */
+  skip(from: PackedReader): void {
+    for (let left = from.count(); left > 0; left--)
+      if (from.count() === 0) this.#inputs.push(once(this.#readNew(from)));
+  }
+
   #readNew(from: PackedReader): () => PublisherPrice {
     const flags = from.byte();
     if ((flags & IS_WHOLE) !== 0) {
@@ -115,21 +121,20 @@ export class InputReader {
     const price = this.#prices.read(from);
     this.#timeNs += from.integer();
     const timestampNs = this.#timeNs as TimeNs;
-    const r = from.bytes(WORD_BYTES);
-    const s = from.bytes(WORD_BYTES);
-    const hash = (flags & HAS_HASH) === 0 ? undefined : from.bytes(WORD_BYTES);
+    const hasHash = (flags & HAS_HASH) !== 0;
+    const wordsAt = from.skip((hasHash ? 3 : 2) * WORD_BYTES);
+    const word = (place: number) => from.bytesAt(wordsAt + place * WORD_BYTES, WORD_BYTES);
     return () => {
       const [publisherKey, externalAssetId, metadata] = JSON.parse(source) as [string, string, string | null];
-      const msgHash =
-        hash === undefined
-          ? toHex(derivedInputHash(publisherKey, externalAssetId, { timestampNs, price })!)
-          : textOf(hash, (flags & SHORT_HASH) !== 0);
+      const msgHash = hasHash
+        ? textOf(word(2), (flags & SHORT_HASH) !== 0)
+        : toHex(derivedInputHash(publisherKey, externalAssetId, { timestampNs, price })!);
       const wire: PublisherWire = {
         publisherKey,
         externalAssetId,
         price: String(price),
-        r: textOf(r, (flags & SHORT_R) !== 0),
-        s: textOf(s, (flags & SHORT_S) !== 0),
+        r: textOf(word(0), (flags & SHORT_R) !== 0),
+        s: textOf(word(1), (flags & SHORT_S) !== 0),
         v: V_TEXTS[(flags >> V_SHIFT) & 3],
         msgHash,
         metadata: metadata ?? undefined,

@@ -111,10 +111,16 @@ export class PackedReader {
         byte = this.byte();
         low += (byte & 0x7f) * factor;
       }
+      // Most integers are short: one bigint is made for them.
+      if (byte < 0x80 && shift === 0n) return BigInt(low % 2 === 0 ? low / 2 : -(low + 1) / 2);
       value |= BigInt(low) << shift;
       if (byte < 0x80) break;
     }
     return (value & 1n) === 0n ? value >> 1n : -(value >> 1n) - 1n;
+  }
+
+  skipInteger(): void {
+    while (this.byte() >= 0x80);
   }
 
   /** Returns the next bytes; they share the memory of this reader. */
@@ -124,6 +130,22 @@ export class PackedReader {
     const part = this.#bytes.subarray(this.#at, end);
     this.#at = end;
     return part;
+  }
+
+  /**
+   * Skips bytes that may never be needed, because a view costs more than the integers of an entry.
+   * @returns the place of the bytes, for {@link bytesAt}
+   */
+  skip(length: number): number {
+    const start = this.#at;
+    if (start + length > this.#bytes.length) throw new RangeError('the bytes end too early');
+    this.#at = start + length;
+    return start;
+  }
+
+  /** Returns skipped bytes. */
+  bytesAt(start: number, length: number): Buffer {
+    return this.#bytes.subarray(start, start + length);
   }
 
   sized(): Buffer {

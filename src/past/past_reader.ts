@@ -1,7 +1,7 @@
 import type { AssetName } from '../model/asset_map.js';
 import { DamagedRecord } from '../records/envelope.js';
 import { assetKeyOf } from './chunk.js';
-import { readBlock } from './entry_block.js';
+import { countUntil, readBlock } from './entry_block.js';
 import type { KeptEntry } from './kept_entry.js';
 import { HourOpener } from './open_hour.js';
 import { type PastBlock, type PastRange, pastBlocks } from './past_blocks.js';
@@ -92,15 +92,10 @@ export class PastReader {
         for (let i = blocks.length - 1; i >= 0; i--) {
           if (blocks[i]!.minNs > atNs) continue;
           const { bytes, texts } = await part.read(assetKey, i, true);
-          let found: KeptEntry | undefined;
-          let isNewest = i === blocks.length - 1;
-          for (const entry of readBlock(name, bytes, texts)) {
-            if (entry.timeNs > atNs) {
-              isNewest = false;
-              break;
-            }
-            found = entry;
-          }
+          // All entries up to the wanted one have to be read, but only the wanted one is made.
+          const { count, hasLater } = countUntil(bytes.signatures, atNs);
+          const [found] = count === 0 ? [] : readBlock(name, bytes, texts, count - 1);
+          const isNewest = i === blocks.length - 1 && !hasLater;
           if (isNewest && damage !== undefined && wanted === 'all') throw new DamagedRecord(damage);
           return found;
         }

@@ -4,6 +4,9 @@ import type { PackedReader, PackedWriter } from './packed_bytes.js';
 /** The flag of a price that is the difference to the price before it. The other bits are the number of zeros. */
 const IS_STEP = 0x40;
 
+/** The powers of ten up to the zeros of usual prices. */
+const POWERS = Array.from({ length: 39 }, (_, zeros) => 10n ** BigInt(zeros));
+
 /**
  * The successive prices of one asset. A price is written without the zeros at its end, and as the difference to the price before it if
  * both end with the same number of zeros. Prices have 18 decimals, but most publishers use few decimals.
@@ -25,11 +28,17 @@ export class PriceSteps {
     this.#digits = digits;
   }
 
+  /** Skips a price that is not wanted, and on which no wanted price depends. */
+  static skip(from: PackedReader): void {
+    from.byte();
+    from.skipInteger();
+  }
+
   read(from: PackedReader): Price {
     const first = from.byte();
     const value = from.integer();
     this.#zeros = first & ~IS_STEP;
     this.#digits = (first & IS_STEP) === 0 ? value : this.#digits + value;
-    return (this.#digits * 10n ** BigInt(this.#zeros)) as Price;
+    return (this.#digits * (POWERS[this.#zeros] ?? 10n ** BigInt(this.#zeros))) as Price;
   }
 }

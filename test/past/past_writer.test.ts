@@ -4,6 +4,7 @@ import { test } from 'tap';
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
+import { PackedReader, PackedWriter } from '../../src/past/packed_bytes.js';
 import { listHours, listLogs } from '../../src/past/past_folder.js';
 import { PastReader } from '../../src/past/past_reader.js';
 import { PastWriter } from '../../src/past/past_writer.js';
@@ -341,4 +342,32 @@ test('assets in force at a start are carried into the next hour, and removed ass
   t.equal(await kindAt(evmName('GONE')), undefined);
   await reader.close();
   await again.close();
+});
+
+test('integers of any sign and size are read as they were written, and can be skipped', async (t) => {
+  const edges = [
+    0n,
+    1n,
+    63n,
+    64n,
+    1n << 20n,
+    1n << 47n,
+    (1n << 48n) - 1n,
+    1n << 48n,
+    1n << 49n,
+    1n << 64n,
+    1n << 127n,
+  ];
+  const values = edges.flatMap((edge) => [edge, edge + 1n, -edge, -edge - 1n]);
+  const writer = new PackedWriter();
+  for (const value of values) writer.integer(value);
+  const bytes = writer.take();
+  const [reader, skipping] = [new PackedReader(bytes), new PackedReader(bytes)];
+  t.same(
+    values.map(() => reader.integer()),
+    values,
+  );
+  for (const _ of values) skipping.skipInteger();
+  t.ok(reader.isAtEnd && skipping.isAtEnd);
+  t.throws(() => skipping.skip(1), RangeError);
 });
