@@ -9,7 +9,7 @@ import { verifyByNode } from '../tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
 import { TlogError } from '../tlog/tlog_error.js';
 import { AuditFolder } from '../witness/audit_folder.js';
-import { LogAudit } from '../witness/log_audit.js';
+import { LogAudit, OriginChanged } from '../witness/log_audit.js';
 import { logFileReader } from '../witness/log_file_reader.js';
 import { nodeSha256 } from '../witness/node_sha256.js';
 import { AggregateListener } from './aggregate_listener.js';
@@ -20,6 +20,7 @@ import {
   notVerified,
   SIGNER_OPTION,
 } from './client_command.js';
+import { registerNewOrigin } from './new_origin_command.js';
 
 interface AuditFlags {
   readonly policy: string;
@@ -40,11 +41,12 @@ interface EvidenceFlags {
 const FAULTS_MAX = 5;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Adds `tickseal log`: `audit` watches a public log, and `verify` proves what an audit has found. */
+/** Adds `tickseal log`: `audit` watches a public log, `verify` proves what an audit has found, and `new-origin` ends a lost log. */
 export function registerLog(program: Command, streams: CommandStreams = process): void {
   const log = program
     .command('log')
-    .description('audit a public log of signed prices, and prove what an audit has found');
+    .description('audit a public log of signed prices, prove what an audit has found, and end a lost log');
+  registerNewOrigin(log, streams);
   log
     .command('audit')
     .description(
@@ -178,6 +180,10 @@ class AuditRun {
         if (this.#flags.once) return 0;
       } catch (error) {
         if (this.#stop.signal.aborted) break;
+        if (error instanceof OriginChanged) {
+          this.#out.write(`ORIGIN CHANGED: ${error.message}`);
+          return 2;
+        }
         faults += 1;
         this.#warn((error as Error).message);
         if (this.#flags.once && faults >= FAULTS_MAX) return 2;

@@ -18,6 +18,8 @@ export interface LogConfig {
   readonly requireQuorum: boolean;
   /** The time for which the service keeps the records of batches. */
   readonly recordsRetentionNs: bigint;
+  /** True: the log exists already, so a data folder without it begins none. */
+  readonly mustExist: boolean;
 }
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;
@@ -37,6 +39,7 @@ export const logSchema = z.strictObject({
   policy: z.strictObject({ file: line }).optional(),
   witness_grace: durationNs({ minNs: NS_PER_SECOND, maxNs: HOUR_NS, stepNs: NS_PER_MS }).prefault('60s'),
   require_quorum: z.boolean().prefault(false),
+  must_exist: z.boolean().prefault(false),
   records_retention: durationNs({ minNs: 60n * NS_PER_SECOND }).prefault('7d'),
 });
 
@@ -70,6 +73,7 @@ export function toLog(file: {
     ...(log.policy && { policyFile: log.policy.file }),
     witnessGraceMs: Number(log.witness_grace / NS_PER_MS),
     requireQuorum: log.require_quorum,
+    mustExist: log.must_exist,
     recordsRetentionNs: log.records_retention,
   };
 }

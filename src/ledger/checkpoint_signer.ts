@@ -10,6 +10,8 @@ export interface CheckpointSignerOptions {
   readonly stateFolder: string;
   readonly origin: string;
   readonly key: Ed25519Key;
+  /** Called with the size of each tree that may be signed from now on, after it is on disk. */
+  readonly onSigned?: (size: bigint) => void;
 }
 
 /**
@@ -27,10 +29,24 @@ export class CheckpointSigner {
       throw new LedgerStopped(`this node signed checkpoints of ${this.#last.origin}, not ${options.origin}`);
   }
 
+  /** The last tree that was signed. */
+  get last(): TreeHead | undefined {
+    return this.#last;
+  }
+
   /** Returns the checkpoint of a tree in the public files, signed by the log. @throws LedgerStopped instead of signing a fork */
   async sign(head: TreeHead): Promise<string> {
-    const { origin, key } = this.#options;
     await this.commit(head);
+    return this.#signed(head);
+  }
+
+  /** Returns the checkpoint of the last signed tree, signed again. */
+  signAgain(): string | undefined {
+    return this.#last && this.#signed(this.#last);
+  }
+
+  #signed(head: TreeHead): string {
+    const { origin, key } = this.#options;
     const text = formatCheckpoint({ origin, ...head });
     return formatNote({ text, signatures: [key.sign(origin, text)] });
   }
@@ -40,12 +56,13 @@ export class CheckpointSigner {
    * signed tree
    */
   async commit(head: TreeHead): Promise<void> {
-    const { stateFolder, origin } = this.#options;
+    const { stateFolder, origin, onSigned } = this.#options;
     this.requireContinued(head);
     if (this.#last?.size === head.size) return;
     const next = { origin, ...head, extensions: [] };
     await writeHead(stateFolder, 'signed', next);
     this.#last = next;
+    onSigned?.(head.size);
   }
 
   /** @throws LedgerStopped when the tree is not the last signed one or its continuation */

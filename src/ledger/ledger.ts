@@ -2,7 +2,15 @@ import { type BatchEntry, formatBatchEntry, parseBatchEntry } from '../tlog/batc
 import { GrowingTree } from '../tlog/growing_tree.js';
 import { isEqual } from '../tlog/log_text.js';
 import { recordTimeNs } from '../tlog/price_record.js';
-import { bundleOf, readBundle, TILE_WIDTH, tilePath, tilesBetween, writeBundle } from '../tlog/tiles.js';
+import {
+  bundleOf,
+  readBundle,
+  TILE_WIDTH,
+  type Tile,
+  tilePath,
+  tilesBetween,
+  writeBundle,
+} from '../tlog/tiles.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import {
   batchPath,
@@ -58,7 +66,7 @@ export class Ledger {
     const { publicFolder, stateFolder } = options;
     this.#options = options;
     this.#sealed = sealed;
-    this.#tree = new GrowingTree(sealed.size, (tile) => readTileSync(publicFolder, tile), fastSha256);
+    this.#tree = new GrowingTree(sealed.size, (tile) => readOwnTile(publicFolder, tile), fastSha256);
     if (!isEqual(this.#tree.root(), sealed.root))
       throw new LedgerStopped(`the tiles in ${publicFolder} do not give the root in ${stateFolder}`);
     const { width } = sealed.size === 0n ? { width: 0 } : bundleOf(sealed.size - 1n, sealed.size);
@@ -240,8 +248,18 @@ export class Ledger {
   }
 }
 
+/** @throws LedgerStopped when the tile is missing */
+function readOwnTile(publicFolder: string, tile: Tile): Uint8Array {
+  try {
+    return readTileSync(publicFolder, tile);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new LedgerStopped(`${publicFolder} lacks ${tilePath(tile)}, which the log had sealed`);
+  }
+}
+
 function readLastBundle(publicFolder: string, size: bigint, width: number): Uint8Array[] {
-  return readBundle(readTileSync(publicFolder, bundleOf(size - 1n, size)), width);
+  return readBundle(readOwnTile(publicFolder, bundleOf(size - 1n, size)), width);
 }
 
 function batchFiles(batches: readonly UnsealedBatch[], older: bigint): FileToWrite[] {

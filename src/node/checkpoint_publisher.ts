@@ -44,6 +44,8 @@ export class CheckpointPublisher {
   /** The time at which the first checkpoint after the last quorum was signed. */
   #lacksSinceMs: number | undefined;
   #submission: Submission | undefined;
+  /** True when the witnesses have been asked since the start, so that new trees may be signed. */
+  #isConfirmed = false;
 
   constructor(options: CheckpointPublisherOptions) {
     this.#options = options;
@@ -78,6 +80,31 @@ export class CheckpointPublisher {
   }
 
   /**
+   * Asks the witnesses, after a start, for a tree that is larger than the last signed one: then this folder is not the newest. Signs no
+   * new tree for it: the tree of the question was signed before, or is the empty tree.
+   * @returns false while the answers of a quorum are missing, at most for the grace
+   * @throws LedgerStopped as {@link requireNoLoss}; of a log that has signed nothing yet when any witness knows a tree
+   */
+  confirm(): boolean {
+    if (this.#isConfirmed) return true;
+    const { signer, policy, submitter, requireQuorum, nowMs } = this.#options;
+    const { witnesses } = submitter;
+    const note = signer.signAgain();
+    if (note === undefined || witnesses.length === 0) this.#isConfirmed = true;
+    else {
+      const isFirst = signer.last?.size === 0n;
+      const knowing = isFirst ? witnesses.flatMap(({ name, fault }) => objectionOf(name, fault)) : [];
+      if (knowing.length > 0) throw lossOf(knowing.map(([, reason]) => reason));
+      this.#lacksSinceMs ??= nowMs();
+      if (this.#submission === undefined) this.#ask(note, () => {});
+      const answered = witnesses.filter(knowsNoMore).map(({ name }) => name);
+      const isAnswered = answered.length > 0 && policy.isQuorum(new Set(answered));
+      this.#isConfirmed = isAnswered || (this.isGraceOver && !requireQuorum);
+    }
+    return this.#isConfirmed;
+  }
+
+  /**
    * Signs the checkpoint of a tree in the public files, and begins to ask the witnesses. Does nothing for a tree that has a signed
    * checkpoint.
    * @throws LedgerStopped instead of signing a fork
@@ -91,7 +118,7 @@ export class CheckpointPublisher {
     this.#size = head.size;
     this.#lacksSinceMs ??= nowMs();
     this.#note({ note, isQuorum: policy.isQuorum(new Set()) });
-    this.#ask(note);
+    this.#ask(note, (cosigned) => this.#note(cosigned));
   }
 
   /** Writes the newest checkpoint with the cosignatures so far. Resolves when the checkpoint is on disk. */
@@ -119,15 +146,13 @@ export class CheckpointPublisher {
     if (against.size === 0) return;
     const others = policy.witnesses.filter(({ name }) => !against.has(name));
     if (against.size < witnesses.length && policy.isQuorum(new Set(others.map(({ name }) => name)))) return;
-    throw new LedgerStopped(
-      `${[...against.values()].join('; ')}: the log has lost batches that were cosigned`,
-    );
+    throw lossOf([...against.values()]);
   }
 
-  #ask(note: string): void {
+  #ask(note: string, onCosigned: (cosigned: Cosigned) => void): void {
     const abort = new AbortController();
     const { submitter, nowMs } = this.#options;
-    const asking = submitter.submit(note, abort.signal, (cosigned) => this.#note(cosigned));
+    const asking = submitter.submit(note, abort.signal, onCosigned);
     const done = asking.then(
       () => {
         submission.isDone = true;
@@ -144,6 +169,15 @@ export class CheckpointPublisher {
     this.#newest = cosigned;
     if (cosigned.isQuorum) this.#lacksSinceMs = undefined;
   }
+}
+
+/** Tells whether a witness has answered that it knows no larger tree: by its size, or because it does not know the log. */
+function knowsNoMore({ size, fault }: WitnessState): boolean {
+  return fault === undefined ? size !== undefined : fault.kind === 'refused' && fault.status === 404;
+}
+
+function lossOf(reasons: readonly string[]): LedgerStopped {
+  return new LedgerStopped(`${reasons.join('; ')}: the log has lost batches that were cosigned`);
 }
 
 function objectionOf(

@@ -28,6 +28,8 @@ export interface PublicLogOptions {
   readonly facts: PublicLogFacts;
   readonly batchNs: bigint;
   readonly checkpointMs: number;
+  /** Notes on the disk that the log has stopped. */
+  readonly onStopped: (reason: string) => Promise<void>;
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -48,6 +50,9 @@ export interface PublicLogFigures {
 const SIGNING_POLL_MS = 5;
 /** The delay after a failed batch or checkpoint. */
 const RETRY_MS = 1_000;
+
+/** The public log as the service uses it. */
+export type OpenLog = Pick<PublicLog, keyof PublicLog>;
 
 /** Writes the public log of this node. Closes batches while the node makes prices, and publishes checkpoints over these batches. */
 export class PublicLog {
@@ -81,7 +86,8 @@ export class PublicLog {
 
   /** Notes a record of the log of prices. */
   record(holding: Holding): void {
-    if (holding.state === 'priced') this.#options.ledger.add(this.#recordOf(holding.aggregate));
+    if (holding.state === 'priced' && this.#stopped === undefined)
+      this.#options.ledger.add(this.#recordOf(holding.aggregate));
   }
 
   /** Applies the entry of a batch from the log of prices. */
@@ -175,6 +181,7 @@ export class PublicLog {
     // A cosigned checkpoint is published before the next checkpoint replaces it.
     await this.#publishDue();
     if (ledger.last === undefined || nowMs() < this.#nextCheckpointMs || !publisher.mayReplace) return;
+    if (!publisher.confirm()) return;
     this.#nextCheckpointMs = nowMs() + checkpointMs;
     await publisher.offer(await ledger.seal());
     await this.#publishDue();
@@ -209,6 +216,7 @@ export class PublicLog {
       if (error instanceof LedgerStopped) {
         this.#stopped = `the public log has stopped: ${message}`;
         logger.error(this.#stopped);
+        await this.#options.onStopped(this.#stopped).catch(() => {});
         await this.#options.publisher.stopAsking();
         return;
       }

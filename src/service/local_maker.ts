@@ -10,7 +10,7 @@ import type { Asset } from '../model/asset.js';
 import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { LogSink } from '../node/log_sink.js';
 import type { PriceLog } from '../node/price_log.js';
-import type { BatchSource, PublicLog } from '../node/public_log.js';
+import type { BatchSource, OpenLog } from '../node/public_log.js';
 import type { PastWriter } from '../past/past_writer.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
@@ -20,7 +20,7 @@ export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters'
   readonly store: Store;
   readonly past: Pick<PastWriter, 'append'>;
   /** The public log; absent when the log is off. */
-  readonly publicLog?: PublicLog | undefined;
+  readonly publicLog?: OpenLog | undefined;
   readonly source: FeedSource;
   readonly logger: Logger;
 }
@@ -111,7 +111,7 @@ export class LocalMaker {
   }
 
   /** Begins to close the batches of the public log. */
-  leadLog(publicLog: PublicLog | undefined, { epoch, append }: Pick<BatchSource, 'epoch' | 'append'>): void {
+  leadLog(publicLog: OpenLog | undefined, { epoch, append }: Pick<BatchSource, 'epoch' | 'append'>): void {
     const { times, aggregator } = this;
     const log = this.#log;
     publicLog?.lead({

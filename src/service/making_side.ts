@@ -11,7 +11,7 @@ import { StallCounter } from '../metrics/stall_counter.js';
 import type { SignatureType } from '../model/asset.js';
 import { inForceAt } from '../model/key_schedule.js';
 import type { Clock } from '../model/time.js';
-import type { PublicLog } from '../node/public_log.js';
+import type { OpenLog } from '../node/public_log.js';
 import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import type { CommitCompanion } from '../store/journal.js';
@@ -28,7 +28,7 @@ const HANDED_OVER = 'another process takes over: connect again when this connect
 
 interface MakingSideParts {
   readonly past: PastWriter;
-  readonly publicLog: PublicLog | undefined;
+  readonly publicLog: OpenLog | undefined;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly pool: CryptoPool;
@@ -45,7 +45,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
   const past = new PastWriter(pastOptions(config, clock, logger));
-  let publicLog: PublicLog | undefined;
+  let publicLog: OpenLog | undefined;
   let store: Store | undefined;
   try {
     await Promise.all(loaded.map((thread) => thread.loaded));
@@ -62,7 +62,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       logger,
       companion: companions(past, () => publicLog),
     });
-    publicLog = await openPublicLog({ config, seed: options.keys.log, logger });
+    publicLog = await openPublicLog({ config, seed: options.keys.log, marks: store.marks, logger });
     await past.open(holdingsOf(settings.catalogue.listed, store));
     port.check(store.isHandedOver);
     const source = new FeedSource(await store.marks.countStart());
@@ -77,7 +77,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
 }
 
 /** Combines the writers of files that each commit of the store needs. */
-function companions(past: PastWriter, publicLog: () => PublicLog | undefined): CommitCompanion {
+function companions(past: PastWriter, publicLog: () => OpenLog | undefined): CommitCompanion {
   return {
     async write() {
       await past.write();
@@ -92,7 +92,7 @@ function companions(past: PastWriter, publicLog: () => PublicLog | undefined): C
 }
 
 /** Combines the writers that store each signed aggregate outside the store. */
-function recordedBy(past: PastWriter, publicLog: PublicLog | undefined): Pick<PastWriter, 'append'> {
+function recordedBy(past: PastWriter, publicLog: OpenLog | undefined): Pick<PastWriter, 'append'> {
   return {
     append(asset, holding) {
       past.append(asset, holding);
@@ -109,7 +109,7 @@ export class MakingSide implements PublishReceiver {
   readonly pool: CryptoPool;
   readonly store: Store;
   readonly past: PastWriter;
-  readonly publicLog: PublicLog | undefined;
+  readonly publicLog: OpenLog | undefined;
   readonly source: FeedSource;
   readonly ticker: Ticker;
   readonly counters = createCounters();

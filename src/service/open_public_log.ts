@@ -2,15 +2,21 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import { CheckpointSigner } from '../ledger/checkpoint_signer.js';
-import { Ledger } from '../ledger/ledger.js';
+import { Ledger, LedgerStopped } from '../ledger/ledger.js';
 import { publicFolderOf, stateFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
+import { startLog } from '../ledger/log_start.js';
+import { removeStopNote, writeStopNote } from '../ledger/stop_note.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { CheckpointPublisher } from '../node/checkpoint_publisher.js';
-import { PublicLog } from '../node/public_log.js';
+import { type OpenLog, PublicLog } from '../node/public_log.js';
+import { StoppedLog } from '../node/stopped_log.js';
+import { signedSizes } from '../store/log_sizes.js';
+import type { StoredMarks } from '../store/marks.js';
 import { Ed25519Key, verifyByNode } from '../tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
+import { TlogError } from '../tlog/tlog_error.js';
 import { formatVerifierKey } from '../tlog/verifier_key.js';
 import { type WitnessFault, WitnessSubmitter } from '../tlog/witness_submitter.js';
 import { pauseUnlessAborted, postCheckpoint } from '../witness/post_checkpoint.js';
@@ -22,28 +28,60 @@ export interface OpenPublicLogOptions {
   readonly config: Config;
   /** The Ed25519 key of the log. */
   readonly seed: Buffer | undefined;
+  /** The marks of the data folder, which its backups have too. */
+  readonly marks: StoredMarks;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** Opens the public log, if the configuration turns the log on. @throws Error when its folder cannot be used */
-export async function openPublicLog(options: OpenPublicLogOptions): Promise<PublicLog | undefined> {
+/**
+ * Opens the public log, if the configuration turns the log on. A log that must not continue is returned as a stopped log.
+ * @throws Error when its folder or its policy cannot be used
+ */
+export async function openPublicLog(options: OpenPublicLogOptions): Promise<OpenLog | undefined> {
   const { config, seed, logger } = options;
-  const { log, storage } = config;
+  const { log } = config;
   if (log === undefined || seed === undefined) return undefined;
+  const key = new Ed25519Key(seed);
+  const facts = factsOf(log, formatVerifierKey(key.logKey(log.origin)));
+  const policy = parsePolicy(facts.policy);
+  requireUsable(policy, facts.vkey);
+  try {
+    return await openLedger(options, log, key, policy, facts);
+  } catch (error) {
+    if (!(error instanceof LedgerStopped || error instanceof TlogError)) throw error;
+    const reason = `the public log has stopped: ${error.message}`;
+    logger.error(reason);
+    await writeStopNote(stateFolderOf(config.storage.dir), reason).catch(() => {});
+    return new StoppedLog(facts, reason);
+  }
+}
+
+/** Opens the files and the witnesses of the log. @throws LedgerStopped or TlogError when the log must not continue */
+async function openLedger(
+  { config, marks, logger }: OpenPublicLogOptions,
+  log: NonNullable<Config['log']>,
+  key: Ed25519Key,
+  policy: LogPolicy,
+  facts: PublicLogFacts,
+): Promise<PublicLog> {
+  const { storage } = config;
   const { origin, batchNs, checkpointMs } = log;
   const folders = { publicFolder: publicFolderOf(storage.dir), stateFolder: stateFolderOf(storage.dir) };
-  const key = new Ed25519Key(seed);
+  const sizes = signedSizes(marks);
+  await startLog({ ...folders, origin, sizes, mustExist: log.mustExist });
   const ledger = await Ledger.open({
     ...folders,
     origin,
     onMismatch: (reason) => logger.error(`the public log: ${reason}`),
   });
-  const signer = new CheckpointSigner({ ...folders, origin, key });
-  const vkey = formatVerifierKey(key.logKey(origin));
-  logger.info({ origin, vkey, size: String(ledger.head.size) }, 'the public log is open');
-  const facts = factsOf(log, vkey);
-  const policy = parsePolicy(facts.policy);
-  requireUsable(policy, vkey);
+  const signer = new CheckpointSigner({
+    ...folders,
+    origin,
+    key,
+    onSigned: (size) => void sizes.write(origin, size),
+  });
+  await removeStopNote(folders.stateFolder);
+  logger.info({ origin, vkey: facts.vkey, size: String(ledger.head.size) }, 'the public log is open');
   const nowMs = () => performance.now();
   const reader = new LedgerReader(folders.publicFolder);
   const submitter = new WitnessSubmitter({
@@ -70,6 +108,7 @@ export async function openPublicLog(options: OpenPublicLogOptions): Promise<Publ
     facts,
     batchNs,
     checkpointMs,
+    onStopped: (reason) => writeStopNote(folders.stateFolder, reason),
     nowMs,
     logger,
   });

@@ -7,7 +7,7 @@ import type { PublicLogState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
 import { LocalLog } from '../node/local_log.js';
-import type { PublicLog } from '../node/public_log.js';
+import type { OpenLog } from '../node/public_log.js';
 import { LocalMaker, type MakerHooks, type MakerParts } from './local_maker.js';
 import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
@@ -35,7 +35,7 @@ class Solo implements PriceMaker {
   readonly #maker: LocalMaker;
   readonly #signers: OwnSigners;
   readonly #clock: Clock;
-  readonly #publicLog: PublicLog | undefined;
+  readonly #publicLog: OpenLog | undefined;
   #settings: Settings;
 
   constructor({ settings, parts, hooks }: PriceMakerOptions, times: AggregateTimes) {

@@ -34,7 +34,7 @@ export type WitnessResult =
   /** The witness reports that the checkpoint does not continue the cosigned tree. */
   | { readonly kind: 'forked'; readonly reason: string }
   /** The witness refuses every checkpoint of this log, or does not support the request. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly status: number; readonly reason: string }
   /** There is no usable answer now. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterS?: number | undefined };
 
@@ -105,7 +105,7 @@ export class WitnessLine {
     if (status === 200) return this.#cosignature(body, note, size);
     const reason = `it answers ${status}${quoted(body)}`;
     if (status === 422) return { kind: 'forked', reason };
-    if (status === 400 || status === 403 || status === 404) return { kind: 'refused', reason };
+    if (status === 400 || status === 403 || status === 404) return { kind: 'refused', status, reason };
     return { kind: 'unavailable', reason, retryAfterS };
   }
 

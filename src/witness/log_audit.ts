@@ -9,6 +9,8 @@ import type { LogPolicy } from '../tlog/log_policy.js';
 import { isEqual, toBase64 } from '../tlog/log_text.js';
 import { openCheckpoint, requireQuorum } from '../tlog/open_checkpoint.js';
 import { RECORD_BYTES } from '../tlog/price_record.js';
+import { parseNote } from '../tlog/signed_note.js';
+import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import { leafHash } from '../tlog/tree_hash.js';
 import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
@@ -49,6 +51,11 @@ const ATTEMPTS_MAX = 10;
 const NOTES_MAX = 1_024;
 /** The largest number of batches that are read at the same time. */
 const READS_MAX = 16;
+
+/** Thrown when the service has a log under another origin than before. That is no fault of a log, but the old log has ended. */
+export class OriginChanged extends Error {
+  override readonly name = 'OriginChanged';
+}
 
 /** An audit of a log: recomputes every batch and the tree, and compares the log with prices from other sources. */
 export class LogAudit {
@@ -103,6 +110,7 @@ export class LogAudit {
   async step(): Promise<AuditStep> {
     const { log, policy, keep } = this.#options;
     const note = await log.checkpoint();
+    requireSameOrigin(note, this.#note, policy);
     const signed = await openCheckpoint(note, policy, verifyByNode);
     const { checkpoint } = signed;
     requireQuorum(signed, policy);
@@ -253,4 +261,20 @@ export class LogAudit {
       return undefined;
     return { kind: 'fork', checkpoints, root: toBase64(root), proof: proof.map(toBase64) };
   }
+}
+
+/** @throws OriginChanged when the service's log has another origin than the log that was audited, or than those of the policy */
+function requireSameOrigin(note: string, before: string | undefined, policy: LogPolicy): void {
+  const originOf = (text: string) => parseCheckpoint(parseNote(text).text).origin;
+  const origin = originOf(note);
+  const known = before === undefined ? undefined : originOf(before);
+  const trusted = policy.logs.map(({ key }) => key.name);
+  if (known !== undefined && known !== origin)
+    throw new OriginChanged(
+      `the service now has the log ${origin}, and ${known} was audited: that log does not go on. Ask the operator why, and audit the new log with its key in the policy and another --folder`,
+    );
+  if (!trusted.includes(origin))
+    throw new OriginChanged(
+      `the service has the log ${origin}, and the policy trusts ${trusted.join(', ') || 'no log'}: another log, or one that goes on under a new origin. Ask the operator for its key and the reason`,
+    );
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -64,6 +64,19 @@ test('log audit goes on from its folder, and log verify proves what it found', a
   ]);
   t.equal(proof.exitCode, 0);
   t.match((await verify(policy)).stderr, /log verify: the evidence is not JSON/);
+
+  const renamed = join(dir, 'renamed.policy');
+  writeFileSync(renamed, policyText('quorum none').replace(/^log .*$/m, ''));
+  const changed = await audit('--policy', renamed);
+  t.equal(changed.exitCode, 2);
+  t.match(changed.stdout, [
+    /^ORIGIN CHANGED: the service has the log prices.example.com\/tlog, and the policy trusts no log/,
+  ]);
+  const state = join(dir, 'audit', 'audit.json');
+  writeFileSync(state, readFileSync(state, 'utf8').replaceAll('prices.example.com', 'older.example.com'));
+  t.match((await audit()).stdout, [
+    /^ORIGIN CHANGED: the service now has the log prices.*, and older\.example\.com\/tlog was audited/,
+  ]);
 
   const two = join(dir, 'two.json');
   const prices = [signedPrice(1_000n, 1n), signedPrice(1_000n, 2n)] as const;

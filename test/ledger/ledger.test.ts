@@ -5,6 +5,7 @@ import { type Test, test } from 'tap';
 import { CheckpointSigner } from '../../src/ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../../src/ledger/ledger.js';
 import { batchPath, publicFolderOf, readTileSync, stateFolderOf } from '../../src/ledger/ledger_folder.js';
+import { type LogStartOptions, startLog } from '../../src/ledger/log_start.js';
 import { readHead } from '../../src/ledger/sealed_head.js';
 import { parseBatchEntry } from '../../src/tlog/batch_entry.js';
 import { toBase64 } from '../../src/tlog/log_text.js';
@@ -167,4 +168,41 @@ test('a tree that does not continue the last signed one is never signed', async 
   await t.rejects(forked.sign(await fork.ledger.seal()), LedgerStopped, 'another past');
   t.throws(() => new CheckpointSigner({ ...options, origin: 'other' }), LedgerStopped);
   t.equal(parseBatchEntry(log.entries[1]!).batch, 1n);
+});
+
+test('a log begins only where nothing was ever signed', async (t) => {
+  const log = new TestLedger(t);
+  const sizes = new Map<string, bigint>();
+  const start = (changed: Partial<LogStartOptions> = {}) =>
+    startLog({
+      ...log.folders,
+      origin: LOG_ORIGIN,
+      sizes: {
+        read: (origin) => sizes.get(origin),
+        write: async (origin, size) => void sizes.set(origin, size),
+      },
+      mustExist: false,
+      ...changed,
+    });
+  await log.open();
+  await t.rejects(start({ mustExist: true }), /log\.must_exist/);
+  await start();
+  t.equal(sizes.get(LOG_ORIGIN), 0n);
+  await log.batch();
+  const signer = new CheckpointSigner({ ...log.folders, origin: LOG_ORIGIN, key: LOG });
+  t.match(signer.signAgain(), /^prices\.example\.com\/tlog\n0\n/);
+  await signer.sign(await log.ledger.seal());
+  await start({ mustExist: true });
+  await t.rejects(start({ origin: 'new.example.com/tlog' }), /signed checkpoints of prices\.example\.com/);
+  sizes.set(LOG_ORIGIN, 2n);
+  await t.rejects(start(), /is an old copy: .* has 1 batches, and the data folder notes one of 2/);
+  sizes.clear();
+  await start();
+  t.equal(sizes.get(LOG_ORIGIN), 1n, 'an older program noted none');
+  rmSync(join(log.folders.stateFolder, 'sealed'));
+  await t.rejects(start(), /the files of the log have 0 batches/);
+  rmSync(join(log.folders.stateFolder, 'signed'));
+  sizes.clear();
+  await t.rejects(start(), /tile exists/);
+  await log.open();
 });

@@ -5,19 +5,24 @@ import { type Test, test } from 'tap';
 import { CheckpointSigner } from '../../src/ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../../src/ledger/ledger.js';
 import { publicFolderOf, stateFolderOf } from '../../src/ledger/ledger_folder.js';
+import { startLog } from '../../src/ledger/log_start.js';
 import { CheckpointPublisher } from '../../src/node/checkpoint_publisher.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import type { Cosigned, WitnessFault, WitnessState } from '../../src/tlog/witness_submitter.js';
 import { LOG, LOG_ORIGIN, policyText, SECOND_NS } from '../tlog/witnessed_log.js';
+
+const NO_SIZES = { read: () => undefined, write: async () => {} };
 
 /** A publisher whose witnesses answer when the test says so, and whose clock the test sets. */
 async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', requireQuorum = false) {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-publisher-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
+  await startLog({ ...folders, origin: LOG_ORIGIN, sizes: NO_SIZES, mustExist: false });
   const ledger = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
   t.teardown(() => ledger.close());
   const faults = new Map<string, WitnessFault>();
+  const sizes = new Map<string, bigint>();
   const asked: string[] = [];
   const running: { answer: (cosigned: Cosigned) => void; end: () => void }[] = [];
   let [nowMs, inFlight] = [0, 0];
@@ -30,7 +35,7 @@ async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', req
         return ['W1', 'W2', 'W3'].map((name) => ({
           name,
           url: '',
-          size: undefined,
+          size: sizes.get(name),
           timeS: undefined,
           fault: faults.get(name),
         }));
@@ -57,6 +62,7 @@ async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', req
   return {
     publisher,
     faults,
+    sizes,
     asked,
     running,
     advance: (ms: number) => {
@@ -131,4 +137,29 @@ test('a log that lacks what witnesses have cosigned stops, and one witness alone
   t.ok(open.publisher.isDue, 'no cosignature is needed');
   for (const name of ['W1', 'W2', 'W3']) open.faults.set(name, { kind: 'larger', size: 9n });
   t.throws(() => open.publisher.requireNoLoss(), LedgerStopped, 'but all witnesses together stop the log');
+});
+
+test('after a start nothing new is signed before a quorum has said that it knows no more', async (t) => {
+  const again = await publisherOf(t);
+  t.notOk(again.publisher.confirm());
+  t.same(again.asked, ['0'], 'the question is about the empty tree');
+  again.running[0]!.answer({ note: 'cosigned', isQuorum: true });
+  t.notOk(again.publisher.isDue, 'and is never published');
+  again.sizes.set('W1', 0n);
+  t.notOk(again.publisher.confirm(), 'one witness is no quorum');
+  again.faults.set('W2', { kind: 'refused', status: 404, reason: 'it answers 404' });
+  t.ok(again.publisher.confirm());
+  const lost = await publisherOf(t);
+  lost.publisher.confirm();
+  lost.faults.set('W3', { kind: 'larger', size: 9n });
+  lost.sizes.set('W1', 0n).set('W2', 0n);
+  t.throws(() => lost.publisher.confirm(), /W3 has cosigned 9 batches: the log has lost batches/);
+  const silent = await publisherOf(t);
+  t.notOk(silent.publisher.confirm());
+  silent.advance(60_000);
+  t.ok(silent.publisher.confirm(), 'without answers the grace counts');
+  const strict = await publisherOf(t, 'group G 2 W1 W2 W3\nquorum G', true);
+  strict.publisher.confirm();
+  strict.advance(600_000);
+  t.notOk(strict.publisher.confirm());
 });

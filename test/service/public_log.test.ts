@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
+import { registerLog } from '../../src/cli/log_command.js';
 import {
   createClient,
   createStreamClient,
@@ -17,6 +18,7 @@ import { systemClock } from '../../src/clock/clock.js';
 import { verifyByNode } from '../../src/tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../../src/tlog/log_policy.js';
 import type { LoggedPrice } from '../../src/tlog/price_proof.js';
+import { runCommand } from '../cli/run_command.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { signedPrice } from '../witness/audited_log.js';
 import { get, publisherSigner, SERVICE_KEYS, startTestService, type TestService, TOKEN } from './harness.js';
@@ -100,6 +102,63 @@ test('every signed price has a proof, over restarts and steps of the clock', asy
     t.equal(batch.batch, places[i]?.batch.batch ?? batch.batch, 'the place stays');
     if (i === 3) t.ok(size > places.at(-1)!.size, 'and the log goes on');
   }
+});
+
+test('a service that lacks the last signed checkpoint signs no other, and prices go on', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
+  const data = join(dir, 'store');
+  let service = await startTestService(SECTIONS, { dir, keys: KEYS });
+  t.teardown(async () => {
+    await service.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  await eventually(async () => (await fetch(`${service.url}/tlog/checkpoint`)).status === 200 || undefined);
+  const served = async () => (await fetch(`${service.url}/tlog/checkpoint`)).text();
+  await service.stop();
+  const restart = async () => {
+    service = await startTestService(SECTIONS, { dir, keys: KEYS });
+    const response = await fetch(`${service.adminUrl}/readyz`);
+    t.equal(response.status, 503);
+    return response.text();
+  };
+  rmSync(join(data, 'tlog-state'), { recursive: true });
+  t.match(await restart(), /the public log has stopped: .*signed is missing/);
+  const last = await served();
+  await priceOf(service, 'BTCUSD', 'evm', 100n, BigInt(Date.now()) * 1_000_000n);
+  t.match(await (await fetch(`${service.adminUrl}/metrics`)).text(), /^tickseal_tlog_stopped 1$/m);
+  t.equal(await served(), last, 'the files of the log are served as they were');
+  await service.stop();
+  // The data file alone, as a backup has it, knows that the log has signed.
+  rmSync(join(data, 'tlog'), { recursive: true });
+  t.match(await restart(), /the data folder notes a signed checkpoint/);
+  t.equal((await fetch(`${service.url}/tlog/checkpoint`)).status, 404);
+
+  // Only the operator's command begins another log.
+  const next = 'prices.example.com/tlog2';
+  const newOrigin = (...args: string[]) =>
+    runCommand(registerLog, ['log', 'new-origin', data, next, ...args]);
+  t.match(await newOrigin(), { exitCode: 1, stderr: /a service runs on/ });
+  await service.stop();
+  const ended = await newOrigin();
+  t.equal(ended.exitCode, 0, ended.stderr);
+  t.match(ended.stdout.join(''), /reason: the public log has stopped: .*signed is missing/);
+  t.match(ended.stdout.join(''), /last signed checkpoint: lost/);
+  t.match(await restart(), /this node signed checkpoints of prices\.example\.com\/tlog2, not/);
+  await service.stop();
+  service = await startTestService(
+    { ...SECTIONS, log: { ...SECTIONS.log, origin: next } },
+    { dir, keys: KEYS },
+  );
+  const shown = await priceOf(service, 'BTCUSD', 'evm', 120n, BigInt(Date.now()) * 1_000_000n);
+  t.equal((await placeOf(service, shown, await policyOf(service))).origin, next, 'the new log goes on');
+  await service.stop();
+  const healthy = await newOrigin().then(({ stderr }) => stderr);
+  t.match(healthy, /prices\.example\.com\/tlog2 is the origin of the log that ends/);
+  const third = [data, 'prices.example.com/tlog3'] as const;
+  const again = await runCommand(registerLog, ['log', 'new-origin', ...third]);
+  t.match(again, { exitCode: 1, stderr: /is healthy, with \d+ batches signed: --even-if-healthy/ });
+  const told = await runCommand(registerLog, ['log', 'new-origin', ...third, '--even-if-healthy']);
+  t.match(told.stdout.join(''), /last signed checkpoint: \d+ batches, root .*tlog-ended-2/);
 });
 
 test('the files of the log are for everybody, and nothing beside them', async (t) => {

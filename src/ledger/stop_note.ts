@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeDurably } from './ledger_folder.js';
+
+const STOP_FILE = 'stopped';
+
+/** Notes the reason for which the log has stopped, for the operator's commands. A start decides again. */
+export async function writeStopNote(stateFolder: string, reason: string): Promise<void> {
+  await writeDurably(stateFolder, [{ path: STOP_FILE, bytes: Buffer.from(`${reason}\n`) }]);
+}
+
+export async function removeStopNote(stateFolder: string): Promise<void> {
+  await rm(join(stateFolder, STOP_FILE), { force: true });
+}
+
+/** Returns the reason for which the log stopped in the last run; `undefined` when it did not. */
+export function readStopNote(stateFolder: string): string | undefined {
+  try {
+    return readFileSync(join(stateFolder, STOP_FILE), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
