@@ -119,7 +119,7 @@ export interface BlockBytes {
 
 /**
  * Reads the entries of a block in order. Reads each aggregate on its first use.
- * @param skipped the number of first entries that are not wanted: they cost a third
+ * @param skipped the number of first entries that are not wanted
  * @throws RangeError when the bytes are not a block
  */
 export function* readBlock(
