@@ -73,6 +73,15 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         await untilText(page, '#connection-chip', 'Silent');
         const saidMs = performance.now() - startMs;
         await untilSealed(page, 'stale');
+        t.match(await page.textContent('#verdict'), /stale, as of \d\d:\d\d:\d\d UTC/);
+        await page.context().setOffline(true);
+        await untilText(
+          page,
+          '#notice',
+          'This computer is offline. The page keeps what it verified last, as of',
+        );
+        await page.context().setOffline(false);
+        await eventually(async () => !(await page.isVisible('#notice')));
         t.comment(
           `said after ${Math.round(saidMs)} ms, stale after ${Math.round(performance.now() - startMs)} ms`,
         );

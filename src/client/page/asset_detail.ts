@@ -1,6 +1,7 @@
+import { NS_PER_MS } from '../../model/time.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { flash, SEAL_TEXTS } from './asset_table.js';
+import { SEAL_TEXTS, showPrice } from './asset_table.js';
 import type { Board, Quote, Seal } from './board.js';
 import { byId, element } from './elements.js';
 import { CHART_INTERVALS } from './live_candles.js';
@@ -10,6 +11,7 @@ import {
   ageText,
   changeSteps,
   changeText,
+  clockText,
   exactPrice,
   momentText,
   shownDecimals,
@@ -125,7 +127,12 @@ export class AssetDetail {
     const change = quote && changeOf(asset, quote.price);
     this.#seal = seal;
     this.#drawPrice(quote?.price, quote?.direction ?? 0);
-    document.title = titleText(asset.symbol, quote?.price, SEAL_TEXTS[seal]);
+    // A stale price is named with its time, because a picture of the page may be shown to others later.
+    const asOf =
+      seal === 'stale' && quote !== undefined
+        ? `, as of ${clockText(Number(quote.timestampNs / NS_PER_MS))}`
+        : '';
+    document.title = titleText(asset.symbol, quote?.price, SEAL_TEXTS[seal] + asOf);
     const changeElement = byId('change');
     changeElement.textContent = change === undefined ? '' : changeText(change);
     changeElement.dataset['direction'] = change === undefined ? '' : String(Math.sign(changeSteps(change)));
@@ -135,7 +142,7 @@ export class AssetDetail {
     market.dataset['market'] = quote?.marketStatus ?? '';
     const age = quote === undefined ? '' : `, ${ageText(nowMs - quote.madeMs)} old`;
     const { fault } = board;
-    this.#sealText = fault === undefined ? SEAL_TEXTS[seal] : `${SEAL_TEXTS[seal]}: ${fault.reason}`;
+    this.#sealText = fault === undefined ? SEAL_TEXTS[seal] + asOf : `${SEAL_TEXTS[seal]}: ${fault.reason}`;
     byId('verdict').querySelector('span')!.textContent = this.#sealText + (fault === undefined ? age : '');
   }
 
@@ -144,9 +151,7 @@ export class AssetDetail {
     const [main, rest] = byId('price').children as unknown as [HTMLElement, HTMLElement];
     const text = price === undefined ? '—' : shownPrice(price, shownDecimals(price));
     rest.textContent = price === undefined ? '' : exactPrice(price).slice(text.length);
-    if (main.textContent === text) return;
-    main.textContent = text;
-    if (direction !== 0) flash(main, direction);
+    showPrice(main, text, direction);
   }
 
   /** Adds the newest verified price to the chart. */

@@ -1,7 +1,7 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { assetKey, type Board, type Seal } from './board.js';
+import { assetKey, type Board, type Quote, type Seal } from './board.js';
 import { marketText } from './market_text.js';
-import { ageText, changeSteps, changeText, shownDecimals, shownPrice } from './price_text.js';
+import { ageText, changeSteps, changeText, keptLength, shownDecimals, shownPrice } from './price_text.js';
 import { typeText } from './simulation_text.js';
 
 /** The height of every row in CSS pixels. The style sheet has the same height. */
@@ -175,8 +175,7 @@ export class AssetTable {
     if (row.shownNs === quote.timestampNs) return;
     const isFirst = row.shownNs === -1n;
     row.shownNs = quote.timestampNs;
-    setText(row.price, shownPrice(quote.price, shownDecimals(quote.price)));
-    if (!isFirst && quote.direction !== 0) flash(row.price, quote.direction);
+    showPrice(row.price, shownPrice(quote.price, shownDecimals(quote.price)), isFirst ? 0 : quote.direction);
     const change = changeOf(asset, quote.price);
     setText(row.change, change === undefined ? '' : changeText(change));
     setAttribute(
@@ -229,10 +228,19 @@ export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
 const FLASH_MS = 700;
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Colours a price for a moment after the price moved. */
-export function flash(element: HTMLElement, direction: -1 | 1): void {
-  if (REDUCED_MOTION.matches) return;
-  element.animate([{ color: direction > 0 ? 'var(--up)' : 'var(--down)' }, {}], FLASH_MS);
+/** Shows a price, and colours the digits that changed for a moment. @param direction 0 for a price without a former price */
+export function showPrice(element: HTMLElement, text: string, direction: Quote['direction']): void {
+  const before = element.textContent;
+  if (before === text) return;
+  if (direction === 0 || REDUCED_MOTION.matches) {
+    element.textContent = text;
+    return;
+  }
+  const kept = keptLength(before, text);
+  const moved = document.createElement('span');
+  moved.textContent = text.slice(kept);
+  element.replaceChildren(text.slice(0, kept), moved);
+  moved.animate([{ color: direction > 0 ? 'var(--up)' : 'var(--down)' }, {}], FLASH_MS);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { NS_PER_MS } from '../../model/time.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import type { MarketStatusName, Tick } from '../prices/tick.js';
 
@@ -63,6 +64,11 @@ export class Board {
   /** Returns the fault. A fault lasts from a failed frame until the next frame that passes. */
   get fault(): Fault | undefined {
     return this.#fault;
+  }
+
+  /** Returns the time of the newest frame that passed, in UNIX ms. */
+  get asOfMs(): number | undefined {
+    return this.#newestNs === 0n ? undefined : Number(this.#newestNs / NS_PER_MS);
   }
 
   /** Sets the assets, and removes the values of removed assets. */

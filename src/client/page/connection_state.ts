@@ -8,6 +8,8 @@ const CLOCK_DIFFERENCE_MS = 2_000;
 /** The facts that the page has about its connection. */
 export interface ConnectionFacts {
   readonly isUp: boolean;
+  /** False when the browser knows that this computer has no network. */
+  readonly isOnline: boolean;
   /** The reason of the last loss or failed attempt; `undefined` before the first loss. */
   readonly downReason: string | undefined;
   /** The time at which the last frame arrived, by the steady clock. */
@@ -24,6 +26,7 @@ export interface ConnectionFacts {
 /** The facts of a connection. Events of the connection update them. */
 export class ConnectionLog implements ConnectionFacts {
   isUp = false;
+  isOnline = true;
   downReason: string | undefined;
   lastFrameMs: number | undefined;
   isFailing = false;
@@ -61,14 +64,14 @@ export interface ShownConnection {
 
 /** Describes the connection in a line. @param subscribed the number of assets that the service sends */
 export function connectionState(
-  { isUp, downReason, lastFrameMs, isFailing }: ConnectionFacts,
+  { isUp, isOnline, downReason, lastFrameMs, isFailing }: ConnectionFacts,
   subscribed: number,
   nowMs: number,
 ): ShownConnection {
   if (!isUp)
     return downReason === undefined
       ? { tone: 'waiting', text: 'Connecting' }
-      : { tone: 'bad', text: 'No connection' };
+      : { tone: 'bad', text: isOnline ? 'No connection' : 'Offline' };
   if (lastFrameMs === undefined || subscribed === 0) return { tone: 'waiting', text: 'Connected' };
   const silentMs = nowMs - lastFrameMs;
   if (silentMs > SILENT_MS) return { tone: 'bad', text: `Silent for ${ageText(silentMs)}` };

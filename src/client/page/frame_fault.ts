@@ -1,5 +1,6 @@
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Fault } from './board.js';
+import { clockText } from './price_text.js';
 
 /** A message across the page, with an action that the reader can take. */
 export interface Notice {
@@ -41,6 +42,16 @@ export function noticeOf({ seal, reason }: Fault, namedSigner: string, pin: () =
 /** Makes the notice of a service problem. The problem may be temporary. @param what the text after `The service` */
 export function troubleNotice(what: string): Notice {
   return { tone: 'bad', text: `The service ${what}. The page tries again.` };
+}
+
+/** Makes the notice for a computer without a network. @param asOfMs the time of the last verified frame */
+export function offlineNotice(asOfMs: number | undefined): Notice {
+  const last =
+    asOfMs === undefined ? '' : ` The page keeps what it verified last, as of ${clockText(asOfMs)}.`;
+  return {
+    tone: 'info',
+    text: `This computer is offline.${last} New prices follow when it is online again.`,
+  };
 }
 
 /** Makes a notice with the reason why the service does not send all wanted assets. */

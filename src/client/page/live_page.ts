@@ -196,7 +196,11 @@ export class LivePage {
   /** Shows the place that the reader went to. */
   #travel(place: PagePlace): void {
     const asset = assetAt(this.#board.assets, place);
-    this.#goToTime(place.at);
+    const before = this.#detail.asset;
+    // Another asset is read once, at the new time. The former asset is not read at this time before it.
+    if (asset !== undefined && before !== undefined && assetKey(asset) !== assetKey(before))
+      this.#time.goTo(place.at);
+    else this.#goToTime(place.at);
     if (asset !== undefined) {
       if (place.resolution !== this.#detail.resolution) this.#detail.showResolution(place.resolution);
       this.#table.choose(asset, 'page');
@@ -238,12 +242,7 @@ export class LivePage {
   #back(): boolean {
     const isDetailed = document.body.classList.contains('detailed');
     if (isDetailed) {
-      this.#address.push({
-        symbol: undefined,
-        signatureType: undefined,
-        resolution: undefined,
-        at: undefined,
-      });
+      this.#address.push({ ...this.#place, symbol: undefined });
       this.#showDetail(false);
     }
     return isDetailed;

@@ -13,10 +13,18 @@ import type { PayloadReport } from '../verify/verify_payload.js';
 import { ageMs, assetKey, Board, type Fault } from './board.js';
 import { ConnectionLog, connectionState } from './connection_state.js';
 import { byId } from './elements.js';
-import { faultOf, isOtherSigner, noticeOf, refusalNotice, troubleNotice } from './frame_fault.js';
+import {
+  faultOf,
+  isOtherSigner,
+  noticeOf,
+  offlineNotice,
+  refusalNotice,
+  troubleNotice,
+} from './frame_fault.js';
 import { pacedFetch } from './paced_fetch.js';
 import { pause } from './pause.js';
 import type { PinnedSigners } from './pins.js';
+import { plainReason, reasonText } from './plain_reason.js';
 import { simulationText } from './simulation_text.js';
 import type { StateBar } from './state_bar.js';
 
@@ -78,13 +86,19 @@ export class LivePrices {
     );
     this.client.on('state', ({ state, reason }) => {
       if (state === 'open') this.#up();
-      else if (state !== 'stale') this.connection.down(reason);
+      else if (state !== 'stale') this.connection.down(plainReason(reason));
       options.onChange();
     });
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
     this.client.on('report', ({ report, hex }) => this.#take(report, hex));
     this.client.on('error', (error) => this.#explain(error));
     this.#stream = this.#open();
+    for (const name of ['online', 'offline'])
+      addEventListener(name, () => {
+        this.connection.isOnline = navigator.onLine;
+        this.#showNotice();
+        options.onChange();
+      });
   }
 
   /** Reads prices while the service accepts the token. @throws RefusedError when the service refuses the token */
@@ -226,7 +240,7 @@ export class LivePrices {
     if (error instanceof ProtocolError) this.#refusal = error.message.slice(error.url.length + 2);
     // A single failed request is not reported while frames arrive.
     else if (connectionState(this.connection, 1, performance.now()).tone !== 'good')
-      this.#trouble = error.message;
+      this.#trouble = reasonText(error);
     this.#showNotice();
   }
 
@@ -235,6 +249,7 @@ export class LivePrices {
     const { fault } = this.board;
     const key = this.#streamSigner;
     if (fault !== undefined) states.showNotice(noticeOf(fault, key, () => this.#pin(key)));
+    else if (!this.connection.isOnline) states.showNotice(offlineNotice(this.board.asOfMs));
     else if (this.#trouble !== undefined)
       states.showNotice(troubleNotice(`does not answer: ${this.#trouble}`));
     else states.showNotice(refusalNotice(this.#refusal));

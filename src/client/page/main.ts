@@ -2,6 +2,7 @@ import { byId } from './elements.js';
 import { type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
 import { LivePage } from './live_page.js';
 import { keyTypeOf, PinnedSigners } from './pins.js';
+import { reasonText } from './plain_reason.js';
 import { StateBar } from './state_bar.js';
 import { originStorage, tabStorage } from './storage.js';
 
@@ -76,7 +77,7 @@ async function open(token: string): Promise<void> {
   try {
     await new LivePage({ token, pins }).run();
   } catch (error) {
-    signOut(`The service refused the token: ${(error as Error).message}.`);
+    signOut(`The service refused the token: ${reasonText(error as Error)}.`);
   }
 }
 

@@ -21,6 +21,7 @@ import {
   withGaps,
 } from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
+import { reasonText } from './plain_reason.js';
 import { shownDecimals } from './price_text.js';
 
 /** The number of candles in a request. The reader sees about half of them. */
@@ -139,7 +140,7 @@ export class PriceChart {
       onHistory(undefined);
     } catch (error) {
       if (this.#shown !== shown) return;
-      onHistory((error as Error).message);
+      onHistory(`The history cannot be read: ${reasonText(error as Error)}.`);
       this.#retryTimer = setTimeout(() => void this.reload(), RETRY_MS);
     }
   }

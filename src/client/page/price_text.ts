@@ -24,6 +24,14 @@ export function shownPrice(price: bigint, decimals: number): string {
   return `${wholeText(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
 }
 
+/** Returns the number of characters before the first digit that changed; 0 for prices of different lengths. */
+export function keptLength(before: string, after: string): number {
+  if (before.length !== after.length) return 0;
+  let length = 0;
+  while (length < after.length && before[length] === after[length]) length += 1;
+  return length;
+}
+
 /** Writes the title of the page: `95,028.76 BTCUSD · verified`; without a price, the symbol and its seal. */
 export function titleText(symbol: string, price: bigint | undefined, seal: string): string {
   const shown = price === undefined ? '' : `${shownPrice(price, shownDecimals(price))} `;

@@ -9,7 +9,8 @@ import { copyButton } from './copy_button.js';
 import { contractCall, verifyCommand } from './copy_texts.js';
 import { element, facts } from './elements.js';
 import { oneAtATime } from './one_at_a_time.js';
-import { ageText, exactPrice, momentText, timeText } from './price_text.js';
+import { reasonText } from './plain_reason.js';
+import { ageText, clockText, exactPrice, momentText, timeText } from './price_text.js';
 import type { Proof, ProofContent } from './proof.js';
 import { sortChecks } from './proof_checks.js';
 import { algorithmDetails, checkList, hexText, publisherTable, verdictLine } from './proof_parts.js';
@@ -73,6 +74,7 @@ export class ProofPanel {
     this.#problem = undefined;
     this.#isGone = false;
     this.#age = undefined;
+    delete this.#options.root.dataset['isKept'];
     this.#options.root.replaceChildren(element('p', { class: 'soft' }, 'The proof is being read…'));
     void this.#read();
   }
@@ -102,7 +104,7 @@ export class ProofPanel {
         if (this.#isShown(asset, atNs))
           this.#isGone = error instanceof RefusedError && GONE.includes(error.status);
         if (this.#isShown(asset, atNs) && !this.#isInUse)
-          this.#fail(problemText(error as Error, asset, atNs));
+          this.#keepOrFail(problemText(error as Error, asset, atNs));
       }
     }
     // The past does not change, and what is not kept does not come back.
@@ -152,8 +154,25 @@ export class ProofPanel {
 
   #fail(reason: string): void {
     this.#problem = reason;
+    this.#age = undefined;
     this.#options.onRead();
+    delete this.#options.root.dataset['isKept'];
     this.#options.root.replaceChildren(element('p', { class: 'problem' }, reason));
+  }
+
+  /** Keeps the last proof below the reason why no newer proof comes. Without a proof, only the reason is shown. */
+  #keepOrFail(reason: string): void {
+    const { root } = this.#options;
+    if (this.#age === undefined || this.#proven === undefined) {
+      this.#fail(reason);
+      return;
+    }
+    root.dataset['isKept'] = '';
+    const text = `${reason} This is the last proof, as of ${clockText(Number(this.#age.signedAtNs / NS_PER_MS))}.`;
+    const line = root.querySelector('.problem') ?? element('p', { class: 'problem', role: 'status' });
+    // An unchanged text is not written, because a screen reader speaks a status after each change.
+    if (line.textContent !== text) line.textContent = text;
+    if (!line.isConnected) root.prepend(line);
   }
 
   /** Shows an old proof as old, even if no newer proof arrives. */
@@ -176,6 +195,7 @@ export class ProofPanel {
       : `Failed: ${failed.map(({ name }) => name).join(', ')}`;
     const age = element('small', {});
     this.#age = { element: age, signedAtNs: content.signedAtNs };
+    delete root.dataset['isKept'];
     this.#drawAge();
     root.replaceChildren(
       element(
@@ -233,11 +253,12 @@ function publishersOf(content: ProofContent, checks: Parameters<typeof publisher
 
 /** Returns the reason why a proof is missing, in plain words. */
 function problemText(error: Error, { symbol }: TaxonomyAsset, atNs: bigint | undefined): string {
-  if (atNs === undefined || !(error instanceof RefusedError)) return error.message;
+  if (atNs === undefined || !(error instanceof RefusedError))
+    return `The proof cannot be read: ${reasonText(error)}.`;
   const at = momentText(atNs);
   if (error.status === 404) return `${symbol} had no price at ${at}.`;
   if (error.status === 400 && atNs > BigInt(Date.now()) * NS_PER_MS) return `${at} lies in the future.`;
-  if (error.status !== 410) return error.message;
+  if (error.status !== 410) return `The proof cannot be read: ${reasonText(error)}.`;
   const from = error.keptFromNs === undefined ? '' : `: they begin at ${momentText(error.keptFromNs)}`;
   return `${at} is before the signed prices that the service keeps${from}.`;
 }

@@ -1,15 +1,17 @@
 import { test } from 'tap';
-import { parseDecimalPrice } from '../../../src/client/index.js';
+import { parseDecimalPrice, RefusedError, UnreachableError } from '../../../src/client/index.js';
 import { ConnectionLog, clockRemark, connectionState } from '../../../src/client/page/connection_state.js';
 import { contractCall, verifyCommand } from '../../../src/client/page/copy_texts.js';
-import { faultOf, isOtherSigner } from '../../../src/client/page/frame_fault.js';
+import { faultOf, isOtherSigner, offlineNotice } from '../../../src/client/page/frame_fault.js';
 import { marketText } from '../../../src/client/page/market_text.js';
+import { plainReason, reasonText } from '../../../src/client/page/plain_reason.js';
 import {
   ageText,
   changeSteps,
   changeText,
   clockText,
   exactPrice,
+  keptLength,
   shortHex,
   shownDecimals,
   shownPrice,
@@ -89,12 +91,35 @@ test('the connection in a word', async (t) => {
   t.match(state(9_100), { tone: 'good', text: 'Live' });
   log.down('closed with 1006');
   t.match(state(9_000), { tone: 'bad', text: 'No connection' });
+  log.isOnline = false;
+  t.match(state(9_000), { tone: 'bad', text: 'Offline' });
   t.match(log, { verified: 2, failed: 1, lastFrameMs: 9_100 });
   t.same([0, 3_000, -60_000].map(clockRemark), [
     'agrees with the service',
     '3.0 s ahead of the service',
     '60 s behind the service',
   ]);
+});
+
+test('reasons come in plain words, without the texts of a browser', async (t) => {
+  const url = 'https://prices.example';
+  const silent = 'nothing answers at its address';
+  for (const text of ['Failed to fetch', 'NetworkError when attempting to fetch resource.', 'Load failed'])
+    t.equal(reasonText(new UnreachableError(url, text, '/v1/taxonomy')), silent);
+  t.equal(plainReason('closed with 1006'), silent);
+  t.equal(plainReason('closed with 1008 (too slow)'), 'closed with 1008 (too slow)');
+  t.match(reasonText(new UnreachableError(url, 'HTTP 503')), 'starting, overloaded');
+  t.match(reasonText(new RefusedError(url, 401, 'HTTP 401', '/v1')), 'not accepted');
+  t.match(reasonText(new RefusedError(url, 429, 'HTTP 429')), 'too many requests');
+  t.equal(reasonText(new RefusedError(url, 400, 'asset: no such asset', '/v1/at')), 'asset: no such asset');
+  t.match(offlineNotice(1_795_310_523_900).text, 'as of 01:22:03 UTC');
+  t.notMatch(offlineNotice(undefined).text, 'as of');
+});
+
+test('only the digits after the first changed one move', async (t) => {
+  t.equal(keptLength('95,028.76', '95,029.11'), 5);
+  t.equal(keptLength('9.99', '10.00'), 0);
+  t.equal(keptLength('1.00', '1.00'), 4);
 });
 
 test('a frame of the key that the service names is not a forged one', async (t) => {
