@@ -6,9 +6,9 @@ import { type Test, test } from 'tap';
 import { FakeClock } from '../clock/fake_clock.js';
 import { ROOT, readPage } from '../pages.js';
 import { Feed, units } from '../service/feed.js';
-import { sha256, startTestService, type TestService } from '../service/harness.js';
+import { SERVICE_KEYS, sha256, startTestService, type TestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
-import { linkTo } from './live_page.js';
+import { linkTo, untilText } from './live_page.js';
 
 // Tests of web pages of other origins in a real browser: the service's answers to them, and its permissions to read and to
 // open streams.
@@ -21,7 +21,12 @@ test('web pages', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
 
   await t.test('everybody can read the login, the live page and the documents', async (t) => {
-    const service = await startTestService();
+    const file = { file: 'unused' };
+    const log = { origin: 'prices.example.com/tlog', batch: '100ms', checkpoint: '200ms' };
+    const service = await startTestService(
+      { keys: { evm: file, stark: file, log: file }, log },
+      { keys: { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) } },
+    );
     t.teardown(() => service.stop());
     const feed = await Feed.open(service);
     const context = await browser.newContext({ bypassCSP: true, colorScheme: 'dark' });
@@ -50,6 +55,17 @@ test('web pages', needsBrowser(), async (t) => {
     await feed.accept({ symbol: 'BTCUSD', price: units(95_001) });
     await page.click('#verdict');
     await page.waitForSelector('.steps');
+    await untilText(page, '#verdict small', 'logged, no witness');
+    await untilText(page, '#seal .log', 'Your browser verified that the public log has');
+    t.same(await page.locator('.log summary b').allTextContents(), [
+      'Record',
+      'Leaf hash',
+      'Tree root',
+      'Checkpoint',
+      'Cosignatures',
+    ]);
+    await page.locator('.log summary').nth(3).click();
+    t.match(await page.textContent('.log'), /prices\.example\.com\/tlog\n\d+\n/);
     await examine('the card of the seal');
   });
 

@@ -6,9 +6,10 @@ import { assetKey, type Board, searchAssets } from './board.js';
 import { copyButton } from './copy_button.js';
 import { CurrentNodes } from './current_nodes.js';
 import { byId } from './elements.js';
-import { assetAt, type PagePlace } from './fragment.js';
+import { assetAt, type PagePlace, readPlace } from './fragment.js';
 import { listenToKeys } from './key_bindings.js';
 import { LivePrices } from './live_prices.js';
+import { LogRing } from './log_ring.js';
 import { PageAddress } from './page_address.js';
 import type { PinnedSigners } from './pins.js';
 import { PriceChart } from './price_chart.js';
@@ -43,6 +44,11 @@ export class LivePage {
   readonly #proof: ProofPanel;
   readonly #verifier = new ProofVerifier(byId<HTMLLinkElement>('worker').href);
   readonly #seal = new SealButton(() => this.#sealFacts());
+  readonly #ring = new LogRing({
+    get: (path) => this.#prices.client.get(path),
+    proven: () => this.#proof.proven,
+    onChange: () => void this.#seal.showLog(),
+  });
   readonly #bases: BasePrices;
   readonly #address = new PageAddress((place) => this.#travel(place));
   readonly #time = new TimeTravel((at) => {
@@ -124,9 +130,6 @@ export class LivePage {
     byId('connection').addEventListener('toggle', () => this.#draw());
     byId('back').addEventListener('click', () => this.#back());
     byId('share').replaceChildren(copyButton('Copy link', () => shareLink(this.#place, this.#options.pins)));
-    byId('grid').addEventListener('click', ({ target }) => {
-      if ((target as Element).closest('.sealed') !== null) this.#seal.open();
-    });
     byId('signer-forget').addEventListener('click', () => {
       this.#options.pins.forget();
       location.reload();
@@ -173,8 +176,10 @@ export class LivePage {
     return { symbol: asset?.symbol, signatureType: asset?.signatureType, resolution, at: this.#time.text };
   }
 
-  #goToTime(at: string | undefined): void {
-    if (this.#time.goTo(at) && this.#detail.asset !== undefined) this.#show(this.#detail.asset);
+  /** @param next the asset that is chosen afterwards. Another asset than the shown one is then read once, at the new time. */
+  #goToTime(at: string | undefined, next = this.#detail.asset): void {
+    const { asset } = this.#detail;
+    if (this.#time.goTo(at) && asset && next && assetKey(asset) === assetKey(next)) this.#show(asset);
   }
 
   /** Opens the place of the address when the assets are known; on a wide screen without a place, the first asset. */
@@ -196,11 +201,7 @@ export class LivePage {
   /** Shows the place that the reader went to. */
   #travel(place: PagePlace): void {
     const asset = assetAt(this.#board.assets, place);
-    const before = this.#detail.asset;
-    // Another asset is read once, at the new time. The former asset is not read at this time before it.
-    if (asset !== undefined && before !== undefined && assetKey(asset) !== assetKey(before))
-      this.#time.goTo(place.at);
-    else this.#goToTime(place.at);
+    this.#goToTime(place.at, asset);
     if (asset !== undefined) {
       if (place.resolution !== this.#detail.resolution) this.#detail.showResolution(place.resolution);
       this.#table.choose(asset, 'page');
@@ -227,6 +228,7 @@ export class LivePage {
       proven: this.#proof.proven,
       pin: pins.get(asset.signatureType),
       frame: hex === undefined || pin === undefined ? undefined : { hex, id: asset.id, pin },
+      log: this.#ring.state,
       verify: (request) => this.#verifier.verify(request),
     };
   }
@@ -235,17 +237,16 @@ export class LivePage {
     this.#seal.close();
     this.#detail.show(asset);
     this.#proof.show(asset, this.#time.atNs);
+    this.#ring.forget();
     this.#want();
   }
 
   /** Leaves the asset on a narrow screen. @returns true if the asset was shown there */
   #back(): boolean {
-    const isDetailed = document.body.classList.contains('detailed');
-    if (isDetailed) {
-      this.#address.push({ ...this.#place, symbol: undefined });
-      this.#showDetail(false);
-    }
-    return isDetailed;
+    if (!document.body.classList.contains('detailed')) return false;
+    this.#address.push(readPlace(''));
+    this.#showDetail(false);
+    return true;
   }
 
   #showDetail(isShown: boolean): void {
@@ -283,6 +284,7 @@ export class LivePage {
   #draw(): void {
     const nowMs = performance.now();
     void this.#bases.read(this.#wanted);
+    void this.#ring.follow(nowMs);
     this.#table.draw();
     this.#detail.draw(nowMs);
     this.#detail.continueChart();
@@ -292,8 +294,7 @@ export class LivePage {
   }
 
   #drawCount(): void {
-    const { length } = this.#board.assets;
-    byId('count').textContent =
-      `${length.toLocaleString('en')} assets, ${this.#prices.subscribed} subscribed`;
+    const assets = this.#board.assets.length.toLocaleString('en');
+    byId('count').textContent = `${assets} assets, ${this.#prices.subscribed} subscribed`;
   }
 }

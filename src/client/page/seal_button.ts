@@ -16,10 +16,9 @@ export class SealButton {
       if ((event as ToggleEvent).newState === 'open') void this.#draw();
       else this.#empty();
     });
-  }
-
-  open(): void {
-    this.#root.showPopover();
+    byId('grid').addEventListener('click', ({ target }) => {
+      if ((target as Element).closest('.sealed') !== null) this.#root.showPopover();
+    });
   }
 
   close(): void {
@@ -29,6 +28,14 @@ export class SealButton {
   /** Draws an open card that still waits for its proof. */
   continue(): void {
     if (this.#isEmpty && this.#root.matches(':popover-open')) void this.#draw();
+  }
+
+  /** Draws the public log again in an open card. */
+  async showLog(): Promise<void> {
+    if (!this.#root.matches(':popover-open')) return;
+    const { drawLogSteps } = await import('./seal_card.js');
+    const part = this.#root.querySelector<HTMLElement>('.log');
+    if (part !== null) drawLogSteps(part, this.#factsNow()?.log);
   }
 
   async #draw(): Promise<void> {

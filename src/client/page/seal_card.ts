@@ -2,6 +2,7 @@ import type { Check } from '../verify/checks.js';
 import { type PayloadReport, verifyPayload } from '../verify/verify_payload.js';
 import { element, facts } from './elements.js';
 import { type ForgedPrice, type Forgery, forgeAnswer, forgeFrame } from './forgery.js';
+import type { LogView } from './page_log.js';
 import type { Pin, PinSource } from './pins.js';
 import { exactPrice, timeText } from './price_text.js';
 import type { Proof, ProofRequest } from './proof.js';
@@ -27,6 +28,8 @@ export interface SealFacts {
   readonly pin: Pin | undefined;
   /** The newest verified frame with the asset, and the pinned key of frames; `undefined` if the page shows a past time. */
   readonly frame: { readonly hex: string; readonly id: number; readonly pin: Pin } | undefined;
+  /** The state of a price in the public log; `undefined` before it is known. */
+  readonly log: LogView | undefined;
   /** Verifies an aggregate as the page does. */
   readonly verify: (request: ProofRequest) => Promise<Proof | undefined>;
 }
@@ -59,7 +62,27 @@ export function drawSealCard(root: HTMLElement, about: SealFacts): void {
   }
   const steps = element('ol', { class: 'steps' });
   drawSteps(steps, about, proven.proof, report?.checks);
-  body.append(steps, forgeForm(about, steps, report?.checks));
+  const log = element('section', { class: 'log', 'aria-label': 'The public log' });
+  body.append(steps, log, forgeForm(about, steps, report?.checks));
+  drawLogSteps(log, about.log);
+}
+
+/** Draws the way of a price into the public log, step by step. */
+export function drawLogSteps(root: HTMLElement, log: LogView | undefined): void {
+  const wasOpen = [...root.querySelectorAll('details')].map(({ open }) => open);
+  const isFault = log?.kind === 'failed' || log?.kind === 'missing';
+  const steps = (log?.steps ?? []).map(({ title, value, facts: entries }, i) => {
+    const summary = element('summary', {}, element('b', {}, title), ' ', element('span', {}, value));
+    const rows = entries.map(([name, text]) => [name, element('code', {}, text)] as const);
+    const details = element('details', {}, summary, facts(rows));
+    details.open = wasOpen[i] ?? false;
+    return element('li', {}, details);
+  });
+  root.replaceChildren(
+    element('h3', {}, 'Public log'),
+    element('p', isFault ? { class: 'fault' } : {}, log?.statement ?? 'The log is being asked…'),
+    ...(steps.length === 0 ? [] : [element('ol', { class: 'steps' }, ...steps)]),
+  );
 }
 
 /** Says in one sentence why the page believes the price. */

@@ -1,13 +1,25 @@
-import { test } from 'tap';
+import { type Test, test } from 'tap';
+import { RefusedError } from '../../../src/client/connect/errors.js';
 import { readAlgorithms } from '../../../src/client/page/answers.js';
 import { type ForgedPrice, forgeAnswer, forgeFrame } from '../../../src/client/page/forgery.js';
+import { PageLog } from '../../../src/client/page/page_log.js';
 import { proofOf } from '../../../src/client/page/proof.js';
 import { stepOf } from '../../../src/client/page/proof_steps.js';
+import { readAggregate } from '../../../src/client/verify/aggregate_form.js';
 import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
+import { placeOfAggregate, recordOfPrice } from '../../../src/client/verify/logged_price.js';
 import { verifyPayload } from '../../../src/client/verify/verify_payload.js';
 import { REST_PATHS } from '../../../src/wire/paths.js';
 import { Feed, units } from '../../service/feed.js';
 import { get, startTestService } from '../../service/harness.js';
+import {
+  batchesOf,
+  proofOf as logProofOf,
+  policyText,
+  recordAt,
+  SECOND_NS,
+  WITNESSES,
+} from '../../tlog/witnessed_log.js';
 import { bodyOf, SIGNER, signed } from '../signed_payload.js';
 
 const ASSETS = [
@@ -48,6 +60,7 @@ test('a proof shows what it verifies', async (t) => {
   });
 
   const signedAtNs = proof(data)!.content!.signedAtNs;
+  await t.test('the public log of a price', (t) => checkLog(t, answer));
   const { signed_prices: _inputs, ...withoutInputs } = data.BTCUSD as Record<string, unknown>;
   const past = (aggregate: object, atNs: bigint) =>
     proofOf(writeExactJson({ data: { BTCUSD: aggregate } }), 'BTCUSD', { ...expected, atNs });
@@ -102,3 +115,51 @@ test('a frame with a changed digit is of another signer', async (t) => {
   }
   t.equal(forgeFrame('0x12', 1, 0), undefined);
 });
+
+async function checkLog(t: Test, answer: string): Promise<void> {
+  const { data } = parseExactJson(answer) as { data: Record<string, unknown> };
+  const price = placeOfAggregate(readAggregate(data['BTCUSD']));
+  const startNs = price.timeNs - (price.timeNs % SECOND_NS);
+  const batches = batchesOf(3, (fromNs) => [recordAt(fromNs), recordOfPrice(price)], startNs);
+  const others = batchesOf(3, (fromNs) => [recordAt(fromNs), recordAt(fromNs, 2)], startNs);
+  const place = batches.records[0]!.findIndex((one) => Buffer.compare(one, recordOfPrice(price)) === 0);
+  const logOf = (policy: string | undefined, proof: string | number) => {
+    const asked: string[] = [];
+    const log = new PageLog((path) => {
+      asked.push(path);
+      if (path === REST_PATHS.signers)
+        return Promise.resolve(JSON.stringify({ log: policy && { policy, max_delay: 60 } }));
+      return typeof proof === 'string'
+        ? Promise.resolve(proof)
+        : Promise.reject(new RefusedError('http://x', proof, 'the reason'));
+    });
+    return { asked, find: (waitedMs = 0) => log.find(answer, 'BTCUSD', waitedMs) };
+  };
+  const policy = policyText('group G 2 W1 W2 W3\nquorum G');
+  const by = (count: number) => logProofOf(batches, 0, place, WITNESSES.slice(0, count));
+
+  const { asked, find } = logOf(policy, by(2));
+  const found = await find();
+  t.match(found, { kind: 'logged', text: 'logged, 2 of 3 witnesses' });
+  t.same(
+    found.steps.map(({ title }) => title),
+    ['Record', 'Leaf hash', 'Tree root', 'Checkpoint', 'Cosignatures'],
+  );
+  t.match(found.steps[4]!.facts, [
+    ['W1', /UTC/],
+    ['W2', /UTC/],
+    ['W3', 'has not cosigned'],
+  ]);
+  await find();
+  t.equal(asked.length, 3, 'the policy is read once');
+  t.match(await logOf(policy, by(1)).find(), { kind: 'unwitnessed', text: 'logged, 1 of 3 witnesses' });
+  t.match(await logOf(policyText('quorum none'), by(0)).find(), { kind: 'logged' });
+  t.match(await logOf(undefined, 503).find(), { kind: 'none', text: '' });
+  t.match(await logOf(policy, 503).find(), { kind: 'waiting', text: 'not logged yet' });
+  t.match(await logOf(policy, 503).find(121_000), { kind: 'missing', statement: /After 121 s/ });
+  t.match(await logOf(policy, 404).find(), { kind: 'missing', statement: /the reason/ });
+  t.match(await logOf(policy, 500).find(), { kind: 'unknown', text: /the reason/ });
+  t.match(await logOf('nonsense', by(2)).find(), { kind: 'unknown', text: /line 1 of the policy/ });
+  for (const proof of [logProofOf(others, 0, 0), by(3).replace('index 0', 'index 1'), 'no proof'])
+    t.match(await logOf(policy, proof).find(), { kind: 'failed', text: 'the log denies this price' });
+}
