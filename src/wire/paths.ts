@@ -54,6 +54,7 @@ export const DOCUMENT_PATHS = {
   clientPage: '/docs/client',
   openApi: '/openapi.json',
   asyncApi: '/asyncapi.json',
+  llms: '/llms.txt',
 } as const;
 
 /** The folder of the files of the public log of signed prices. */

@@ -38,6 +38,7 @@ const OPEN_PATHS = [
   '/asyncapi.json',
   '/docs',
   '/docs/client',
+  '/llms.txt',
   '/openapi.json',
   '/v1/deployments/evm',
   '/v1/prices/proof',

@@ -94,7 +94,14 @@ test('no log, error, metric or answer of a full run contains a token or a key', 
     await ask(`${url}${path}`, TOKEN);
     await ask(`${url}${path}`, WRONG_TOKEN);
   }
-  for (const path of ['/docs', '/docs/client', '/openapi.json', '/asyncapi.json', '/v1/deployments/evm'])
+  for (const path of [
+    '/docs',
+    '/docs/client',
+    '/openapi.json',
+    '/asyncapi.json',
+    '/llms.txt',
+    '/v1/deployments/evm',
+  ])
     await ask(url + path, TOKEN);
   // The service may return a secret to a client that sends it in the wrong place, but must not log the secret.
   for (const path of [`/${TOKEN}`, `/v1/prices/latest?assets=${TOKEN}`, `/v1/taxonomy?token=${TOKEN}`])

@@ -270,6 +270,8 @@ test('a running service says what its documents say', async (t) => {
     await expect(200, '/v1/deployments/evm', '');
     // An address may make five simultaneous requests. After 0.2 s the address may make another.
     await pause(REFILL_MS);
+    t.match(await expect(200, '/llms.txt', ''), /^# tickseal\n/);
+    await pause(REFILL_MS);
     await expect(200, '/v1/signers', '');
     // A service without a public log proves nothing; public_log.test.ts has the proofs.
     await expect(404, '/v1/prices/proof?asset=BTCUSD&timestamp=5', '');

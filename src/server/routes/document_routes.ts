@@ -4,6 +4,7 @@ import { ASYNCAPI_VERSION, asyncApiDocument } from '../documents/asyncapi.js';
 import { renderClientPage } from '../documents/client_page.js';
 import { readClientReference } from '../documents/client_reference.js';
 import { EVENT_STREAM_ROUTE } from '../documents/event_stream_route.js';
+import { writeLlmsText } from '../documents/llms_text.js';
 import { OPENAPI_VERSION, openApiDocument } from '../documents/openapi.js';
 import { PAGE_HEADERS } from '../documents/page_frame.js';
 import { renderPage } from '../documents/reference_page.js';
@@ -57,6 +58,15 @@ export function documentRoutes(
         handle: () => ({ data: documents().clientPage }),
       }),
     ],
+    [
+      DOCUMENT_PATHS.llms,
+      openRoute({
+        summary: 'Both documents as a short text for language models',
+        response: z.string(),
+        raw: 'text/plain',
+        handle: () => ({ data: documents().llms }),
+      }),
+    ],
   ];
   let texts: Documents | undefined;
   // Making the documents takes 0.1 s. The first request makes them, because readers wait for prices during the start.
@@ -72,6 +82,7 @@ interface Documents {
   readonly asyncApi: string;
   readonly page: string;
   readonly clientPage: string;
+  readonly llms: string;
 }
 
 function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string): Documents {
@@ -82,5 +93,6 @@ function writeDocuments(routes: ReadonlyMap<string, Route>, serviceName: string)
     asyncApi: JSON.stringify(asyncApi),
     page: renderPage(openApi, asyncApi),
     clientPage: renderClientPage(readClientReference()),
+    llms: writeLlmsText(openApi, asyncApi),
   };
 }

@@ -26,6 +26,16 @@ test('the page shows every path, channel, parameter, message and schema', async 
     t.ok(page.includes(`<section id="schema-${name}">`), name);
 });
 
+test('the text for language models is short, has every path, and its links lead to the page', async (t) => {
+  const text = bodyOf(routes, '/llms.txt');
+  t.ok(text.length < 10_000, `${text.length} characters`);
+  t.match(text, /^# tickseal\n\n> /);
+  for (const { path } of operationsOf(rest)) t.ok(text.includes(`${path}](`), path);
+  for (const { address } of Object.values(sockets.channels)) t.ok(text.includes(`[${address}](`), address);
+  for (const [, anchor = ''] of text.matchAll(/\(\/docs#([^)]*)\)/g))
+    t.ok(page.includes(` id="${anchor}"`), anchor);
+});
+
 for (const [path, page] of [
   ['/docs', bodyOf(routes, '/docs')],
   ['/docs/client', bodyOf(routes, '/docs/client')],
