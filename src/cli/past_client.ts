@@ -17,8 +17,9 @@ export interface PastCommandOptions {
   readonly oracleId: string;
 }
 
-export function withPastOptions(command: Command, streams: CommandStreams): Command {
-  return withConnectionOptions(command, streams)
+/** Adds these options. @param needsToken false: the command itself checks for a token */
+export function withPastOptions(command: Command, streams: CommandStreams, needsToken = true): Command {
+  return withConnectionOptions(command, streams, needsToken)
     .addOption(
       new Option(
         '--type <type>',

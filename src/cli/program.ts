@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   price: async () => (await import('./price_command.js')).registerPrice,
   export: async () => (await import('./export_command.js')).registerExport,
   verify: async () => (await import('./verify_command.js')).registerVerify,
+  mcp: async () => (await import('./mcp_command.js')).registerMcp,
   log: async () => (await import('./log_command.js')).registerLog,
   witness: async () => (await import('./witness_command.js')).registerWitness,
 };

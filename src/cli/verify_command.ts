@@ -131,7 +131,7 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
 }
 
 /** Returns the error, if the text is a service's refusal of a request. */
-function refusalIn(text: string): string | undefined {
+export function refusalIn(text: string): string | undefined {
   const value = parseExactJson(text) as { error?: unknown } | null | undefined;
   return typeof value?.error === 'string' ? value.error : undefined;
 }
@@ -182,7 +182,7 @@ function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nob
 }
 
 /** Returns the payload in hex: the line itself, or the field `p` of a frame. */
-function payloadOf(line: string): string | undefined {
+export function payloadOf(line: string): string | undefined {
   if (/^(?:0x)?[0-9a-fA-F]+$/.test(line)) return line;
   if (!line.includes('"signed_ecdsa"')) return undefined;
   const frame = parseExactJson(line) as { p?: unknown } | undefined;

@@ -1,7 +1,8 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
@@ -18,6 +19,9 @@ const SCREEN_LINES_MAX = 100;
 const ORIGIN = 'https://charts.example.com';
 const PRICE = 95_000_500_000_000_000_000_000n;
 const PRINTED = /^1 95000\.500000000000000000 verified, -?\d+ ms old$/m;
+/** Runs a program to its end, while the service in this process goes on. */
+const execute = promisify(execFile);
+const PROGRAM = `${ROOT}dist/src/cli/main.js`;
 const OTHER_SIGNER = `0x${'ab'.repeat(20)}`;
 
 test('each quickstart fits one screen', async (t) => {
@@ -59,10 +63,7 @@ test('the quickstarts publish, read and verify', async (t) => {
 
   await t.test('I publish, with the command', async (t) => {
     writeFileSync(join(folder, 'publisher.hex'), keyOf(1), { mode: 0o600 });
-    const command = codeBlock(PAGE, 'sh publish').replace(
-      'tickseal',
-      `"${process.execPath}" "${ROOT}dist/src/cli/main.js"`,
-    );
+    const command = codeBlock(PAGE, 'sh publish').replace('tickseal', `"${process.execPath}" "${PROGRAM}"`);
     const { output, ended } = run(t, 'bash', ['-c', command]);
     await ended;
     t.match(output(), /"accepted":\["BTCUSD"\]/);
@@ -82,7 +83,7 @@ test('the quickstarts publish, read and verify', async (t) => {
     for (const name of ['go.mod', 'go.sum']) cpSync(join(prepared, name), join(folder, name));
     write(folder, 'main.go');
     const program = join(folder, 'go-reader');
-    execFileSync('go', ['build', '-o', program, 'main.go'], { cwd: folder });
+    await execute('go', ['build', '-o', program, 'main.go'], { cwd: folder });
     await reads(t, program, []);
   });
 
@@ -92,20 +93,53 @@ test('the quickstarts publish, read and verify', async (t) => {
     write(folder, 'main.rs', 'src/main.rs');
     // The packages are compiled already. The folder of this test is a new package, so only the program itself is compiled.
     const env = { ...process.env, CARGO_TARGET_DIR: join(prepared, 'target'), CARGO_PROFILE_DEV_DEBUG: '0' };
-    execFileSync('cargo', ['build', '--quiet', '--offline'], { cwd: folder, env });
+    await execute('cargo', ['build', '--quiet', '--offline'], { cwd: folder, env });
     const program = join(folder, 'rust-reader');
     cpSync(join(prepared, 'target/debug/reader'), program);
     await reads(t, program, []);
   });
 
+  await t.test('I ask it from an LLM', async (t) => {
+    writeFileSync(join(folder, 'prices.token'), TOKEN, { mode: 0o600 });
+    const text = codeBlock(PAGE, 'json mcp.json')
+      .replace('http://127.0.0.1:8080', service.url)
+      .replace('/home/me', folder)
+      .replace('0x…', service.evmAddress);
+    const { command, args } = (JSON.parse(text) as McpSettings).mcpServers.prices;
+    t.equal(command, 'tickseal');
+    const asked = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'latest', arguments: { symbols: ['BTCUSD'] } },
+    };
+    writeFileSync(join(folder, 'question.json'), JSON.stringify(asked));
+    const { output, ended } = run(t, 'bash', [
+      '-c',
+      '"$0" "$@" < question.json',
+      process.execPath,
+      PROGRAM,
+      ...args,
+    ]);
+    await ended;
+    const { result } = JSON.parse(output()) as { result: { structuredContent: object } };
+    t.match(result.structuredContent, {
+      prices: [{ symbol: 'BTCUSD', price: '95000.5', verdict: 'verified', signer: service.evmAddress }],
+    });
+    const tools = [...readPage(PAGE).matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+    t.same(tools, ['latest', 'at', 'verify', 'search', 'market_status']);
+  });
+
   await t.test('I verify on chain', async (t) => {
-    const payload = await payloadByCurl(t, run);
     const lender = compile('Lender', codeBlock(PAGE, 'solidity Lender.sol'));
+    const verifierCode = compile('TicksealVerifier');
+    // Compiling takes long on a busy machine, so the payload is read after it.
+    const payload = await payloadByCurl(t, run);
     for (const [signer, error] of [
       [service.evmAddress, undefined],
       [OTHER_SIGNER, /^UnknownSigner$/],
     ] as const) {
-      const verifier = await deployed('TicksealVerifier', [1, 60, 30, 128, 1, BigInt(signer)]);
+      const verifier = await deployed(verifierCode, [1, 600, 30, 128, 1, BigInt(signer)]);
       const contract = await Contract.deploy(lender, word(BigInt(verifier.address)) + word(1), verifier);
       if (typeof contract === 'string') throw new Error(`the constructor reverts with ${contract}`);
       contract.timeS = BigInt(Math.floor(Date.now() / 1000));
@@ -263,10 +297,14 @@ async function payloadByCurl(t: Test, run: Run): Promise<Buffer> {
   return Buffer.from(output().trim().slice(2), 'hex');
 }
 
-async function deployed(name: string, parameters: readonly (number | bigint)[]): Promise<Contract> {
-  const contract = await Contract.deploy(compile(name), parameters.map(word).join(''));
+async function deployed(bytecode: string, parameters: readonly (number | bigint)[]): Promise<Contract> {
+  const contract = await Contract.deploy(bytecode, parameters.map(word).join(''));
   if (typeof contract === 'string') throw new Error(`the constructor reverts with ${contract}`);
   return contract;
+}
+
+interface McpSettings {
+  readonly mcpServers: { readonly prices: { readonly command: string; readonly args: readonly string[] } };
 }
 
 interface Bar {

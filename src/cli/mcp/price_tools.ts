@@ -1,0 +1,264 @@
+import { z } from 'zod';
+import type { Client } from '../../client/client.js';
+import { UnverifiedError } from '../../client/connect/errors.js';
+import type { AggregatePrice } from '../../client/prices/market_data.js';
+import type { Signers } from '../../client/verify/checks.js';
+import { formatDecimalPrice } from '../../client/verify/decimal_price.js';
+import { verifyAggregate } from '../../client/verify/verify_aggregate.js';
+import { verifyPayload } from '../../client/verify/verify_payload.js';
+import { algorithmDefinition } from '../../crypto/algorithm_definition.js';
+import { instantText, readInstant } from '../../model/instant.js';
+import { SYMBOL_LENGTH_MAX } from '../../wire/asset_id.js';
+import { AGGREGATION_TYPES, SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
+import { pastFault } from '../past_client.js';
+import { payloadOf, refusalIn } from '../verify_command.js';
+import type { McpTool } from './mcp_session.js';
+
+// The tools that read prices. Every answer says what was verified; a price that failed its check is never in an answer.
+
+export interface PriceToolsOptions {
+  readonly client: Pick<Client, 'latest' | 'at' | 'taxonomy' | 'marketStatus'>;
+  /** The keys that the user named. */
+  readonly signers: Signers;
+  readonly oracleId: string;
+  /** The signature type of symbols that have both. */
+  readonly signatureType: SignatureType | undefined;
+}
+
+const SYMBOLS_MAX = 20;
+const FOUND_MAX = 25;
+const QUERY_CHARACTERS_MAX = 100;
+const VERIFIED_CHARACTERS_MAX = 262_144;
+/** The largest age of a price that needs no remark. A service signs each live price again within seconds. */
+const OLD_MS = 60_000;
+
+const symbol = z.string().min(1).max(SYMBOL_LENGTH_MAX);
+const symbols = z.array(symbol).min(1).max(SYMBOLS_MAX).describe('Symbols such as BTCUSD; search finds them');
+const signatureType = z
+  .enum(SIGNATURE_TYPES)
+  .optional()
+  .describe('The signature type, for a symbol that has both; default: evm');
+const NO_SIGNER = 'nobody named a signer with --signer, and anybody can make a key and sign with it';
+const UNSIGNED = 'the service does not sign this answer';
+
+/** The verdict on one price or answer, in each answer. */
+interface ToolVerdict {
+  readonly verdict: 'verified' | 'not verified' | 'failed' | 'no price' | 'not signed';
+  /** The reason for every verdict but `verified`. */
+  readonly reason?: string;
+}
+
+type ToolAnswer = ToolVerdict & Readonly<Record<string, unknown>>;
+
+interface SymbolsInput {
+  readonly symbols: readonly string[];
+  readonly signature_type?: SignatureType;
+}
+
+/** Makes the tools `latest`, `at`, `verify`, `search` and `market_status`. */
+export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
+  const { client } = options;
+  const queryOf = (type: SignatureType | undefined) => ({ signatureType: type ?? options.signatureType });
+  return [
+    {
+      name: 'latest',
+      title: 'Newest prices',
+      description:
+        'The newest signed price of assets. Each has a verdict, its signer and its age. Prices are exact decimal text.',
+      input: z.strictObject({ symbols, signature_type: signatureType }),
+      call: (input: SymbolsInput) =>
+        pricesOf(input.symbols, true, (wanted) => client.latest(wanted, queryOf(input.signature_type))),
+    },
+    {
+      name: 'at',
+      title: 'Prices at a time',
+      description:
+        'The signed price of assets that was in force at a time of the last months, as it was signed, with its verdict and signer.',
+      input: z.strictObject({
+        symbols,
+        time: z
+          .string()
+          .max(40)
+          .describe(
+            'A time such as 2026-11-20T12:00:00Z, a day (its beginning in UTC), or UNIX nanoseconds as text',
+          ),
+        signature_type: signatureType,
+      }),
+      async call(input: SymbolsInput & { readonly time: string }) {
+        const timeNs = readInstant(input.time);
+        if (timeNs === undefined)
+          throw new RangeError(
+            'time: expected a time such as 2026-11-20T12:00:00Z, a day, or UNIX nanoseconds',
+          );
+        const answer = await pricesOf(input.symbols, false, (wanted) =>
+          client.at(wanted, timeNs, queryOf(input.signature_type)),
+        );
+        return { time: instantText(timeNs), ...answer };
+      },
+    },
+    {
+      name: 'verify',
+      title: 'Verify a signed text',
+      description:
+        'Checks signatures offline: of an aggregated signed price (JSON, also a whole answer of /v1/prices/latest), or of a signed_ecdsa payload (hex, or its frame). Says which checks failed.',
+      input: z.strictObject({ text: z.string().min(1).max(VERIFIED_CHARACTERS_MAX) }),
+      call: async ({ text }: { readonly text: string }) => verified(text.trim(), options),
+    },
+    {
+      name: 'search',
+      title: 'Find assets',
+      description: `Assets whose symbol, name or class contains a text, at most ${FOUND_MAX}. An empty text lists the first ones.`,
+      input: z.strictObject({ query: z.string().max(QUERY_CHARACTERS_MAX) }),
+      call: ({ query }: { readonly query: string }) => told(() => found(client, query)),
+    },
+    {
+      name: 'market_status',
+      title: 'Market status',
+      description:
+        'Whether the market of an asset is open, and when that changes. For assets with trading hours, not for those that trade around the clock.',
+      input: z.strictObject({ symbol, signature_type: signatureType }),
+      call: (input: { readonly symbol: string; readonly signature_type?: SignatureType }) =>
+        told(async () => {
+          const { status, next, changesAt } = await client.marketStatus(
+            input.symbol,
+            queryOf(input.signature_type),
+          );
+          const changes_at = instantText(BigInt(changesAt) * 1_000_000_000n);
+          return { symbol: input.symbol, status, next, changes_at, ...unsigned() };
+        }),
+    },
+  ];
+}
+
+/** Reads prices. When one of them fails its check, each is read alone, so that the others are not lost. */
+async function pricesOf(
+  wanted: readonly string[],
+  isNewest: boolean,
+  read: (symbols: readonly string[]) => Promise<Readonly<Record<string, AggregatePrice>>>,
+): Promise<object> {
+  const names = [...new Set(wanted)];
+  const ask = async (asked: readonly string[]): Promise<object[]> => {
+    try {
+      const prices = await read(asked);
+      return asked.map((name) => {
+        const price = prices[name];
+        return price === undefined ? noPrice(name, isNewest) : shown(price, isNewest);
+      });
+    } catch (error) {
+      if (!(error instanceof UnverifiedError)) throw new Error(pastFault(error));
+      if (asked.length === 1) return [{ symbol: asked[0]!, verdict: 'failed', reason: error.message }];
+      const alone: object[] = [];
+      for (const name of asked) alone.push(...(await ask([name])));
+      return alone;
+    }
+  };
+  return { prices: await ask(names) };
+}
+
+function noPrice(name: string, isNewest: boolean): ToolAnswer {
+  return {
+    symbol: name,
+    verdict: 'no price',
+    reason: isNewest ? 'it has no live price now' : 'it had no price then',
+  };
+}
+
+function shown(price: AggregatePrice, isNewest: boolean): ToolAnswer {
+  const { ageMs, quality, timestampNs } = price;
+  const isOld = isNewest && Math.abs(ageMs) > OLD_MS;
+  return {
+    symbol: price.symbol,
+    price: price.decimal,
+    price_times_1e18: String(price.price),
+    signed_at: instantText(timestampNs),
+    signed_at_ns: String(timestampNs),
+    age_ms: ageMs,
+    ...(isOld && {
+      remark: ageMs > 0 ? 'this price is old' : 'this price is from the future, or the clock here is wrong',
+    }),
+    ...(quality !== undefined && { publishers: quality.publishers }),
+    signer: price.signer,
+    ...passed(price.verdict),
+  };
+}
+
+function passed(verdict: 'verified' | 'recovered'): ToolVerdict {
+  return verdict === 'verified' ? { verdict } : { verdict: 'not verified', reason: NO_SIGNER };
+}
+
+function unsigned(): ToolVerdict {
+  return { verdict: 'not signed', reason: UNSIGNED };
+}
+
+/** Checks a text without asking the service. */
+function verified(text: string, { signers, oracleId }: PriceToolsOptions): object {
+  const refusal = refusalIn(text);
+  if (refusal !== undefined) throw new RangeError(`text: it is an error that a service answered: ${refusal}`);
+  const payload = payloadOf(text);
+  if (payload === undefined) {
+    const knownAlgorithms = AGGREGATION_TYPES.map(algorithmDefinition);
+    // Aggregates of the past may have come without their publishers' prices.
+    const reports = verifyAggregate(text, { signers, oracleId, knownAlgorithms, inputs: 'optional' });
+    return { results: reports.map((report) => ({ symbol: report.assetId, ...reported(report) })) };
+  }
+  const report = verifyPayload(payload, { signers });
+  const { payload: content } = report;
+  return {
+    results: [
+      {
+        ...(content !== undefined && {
+          taxonomy_id: content.taxonomyId,
+          signed_at: instantText(content.timestampNs),
+          signed_at_ns: String(content.timestampNs),
+          assets: content.assets.map(({ id, value }) => ({
+            streaming_id: id,
+            price: formatDecimalPrice(value),
+            price_times_1e18: String(value),
+          })),
+        }),
+        ...reported(report),
+      },
+    ],
+  };
+}
+
+type CheckedText = Pick<ReturnType<typeof verifyPayload>, 'verdict' | 'checks' | 'signer'>;
+
+function reported({ verdict, checks, signer }: CheckedText): ToolAnswer {
+  const failed = checks.filter(({ status }) => status === 'failed');
+  const reason = failed.map(({ name, reason: why }) => `${name}: ${why}`).join('; ');
+  return {
+    ...(signer !== undefined && { signer }),
+    checks_passed: checks.filter(({ status }) => status === 'ok').length,
+    ...(verdict === 'failed' ? { verdict, reason } : passed(verdict)),
+  };
+}
+
+async function found(client: PriceToolsOptions['client'], query: string): Promise<object> {
+  const { assets, simulation } = await client.taxonomy();
+  const wanted = query.trim().toLowerCase();
+  const matching = assets.filter(({ symbol: name, fullName = '', assetClass = '' }) =>
+    [name, fullName, assetClass].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  return {
+    assets: matching.slice(0, FOUND_MAX).map((asset) => ({
+      symbol: asset.symbol,
+      ...(asset.fullName !== undefined && { name: asset.fullName }),
+      ...(asset.assetClass !== undefined && { class: asset.assetClass }),
+      signature_type: asset.signatureType,
+      has_trading_hours: asset.calendar !== 'none',
+      ...((asset.simulation ?? simulation) && { simulated: true }),
+    })),
+    found: matching.length,
+    ...unsigned(),
+  };
+}
+
+/** Calls `ask`, and makes its errors texts for people. */
+async function told(ask: () => Promise<object>): Promise<object> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new Error(pastFault(error));
+  }
+}
