@@ -24,7 +24,7 @@ const PACKAGE = 'tickseal-client';
  * missed ones, so these parts cannot be loaded
  * later.
  */
-const STREAM_BYTES_MAX = 17_600;
+const STREAM_BYTES_MAX = 17_800;
 const ALL_BYTES_MAX = 37_000;
 const LOG_BYTES_MAX = 6_000;
 

@@ -37,52 +37,37 @@ test('a policy names logs, witnesses, groups and the quorum', async (t) => {
   t.equal(spaced.logs[0]?.url, 'https://log.example/');
 });
 
-test('a faulty policy is refused with its line and column', async (t) => {
+test('a faulty policy is refused with its line', async (t) => {
   for (const [text, message] of [
     ['', 'the policy has no quorum line'],
     ['# only\n', 'the policy has no quorum line'],
-    ['quorum none\nquorum none', 'line 2, column 1 of the policy: there is a second quorum line'],
-    ['  quorum \t A', 'line 1, column 12 of the policy: A is not defined above'],
-    ['quorum', 'line 1, column 7 of the policy: quorum needs a single name'],
-    ['quorum none x', 'line 1, column 13 of the policy: quorum needs a single name'],
-    ['log', 'line 1, column 4 of the policy: a key is missing'],
-    ['log x', 'line 1, column 5 of the policy: "x" is not a verifier key'],
-    [`log ${log} url more`, `line 1, column ${log.length + 10} of the policy: "more" is too much`],
-    [`log ${w1}`, 'line 1, column 5 of the policy: the key of w1.example has type 4 instead of 1'],
-    [`witness A ${log}`, `line 1, column 11 of the policy: the key of ${LOG_ORIGIN} has type 1 instead of 4`],
-    [
-      `log ${log}\nlog ${log}`,
-      `line 2, column 5 of the policy: the key of ${LOG_ORIGIN} is already in the policy`,
-    ],
-    [`witness A ${w1}\nwitness A ${w2}`, 'line 2, column 9 of the policy: A is already defined'],
-    [`witness none ${w1}`, 'line 1, column 9 of the policy: none is already defined'],
-    [
-      `witness A ${w1}\ngroup G any`,
-      'line 2, column 12 of the policy: a group needs a name, a threshold and members',
-    ],
-    [
-      `witness A ${w1}\ngroup G 2 A`,
-      'line 2, column 9 of the policy: the threshold 2 is not any, all or 1 to 1',
-    ],
-    [
-      `witness A ${w1}\ngroup G 0 A`,
-      'line 2, column 9 of the policy: the threshold 0 is not any, all or 1 to 1',
-    ],
-    [
-      `witness A ${w1}\ngroup G 01 A`,
-      'line 2, column 9 of the policy: the threshold 01 is not any, all or 1 to 1',
-    ],
-    [`witness A ${w1}\ngroup G any A A`, 'line 2, column 15 of the policy: A is already in a group'],
-    [`witness A ${w1}\ngroup G any G`, 'line 2, column 13 of the policy: G is not defined above'],
-    [`witness A ${w1}\ngroup G any none`, 'line 2, column 13 of the policy: none is not defined above'],
-    ['Quorum none', 'line 1, column 1 of the policy: "Quorum" is not log, witness, group or quorum'],
-    ['quorum none\r', 'line 1, column 12 of the policy: there is a control character'],
+    ['quorum none\nquorum none', 'line 2 of the policy: there is a second quorum line'],
+    ['quorum A', 'line 1 of the policy: A is not defined above'],
+    ['quorum', 'line 1 of the policy: quorum needs a single name'],
+    ['quorum none x', 'line 1 of the policy: quorum needs a single name'],
+    ['log', 'line 1 of the policy: a key is missing'],
+    ['log x', 'line 1 of the policy: "x" is not a verifier key'],
+    [`log ${log} url more`, 'line 1 of the policy: "more" is too much'],
+    [`log ${w1}`, 'line 1 of the policy: the key of w1.example has type 4 instead of 1'],
+    [`witness A ${log}`, `line 1 of the policy: the key of ${LOG_ORIGIN} has type 1 instead of 4`],
+    [`log ${log}\nlog ${log}`, `line 2 of the policy: the key of ${LOG_ORIGIN} is already in the policy`],
+    [`witness A ${w1}\nwitness A ${w2}`, 'line 2 of the policy: A is already defined'],
+    [`witness none ${w1}`, 'line 1 of the policy: none is already defined'],
+    [`witness A ${w1}\ngroup G any`, 'line 2 of the policy: a group needs a name, a threshold and members'],
+    [`witness A ${w1}\ngroup G 2 A`, 'line 2 of the policy: the threshold 2 is not any, all or 1 to 1'],
+    [`witness A ${w1}\ngroup G 0 A`, 'line 2 of the policy: the threshold 0 is not any, all or 1 to 1'],
+    [`witness A ${w1}\ngroup G 01 A`, 'line 2 of the policy: the threshold 01 is not any, all or 1 to 1'],
+    [`witness A ${w1}\ngroup G any A A`, 'line 2 of the policy: A is already in a group'],
+    [`witness A ${w1}\ngroup G any G`, 'line 2 of the policy: G is not defined above'],
+    [`witness A ${w1}\ngroup G any none`, 'line 2 of the policy: none is not defined above'],
+    ['Quorum none', 'line 1 of the policy: "Quorum" is not log, witness, group or quorum'],
+    ['quorum none\r', 'line 1 of the policy: there is a control character'],
   ] as const)
     t.throws(() => parsePolicy(text), { name: 'TlogError', message }, text);
   const renamed = formatVerifierKey(WITNESSES[0]!.key.witnessKey('other.example'));
   t.throws(
     () => parsePolicy(`witness A ${w1}\nwitness B ${renamed}\ngroup G 2 A B\nquorum G`),
-    { message: 'line 2, column 11 of the policy: the key of other.example is already in the policy' },
+    { message: 'line 2 of the policy: the key of other.example is already in the policy' },
     'one key is not two witnesses',
   );
   holds(

@@ -136,7 +136,7 @@ test('refusals end the attempts, and other faults pause them, longer each time',
   t.match(note, '— w3.example ');
   t.same(faults.slice(0, 2), [
     ['W1', { kind: 'forked', reason: 'it answers 422: no proof' }],
-    ['W2', { kind: 'refused', reason: 'it answers 404' }],
+    ['W2', { kind: 'refused', status: 404, reason: 'it answers 404' }],
   ]);
   t.same(
     faults.slice(2).map(([, { kind }]) => kind),

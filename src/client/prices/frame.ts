@@ -138,20 +138,12 @@ export function parseFrame(text: string): Message | undefined {
 
 function unsignedFrame(fields: Record<string, unknown>, text: string): UnsignedFrame | undefined {
   const { tax, ts } = fields;
-  const a = hasQuality(fields['a']) ? exactAssets(text) : fields['a'];
+  const a = text.includes('"quality"') ? exactAssets(text) : fields['a'];
   const timestampNs = typeof ts === 'string' ? parseTimeNs(ts) : undefined;
   if (typeof tax !== 'number' || timestampNs === undefined || !Array.isArray(a)) return undefined;
   const assets = a.map(frameAsset);
   if (assets.includes(undefined)) return undefined;
   return { type: UNSIGNED, taxonomyId: tax, timestampNs, assets: assets as FrameAsset[], text };
-}
-
-function hasQuality(assets: unknown): boolean {
-  return Array.isArray(assets) && assets.some((asset: FramePair | null) => isRated(asset));
-}
-
-function isRated(asset: FramePair | null): boolean {
-  return typeof asset?.quality === 'object' && asset.quality !== null;
 }
 
 /** Returns the assets of a frame with the times of their qualities as texts. */
@@ -171,25 +163,18 @@ function frameAsset(pair: FramePair | null): FrameAsset | undefined {
   if (value === undefined || typeof pair?.id !== 'number') return undefined;
   const asset =
     typeof pair.ms === 'number' ? { id: pair.id, value, marketStatus: pair.ms } : { id: pair.id, value };
-  const quality = isRated(pair) ? readQuality(pair.quality) : undefined;
+  const quality = pair.quality ? readQuality(pair.quality) : undefined;
   return quality === undefined ? asset : { ...asset, quality };
 }
 
 /** Reads a quality whose times are texts. */
 function readQuality(value: unknown): StreamedQuality | undefined {
   const { publishers, newest_input_age_ns, input_spread, signed_at } = value as Record<string, unknown>;
-  const [age, spread, signedAt] = [newest_input_age_ns, input_spread, signed_at].map(String);
-  if (
-    typeof publishers !== 'number' ||
-    ![age!, spread!, signedAt!].every((text) => /^-?\d{1,39}$/.test(text))
-  )
-    return undefined;
-  return {
-    publishers,
-    newestInputAgeNs: BigInt(age!),
-    inputSpread: BigInt(spread!),
-    signedAtNs: BigInt(signedAt!),
-  };
+  const texts = [newest_input_age_ns, input_spread, signed_at] as [string, string, string];
+  const areExact = texts.every((text) => typeof text === 'string' && /^-?\d{1,39}$/.test(text));
+  if (typeof publishers !== 'number' || !areExact) return undefined;
+  const [newestInputAgeNs, inputSpread, signedAtNs] = texts.map(BigInt) as [bigint, bigint, bigint];
+  return { publishers, newestInputAgeNs, inputSpread, signedAtNs };
 }
 
 function ids(value: unknown): number[] {
