@@ -200,7 +200,7 @@ class ClusterTorture {
       [...counts].map(([reason, value]) => ({ figure: `  ${what}: ${reason}`, value, unit: '' }));
     const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((a, b) => a + b, 0);
     return [
-      { figure: 'durable acknowledgements', value: acknowledged, unit: '', mustBe: { atLeast: 100 } },
+      { figure: 'durable acknowledgements', value: acknowledged, unit: '', mustBe: { atLeast: 10 } },
       { figure: '  not in the log', value: lost, unit: '', mustBe: none },
       { figure: 'updates refused', value: sum(refusals), unit: '', mustBe: none },
       ...shown(refusals, 'refused'),
@@ -208,7 +208,7 @@ class ClusterTorture {
       ...shown(errors, 'error'),
       { figure: 'records of the log', value: log.records, unit: '' },
       { figure: '  epochs', value: log.epochs, unit: '' },
-      { figure: '  aggregates', value: log.aggregates, unit: '', mustBe: { atLeast: 100 } },
+      { figure: '  aggregates', value: log.aggregates, unit: '', mustBe: { atLeast: 10 } },
       { figure: '  rules broken', value: log.violations.length, unit: '', mustBe: none },
       { figure: 'aggregates seen', value: values.aggregates, unit: '', mustBe: { atLeast: 10 } },
       {

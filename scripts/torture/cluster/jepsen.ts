@@ -95,7 +95,7 @@ class Totals {
         { figure: '  longest', value: Math.max(...values), unit: 'ms' },
       ]),
       count('faults', this.faults),
-      count('durable acknowledgements', this.acknowledged, { atLeast: 100 }),
+      count('durable acknowledgements', this.acknowledged, { atLeast: 10 }),
       count('  lost, and nothing said', this.lost, none),
       count('  lost, and the cluster stopped with the reason', this.lostAndSaid),
       count('clusters that stopped with the reason', this.stopped),
