@@ -51,6 +51,7 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 /** Returns the JSON value of a query's text. The type of its schema decides about the form. */
 function jsonValueOf({ type }: JsonSchema, text: string): unknown {
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
 }
 
