@@ -7,8 +7,8 @@ import { ROOT } from './pages.js';
 // Tests of the rule of the first word: a comment on a thing begins with its noun, and a comment on a function begins with its
 // verb.
 
-/** First words that delay the noun or the verb. */
-const OPENER = /^\W*(?:what|who|whom|whose|which|whether|of|by|it|they|one)\b/i;
+/** First words of a comment, or of a paragraph in it, that delay the noun or the verb. */
+const OPENER = /(?:^|\n[ \t]*\*?[ \t]*\n)\W*(?:what|who|whom|whose|which|whether|of|by|it|they|one)\b/i;
 
 interface Comment {
   /** The file and the line. */

@@ -42,7 +42,7 @@ export interface AggregateStreamsOptions {
  * Streams of signed aggregates, without their sockets. A connection receives the present aggregates of its assets when it
  * subscribes, and later each new aggregate.
  *
- * One frame of a group contains all aggregates that were signed in a turn of the event loop. The class makes and publishes this
+ * A frame of a group contains all aggregates that were signed in one turn of the event loop. The class makes and publishes this
  * frame once. A new connection or a slow reader waits outside the topic. Such a connection receives separate frames until it has
  * all aggregates, and then joins the topic.
  *

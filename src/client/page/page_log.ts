@@ -1,8 +1,10 @@
 import { type LogPolicy, parsePolicy } from '../../tlog/log_policy.js';
-import { linesOf, toBase64 } from '../../tlog/log_text.js';
+import { toBase64 } from '../../tlog/log_text.js';
 import type { LoggedPrice } from '../../tlog/price_proof.js';
 import { parseProofFile } from '../../tlog/proof_file.js';
+import { parseNote } from '../../tlog/signed_note.js';
 import { TlogError } from '../../tlog/tlog_error.js';
+import { parseCheckpoint } from '../../tlog/tree_checkpoint.js';
 import { leafHash } from '../../tlog/tree_hash.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RefusedError } from '../connect/errors.js';
@@ -156,7 +158,7 @@ function foundState(price: PriceToFind, proof: string, place: LoggedPrice, polic
   const witnesses = all === 0 ? 'no witness' : `${cosigned} of ${all} witnesses`;
   const bytes = recordOfPrice(price);
   const { checkpoint } = parseProofFile(proof);
-  const [, , root = ''] = linesOf(checkpoint.slice(0, checkpoint.indexOf('\n\n') + 1), 'the checkpoint');
+  const { root } = parseCheckpoint(parseNote(checkpoint).text);
   const at = `the price of ${timeText(price.timeNs)} UTC`;
   const quorum = isEnough ? '' : ' That is fewer than the policy asks for.';
   return {
@@ -178,7 +180,7 @@ function foundState(price: PriceToFind, proof: string, place: LoggedPrice, polic
           ['Records', String(batch.records)],
         ],
       },
-      { title: 'Tree root', value: `of the ${size} entries of the log`, facts: [['Root', root]] },
+      { title: 'Tree root', value: `of the ${size} entries of the log`, facts: [['Root', toBase64(root)]] },
       { title: 'Checkpoint', value: `signed by ${origin}`, facts: [['Note', checkpoint]] },
       {
         title: 'Cosignatures',
