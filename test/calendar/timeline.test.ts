@@ -4,6 +4,7 @@ import { createCalendars } from '../../src/calendar/calendars.js';
 import type { CalendarDefinition } from '../../src/calendar/definition.js';
 import type { Calendar } from '../../src/calendar/status.js';
 import type { MarketStatus } from '../../src/wire/market_status_codes.js';
+import { cases } from '../tier.js';
 import { disagreement, newYorkTime, plusDays, wallTime } from './reference.js';
 
 /** Good Fridays, computed from the published dates of Easter Sunday. */
@@ -40,7 +41,7 @@ function checkAgainst(calendar: Calendar, statusAt: (unixS: number) => MarketSta
       const wrong = disagreement(calendar, unixS, statusAt);
       if (wrong !== undefined) throw new Error(wrong);
     }),
-    { numRuns },
+    { numRuns: cases(numRuns) },
   );
 }
 
@@ -126,7 +127,7 @@ test("an operator's calendar of any week agrees with a walk minute by minute", a
         return true;
       },
     ),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
   t.ok(walked > 200);
 });
@@ -164,7 +165,7 @@ test('in any zone the next change happens when and as predicted', async () => {
         return true;
       },
     ),
-    { numRuns: 40 },
+    { numRuns: cases(40) },
   );
 });
 

@@ -3,10 +3,11 @@ import { test } from 'tap';
 import * as portable from '../../src/client/index.js';
 import * as node from '../../src/client/node.js';
 import { PRICE_MAX, PRICE_MIN } from '../../src/model/price.js';
+import { cases } from '../tier.js';
 
 // Tests of the signatures that Node's client makes with the service's curves. @noble and @scure are the reference.
 
-const MESSAGES = 500;
+const MESSAGES = cases(500);
 
 const symbol = fc.oneof(
   fc.stringMatching(/^[A-Z0-9_.]{1,26}$/),

@@ -9,6 +9,7 @@ import { PRICE_MAX, PRICE_MIN, type Price } from '../../src/model/price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import type { Holding } from '../../src/records/second_record.js';
 import { sampleAggregate, sampleAsset, samplePublisher } from '../store/sample.js';
+import { cases } from '../tier.js';
 
 const EPOCH = 7;
 const RING_BYTES = 64 * 1024;
@@ -129,7 +130,7 @@ test('a feed of bytes through a ring tells what a feed of calls does', async () 
       }
       return isDeepStrictEqual(bytes.told, calls.told);
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });
 

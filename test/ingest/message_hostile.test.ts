@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { parse as parseLossless, stringify as stringifyLossless } from 'lossless-json';
 import { test } from 'tap';
 import { METADATA_DEPTH_MAX, readPublishMessage } from '../../src/ingest/message.js';
+import { cases } from '../tier.js';
 import { messageText, updateObject } from './updates.js';
 
 /**
@@ -114,7 +115,7 @@ test('metadata and timestamps are what a parser that keeps every digit says', as
         read!.timestamp === `${timestampNs}` && read!.metadata === stringifyLossless(parseLossless(json))
       );
     }),
-    { numRuns: 400 },
+    { numRuns: cases(400) },
   );
 });
 
@@ -140,7 +141,7 @@ test('no bytes make it throw, and what it takes is JSON with the fields it names
           (metadata === undefined || typeof JSON.parse(metadata) === 'object'),
       );
     }),
-    { numRuns: 1500 },
+    { numRuns: cases(1500) },
   );
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import type { RawUpdate, ReadMessage } from '../../src/ingest/message.js';
 import { packMessage, unpackForeignMessage, unpackMessage } from '../../src/ingest/packed_message.js';
+import { cases } from '../tier.js';
 
 /** The option for objects with the usual prototype, because the code makes such objects. */
 const PLAIN = { noNullPrototype: true } as const;
@@ -42,7 +43,7 @@ test('a packed message is the same after its way to another thread', async () =>
       const { ok, traceId, length, malformed, updates } = unpackMessage(structuredClone(packMessage(before)));
       return isDeepStrictEqual({ ok, traceId, length, malformed, updates }, before);
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

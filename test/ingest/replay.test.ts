@@ -6,6 +6,7 @@ import type { SeenUpdates } from '../../src/model/seen_updates.js';
 import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import { decodeAcceptedInput, encodeAcceptedInput } from '../../src/records/accepted_input.js';
 import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../model/sample.js';
+import { cases } from '../tier.js';
 
 const assets = [sampleAsset(), sampleAsset({ index: 0xffff })];
 const publishers = [samplePublisher(), samplePublisher({ index: 70_000 })];
@@ -128,7 +129,7 @@ test('the rules agree with a memory of everything that was ever accepted, over r
         return true;
       },
     ),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
   t.ok(accepted > 1_000 && refused > 1_000, `${accepted} accepted, ${refused} refused`);
 });

@@ -11,6 +11,7 @@ import {
 import { InputRecord, SeenRecord } from '../../src/records/generated/record.js';
 import { encodePrice } from '../../src/records/input_record.js';
 import { packText } from '../../src/records/packed_text.js';
+import { cases } from '../tier.js';
 
 const digits = fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEF'), maxLength: 70 });
 const text = fc.oneof(
@@ -61,7 +62,7 @@ test('an accepted input reads back, as from the record that the builder of flatb
         plain(decodeAcceptedInput(record)) === expected && plain(decodeAcceptedInput(built(one))) === expected
       );
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
   t.pass();
 });

@@ -1,7 +1,6 @@
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { parseExactJson } from '../../src/client/index.js';
-import { PRICE_MAX } from '../../src/model/price.js';
 import { SIGNATURE_TYPES } from '../../src/wire/signatures.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { Feed, units } from './feed.js';
@@ -145,44 +144,3 @@ test('what a client should not send', async (t) => {
   socket.ws.send(Buffer.from('binary'));
   t.match(await socket.closed, { code: 1003 });
 });
-
-for (const threads of THREAD_COUNTS)
-  test(`a slow reader gets the newest, one that never reads is closed, ${threads} threads`, async (t) => {
-    const assets = Array.from({ length: 300 }, (_, i) => ({
-      id: i,
-      symbol: `ASSET${i}`,
-      clock_period: '20ms',
-    }));
-    const service = await startTestService({
-      listen: { port: 0, threads },
-      assets,
-      limits: { slow_consumer: '8s' },
-    });
-    t.teardown(() => service.stop());
-    const symbols = assets.map(({ symbol }) => symbol);
-    const feed = await Feed.open(service);
-    for (const publisher of [1, 2, 3])
-      await feed.accept(...symbols.map((symbol) => ({ symbol, price: PRICE_MAX, publisher })));
-    const metric = async (name: string) => {
-      const text = await (await fetch(`${service.adminUrl}/metrics`)).text();
-      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
-    };
-    const [dead, slow] = [await subscribe(service, 'evm', symbols), await subscribe(service, 'evm', symbols)];
-    dead.socket.ws.pause();
-    slow.socket.ws.pause();
-    await eventually(async () => (await metric('tickseal_stream_frames_skipped_total')) > 1);
-    slow.socket.ws.resume();
-    const newest = units(2);
-    await feed.accept({ symbol: 'ASSET7', price: newest });
-    await feed.accept({ symbol: 'ASSET7', price: newest, publisher: 2 });
-    t.ok(
-      await eventually(async () => {
-        const { data } = (await nextFrame(slow.socket)).frame;
-        return data['ASSET7']?.price === String(newest);
-      }),
-    );
-    await eventually(async () => (await metric('tickseal_stream_slow_consumers_closed_total')) > 0);
-    dead.socket.ws.resume();
-    t.match(await dead.socket.closed, { code: 1013 });
-    t.equal(slow.socket.ws.readyState, slow.socket.ws.OPEN);
-  });

@@ -7,6 +7,7 @@ import type { CandleColumns } from '../../src/store/candle_history.js';
 import { openStore } from '../../src/store/store.js';
 import { RESOLUTIONS, type Resolution } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { cases } from '../tier.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units, YEARS_MS } from './sample.js';
 
 interface Tick {
@@ -70,7 +71,7 @@ test('every resolution agrees with a slow computation from the raw ticks', async
         await store.close();
       },
     ),
-    { numRuns: 40 },
+    { numRuns: cases(40) },
   );
 });
 

@@ -10,6 +10,7 @@ import { type Follower, NotLoaded, openFollower } from '../../src/store/follower
 import { openStore, type Store } from '../../src/store/store.js';
 import { RECENT_WINDOW_S, RESOLUTIONS } from '../../src/wire/rest_values.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { cases } from '../tier.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions } from './sample.js';
 
 const MINUTE_S = 60;
@@ -203,7 +204,7 @@ test('what a follower reads is what the store holds, whenever it has taken what 
         await pair.close();
       }
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: cases(40), endOnFailure: true },
   );
 });
 

@@ -12,6 +12,7 @@ import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { SignedBlock } from '../../src/stream/signed_block.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
+import { cases } from '../tier.js';
 
 const ALL_STATUSES = [0, 1, 2, 3, NO_SCHEDULE];
 
@@ -197,7 +198,7 @@ test('frames of any assets agree with slow writers, and do not affect the next f
         });
       },
     ),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 
@@ -243,7 +244,7 @@ test('signed frames in one block keep their bodies, whatever changes before they
       const frames = rounds.map((_, i) => text(block.sign(i, signatures, 65 * i)));
       t.same(frames, expected);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });
 

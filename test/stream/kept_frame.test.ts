@@ -7,6 +7,7 @@ import { FrameEncoder } from '../../src/stream/encoder.js';
 import { KeptFrame } from '../../src/stream/kept_frame.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { NO_SCHEDULE } from '../../src/wire/market_status_codes.js';
+import { cases } from '../tier.js';
 
 const ASSETS = 6;
 
@@ -55,6 +56,6 @@ test('a kept frame always equals one that is made anew', async (t) => {
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import type { StreamQuery } from '../../src/stream/stream_options.js';
+import { cases } from '../tier.js';
 import { assert, Expectation, type Real } from './expectation.js';
 import { Harness, REAL_TIME, SIGNED_REAL_TIME } from './harness.js';
 
@@ -214,7 +215,7 @@ for (const signsLater of [false, true]) {
         assert(harness.engine.nextDueNs(harness.clock.nowNs()) === undefined, 'nor is any tick due');
         assert(!harness.times.hasEarlier && harness.times.current().connections === 0, 'nor any in an era');
       }),
-      { numRuns: 1000, examples: [[JOINED_BEFORE_STEP_BACK]] },
+      { numRuns: cases(1000), examples: [[JOINED_BEFORE_STEP_BACK]] },
     );
   });
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { type PingRequest, pongText, readRequest } from '../../src/stream/request.js';
+import { cases } from '../tier.js';
 
 test('a request is read with each asset once', async (t) => {
   t.same(readRequest('{"type":"subscribe","assets":[3,1,3]}'), {
@@ -79,6 +80,6 @@ test('no text makes it throw', async () => {
         ? request.id === undefined || ['string', 'number'].includes(typeof request.id)
         : new Set(request.assets).size === request.assets.length && request.assets.every(Number.isInteger);
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });

@@ -28,6 +28,7 @@ import {
 } from '../../src/tlog/tree_nodes.js';
 import { isConsistent, isIncluded } from '../../src/tlog/tree_proofs.js';
 import { holds } from '../holds.js';
+import { cases } from '../tier.js';
 import { numberedEntries, TESSERA_ENTRIES, TLOG_VECTORS } from './small_log.js';
 import { tileBytes } from './tile_bytes.js';
 
@@ -114,7 +115,7 @@ test('roots and proofs are made of tiles, at most two a level', async (t) => {
       const start = { size: older, root: treeRoot(older, readFrom(Number(older)).nodes) };
       assert.ok(isConsistent(start, head, proof));
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
 });
 

@@ -9,6 +9,7 @@ import { emptyRoot, leafHash, rootOf } from '../../src/tlog/tree_hash.js';
 import { consistencyProof, inclusionPath, treeRoot } from '../../src/tlog/tree_nodes.js';
 import { isConsistent, isIncluded, isInSubtree, isSubtreeOf } from '../../src/tlog/tree_proofs.js';
 import { holds } from '../holds.js';
+import { cases } from '../tier.js';
 import { slowPath, slowProof, slowRoot } from './slow_tree.js';
 import { nodesOfEntries, numberedEntries, TESSERA_ENTRIES, TLOG_VECTORS } from './small_log.js';
 
@@ -126,7 +127,7 @@ test('mutated proofs do not hold, and do not throw', async (t) => {
       if (toBase64(Buffer.concat(proof)) !== toBase64(Buffer.concat(honest)))
         assert.equal(isConsistent(older, head, proof), false);
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { aggregatePrice, type WeightedPrice } from '../../../src/aggregator/books/algorithms.js';
 import type { AggregationType } from '../../../src/model/asset.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../../src/model/price.js';
+import { cases } from '../../tier.js';
 
 function aggregate(type: AggregationType, inputs: readonly (readonly [bigint, bigint])[]): bigint {
   const sorted = inputs
@@ -70,7 +71,7 @@ test('an aggregate lies between its inputs and depends only on them', async () =
         return isBetween && reversed === value && heavier === value && negated === -value;
       },
     ),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 

@@ -11,6 +11,7 @@ import { PRICE_MAX, PRICE_MIN } from '../../../src/model/price.js';
 import type { PublisherPrice } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
+import { cases } from '../../tier.js';
 
 const PERCENT = BigInt(PERCENT_SCALE);
 const MAX_AGE_NS = 100n;
@@ -121,7 +122,7 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
       }
       return true;
     }),
-    { numRuns: 600 },
+    { numRuns: cases(600) },
   );
 });
 

@@ -5,6 +5,7 @@ import { PERCENT_SCALE } from '../../../src/model/asset.js';
 import type { Price } from '../../../src/model/price.js';
 import type { TimeNs } from '../../../src/model/time.js';
 import { START_NS, sampleAsset } from '../../model/sample.js';
+import { cases } from '../../tier.js';
 
 const MS = 1_000_000n;
 const half = sampleAsset({ clockPeriodNs: 500n * MS });
@@ -111,6 +112,6 @@ test('a delta agrees with a slow comparison of fractions', async () => {
         return triggers.isDelta(asset, (last + near) as Price) === isFar;
       },
     ),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });

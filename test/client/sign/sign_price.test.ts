@@ -9,6 +9,7 @@ import {
 import { parseExactJson, writeExactJson } from '../../../src/client/verify/exact_json.js';
 import { verifySignedPrice } from '../../../src/client/verify/verify_signed_price.js';
 import { PRICE_MAX, PRICE_MIN } from '../../../src/model/price.js';
+import { cases } from '../../tier.js';
 
 const EVM = {
   signatureType: 'evm',
@@ -110,7 +111,7 @@ test('what is signed verifies, and nothing else does', async (t) => {
       t.equal(verdict({ ...signed, price: String(price === PRICE_MAX ? price - 1n : price + 1n) }), 'failed');
       t.equal(verdict(signed, `${name}X`), 'failed');
     }),
-    { numRuns: 15 },
+    { numRuns: cases(15) },
   );
   const stark = createPriceSigner(STARK);
   fc.assert(
@@ -122,7 +123,7 @@ test('what is signed verifies, and nothing else does', async (t) => {
       t.equal(verdict({ ...signed, publisher_key: '0x1' }, '0x1'), 'failed');
       t.equal(verdict({ ...signed, external_asset_id: `${signed.external_asset_id}0` }), 'failed');
     }),
-    { numRuns: 8 },
+    { numRuns: cases(8) },
   );
 });
 

@@ -5,6 +5,7 @@ import { signDigest } from '../../../src/client/sign/evm_sign.js';
 import type { Signers } from '../../../src/client/verify/checks.js';
 import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
 import { type PayloadExpectations, verifyPayload } from '../../../src/client/verify/verify_payload.js';
+import { cases } from '../../tier.js';
 import { bodyOf, type Content, SECRET_KEY, SIGNER, sealed, signed } from '../signed_payload.js';
 
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -74,7 +75,7 @@ test('both layouts come back as they were encoded', async (t) => {
       );
       t.same(report.payload?.assets, expected);
     }),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
 });
 

@@ -13,6 +13,7 @@ import {
 } from '../../../src/cluster/log/log_batch.js';
 import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import { holds } from '../../holds.js';
+import { cases } from '../../tier.js';
 import { damaged } from '../damaged.js';
 
 const bytes = fc.uint8Array({ maxLength: 300 });
@@ -56,7 +57,7 @@ test('a record of the log is read as it was written, wherever it lies in memory'
       moved.set(encoded, offset);
       assert.deepEqual(decodeLogBatch(moved.subarray(offset)), written);
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 
@@ -69,7 +70,7 @@ test('no record is larger than what its entries count for', async (t) => {
       const { length } = encodeLogBatch({ epoch: 1, sequence: 1, after: 'x'.repeat(40), entries });
       assert.ok(length <= empty + counted + ENTRY_OVERHEAD_BYTES);
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

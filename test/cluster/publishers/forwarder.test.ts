@@ -15,6 +15,7 @@ import { RemotePublishers } from '../../../src/edge/threads/remote_publishers.js
 import type { RawUpdate, ReadMessage } from '../../../src/ingest/message.js';
 import { packMessage, unpackForeignMessage } from '../../../src/ingest/packed_message.js';
 import { holds } from '../../holds.js';
+import { cases } from '../../tier.js';
 import { damaged } from '../damaged.js';
 
 const UPDATE: RawUpdate = {
@@ -105,7 +106,7 @@ test('whatever is lost, each message is taken once and in order', async (t) => {
         [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `${n} ok`),
       );
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

@@ -6,6 +6,7 @@ import { UnreadableMessage } from '../../../src/cluster/unreadable.js';
 import { CLUSTER_ASSETS_MAX } from '../../../src/model/node_list.js';
 import { PRICE_MAX, PRICE_MIN, type Price } from '../../../src/model/price.js';
 import { holds } from '../../holds.js';
+import { cases } from '../../tier.js';
 import { damaged } from '../damaged.js';
 
 const streamingId = fc.integer({ min: 0, max: 0xffff });
@@ -29,7 +30,7 @@ test('ticks are read as they were written, wherever they lie in memory', async (
       const read = decodeTickBatch(moved.subarray(offset));
       assert.deepEqual({ ...read, prices: [...read.prices] }, { ...written, prices: [...written.prices] });
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

@@ -11,6 +11,7 @@ import {
   TabledPoint,
 } from '../../../src/crypto/stark/stark_curve.js';
 import { holds } from '../../holds.js';
+import { cases } from '../../tier.js';
 
 const BASE = Point.BASE.toAffine();
 const tabled = [1, 2, 5, 8, 11, 12].map((windowBits) => new TabledPoint(BASE, windowBits));
@@ -56,7 +57,7 @@ test('tables of any window size, the plain point and the generator add the same 
         assert.deepEqual(sum.toAffine(), expected(negative ? -factor : factor));
       }
     }),
-    { numRuns: 40 },
+    { numRuns: cases(40) },
   );
 });
 

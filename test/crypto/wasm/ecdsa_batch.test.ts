@@ -4,6 +4,7 @@ import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { nobleSecp256k1 } from '../../../src/crypto/secp256k1/secp256k1_noble.js';
 import { BATCH_MAX, EcdsaBatch } from '../../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N, FIELD_PRIME as P } from '../../../src/crypto/wasm/secp256k1_field_code.js';
+import { cases } from '../../tier.js';
 import {
   batch,
   crafted,
@@ -72,7 +73,7 @@ test('says what a recovery says, of signatures of which something is wrong or no
         if (verdict !== wanted) t.fail(`${verdict} of ${JSON.stringify(all[i])}`);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: cases(150) },
   );
   t.ok(seen.valid > 500 && seen.invalid > 500, JSON.stringify(seen));
 });

@@ -13,6 +13,7 @@ import {
 } from '../../../src/crypto/wasm/limbs.js';
 import { FIELD_PRIME, GROUP_ORDER } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { holds } from '../../holds.js';
+import { cases } from '../../tier.js';
 import { word } from '../crafted_signatures.js';
 
 const AT = 3;
@@ -52,7 +53,7 @@ test('reads 32 bytes, and says where their bits are', async (t) => {
       const [limb, shift] = placeOfBit(bit);
       assert.equal(BigInt((limbs[AT + limb]! >>> shift) & 1), (value >> BigInt(bit)) & 1n);
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 
@@ -67,7 +68,7 @@ test('subtracts a modulus once, or not', async (t) => {
       assert.equal(numberOf(limbs), value >= m ? value - m : value);
       assert.ok(isRoundUntouched(limbs));
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });
 
@@ -81,6 +82,6 @@ test('negates 0 to the modulus, and what is between', async (t) => {
       assert.equal(numberOf(limbs), m - value);
       assert.ok(isRoundUntouched(limbs));
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
 });

@@ -9,6 +9,7 @@ import {
   SCALAR_FACTOR,
 } from '../../../src/crypto/wasm/secp256k1_field_code.js';
 import { POINT_BYTES } from '../../../src/crypto/wasm/secp256k1_module.js';
+import { cases } from '../../tier.js';
 import { inverse, modulo, word } from '../crafted_signatures.js';
 
 const PAIRS = 5;
@@ -55,7 +56,7 @@ test('inverts numbers of the field, and scalars times Montgomery’s factor', as
       arithmetic.invertScalar(OUT, A);
       t.equal(modulo(read(OUT), N), modulo(inverse(scalar, N) * SCALAR_FACTOR, N));
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
 });
 

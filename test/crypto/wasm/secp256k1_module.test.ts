@@ -220,7 +220,7 @@ test('pairs of points: the sum of each with another x, and the others are counte
         'written behind the sums',
       );
     }),
-    { numRuns: 500 },
+    { numRuns: cases(500) },
   );
   t.ok(right > 1_000, `${right} sums`);
 });

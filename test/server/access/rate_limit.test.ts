@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { FakeClock } from '../../clock/fake_clock.js';
+import { cases } from '../../tier.js';
 
 const SECOND = NS_PER_SECOND;
 
@@ -79,7 +80,7 @@ test('no window of 60 s allows more than its share and one burst, and refusals c
         );
       },
     ),
-    { numRuns: 60 },
+    { numRuns: cases(60) },
   );
 });
 

@@ -14,6 +14,7 @@ import type { CandleColumns } from '../../../src/store/candle_history.js';
 import type { Resolution } from '../../../src/wire/rest_values.js';
 import { holds } from '../../holds.js';
 import { sampleAsset } from '../../model/sample.js';
+import { cases } from '../../tier.js';
 
 const DAY_S = 86_400;
 const FIRST_DAY = 20_500;
@@ -90,7 +91,7 @@ test('put together of days it is what JSON.stringify makes of the whole', async 
         const expectedLast = last.t.length > candlesMax ? 'too many' : JSON.stringify(last);
         assert.equal(textOf(done(reader.last(wanted, count))), expectedLast, `${step} ${count} ${toS}`);
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     );
   }
 });

@@ -8,6 +8,7 @@ import {
   TopicMembership,
 } from '../../../src/server/uws/topic_membership.js';
 import { holds } from '../../holds.js';
+import { cases } from '../../tier.js';
 
 const member = (name: string) => ({ name, topicPlace: 0, joinedAtSequence: 0 });
 type NamedMember = ReturnType<typeof member>;
@@ -45,7 +46,7 @@ test('who leaves is out whatever the order, also while the members are gone thro
       assert.deepEqual(seen.sort(), onTheWay ? all.map(({ name }) => name) : staying);
       assert.deepEqual((topics.get(1)?.sockets.members ?? []).map(({ name }) => name).sort(), staying);
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });
 
@@ -88,7 +89,7 @@ test('every member is looked at once within 16 KiB of frames, or 400 ms, and for
         if (bytes >= 16_384) assert.equal(worst('bytes'), bytes);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: cases(100) },
   );
 });
 

@@ -3,6 +3,7 @@ import { test } from 'tap';
 import { MARKETS } from '../../../src/sources/adapters/built_in.js';
 import { holdQuote } from '../../../src/sources/market_quote.js';
 import { MarketRoom } from '../../../src/sources/market_room.js';
+import { cases } from '../../tier.js';
 import { planOf, START } from '../plans.js';
 
 const PAIRS = ['BTC/USD', 'ETH/USDT'];
@@ -67,7 +68,7 @@ test('text that is no frame is malformed or ignored, and never throws', async (t
         for (const event of session.read(JSON.stringify(value)))
           if (event.kind === 'quote') t.ok(PAIRS.includes(event.quote.symbol) || name === 'kraken');
       }),
-      { numRuns: 300 },
+      { numRuns: cases(300) },
     );
   }
 });
