@@ -78,7 +78,8 @@ export class PastWriter {
   }
 
   /**
-   * Opens the folder. Writes the chunks of a killed process into the files of their hours. Earlier calls of other methods do nothing.
+   * Opens the folder. The first call of {@link committed} writes the chunks of the last process into the files of their hours, because
+   * a start must not wait for this write. Earlier calls of other methods do nothing.
    * @param inForce the newest holding of each configured asset
    */
   async open(inForce: Iterable<{ readonly asset: AssetName; readonly holding: Holding }>): Promise<void> {
@@ -99,9 +100,9 @@ export class PastWriter {
         if (log.damage !== undefined) this.#options.logger?.error(`the past: ${log.damage}`);
         this.#recoverNewest(log.chunk);
         await log.close();
-        if (log.chunk.blocksOf.size > 0) await this.#writeGroups(log.chunk);
       }
-      await rm(logPath(folder, place));
+      if (log !== undefined && log.chunk.blocksOf.size > 0) this.#complete.push(log.chunk);
+      else await rm(logPath(folder, place));
       this.#lastPlace = place;
     }
     // An asset that was removed while no process ran has no end, and every hour would carry its last entry.
@@ -109,7 +110,6 @@ export class PastWriter {
       if (configured.has(assetKey)) this.#inForce.set(assetKey, entry);
     this.#lastPlace = await this.#placeAfter(hours.signatures.at(-1), this.#lastPlace);
     this.#isOpen = true;
-    await this.#clean();
   }
 
   /** Adds the next entry of an asset. A repeated entry changes nothing. */
@@ -163,19 +163,23 @@ export class PastWriter {
     }
   }
 
-  /** Called when the store's commit after {@link write} is on disk. Complete chunks are written into the files of their hours. */
-  committed(): void {
-    if (!this.#isOpen) return;
+  /**
+   * Called when the store's commit after {@link write} is on disk. Writes complete chunks into the files of their hours. Resolves when
+   * this is done.
+   */
+  committed(): Promise<void> {
+    if (!this.#isOpen) return Promise.resolve();
     this.#sealing ??= this.#seal().finally(() => {
       this.#sealing = undefined;
     });
+    return this.#sealing;
   }
 
   figures(): PastFigures {
     return { ...this.#figures, entriesWaiting: this.#pending.length };
   }
 
-  /** Ends all writing. The log of the running chunk stays, and the next start writes the log into the file of its hour. */
+  /** Ends all writing. The log of the running chunk stays, and the next process writes the log into the file of its hour. */
   async close(): Promise<void> {
     this.#isOpen = false;
     await this.#sealing;

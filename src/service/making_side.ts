@@ -83,7 +83,7 @@ function companions(past: PastWriter, publicLog: () => OpenLog | undefined): Com
       await past.write();
       await publicLog()?.write();
     },
-    committed: () => past.committed(),
+    committed: () => void past.committed(),
     async close() {
       await past.close();
       await publicLog()?.close();

@@ -44,7 +44,7 @@ async function writeAll(
 
 async function commit(past: PastWriter): Promise<void> {
   await past.write();
-  past.committed();
+  void past.committed();
 }
 
 test('what was written is read to the last character, from the log and from the files', async (t) => {

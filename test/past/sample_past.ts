@@ -122,10 +122,11 @@ export function pastOptionsOf(folder: string, over: Partial<PastOptions> = {}): 
   };
 }
 
-/** Opens the past of a process whose assets have no aggregates yet. */
+/** Opens the past of a process whose assets have no aggregates yet, and writes the logs of the last process into files. */
 export async function openPast(folder: string, over: Partial<PastOptions> = {}): Promise<PastWriter> {
   const past = new PastWriter(pastOptionsOf(folder, over));
   await past.open([]);
+  await past.committed();
   return past;
 }
 

@@ -45,6 +45,11 @@ export interface Down {
 const RECONNECT_DELAY_MS_MIN = 250;
 const RECONNECT_DELAY_MS_MAX = 10_000;
 /**
+ * The longest delay after a service that shuts down has closed a good connection. During a take-over, another service already serves on
+ * the same port. The closing service spreads its closes, so the attempts are spread too.
+ */
+const SUCCESSOR_DELAY_MS_MAX = 20;
+/**
  * The duration after which a connection counts as good. After a good connection is lost, the delays start from the minimum
  * again.
  */
@@ -84,6 +89,8 @@ export class ReconnectingSocket {
   #socket: SocketLike | undefined;
   #isOpen = false;
   #failures = 0;
+  /** True after the connection was open for {@link STABLE_MS}. */
+  #isGood = false;
   /**
    * The number of the attempt. The number changes when an attempt begins and when a connection ends, because callbacks of an earlier
    * attempt must be ignored.
@@ -206,6 +213,7 @@ export class ReconnectingSocket {
     this.#cancelTimer();
     this.#cancelTimer = this.#schedule(() => {
       this.#failures = 0;
+      this.#isGood = true;
     }, STABLE_MS);
     this.#liveness.start();
     this.#events.onOpen();
@@ -214,7 +222,9 @@ export class ReconnectingSocket {
   }
 
   #closed(code: number, reason: string, httpStatus?: number): void {
+    const isReplaced = this.#isGood && code === CLOSES.shuttingDown.code;
     this.#isOpen = false;
+    this.#isGood = false;
     this.#socket = undefined;
     this.#attempt += 1;
     this.#cancelTimer();
@@ -226,7 +236,7 @@ export class ReconnectingSocket {
     for (const resolve of this.#onClosed.splice(0)) resolve();
     // The listener may have closed this connection permanently.
     if (this.#ended === undefined)
-      this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs());
+      this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs(isReplaced));
   }
 
   /** Tells whether another attempt makes sense. After a refused token, a new token may be accepted. */
@@ -255,7 +265,8 @@ export class ReconnectingSocket {
     this.#closed(CLOSE_ABNORMAL, reason);
   }
 
-  #nextDelayMs(): number {
+  #nextDelayMs(isReplaced: boolean): number {
+    if (isReplaced) return Math.random() * SUCCESSOR_DELAY_MS_MAX;
     const limitMs = Math.min(RECONNECT_DELAY_MS_MIN * 2 ** this.#failures, RECONNECT_DELAY_MS_MAX);
     if (limitMs < RECONNECT_DELAY_MS_MAX) this.#failures += 1;
     return limitMs * (0.5 + Math.random() / 2);

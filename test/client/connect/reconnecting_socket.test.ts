@@ -63,13 +63,21 @@ test('a lost connection comes back, with growing and bounded delays', async (t) 
     const limitMs = Math.min(250 * 2 ** i, 10_000);
     t.ok(delayMs >= limitMs / 2 && delayMs <= limitMs, `${delayMs} of ${limitMs}`);
   }
-  // A connection that has been up for this time is stable. The delays after its loss start from the minimum.
+  const closed = async (code: number) => {
+    const down = next();
+    for (const client of server.sockets) client.close(code);
+    await down;
+    const delayMs = fake.runOnly();
+    await socket.opened();
+    return delayMs;
+  };
+  // A connection that has been up for this time is good. The delays after its loss start from the minimum.
   fake.run(5_000);
-  const down = next();
-  for (const client of server.sockets) client.close(1001);
-  await down;
-  t.ok(fake.runOnly() <= 250);
-  await socket.opened();
+  const afterGood = await closed(1013);
+  t.ok(afterGood >= 125 && afterGood <= 250, `${afterGood}`);
+  fake.run(5_000);
+  t.ok((await closed(1001)) <= 20, 'another service may already serve');
+  t.ok((await closed(1001)) >= 125, 'a connection that was not good');
   await socket.close();
   t.same(fake.pending, []);
   await t.rejects(socket.opened(), { message: 'closed' });
