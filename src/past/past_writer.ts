@@ -1,22 +1,22 @@
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { AssetName } from '../model/asset_map.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { AggregationType } from '../wire/signatures.js';
 import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
-import { TIERS } from './chunk_group.js';
 import { readBlock } from './entry_block.js';
 import { appendChunk, lastNumberOf } from './hour_file.js';
 import { isAfter, type KeptEntry, type ShownFacts } from './kept_entry.js';
-import { hourOf, listHours, listLogs, logPath, logsFolder, NS_PER_HOUR, tierPath } from './past_folder.js';
+import { hourOf, listHours, listLogs, logPath, logsFolder } from './past_folder.js';
+import { type FileFigures, removeOldFiles } from './retention.js';
 import { LogReader, RunningLog } from './running_log.js';
 
 /** The size of a log at which its chunk is written into the files of the hour. With 400 aggregates a second this takes a minute. */
 const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
 /** The number of entries that wait while the disk fails: about 60 MB with four inputs for each entry. Later entries become a gap. */
 const WAITING_MAX = 50_000;
-const SECONDS_PER_HOUR = 3_600;
 const CLEAN_INTERVAL_NS = 60_000_000_000n;
 /** The longest time of encoding in a turn of the event loop, so ticks and requests wait at most this time. */
 const TURN_MS = 1;
@@ -38,11 +38,7 @@ export interface PastOptions {
   readonly waitingMax?: number;
 }
 
-export interface PastFigures {
-  readonly bytes: number;
-  readonly files: number;
-  /** The UNIX second at which the first hour with a file begins; `undefined` without a file. */
-  readonly oldestS: number | undefined;
+export interface PastFigures extends FileFigures {
   readonly entriesWaiting: number;
 }
 
@@ -69,8 +65,11 @@ export class PastWriter {
   #complete: Chunk[] = [];
   #sealing: Promise<void> | undefined;
   #cleanNs = 0n;
-  #figures: Omit<PastFigures, 'entriesWaiting'> = { bytes: 0, files: 0, oldestS: undefined };
+  #figures: FileFigures = { bytes: 0, files: 0, oldestS: undefined };
   #lastPlace = { hour: 0, number: 0 };
+  #opening: Promise<void> = Promise.resolve();
+  /** The entries that came while the folder was being opened. */
+  #early: { readonly asset: AssetName; readonly holding: Holding }[] | undefined;
   #isOpen = false;
 
   constructor(options: PastOptions) {
@@ -78,14 +77,23 @@ export class PastWriter {
   }
 
   /**
-   * Opens the folder. The first call of {@link committed} writes the chunks of the last process into the files of their hours, because
-   * a start must not wait for this write. Earlier calls of other methods do nothing.
+   * Opens the folder. A start need not wait for the promise: aggregates that come earlier wait for it, and {@link write} reports its
+   * error. The first call of {@link committed} writes the chunks of the last process into the files of their hours. Before this method,
+   * other methods do nothing.
    * @param inForce the newest holding of each configured asset
+   * @throws Error at once if the folder cannot be made
    */
-  async open(inForce: Iterable<{ readonly asset: AssetName; readonly holding: Holding }>): Promise<void> {
+  open(inForce: readonly { readonly asset: AssetName; readonly holding: Holding }[]): Promise<void> {
     const { folder, signaturesNs } = this.#options;
-    if (signaturesNs === 0n) return;
-    await mkdir(logsFolder(folder), { recursive: true, mode: 0o700 });
+    if (signaturesNs === 0n) return this.#opening;
+    mkdirSync(logsFolder(folder), { recursive: true, mode: 0o700 });
+    this.#early = [];
+    this.#opening = this.#open(inForce);
+    return this.#opening;
+  }
+
+  async #open(inForce: readonly { readonly asset: AssetName; readonly holding: Holding }[]): Promise<void> {
+    const { folder } = this.#options;
     const configured = new Set<string>();
     for (const { asset, holding } of inForce) {
       const entry = this.#entryOf(asset, holding);
@@ -110,10 +118,14 @@ export class PastWriter {
       if (configured.has(assetKey)) this.#inForce.set(assetKey, entry);
     this.#lastPlace = await this.#placeAfter(hours.signatures.at(-1), this.#lastPlace);
     this.#isOpen = true;
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const { asset, holding } of early) this.append(asset, holding);
   }
 
   /** Adds the next entry of an asset. A repeated entry changes nothing. */
   append(asset: AssetName, holding: Holding): void {
+    this.#early?.push({ asset, holding });
     if (!this.#isOpen) return;
     const entry = this.#entryOf(asset, holding);
     if (entry === undefined) return;
@@ -139,6 +151,7 @@ export class PastWriter {
    * @throws Error when the disk fails; the same entries are written by the next call
    */
   async write(): Promise<void> {
+    await this.#opening;
     if (!this.#isOpen) return;
     const pending = this.#pending;
     this.#pending = [];
@@ -181,6 +194,7 @@ export class PastWriter {
 
   /** Ends all writing. The log of the running chunk stays, and the next process writes the log into the file of its hour. */
   async close(): Promise<void> {
+    await this.#opening.catch(() => {});
     this.#isOpen = false;
     await this.#sealing;
     await this.#log?.close();
@@ -242,7 +256,10 @@ export class PastWriter {
         this.#complete.shift();
       }
       const nowNs = this.#options.clock.nowNs();
-      if (nowNs >= this.#cleanNs) await this.#clean();
+      if (nowNs >= this.#cleanNs) {
+        this.#cleanNs = nowNs + CLEAN_INTERVAL_NS;
+        this.#figures = await removeOldFiles(this.#options, nowNs);
+      }
     } catch (error) {
       this.#options.logger?.error(`the past cannot be written: ${(error as Error).message}`);
     }
@@ -253,30 +270,6 @@ export class PastWriter {
     // The signatures come last, so a reader that finds signatures also finds the inputs.
     if (proofsNs > 0n) await appendChunk(folder, chunk, 'inputs');
     await appendChunk(folder, chunk, 'signatures');
-  }
-
-  /** Removes the files whose retention time has ended. */
-  async #clean(): Promise<void> {
-    const { folder, proofsNs, signaturesNs, clock } = this.#options;
-    const nowNs = clock.nowNs();
-    this.#cleanNs = nowNs + CLEAN_INTERVAL_NS;
-    const keptNs = { signatures: signaturesNs, inputs: proofsNs };
-    const hours = listHours(folder);
-    let bytes = 0;
-    let files = 0;
-    let oldestS: number | undefined;
-    for (const tier of TIERS)
-      for (const hour of hours[tier]) {
-        const path = tierPath(folder, hour, tier);
-        if (BigInt(hour + 1) * NS_PER_HOUR + keptNs[tier] < nowNs) {
-          await rm(path, { force: true });
-          continue;
-        }
-        bytes += (await stat(path)).size;
-        files++;
-        oldestS = Math.min(hour * SECONDS_PER_HOUR, oldestS ?? Number.POSITIVE_INFINITY);
-      }
-    this.#figures = { bytes, files, oldestS };
   }
 
   #recoverNewest(chunk: Chunk): void {

@@ -1,11 +1,20 @@
-import { cpSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'tap';
 import type { AssetName } from '../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { PackedReader, PackedWriter } from '../../src/past/packed_bytes.js';
-import { listHours, listLogs } from '../../src/past/past_folder.js';
+import { listHours, listLogs, logPath } from '../../src/past/past_folder.js';
 import { PastReader } from '../../src/past/past_reader.js';
 import { PastWriter } from '../../src/past/past_writer.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -370,4 +379,31 @@ test('integers of any sign and size are read as they were written, and can be sk
   for (const _ of values) skipping.skipInteger();
   t.ok(reader.isAtEnd && skipping.isAtEnd);
   t.throws(() => skipping.skip(1), RangeError);
+});
+
+test("an aggregate that comes while the folder is opened is written after the last process's entries", async (t) => {
+  const folder = t.testdir();
+  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 40)];
+  const first = await openPast(folder);
+  await writeAll(first, all.slice(0, 30));
+  await first.close();
+  const past = new PastWriter(pastOptionsOf(folder));
+  void past.open([{ asset: sampleAsset(0, { symbol: 'BTCUSD' }), holding: holdingOfAggregate(all[29]!) }]);
+  await writeAll(past, all.slice(28));
+  t.strictSame(textsIn(await entriesOf(folder, BTC)), all.map(textOf), 'none twice');
+  await past.close();
+});
+
+test('a folder that cannot be opened fails each write', async (t) => {
+  const folder = t.testdir();
+  const first = await openPast(folder);
+  await writeAll(first, aggregatesOf('BTCUSD', HOUR_START_NS, 3));
+  await first.close();
+  const [place] = listLogs(folder);
+  rmSync(logPath(folder, place!));
+  mkdirSync(logPath(folder, place!));
+  const past = new PastWriter(pastOptionsOf(folder));
+  await t.rejects(past.open([]), { code: 'EISDIR' });
+  await t.rejects(past.write(), { code: 'EISDIR' });
+  await past.close();
 });
