@@ -151,6 +151,8 @@ export class PastWriter {
    * @throws Error when the disk fails; the same entries are written by the next call
    */
   async write(): Promise<void> {
+    // A commit without aggregates, such as the first commit of a start, need not wait.
+    if (this.#early?.length === 0) return;
     await this.#opening;
     if (!this.#isOpen) return;
     const pending = this.#pending;

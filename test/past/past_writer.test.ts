@@ -394,7 +394,7 @@ test("an aggregate that comes while the folder is opened is written after the la
   await past.close();
 });
 
-test('a folder that cannot be opened fails each write', async (t) => {
+test('a folder that cannot be opened fails each write of aggregates', async (t) => {
   const folder = t.testdir();
   const first = await openPast(folder);
   await writeAll(first, aggregatesOf('BTCUSD', HOUR_START_NS, 3));
@@ -404,6 +404,9 @@ test('a folder that cannot be opened fails each write', async (t) => {
   mkdirSync(logPath(folder, place!));
   const past = new PastWriter(pastOptionsOf(folder));
   await t.rejects(past.open([]), { code: 'EISDIR' });
+  await past.write();
+  const [one] = aggregatesOf('BTCUSD', HOUR_START_NS, 1);
+  past.append(one!, holdingOfAggregate(one!));
   await t.rejects(past.write(), { code: 'EISDIR' });
   await past.close();
 });
