@@ -49,7 +49,7 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
   const past = new PastWriter({
     ...pastOptions(config, clock, { warn: console.warn, error: console.error }),
   });
-  await past.open([]);
+  past.open([]);
   const keys = publishers
     .map((_, publisher) => ({ publisher, key: publisherKeys('evm', publisher).key }))
     .sort((a, b) => a.key.compare(b.key));
@@ -74,13 +74,15 @@ export async function storePast(configFile: string, aggregates: number, stepNs: 
     if (waiting < ENTRIES_PER_WRITE) continue;
     waiting = 0;
     await past.write();
-    past.committed();
+    void past.committed();
   }
   await past.write();
   await past.close();
   // The second start of the writer moves the last log into the file of its hour.
   const last = new PastWriter(pastOptions(config, clock, { warn: console.warn, error: console.error }));
-  await last.open([]);
+  last.open([]);
+  await last.load();
+  await last.committed();
   await last.close();
   await pool.close();
   const bytesOf = (ending: string) =>

@@ -6,12 +6,12 @@ import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { AggregationType } from '../wire/signatures.js';
 import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
-import { readBlock } from './entry_block.js';
-import { appendChunk, lastNumberOf } from './hour_file.js';
+import { appendChunk } from './hour_file.js';
 import { isAfter, type KeptEntry, type ShownFacts } from './kept_entry.js';
-import { hourOf, listHours, listLogs, logPath, logsFolder } from './past_folder.js';
+import { readLastLogs } from './last_logs.js';
+import { hourOf, logPath, logsFolder } from './past_folder.js';
 import { type FileFigures, removeOldFiles } from './retention.js';
-import { LogReader, RunningLog } from './running_log.js';
+import { RunningLog } from './running_log.js';
 
 /** The size of a log at which its chunk is written into the files of the hour. With 400 aggregates a second this takes a minute. */
 const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
@@ -67,8 +67,9 @@ export class PastWriter {
   #cleanNs = 0n;
   #figures: FileFigures = { bytes: 0, files: 0, oldestS: undefined };
   #lastPlace = { hour: 0, number: 0 };
-  #opening: Promise<void> = Promise.resolve();
-  /** The entries that came while the folder was being opened. */
+  readonly #configured = new Set<string>();
+  #loading: Promise<void> | undefined;
+  /** The entries that came before the logs of the last process were read. */
   #early: { readonly asset: AssetName; readonly holding: Holding }[] | undefined;
   #isOpen = false;
 
@@ -77,46 +78,47 @@ export class PastWriter {
   }
 
   /**
-   * Opens the folder. A start need not wait for the promise: aggregates that come earlier wait for it, and {@link write} reports its
-   * error. The first call of {@link committed} writes the chunks of the last process into the files of their hours. Before this method,
-   * other methods do nothing.
+   * Makes the folder, and takes entries from now on. Before this method, other methods do nothing.
    * @param inForce the newest holding of each configured asset
-   * @throws Error at once if the folder cannot be made
+   * @throws Error if the folder cannot be made
    */
-  open(inForce: readonly { readonly asset: AssetName; readonly holding: Holding }[]): Promise<void> {
+  open(inForce: Iterable<{ readonly asset: AssetName; readonly holding: Holding }>): void {
     const { folder, signaturesNs } = this.#options;
-    if (signaturesNs === 0n) return this.#opening;
+    if (signaturesNs === 0n) return;
     mkdirSync(logsFolder(folder), { recursive: true, mode: 0o700 });
     this.#early = [];
-    this.#opening = this.#open(inForce);
-    return this.#opening;
-  }
-
-  async #open(inForce: readonly { readonly asset: AssetName; readonly holding: Holding }[]): Promise<void> {
-    const { folder } = this.#options;
-    const configured = new Set<string>();
     for (const { asset, holding } of inForce) {
       const entry = this.#entryOf(asset, holding);
-      configured.add(assetKeyOf(asset));
+      this.#configured.add(assetKeyOf(asset));
       if (entry !== undefined) this.#newest.set(assetKeyOf(asset), entry);
     }
-    const hours = listHours(folder);
-    for (const place of listLogs(folder)) {
-      const log = await LogReader.open(folder, place);
-      if (log !== undefined) {
-        await log.refresh();
-        if (log.damage !== undefined) this.#options.logger?.error(`the past: ${log.damage}`);
-        this.#recoverNewest(log.chunk);
-        await log.close();
-      }
-      if (log !== undefined && log.chunk.blocksOf.size > 0) this.#complete.push(log.chunk);
-      else await rm(logPath(folder, place));
-      this.#lastPlace = place;
+  }
+
+  /**
+   * Reads the logs of the last process. A start serves before this, because {@link write} calls this method when it has entries. Then
+   * {@link committed} writes the logs into the files of their hours.
+   * @throws Error when the disk fails; a further call tries again
+   */
+  load(): Promise<void> {
+    if (this.#early === undefined) return Promise.resolve();
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    const { folder, logger } = this.#options;
+    const { chunks, newest, lastPlace } = await readLastLogs(folder, logger);
+    for (const [assetKey, entry] of newest) {
+      const known = this.#newest.get(assetKey);
+      if (known === undefined || isAfter(entry, known)) this.#newest.set(assetKey, entry);
     }
+    this.#complete = chunks;
+    this.#lastPlace = lastPlace;
     // An asset that was removed while no process ran has no end, and every hour would carry its last entry.
     for (const [assetKey, entry] of this.#newest)
-      if (configured.has(assetKey)) this.#inForce.set(assetKey, entry);
-    this.#lastPlace = await this.#placeAfter(hours.signatures.at(-1), this.#lastPlace);
+      if (this.#configured.has(assetKey)) this.#inForce.set(assetKey, entry);
     this.#isOpen = true;
     const early = this.#early ?? [];
     this.#early = undefined;
@@ -153,7 +155,7 @@ export class PastWriter {
   async write(): Promise<void> {
     // A commit without aggregates, such as the first commit of a start, need not wait.
     if (this.#early?.length === 0) return;
-    await this.#opening;
+    await this.load();
     if (!this.#isOpen) return;
     const pending = this.#pending;
     this.#pending = [];
@@ -196,7 +198,7 @@ export class PastWriter {
 
   /** Ends all writing. The log of the running chunk stays, and the next process writes the log into the file of its hour. */
   async close(): Promise<void> {
-    await this.#opening.catch(() => {});
+    await this.#loading?.catch(() => {});
     this.#isOpen = false;
     await this.#sealing;
     await this.#log?.close();
@@ -272,27 +274,5 @@ export class PastWriter {
     // The signatures come last, so a reader that finds signatures also finds the inputs.
     if (proofsNs > 0n) await appendChunk(folder, chunk, 'inputs');
     await appendChunk(folder, chunk, 'signatures');
-  }
-
-  #recoverNewest(chunk: Chunk): void {
-    for (const assetKey of chunk.blocksOf.keys()) {
-      const last = chunk.blocks(assetKey).length - 1;
-      let newest: KeptEntry | undefined;
-      for (const entry of readBlock(nameOfKey(assetKey), chunk.bytesOf(assetKey, last), chunk.texts))
-        newest = entry;
-      const known = this.#newest.get(assetKey);
-      if (newest !== undefined && (known === undefined || isAfter(newest, known)))
-        this.#newest.set(assetKey, newest);
-    }
-  }
-
-  /** Returns the last used place. */
-  async #placeAfter(
-    lastHour: number | undefined,
-    lastLog: { readonly hour: number; readonly number: number },
-  ): Promise<{ hour: number; number: number }> {
-    if (lastHour === undefined || lastHour < lastLog.hour) return lastLog;
-    const number = await lastNumberOf(this.#options.folder, lastHour);
-    return { hour: lastHour, number: lastHour === lastLog.hour ? Math.max(number, lastLog.number) : number };
   }
 }

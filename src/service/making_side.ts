@@ -63,8 +63,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       companion: companions(past, () => publicLog),
     });
     publicLog = await openPublicLog({ config, seed: options.keys.log, marks: store.marks, logger });
-    // The commits of the store wait for the past, and report its error.
-    past.open(holdingsOf(settings.catalogue.listed, store)).catch(() => {});
+    past.open(holdingsOf(settings.catalogue.listed, store));
     port.check(store.isHandedOver);
     const source = new FeedSource(await store.marks.countStart());
     const making = new MakingSide({ settings, clock, pool, store, past, publicLog, source });

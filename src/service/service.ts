@@ -74,6 +74,8 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     throw error;
   });
   making.store.tellServing();
+  // The commits of the store call this method again, and report its error.
+  making.past.load().catch(() => {});
   return new RunningService(making, edges, operatorSide, reloads, options.logger);
 }
 

@@ -125,7 +125,8 @@ export function pastOptionsOf(folder: string, over: Partial<PastOptions> = {}): 
 /** Opens the past of a process whose assets have no aggregates yet, and writes the logs of the last process into files. */
 export async function openPast(folder: string, over: Partial<PastOptions> = {}): Promise<PastWriter> {
   const past = new PastWriter(pastOptionsOf(folder, over));
-  await past.open([]);
+  past.open([]);
+  await past.load();
   await past.committed();
   return past;
 }

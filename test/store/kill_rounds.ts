@@ -163,7 +163,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
   const store = await openStore({ ...options, companion: past });
   const asset = options.assets[0]!;
   const newest = store.newest(asset);
-  await past.open(newest === undefined ? [] : [{ asset, holding: newest }]);
+  past.open(newest === undefined ? [] : [{ asset, holding: newest }]);
   let n = ticksOf(latestIn(store, asset));
   while (true) {
     // Some commits are so large that lmdb begins to write a commit before it has all changes of this commit.

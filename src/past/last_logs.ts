@@ -1,0 +1,70 @@
+import { rm } from 'node:fs/promises';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type Chunk, type ChunkPlace, nameOfKey } from './chunk.js';
+import { readBlock } from './entry_block.js';
+import { lastNumberOf } from './hour_file.js';
+import { isAfter, type KeptEntry } from './kept_entry.js';
+import { listHours, listLogs, logPath } from './past_folder.js';
+import { LogReader } from './running_log.js';
+
+/** The longest time of decoding in a turn of the event loop. */
+const TURN_MS = 1;
+
+/** The contents of the logs that the last process left. */
+export interface LastLogs {
+  /** The chunks that must be written into the files of their hours. */
+  readonly chunks: Chunk[];
+  /** The newest entry of each asset in the chunks. */
+  readonly newest: ReadonlyMap<string, KeptEntry>;
+  /** The last used place. */
+  readonly lastPlace: ChunkPlace;
+}
+
+/** Reads the logs that the last process left, and removes logs without entries. */
+export async function readLastLogs(
+  folder: string,
+  logger: Pick<Logger, 'error'> | undefined,
+): Promise<LastLogs> {
+  const hours = listHours(folder);
+  const chunks: Chunk[] = [];
+  const newest = new Map<string, KeptEntry>();
+  let lastLog: ChunkPlace = { hour: 0, number: 0 };
+  for (const place of listLogs(folder)) {
+    const log = await LogReader.open(folder, place);
+    if (log !== undefined) {
+      await log.refresh();
+      if (log.damage !== undefined) logger?.error(`the past: ${log.damage}`);
+      await readNewest(log.chunk, newest);
+      await log.close();
+    }
+    if (log !== undefined && log.chunk.blocksOf.size > 0) chunks.push(log.chunk);
+    else await rm(logPath(folder, place));
+    lastLog = place;
+  }
+  return { chunks, newest, lastPlace: await placeAfter(folder, hours.signatures.at(-1), lastLog) };
+}
+
+async function readNewest(chunk: Chunk, newest: Map<string, KeptEntry>): Promise<void> {
+  let turnEndMs = performance.now() + TURN_MS;
+  for (const assetKey of chunk.blocksOf.keys()) {
+    const last = chunk.blocks(assetKey).length - 1;
+    let entry: KeptEntry | undefined;
+    for (const one of readBlock(nameOfKey(assetKey), chunk.bytesOf(assetKey, last), chunk.texts)) entry = one;
+    const known = newest.get(assetKey);
+    if (entry !== undefined && (known === undefined || isAfter(entry, known))) newest.set(assetKey, entry);
+    if (performance.now() < turnEndMs) continue;
+    await endOfTurn();
+    turnEndMs = performance.now() + TURN_MS;
+  }
+}
+
+async function placeAfter(
+  folder: string,
+  lastHour: number | undefined,
+  lastLog: ChunkPlace,
+): Promise<ChunkPlace> {
+  if (lastHour === undefined || lastHour < lastLog.hour) return lastLog;
+  const number = await lastNumberOf(folder, lastHour);
+  return { hour: lastHour, number: lastHour === lastLog.hour ? Math.max(number, lastLog.number) : number };
+}
