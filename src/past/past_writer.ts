@@ -199,6 +199,7 @@ export class PastWriter {
   /** Ends all writing. The log of the running chunk stays, and the next process writes the log into the file of its hour. */
   async close(): Promise<void> {
     await this.#loading?.catch(() => {});
+    this.#early = undefined;
     this.#isOpen = false;
     await this.#sealing;
     await this.#log?.close();

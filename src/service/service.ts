@@ -49,6 +49,8 @@ export interface Service {
   abandon(): Promise<void>;
 }
 
+/** The delay before the logs of the last process are read, unless an aggregate needs them earlier. Readers reconnect during this delay. */
+const LOAD_PAST_MS = 1_000;
 /** The longest time for which the service keeps the folder while it still verifies signatures of updates. */
 const VERDICTS_MS_MAX = 1_000;
 
@@ -74,8 +76,8 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     throw error;
   });
   making.store.tellServing();
-  // The commits of the store call this method again, and report its error.
-  making.past.load().catch(() => {});
+  // The commits of the store call this method too, and report its error.
+  setTimeout(() => making.past.load().catch(() => {}), LOAD_PAST_MS).unref();
   return new RunningService(making, edges, operatorSide, reloads, options.logger);
 }
 
