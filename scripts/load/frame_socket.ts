@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /** A WebSocket client that needs little CPU time, because load runs must measure the server. */
 export interface FrameSocket {
@@ -13,8 +14,19 @@ export interface FrameSocket {
   close(): void;
 }
 
+/** The address of a server. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+}
+
 export interface FrameSocketOptions {
   readonly port: number;
+  /** The host; default: 127.0.0.1. */
+  readonly host?: string;
+  /** True to connect with TLS. */
+  readonly isTls?: boolean;
   /** The path and the query. */
   readonly path: string;
   readonly token: string;
@@ -29,52 +41,54 @@ export interface FrameSocketOptions {
  * @throws Error when the server's answer is not 101, or when the server ends the connection early
  */
 export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocket> {
-  const { port, path, token, onFrame, onClose } = options;
+  const { port, host = '127.0.0.1', isTls = false, path, token, onFrame, onClose } = options;
   return new Promise((resolve, reject) => {
     let upgraded = false;
     let response = '';
     const parser = new FrameParser(onFrame);
-    const socket: Socket = connect({
-      port,
-      host: '127.0.0.1',
-      noDelay: true,
-      onread: {
-        // All sockets share this buffer, because the parser handles the bytes before the call returns.
-        buffer: READ_BUFFER,
-        callback(length, buffer) {
-          const bytes = (buffer as Buffer).subarray(0, length);
-          if (upgraded) {
-            parser.push(bytes);
-            return true;
-          }
-          response += bytes.toString('latin1');
-          const end = response.indexOf('\r\n\r\n');
-          if (end < 0) return true;
-          if (!response.startsWith('HTTP/1.1 101')) {
-            reject(new Error(`${path}: ${response.slice(0, response.indexOf('\r\n'))}`));
-            socket.destroy();
-            return false;
-          }
-          upgraded = true;
-          resolve({
-            write: (frames, onTaken) => socket.write(frames, (error) => error ?? onTaken?.()),
-            pause: () => socket.pause(),
-            resume: () => socket.resume(),
-            close: () => socket.destroy(),
-          });
-          const rest = Buffer.from(response.slice(end + 4), 'latin1');
-          if (rest.length > 0) parser.push(rest);
-          return true;
-        },
-      },
-    });
+    const read = (bytes: Buffer): boolean => {
+      if (upgraded) {
+        parser.push(bytes);
+        return true;
+      }
+      response += bytes.toString('latin1');
+      const end = response.indexOf('\r\n\r\n');
+      if (end < 0) return true;
+      if (!response.startsWith('HTTP/1.1 101')) {
+        reject(new Error(`${path}: ${response.slice(0, response.indexOf('\r\n'))}`));
+        socket.destroy();
+        return false;
+      }
+      upgraded = true;
+      resolve({
+        write: (frames, onTaken) => socket.write(frames, (error) => error ?? onTaken?.()),
+        pause: () => socket.pause(),
+        resume: () => socket.resume(),
+        close: () => socket.destroy(),
+      });
+      const rest = Buffer.from(response.slice(end + 4), 'latin1');
+      if (rest.length > 0) parser.push(rest);
+      return true;
+    };
+    const socket: Socket = isTls
+      ? connectTls({ port, host, ...(isIP(host) === 0 && { servername: host }) }).on('data', read)
+      : connect({
+          port,
+          host,
+          noDelay: true,
+          // All sockets share this buffer, because the parser handles the bytes before the call returns.
+          onread: {
+            buffer: READ_BUFFER,
+            callback: (length, buffer) => read((buffer as Buffer).subarray(0, length)),
+          },
+        });
     socket.once('error', reject);
     socket.once('close', () => {
       reject(new Error(`${path}: the connection ended before it was a WebSocket`));
       if (upgraded) onClose?.(parser.closeCode);
     });
     socket.write(
-      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+      `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
         `Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nAuthorization: Basic ${token}\r\n\r\n`,
     );
   });

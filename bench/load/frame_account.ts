@@ -1,0 +1,110 @@
+import { NS_PER_MS } from '../../src/model/time.js';
+import { Delays, nowMicros } from './delays.js';
+import { frameTimeNs } from './frame_time.js';
+
+/** The frames that a process received since its last report. */
+export interface FrameCounts {
+  frames: number;
+  bytes: number;
+  /** Ticks of a fixed channel that a connection did not receive. */
+  gaps: number;
+  /** Frames that differ from another connection's frame of the same time and assets. */
+  different: number;
+}
+
+/** The number of frames, one for each time, that are kept for comparison. */
+const KEPT_FRAMES = 16;
+/** The low bits of a time that name the node and the thread, in microseconds. */
+const TIME_GRAIN_MICROS = 4;
+
+interface KnownFrame {
+  readonly timeNs: bigint;
+  readonly madeMicros: number;
+  /** The number of the channel's tick; 0 on `real_time`. */
+  readonly tick: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * Counts the frames of connections with the same channel and assets. Most frames are equal to the newest frame of another connection,
+ * so a comparison of bytes replaces the parsing of a frame.
+ */
+export class FrameAccount {
+  readonly delays = new Delays();
+  readonly #intervalNs: bigint;
+  readonly #known: KnownFrame[] = [];
+  /** The last tick of each connection. */
+  readonly #lastTicks: (number | undefined)[] = [];
+  #counts = noFrames();
+  /** The smallest difference between this machine's clock and the times of frames, if the service's clock is another one. */
+  #offsetMicros: number | undefined;
+
+  /**
+   * @param intervalMs the interval of the channel; 0 for `real_time`, which has no gaps
+   * @param isSameClock true if the service runs on this machine
+   */
+  constructor(
+    intervalMs: number,
+    readonly isSameClock: boolean,
+  ) {
+    this.#intervalNs = BigInt(intervalMs) * NS_PER_MS;
+  }
+
+  receive(frame: Buffer, connection: number): void {
+    const newest = this.#known[0];
+    const known = newest?.bytes.equals(frame) ? newest : this.#learn(frame);
+    if (known === undefined) return;
+    this.#counts.frames++;
+    this.#counts.bytes += frame.length;
+    this.#countGap(known.tick, connection);
+    this.delays.recordMicros(this.#delayMicros(known.madeMicros));
+  }
+
+  /** Returns the counts since the last call. */
+  take(): FrameCounts {
+    const counts = this.#counts;
+    this.#counts = noFrames();
+    return counts;
+  }
+
+  #learn(frame: Buffer): KnownFrame | undefined {
+    const timeNs = frameTimeNs(frame);
+    if (timeNs === undefined) return undefined;
+    const earlier = this.#known.find((known) => known.timeNs === timeNs);
+    if (earlier !== undefined) {
+      if (!earlier.bytes.equals(frame)) this.#counts.different++;
+      return earlier;
+    }
+    const known = {
+      timeNs,
+      madeMicros: Number(timeNs / 1_000n),
+      tick: this.#tickOf(timeNs),
+      bytes: Buffer.from(frame),
+    };
+    this.#known.unshift(known);
+    this.#known.length = Math.min(this.#known.length, KEPT_FRAMES);
+    return known;
+  }
+
+  /** A frame may be late by less than an interval, and belongs to the tick before it. */
+  #tickOf(timeNs: bigint): number {
+    return this.#intervalNs === 0n ? 0 : Number(timeNs / this.#intervalNs);
+  }
+
+  #countGap(tick: number, connection: number): void {
+    const last = this.#lastTicks[connection];
+    this.#lastTicks[connection] = tick;
+    if (last !== undefined && tick > last + 1) this.#counts.gaps += tick - last - 1;
+  }
+
+  #delayMicros(madeMicros: number): number {
+    const micros = nowMicros() - madeMicros;
+    if (this.isSameClock) return micros;
+    if (this.#offsetMicros === undefined || micros < this.#offsetMicros) this.#offsetMicros = micros;
+    return micros - this.#offsetMicros + TIME_GRAIN_MICROS;
+  }
+}
+
+function noFrames(): FrameCounts {
+  return { frames: 0, bytes: 0, gaps: 0, different: 0 };
+}

@@ -1,0 +1,63 @@
+import type { ServerAddress } from '../../scripts/load/frame_socket.js';
+import type { FrameCounts } from './frame_account.js';
+
+/** The facts that each load process needs. */
+export interface Target {
+  readonly address: ServerAddress;
+  readonly token: string;
+  /** True if the service runs on this machine, so that both use one clock. */
+  readonly isSameClock: boolean;
+}
+
+export interface ReadersJob {
+  readonly kind: 'readers';
+  readonly target: Target;
+  readonly connections: number;
+  readonly connectionsPerSecond: number;
+  /** The query of `/ws`. */
+  readonly query: string;
+  readonly intervalMs: number;
+  readonly assetIds: readonly number[];
+}
+
+export interface PublisherJob {
+  readonly kind: 'publisher';
+  readonly target: Target;
+  readonly key: string;
+  readonly oracleId: string;
+  readonly assets: readonly { readonly id: number; readonly symbol: string }[];
+  readonly updatesPerSecond: number;
+}
+
+export interface RequestsJob {
+  readonly kind: 'requests';
+  readonly target: Target;
+  readonly path: string;
+  readonly requestsPerSecond: number;
+}
+
+export type LoadJob = ReadersJob | PublisherJob | RequestsJob;
+
+/** A process's counts of about a second. */
+export interface JobReport extends FrameCounts {
+  /** Connections that the service ended. */
+  readonly closed: number;
+  /** Sent updates or requests. */
+  readonly sent: number;
+  /** Updates whose price a reader received, or requests with status 200. */
+  readonly done: number;
+  /** Refused updates, and answers with another status. */
+  readonly refused: number;
+  /** The delays of frames, own updates or answers, from {@link Delays.take}. */
+  readonly delays: string;
+  /** The CPU time of the process since its last report. */
+  readonly cpuSeconds: number;
+  /** The real time since the last report. */
+  readonly seconds: number;
+}
+
+/** The messages of a load process. */
+export type FromJob =
+  | { readonly is: 'ready' }
+  | { readonly is: 'report'; readonly report: JobReport }
+  | { readonly is: 'failed'; readonly reason: string };

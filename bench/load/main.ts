@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { findLimit } from './find_limit.js';
+import { HEAD, pageOf, rowOf, summaryOf } from './load_report.js';
+import { type LoadAmounts, type LoadResult, runLoad } from './load_run.js';
+import { HELP, type LoadOptions, parseLoadOptions } from './options.js';
+import { brokenBounds } from './verdict.js';
+
+// Loads a running service, measures what its clients see, and judges the figures by bounds. bench/README.md describes the options.
+
+const COLUMN = 9;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.length === 0 || args.includes('--help')) {
+    print(HELP);
+    return args.length === 0 ? 2 : 0;
+  }
+  let options: LoadOptions;
+  try {
+    options = parseLoadOptions(args);
+  } catch (error) {
+    console.error((error as Error).message);
+    return 2;
+  }
+  try {
+    return options.findLimit === undefined
+      ? await measure(options)
+      : await search(options, options.findLimit);
+  } catch (error) {
+    console.error((error as Error).message);
+    return 1;
+  }
+}
+
+async function measure(options: LoadOptions): Promise<number> {
+  const { result, broken } = await run(options, options);
+  write(options, result, broken, {});
+  return broken.length === 0 ? 0 : 1;
+}
+
+async function search(options: LoadOptions, what: keyof LoadAmounts): Promise<number> {
+  let last: { readonly result: LoadResult; readonly broken: readonly string[] } | undefined;
+  const knee = await findLimit(options[what], async (amount) => {
+    print(`\n${what} ${amount}`);
+    const attempt = await run(options, {
+      readers: options.readers,
+      publish: options.publish,
+      [what]: amount,
+    });
+    if (last === undefined || attempt.broken.length === 0) last = attempt;
+    return attempt.broken.length === 0;
+  });
+  print(
+    knee.holds === undefined
+      ? `\nThe first amount, ${knee.breaks} ${what}, breaks a bound.`
+      : knee.breaks === undefined
+        ? `\nNo bound broke up to ${knee.holds} ${what}.`
+        : `\nThe knee: all bounds hold with ${knee.holds} ${what}, and not with ${knee.breaks}.`,
+  );
+  write(options, last!.result, last!.broken, { knee: { what, ...knee } });
+  return knee.holds === undefined ? 1 : 0;
+}
+
+async function run(options: LoadOptions, amounts: LoadAmounts) {
+  print(HEAD.map((name) => name.padStart(COLUMN)).join(''));
+  const result = await runLoad(options, amounts, (figures) => {
+    if (process.stdout.isTTY) process.stdout.write(`\r${lineOf(rowOf(figures))}`);
+    else print(lineOf(rowOf(figures)));
+  });
+  if (process.stdout.isTTY) print('');
+  for (const line of summaryOf(result)) print(line);
+  const broken = brokenBounds(result, options.bounds);
+  for (const line of broken) print(`broken: ${line}`);
+  return { result, broken };
+}
+
+function write(options: LoadOptions, result: LoadResult, broken: readonly string[], more: object): void {
+  if (options.json !== undefined)
+    writeFileSync(
+      options.json,
+      `${JSON.stringify({ url: options.url.href, ...more, broken, ...result }, null, 2)}\n`,
+    );
+  if (options.page !== undefined)
+    writeFileSync(options.page, pageOf(result, `Load of ${options.url.host}`, broken));
+}
+
+function lineOf(cells: readonly string[]): string {
+  return cells.map((cell) => cell.padStart(COLUMN)).join('');
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,42 @@
+import { ADMIN_PATHS } from '../../src/wire/paths.js';
+
+/** The resources of the service in a period. */
+export interface ServerUsage {
+  /** The CPU time divided by the real time, in cores. */
+  readonly cores: number;
+  /** The resident memory at the end. */
+  readonly residentBytes: number;
+}
+
+const MS_MAX = 2_000;
+
+/** The state of the service's process at a time. */
+export class ServerState {
+  readonly #atMs = performance.now();
+
+  constructor(
+    readonly cpuSeconds: number,
+    readonly residentBytes: number,
+  ) {}
+
+  since(earlier: ServerState | undefined): ServerUsage | undefined {
+    if (earlier === undefined) return undefined;
+    const seconds = (this.#atMs - earlier.#atMs) / 1_000;
+    return { cores: (this.cpuSeconds - earlier.cpuSeconds) / seconds, residentBytes: this.residentBytes };
+  }
+}
+
+/** Reads the metrics of the admin listener; `undefined` without an address, or when the listener does not answer. */
+export async function readServerUsage(admin: URL | undefined): Promise<ServerState | undefined> {
+  if (admin === undefined) return undefined;
+  try {
+    const response = await fetch(new URL(ADMIN_PATHS.metrics, admin), {
+      signal: AbortSignal.timeout(MS_MAX),
+    });
+    const text = await response.text();
+    const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+    return new ServerState(value('process_cpu_seconds_total'), value('process_resident_memory_bytes'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import type { ServerAddress } from '../../scripts/load/frame_socket.js';
+import { parseExactJson } from '../../src/client/index.js';
+import { TAXONOMY_PATH } from '../../src/wire/stream_paths.js';
+import type { Target } from './jobs.js';
+import type { LoadOptions } from './options.js';
+
+/** An asset that the token may read. */
+export interface TargetAsset {
+  readonly id: number;
+  readonly symbol: string;
+}
+
+const THIS_MACHINE = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/;
+
+export function targetOf({ url, token }: LoadOptions): Target {
+  const isTls = url.protocol === 'wss:';
+  const address: ServerAddress = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (isTls ? 443 : 80) : Number(url.port),
+    isTls,
+  };
+  return { address, token, isSameClock: THIS_MACHINE.test(url.hostname) };
+}
+
+/** Reads the first assets of the taxonomy that have EVM signatures. @throws Error of one sentence */
+export async function readAssets({ url, token, assets }: LoadOptions): Promise<readonly TargetAsset[]> {
+  const address = new URL(TAXONOMY_PATH, url.href.replace(/^ws/, 'http'));
+  let text: string;
+  try {
+    const response = await fetch(address, { headers: { Authorization: `Basic ${token}` } });
+    text = await response.text();
+    if (!response.ok) throw new Error(`${response.status}: ${text}`);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    throw new Error(`${address} cannot be read: ${(cause as Error | undefined)?.message || message}`);
+  }
+  const { data } = parseExactJson(text) as {
+    readonly data: {
+      readonly assets: readonly {
+        readonly asset_id: number;
+        readonly name: string;
+        readonly signature_type: string;
+      }[];
+    };
+  };
+  const found = data.assets
+    .filter(({ signature_type }) => signature_type === 'evm')
+    .slice(0, assets)
+    .map(({ asset_id, name }) => ({ id: Number(asset_id), symbol: name }));
+  if (found.length < assets)
+    throw new Error(`--assets ${assets}, but the token may read ${found.length} assets with EVM signatures`);
+  return found;
+}

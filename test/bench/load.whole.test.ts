@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Test, test } from 'tap';
+import { makeCertificate } from '../certificate.js';
+import { startTestService, TOKEN } from '../service/harness.js';
+
+const MAIN = fileURLToPath(new URL('../../bench/load/main.js', import.meta.url));
+const READERS = 50;
+const PUBLISH = ['--publish', '200', '--key-file', 'key', '--oracle-id', 'tests'];
+const ASSETS = [1, 2, 3].map((id) => ({ id, symbol: `ASSET${id}` }));
+
+interface Total {
+  readonly kinds: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly server: Readonly<Record<string, number>>;
+}
+
+/** Runs `npm run load` with the options of a small load. */
+async function runLoad(
+  t: Test,
+  url: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ output: string; code: number; result: { readonly total: Total } | null; page: string }> {
+  const folder = t.testdir({ token: TOKEN, key: '101'.padStart(64, '0') });
+  const [json, page] = [join(folder, 'result.json'), join(folder, 'page.html')];
+  const common = ['--url', url, '--token-file', join(folder, 'token'), '--readers', String(READERS)];
+  const options = ['--assets', '3', '--for', '2s', '--warm-up', '500ms', '--json', json, '--page', page];
+  const child = spawn(process.execPath, [MAIN, ...common, ...options, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+    cwd: folder,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text) => {
+      output += text;
+    });
+  const [code] = (await once(child, 'close')) as [number];
+  const read = (file: string) => {
+    try {
+      return readFileSync(file, 'utf8');
+    } catch {
+      return 'null';
+    }
+  };
+  return { output, code, result: JSON.parse(read(json)), page: read(page) };
+}
+
+test('readers, a publisher and requests load a service, and the result says what they saw', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  const load = [...PUBLISH, '--rest', '20'];
+  const more = [
+    '--admin',
+    service.adminUrl,
+    '--max-p99',
+    '60s',
+    '--max-own-p99',
+    '60s',
+    '--max-rest-p99',
+    '60s',
+  ];
+  const { output, code, result, page } = await runLoad(t, service.socketUrl, [...load, ...more]);
+  t.equal(code, 0, output);
+  const { kinds, server } = result!.total;
+  const { readers, publisher, requests } = kinds;
+  t.ok(readers!['frames']! > READERS, `${readers!['frames']} frames`);
+  t.same(
+    [readers!['different'], readers!['closed'], publisher!['refused'], requests!['refused']],
+    [0, 0, 0, 0],
+  );
+  t.ok(publisher!['done']! > 50, `${publisher!['done']} of ${publisher!['sent']} updates were seen`);
+  t.ok(requests!['done']! > 10, `${requests!['done']} answers`);
+  t.ok(readers!['p99Ms']! > 0 && publisher!['p99Ms']! > 0 && requests!['p99Ms']! > 0);
+  t.ok(server['cores']! > 0 && server['residentBytes']! > 1e6);
+  t.equal((page.match(/<svg /g) ?? []).length, 5, 'five charts');
+  t.match(page, 'All bounds hold');
+});
+
+test('a broken bound ends with status 1, over TLS too, and the search names the knee', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tickseal-load-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const missing = makeCertificate(folder, 'service');
+  if (missing !== undefined) return void t.pass(missing, { skip: missing });
+  const [certificate, key] = ['pem', 'key'].map((kind) => join(folder, `service.${kind}`)) as [
+    string,
+    string,
+  ];
+  const tls = { cert_file: certificate, key_file: key };
+  const service = await startTestService({ assets: ASSETS, listen: { port: 0, tls } });
+  t.teardown(() => service.stop());
+  const url = service.socketUrl.replace('ws:', 'wss:');
+  const ca = { NODE_EXTRA_CA_CERTS: certificate };
+  const args = ['--type', 'unsigned', '--max-p99', '1us', ...PUBLISH];
+  const { output, code, page } = await runLoad(t, url, args, ca);
+  t.equal(code, 1, output);
+  t.match(output, /broken: p99 of frames: .* ms, at most 0\.001 ms/);
+  t.match(page, 'Broken bounds');
+  const search = await runLoad(t, url, [...args, '--find-limit', 'readers'], ca);
+  t.match(search, { code: 1, output: /The first amount, 50 readers, breaks a bound/ });
+});
+
+test('a service that refuses the token, and one that is not there, are named', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  const url = service.socketUrl;
+  const refused = await runLoad(t, url, ['--token-file', 'key']);
+  t.match(refused, { code: 1, output: /taxonomy cannot be read: 401/ });
+  const few = await runLoad(t, url, ['--assets', '20']);
+  t.match(few, { code: 1, output: /--assets 20, but the token may read 3 assets/ });
+  await service.stop();
+  t.match(await runLoad(t, url, []), { code: 1, output: /taxonomy cannot be read: .*ECONNREFUSED/ });
+});
