@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +13,7 @@ import { leafHash } from '../../src/tlog/tree_hash.js';
 import { consistencyProof, inclusionPath, treeRoot } from '../../src/tlog/tree_nodes.js';
 import { isConsistent, isIncluded } from '../../src/tlog/tree_proofs.js';
 import { formatVerifierKey, parseVerifierKey } from '../../src/tlog/verifier_key.js';
-import { ROOT } from '../pages.js';
+import { ask, goJudge, type Judge, pythonJudge } from './judges.js';
 import { nodesOfEntries, numberedEntries, TESSERA_CHECKPOINT, TESSERA_KEY } from './small_log.js';
 import { tileBytes } from './tile_bytes.js';
 import { LOG, LOG_ORIGIN, WITNESSES } from './witnessed_log.js';
@@ -22,28 +21,6 @@ import { LOG, LOG_ORIGIN, WITNESSES } from './witnessed_log.js';
 // Comparisons with other implementations: golang.org/x/mod/sumdb, where Go and its modules are, and aics-tlog, where Python has
 // it. TICKSEAL_PYTHON names another Python than python3. Random changes are the same on every run of a day, and others on the next day.
 
-/** The verdict of another program. */
-interface OtherVerdict {
-  readonly Accepted: boolean;
-  readonly Root?: string | null;
-  readonly Inclusion?: readonly string[] | null;
-  readonly Consistency?: readonly string[] | null;
-}
-
-/** Another implementation. */
-interface Judge {
-  readonly name: string;
-  /** The reason why it is missing on this machine, or `false`. */
-  readonly skip: string | false;
-  readonly command: readonly string[];
-  /** True if it reads notes that are malformed, such as a note whose last newline is missing. */
-  readonly isLax: boolean;
-}
-
-const BUILD_MS_MAX = 240_000;
-const ANSWER_MS_MAX = 60_000;
-const built = mkdtempSync(join(tmpdir(), 'tickseal-judge-'));
-process.on('exit', () => rmSync(built, { recursive: true, force: true }));
 const random = randomsOf(Math.floor(Date.now() / 86_400_000));
 
 for (const judge of [goJudge(), pythonJudge()]) {
@@ -84,7 +61,7 @@ for (const judge of [goJudge(), pythonJudge()]) {
         isConsistent({ size: BigInt(older), root: before }, { size: BigInt(sizes.size), root }, proof),
       );
     }
-    sameVerdicts(t, judge, cases, ours);
+    await sameVerdicts(t, judge, cases, ours);
     t.ok(ours.filter(Boolean).length > 500, 'many hold');
     t.ok(ours.filter((one) => !one).length > 500, 'many do not');
   });
@@ -117,7 +94,7 @@ for (const judge of [goJudge(), pythonJudge()]) {
       cases.push({ kind: 'note', note: toBase64(bytes), keys });
       ours.push(await isVerified(bytes, keys));
     }
-    sameVerdicts(t, judge, cases, ours, judge.isLax);
+    await sameVerdicts(t, judge, cases, ours, judge.isLax);
     t.ok(ours.filter(Boolean).length >= 1_000, 'many hold');
   });
 
@@ -138,7 +115,7 @@ for (const judge of [goJudge(), pythonJudge()]) {
       const nodes = nodesFromTiles(BigInt(size), bytesOf);
       const [index, older] = [random(size), 1 + random(size)];
       const root = toBase64(treeRoot(BigInt(size), nodes));
-      const [verdict] = ask(judge, [{ kind: 'files', folder, size, index, older, root }]);
+      const [verdict] = await ask(judge, [{ kind: 'files', folder, size, index, older, root }]);
       t.match(verdict, { Accepted: true, Root: root }, `size ${size}`);
       t.same(verdict!.Inclusion, inclusionPath(BigInt(index), BigInt(size), nodes).map(toBase64));
       t.same(verdict!.Consistency, consistencyProof(BigInt(older), BigInt(size), nodes).map(toBase64));
@@ -146,44 +123,14 @@ for (const judge of [goJudge(), pythonJudge()]) {
   });
 }
 
-function goJudge(): Judge {
-  const program = join(built, 'judge');
-  const cwd = join(ROOT, 'test/tlog/go');
-  const { status } = spawnSync('go', ['build', '-o', program, '.'], {
-    cwd,
-    timeout: BUILD_MS_MAX,
-    stdio: 'ignore',
-  });
-  return {
-    name: 'Go',
-    skip: status !== 0 && 'Go or its modules are not here',
-    command: [program],
-    isLax: false,
-  };
-}
-
-function pythonJudge(): Judge {
-  const python = process.env['TICKSEAL_PYTHON'] ?? 'python3';
-  const { status } = spawnSync(python, ['-c', 'import aics_tlog'], { stdio: 'ignore' });
-  const command = [python, join(ROOT, 'test/tlog/python/judge.py')];
-  return { name: 'Python', skip: status !== 0 && 'Python or aics-tlog is not here', command, isLax: true };
-}
-
-function ask({ command: [program, ...args] }: Judge, cases: readonly object[]): OtherVerdict[] {
-  const input = JSON.stringify(cases);
-  const run = spawnSync(program!, args, { input, maxBuffer: 64 * 1024 * 1024, timeout: ANSWER_MS_MAX });
-  if (run.status !== 0) throw new Error(String(run.stderr));
-  return JSON.parse(String(run.stdout)) as OtherVerdict[];
-}
-
-function sameVerdicts(
+async function sameVerdicts(
   t: Test,
   judge: Judge,
   cases: readonly object[],
   ours: readonly boolean[],
   mayAcceptMore = false,
-): void {
-  const verdicts = ask(judge, cases);
+): Promise<void> {
+  const verdicts = await ask(judge, cases);
   t.equal(verdicts.length, cases.length);
   const others = verdicts.flatMap(({ Accepted }, i) =>
     Accepted === ours[i] || (mayAcceptMore && Accepted)

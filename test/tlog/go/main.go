@@ -17,17 +17,19 @@ import (
 
 // Case is a question. Kind names the fields that it uses.
 type Case struct {
-	Kind   string
-	Note   []byte   // note
-	Keys   []string // note: verifier keys, of logs or of witnesses
-	Leaf   []byte   // inclusion
-	Index  int64    // inclusion, files
-	Older  int64    // consistency, files
-	Size   int64
-	Root   []byte
-	Other  []byte   // consistency: the root of the older tree
-	Hashes [][]byte // inclusion, consistency
-	Folder string   // files: the folder of a log, which has tiles of this size
+	Kind    string
+	Note    []byte   // note
+	Keys    []string // note: verifier keys, of logs or of witnesses
+	Leaf    []byte   // inclusion
+	Index   int64    // inclusion, files
+	Older   int64    // consistency, files
+	Size    int64
+	Root    []byte
+	Other   []byte   // consistency: the root of the older tree
+	Hashes  [][]byte // inclusion, consistency
+	Folder  string   // files: the folder of a log, which has tiles of this size
+	URL     string   // served: the address of a log, whose verifier key is the first of Keys
+	Earlier [][]byte // served: older checkpoints of the log
 }
 
 // Verdict is the answer to a case.
@@ -37,6 +39,9 @@ type Verdict struct {
 	Root        []byte   // files
 	Inclusion   [][]byte // files
 	Consistency [][]byte // files
+	Size        int64    // served
+	Records     int      // served: the number of records in all batches
+	Reason      string   // the reason of a refusal
 }
 
 func main() {
@@ -48,10 +53,12 @@ func main() {
 	verdicts := make([]Verdict, len(cases))
 	for i, one := range cases {
 		verdict, err := judge(one)
-		if err == nil {
-			verdict.Accepted = true
-			verdicts[i] = verdict
+		if err != nil {
+			verdicts[i] = Verdict{Reason: err.Error()}
+			continue
 		}
+		verdict.Accepted = true
+		verdicts[i] = verdict
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(verdicts); err != nil {
 		os.Exit(1)
@@ -76,6 +83,8 @@ func judge(one Case) (verdict Verdict, err error) {
 		return verdict, tlog.CheckTree(tlog.TreeProof(hashes), one.Size, root, one.Older, other)
 	case "files":
 		return readFiles(one)
+	case "served":
+		return judgeServed(one)
 	}
 	return verdict, fmt.Errorf("unknown kind %q", one.Kind)
 }

@@ -1,0 +1,75 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../pages.js';
+
+/** The verdict of another program. */
+export interface OtherVerdict {
+  readonly Accepted: boolean;
+  /** The reason of a refusal, from the Go program. */
+  readonly Reason?: string;
+  readonly Size?: number;
+  /** The number of records in the batches of a served log. */
+  readonly Records?: number;
+  readonly Root?: string | null;
+  readonly Inclusion?: readonly string[] | null;
+  readonly Consistency?: readonly string[] | null;
+}
+
+/** Another implementation. */
+export interface Judge {
+  readonly name: string;
+  /** The reason why it is missing on this machine, or `false`. */
+  readonly skip: string | false;
+  readonly command: readonly string[];
+  /** True if it reads notes that are malformed, such as a note whose last newline is missing. */
+  readonly isLax: boolean;
+}
+
+const BUILD_MS_MAX = 240_000;
+const ANSWER_MS_MAX = 60_000;
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Compiles the Go program. With `CI=true` a machine that has Go must have the modules too. */
+export function goJudge(): Judge {
+  const built = mkdtempSync(join(tmpdir(), 'tickseal-judge-'));
+  process.on('exit', () => rmSync(built, { recursive: true, force: true }));
+  const program = join(built, 'judge');
+  const { status, error, stderr } = spawnSync('go', ['build', '-o', program, '.'], {
+    cwd: join(ROOT, 'test/tlog/go'),
+    timeout: BUILD_MS_MAX,
+    encoding: 'utf8',
+  });
+  const isMissing = (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT';
+  if (status !== 0 && !isMissing && process.env['CI'] === 'true')
+    throw new Error(`the Go program was not built: ${stderr || error?.message}`);
+  return {
+    name: 'Go',
+    skip: status !== 0 && 'Go or its modules are not here',
+    command: [program],
+    isLax: false,
+  };
+}
+
+export function pythonJudge(): Judge {
+  const python = process.env['TICKSEAL_PYTHON'] ?? 'python3';
+  const { status } = spawnSync(python, ['-c', 'import aics_tlog'], { stdio: 'ignore' });
+  const command = [python, join(ROOT, 'test/tlog/python/judge.py')];
+  return { name: 'Python', skip: status !== 0 && 'Python or aics-tlog is not here', command, isLax: true };
+}
+
+/** Returns the verdicts of another implementation. This process can serve requests meanwhile. */
+export function ask(
+  { command: [program, ...args] }: Judge,
+  cases: readonly object[],
+): Promise<OtherVerdict[]> {
+  return new Promise((resolve, reject) => {
+    const limits = { maxBuffer: OUTPUT_BYTES_MAX, timeout: ANSWER_MS_MAX };
+    const child = execFile(program!, args, limits, (error, stdout, stderr) => {
+      if (error !== null) reject(new Error(stderr || error.message));
+      else resolve(JSON.parse(stdout) as OtherVerdict[]);
+    });
+    child.stdin!.end(JSON.stringify(cases));
+  });
+}
