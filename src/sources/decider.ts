@@ -16,11 +16,12 @@ export type WriteDecision = (line: string, decision: Decision, trigger: Decision
 export class Decider {
   readonly #assets: readonly Judged[];
   readonly #bySymbol: ReadonlyMap<string, Judged>;
-  /** The assets that have a symbol of a source as an input. */
-  readonly #byMarket = new Map<string, Judged[]>();
   /** The assets that use the price of an asset. */
   readonly #converted = new Map<string, Judged[]>();
-  readonly #quotes = new Map<string, HeldQuote>();
+  /** The newest quote of each market. */
+  readonly #markets = new Map<string, HeldMarket>();
+  /** The market of each input. */
+  readonly #marketOf = new Map<AssetInput, HeldMarket>();
   readonly #delta: bigint;
   readonly #write: WriteDecision;
 
@@ -31,25 +32,27 @@ export class Decider {
     this.#bySymbol = new Map(this.#assets.map((judged) => [judged.plan.symbol, judged]));
     for (const judged of this.#assets)
       for (const input of judged.plan.inputs) {
-        addTo(this.#byMarket, keyOf(input), judged);
+        const market = this.#markets.get(keyOf(input)) ?? { quote: undefined, assets: [] };
+        this.#markets.set(keyOf(input), market);
+        this.#marketOf.set(input, market);
+        if (!market.assets.includes(judged)) market.assets.push(judged);
         if (input.conversion !== undefined) addTo(this.#converted, input.conversion, judged);
       }
   }
 
   /** Takes a quote and decides the prices of its assets. */
   take(source: string, quote: MarketQuote, receivedNs: TimeNs): void {
-    const key = keyOf({ source, symbol: quote.symbol });
-    const judged = this.#byMarket.get(key);
-    if (judged === undefined) return;
-    this.#quotes.set(key, holdQuote(quote, receivedNs));
-    for (const asset of judged) this.#judge(asset, receivedNs);
+    const market = this.#markets.get(keyOf({ source, symbol: quote.symbol }));
+    if (market === undefined) return;
+    market.quote = holdQuote(quote, receivedNs);
+    for (const asset of market.assets) this.#judge(asset, receivedNs);
   }
 
   /** Forgets all quotes of a source, because its market has halted. */
   forget(source: string, nowNs: TimeNs): void {
     const judged = this.#assets.filter(({ plan }) => plan.inputs.some((input) => input.source === source));
     for (const { inputs } of judged.map(({ plan }) => plan))
-      for (const input of inputs) if (input.source === source) this.#quotes.delete(keyOf(input));
+      for (const input of inputs) if (input.source === source) this.#marketOf.get(input)!.quote = undefined;
     for (const asset of judged) this.#judge(asset, nowNs);
   }
 
@@ -72,7 +75,9 @@ export class Decider {
   /** Returns the state on which later decisions depend. */
   state(): DeciderState {
     return {
-      quotes: [...this.#quotes].map(([market, quote]) => saveQuote(market, quote)),
+      quotes: [...this.#markets].flatMap(([key, { quote }]) =>
+        quote === undefined ? [] : [saveQuote(key, quote)],
+      ),
       assets: this.#assets.map(({ plan, price, said, reason, unsaid }) => ({
         asset: plan.symbol,
         price: price?.toString(),
@@ -85,8 +90,11 @@ export class Decider {
 
   /** Continues from a state. Leaves out assets that the plan lacks. */
   restore({ quotes, assets }: DeciderState): void {
-    this.#quotes.clear();
-    for (const quote of quotes) this.#quotes.set(quote.market, loadQuote(quote));
+    for (const market of this.#markets.values()) market.quote = undefined;
+    for (const saved of quotes) {
+      const market = this.#markets.get(saved.market);
+      if (market !== undefined) market.quote = loadQuote(saved);
+    }
     for (const { asset, price, said, reason, unsaid } of assets) {
       const judged = this.#bySymbol.get(asset);
       if (judged === undefined) continue;
@@ -113,16 +121,20 @@ export class Decider {
 
   /**
    * Decides the asset's price. First decides the assets that convert its prices, because their quotes may have become too old.
-   * @param rates the prices of other assets that were decided at the same instant
+   * @param known the prices of other assets that were decided at the same instant
    */
-  #decide({ plan }: Judged, nowNs: TimeNs, rates = new Map<string, bigint | undefined>()): Decision {
+  #decide({ plan }: Judged, nowNs: TimeNs, known?: Map<string, bigint | undefined>): Decision {
+    let rates = known;
     const priceOf = (symbol: string) => {
+      rates ??= new Map();
       if (!rates.has(symbol))
         rates.set(symbol, this.#decide(this.#bySymbol.get(symbol)!, nowNs, rates).price);
       return rates.get(symbol);
     };
-    return decide(plan, { quoteOf: (input) => this.#quotes.get(keyOf(input)), priceOf }, nowNs);
+    return decide(plan, { quoteOf: this.#quoteOf, priceOf }, nowNs);
   }
+
+  readonly #quoteOf = (input: AssetInput): HeldQuote | undefined => this.#marketOf.get(input)!.quote;
 
   #say(asset: Judged, decision: Decision, trigger: DecisionTrigger): void {
     const { unsaid } = asset;
@@ -143,6 +155,12 @@ export class Decider {
     asset.unsaid = 0;
     this.#write(decisionLine(decision, 'withheld', unsaid), decision, 'withheld');
   }
+}
+
+/** A symbol of a source, and the assets that have it as an input. */
+interface HeldMarket {
+  quote: HeldQuote | undefined;
+  readonly assets: Judged[];
 }
 
 /** An asset with the last decision and the last written line about it. */

@@ -1,7 +1,7 @@
 import { PRICE_MAX, PRICE_SCALE, type Price } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
 import type { HeldQuote } from './market_quote.js';
-import { distanceOf, exceedsPercent, medianOf, middlesOf, outliersOf } from './median.js';
+import { distanceOf, exceedsPercent, medianOf, middlesOf, outliersOf, sortedOf } from './median.js';
 import type { AssetInput, AssetPlan } from './plan.js';
 
 /** The role of a market in a decision, and the reason if the market has no role. */
@@ -49,15 +49,21 @@ export interface DecisionInputs {
 export function decide(asset: AssetPlan, inputs: DecisionInputs, nowNs: TimeNs): Decision {
   const read = asset.inputs.map((input) => readMarket(asset, input, inputs, nowNs));
   const candidates = read.filter(({ verdict }) => verdict === 'used');
-  const outliers = outliersOf(
-    candidates.map(({ price }) => price!),
-    asset.maxDeviation,
-  );
-  const left = new Set(candidates.filter((_, index) => outliers[index]));
+  const sorted = sortedPrices(candidates);
+  const outliers = outliersOf(sorted, asset.maxDeviation);
+  if (outliers === undefined)
+    return { asset, atNs: nowNs, readings: read, ...priceOf(asset, candidates, sorted, candidates) };
   const readings = read.map((reading) =>
-    left.has(reading) ? { ...reading, verdict: 'outlier' as const } : reading,
+    reading.price !== undefined && outliers.has(reading.price)
+      ? { ...reading, verdict: 'outlier' as const }
+      : reading,
   );
-  return { asset, atNs: nowNs, readings, ...priceOf(asset, readings, candidates) };
+  const used = readings.filter(({ verdict }) => verdict === 'used');
+  return { asset, atNs: nowNs, readings, ...priceOf(asset, used, sortedPrices(used), candidates) };
+}
+
+function sortedPrices(readings: readonly MarketReading[]): bigint[] {
+  return sortedOf(readings.map(({ price }) => price!));
 }
 
 function readMarket(
@@ -94,27 +100,28 @@ function faultOf({ bid, ask, trade, timeNs }: HeldQuote, asset: AssetPlan, nowNs
 /** Multiplies the middle of the book, or the last trade, by the rate. The only division rounds toward zero. */
 function convertedPrice({ bid, ask, trade }: HeldQuote, rate: bigint): bigint {
   const doubled = trade === undefined ? bid + ask : trade * 2n;
-  return (doubled * rate) / (PRICE_SCALE * 2n);
+  return rate === PRICE_SCALE ? doubled / 2n : (doubled * rate) / (PRICE_SCALE * 2n);
 }
 
-/** @param candidates the markets that counted before outliers were left out */
+/**
+ * @param used the markets whose prices count
+ * @param sorted their prices in ascending order
+ * @param candidates the markets that counted before outliers were left out
+ */
 function priceOf(
   { minSources, maxDeviation, bounds }: AssetPlan,
-  readings: readonly MarketReading[],
+  used: readonly MarketReading[],
+  sorted: readonly bigint[],
   candidates: readonly MarketReading[],
 ): Pick<Decision, 'price' | 'withheld'> {
-  const used = readings.filter(({ verdict }) => verdict === 'used');
-  const sources = new Set(used.map(({ input }) => input.source));
-  if (sources.size < minSources) return { price: undefined, withheld: 'too few sources' };
-  const prices = used.map(({ price }) => price!);
-  const median = medianOf(prices);
-  const [lower, upper] = middlesOf(prices);
-  const direct = directPrice(candidates, maxDeviation);
+  if (sourcesOf(used) < minSources) return { price: undefined, withheld: 'too few sources' };
+  const median = medianOf(sorted);
+  const [lower, upper] = middlesOf(sorted);
   if (
     // Half of the prices are on each side of a gap. Nothing shows which half is wrong, and the mean is near none of the prices.
     exceedsPercent(upper - lower, median, maxDeviation) ||
     // Converted prices are in the majority and all wrong, because the asset that converts them has jumped.
-    (direct !== undefined && exceedsPercent(distanceOf(median, direct), direct, maxDeviation))
+    isContradicted(median, used, candidates, maxDeviation)
   )
     return { price: undefined, withheld: 'sources disagree' };
   if (bounds !== undefined && (median < bounds[0] || median > bounds[1]))
@@ -122,15 +129,34 @@ function priceOf(
   return { price: median as Price, withheld: undefined };
 }
 
+/** Tells whether the markets without a conversion contradict the median. */
+function isContradicted(
+  median: bigint,
+  used: readonly MarketReading[],
+  candidates: readonly MarketReading[],
+  maxDeviation: bigint,
+): boolean {
+  // Without outliers and converted prices, the median is that of the markets without a conversion.
+  const isDirect = candidates.every(({ input }) => input.conversion === undefined);
+  if (isDirect && used.length === candidates.length) return false;
+  const direct = directPrice(candidates, maxDeviation);
+  return direct !== undefined && exceedsPercent(distanceOf(median, direct), direct, maxDeviation);
+}
+
 /** Returns the median of the markets without a conversion, if at least two sources of them are near it. */
 function directPrice(candidates: readonly MarketReading[], maxDeviation: bigint): bigint | undefined {
   const direct = candidates.filter(({ input }) => input.conversion === undefined);
   if (direct.length < DIRECT_SOURCES_MIN) return undefined;
-  const median = medianOf(direct.map(({ price }) => price!));
+  const median = medianOf(sortedPrices(direct));
   const near = direct.filter(
     ({ price }) => !exceedsPercent(distanceOf(price!, median), median, maxDeviation),
   );
-  return new Set(near.map(({ input }) => input.source)).size < DIRECT_SOURCES_MIN ? undefined : median;
+  return sourcesOf(near) < DIRECT_SOURCES_MIN ? undefined : median;
+}
+
+/** Returns the number of different sources. */
+function sourcesOf(readings: readonly MarketReading[]): number {
+  return new Set(readings.map(({ input }) => input.source)).size;
 }
 
 /** A single source may be wrong, so it does not contradict the others. */

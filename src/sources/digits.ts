@@ -14,8 +14,14 @@ export function parseDigits(text: string): Price | undefined {
   if (whole === undefined) return undefined;
   const digits = BigInt(whole + fraction);
   const shift = PRICE_DECIMALS - fraction.length + Number(exponent);
-  const value = shift < 0 ? digits / 10n ** BigInt(-shift) : digits * 10n ** BigInt(shift);
+  const value = shift < 0 ? digits / powerOfTen(-shift) : digits * powerOfTen(shift);
   return value > PRICE_MAX ? undefined : (value as Price);
+}
+
+const POWERS = Array.from({ length: PRICE_DECIMALS + 1 }, (_, i) => 10n ** BigInt(i));
+
+function powerOfTen(exponent: number): bigint {
+  return POWERS[exponent] ?? 10n ** BigInt(exponent);
 }
 
 /** A JSON text's strings and numbers. The pattern also matches a string without an end, so the search never begins inside a string. */

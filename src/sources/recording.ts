@@ -15,9 +15,25 @@ export type RecordedCall =
   | { readonly tick: true }
   | { readonly wrote: string };
 
+/**
+ * Writes a call as a line. A frame that looks like JSON is a part of the line as it came, because escaping its quotes would cost more than
+ * reading the frame. Any other frame is a JSON string.
+ */
 export function recordingLine(atNs: TimeNs, call: RecordedCall): string {
-  return JSON.stringify({ at: String(atNs), ...call });
+  if ('read' in call && WHOLE_FRAME.test(call.frame))
+    return `{"at":"${atNs}","read":${call.read},"frame":${call.frame}}`;
+  return JSON.stringify({ at: String(atNs), ...call }).replace(
+    SEPARATORS,
+    (one) => `\\u${one.charCodeAt(0).toString(16)}`,
+  );
 }
+
+/** A frame that looks like JSON, without a character that ends a line. */
+const WHOLE_FRAME = /^[{[][^\n\r\u2028\u2029]*$/;
+/** Characters that end a line, but that JSON does not escape. */
+const SEPARATORS = /[\u2028\u2029]/g;
+/** The beginning of a line with such a frame. */
+const FRAME_HEAD = /^\{"at":"(\d+)","read":(\d+),"frame":(?=[{[])/;
 
 /** Makes the decisions of a recording a second time. */
 export class Replay {
@@ -64,7 +80,15 @@ export class Replay {
   }
 }
 
-function parseCall(line: string): (RecordedCall & { readonly at: string }) | undefined {
+/** Reads the call of a line; `undefined` if the line is not of a recording. */
+export function parseCall(line: string): (RecordedCall & { readonly at: string }) | undefined {
+  const [head, at, read] = FRAME_HEAD.exec(line) ?? [];
+  if (head !== undefined && line.endsWith('}'))
+    return { at: at!, read: Number(read), frame: line.slice(head.length, -1) };
+  return parseJsonCall(line);
+}
+
+function parseJsonCall(line: string): (RecordedCall & { readonly at: string }) | undefined {
   let value: unknown;
   try {
     value = JSON.parse(line);

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import type { TimeNs } from '../../src/model/time.js';
 import { MarketRoom } from '../../src/sources/market_room.js';
-import { type RecordedCall, Replay, recordingLine } from '../../src/sources/recording.js';
+import { parseCall, type RecordedCall, Replay, recordingLine } from '../../src/sources/recording.js';
 import { after, planOf } from './plans.js';
 
 const PLAN = planOf(`
@@ -46,11 +46,37 @@ test('a replay makes the same decisions, byte for byte', async (t) => {
   const written: string[] = [];
   const replay = new Replay(PLAN, (line) => written.push(line));
   for (const line of lines) t.ok(replay.take(line));
-  const wrote = lines.map((line) => JSON.parse(line).wrote).filter((line) => line !== undefined);
+  const wrote = lines.flatMap((line) => {
+    const call = parseCall(line)!;
+    return 'wrote' in call ? [call.wrote] : [];
+  });
   t.same(written, wrote);
   t.ok(wrote.length > 20, `${wrote.length} decisions`);
   t.ok(wrote.some((line) => line.includes('"withheld"')));
   t.same([replay.same, replay.different, replay.additional], [wrote.length, 0, 0]);
+});
+
+test('a frame of any characters is a part of one line, and is read as it came', async (t) => {
+  for (const frame of [
+    '{"a": 1.50}',
+    '[1]',
+    '{garbage',
+    '{"a":"b"}}',
+    'text',
+    '',
+    '{"a":\n1}',
+    '{}\r',
+    '[" \u2028\u2029"]',
+  ]) {
+    const line = recordingLine(after(1), { read: 7, frame });
+    t.notMatch(line, /[\n\r\u2028\u2029]/);
+    t.match(parseCall(line), { at: String(after(1)), read: 7 });
+    t.equal((parseCall(line) as { frame?: string }).frame, frame);
+  }
+  t.equal(
+    recordingLine(after(1), { read: 7, frame: '{"a":1}' }),
+    `{"at":"${after(1)}","read":7,"frame":{"a":1}}`,
+  );
 });
 
 test('a changed frame or a missing decision is counted', async (t) => {

@@ -14,6 +14,8 @@ import {
 } from './market.js';
 
 const CHANNEL = 'order_book_';
+/** The number of levels of each side that are parsed. A book has 100 levels, and only the best one counts. */
+const LEVELS = 8;
 
 /**
  * Bitstamp, channels `order_book_…`, each subscribed with a separate message. There is no channel of best prices: the best prices are
@@ -42,7 +44,7 @@ export const bitstamp: Market = {
       subscribe: (list) => requests('bts:subscribe', list),
       unsubscribe: (list) => requests('bts:unsubscribe', list),
       read: (text) =>
-        readFrame(text, JSON.parse, ({ event, channel, data }): readonly MarketEvent[] => {
+        readFrame(text, parseFirstLevels, ({ event, channel, data }): readonly MarketEvent[] => {
           if (event === 'bts:request_reconnect')
             return [{ kind: 'ending', reason: 'the server asks for a new connection' }];
           if (event === 'bts:error') return refusedEvent(undefined, recordOf(data)['message']);
@@ -55,6 +57,33 @@ export const bitstamp: Market = {
     };
   },
 };
+
+/** Parses a frame without the later levels of its book. Parses the whole frame if it has another form, or if one of its sides begins with empty levels. */
+function parseFirstLevels(text: string): unknown {
+  const short = withFirstLevels(withFirstLevels(text, '"bids":['), '"asks":[');
+  if (short === text) return JSON.parse(text);
+  try {
+    const frame: unknown = JSON.parse(short);
+    const { bids, asks } = recordOf(recordOf(frame)['data']);
+    if (bestOf(bids) !== undefined && bestOf(asks) !== undefined) return frame;
+  } catch {
+    // The whole frame is parsed below.
+  }
+  return JSON.parse(text);
+}
+
+/** @param head the text before the first level of a side */
+function withFirstLevels(text: string, head: string): string {
+  const start = text.indexOf(head);
+  if (start < 0) return text;
+  let end = start + head.length;
+  for (let level = 0; level < LEVELS; level++) {
+    end = text.indexOf(']', end) + 1;
+    if (end === 0 || text[end] !== ',') return text;
+  }
+  const last = text.indexOf(']]', end);
+  return last < 0 ? text : text.slice(0, end) + text.slice(last + 1);
+}
 
 /** Leaves out a crossed book: the exchange warns of such books, and the next frame corrects them. */
 function bookEvents(symbol: string, { bids, asks, microtimestamp }: Record<string, unknown>) {
