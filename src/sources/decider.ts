@@ -1,5 +1,5 @@
 import type { TimeNs } from '../model/time.js';
-import { type Decision, decide, type WithheldReason } from './decision.js';
+import { type Decision, decide, type MarketReading, type WithheldReason } from './decision.js';
 import { type DecisionTrigger, decisionLine } from './decision_line.js';
 import { type HeldQuote, holdQuote, type MarketQuote } from './market_quote.js';
 import { distanceOf, reachesPercent } from './median.js';
@@ -123,7 +123,7 @@ export class Decider {
    * Decides the asset's price. First decides the assets that convert its prices, because their quotes may have become too old.
    * @param known the prices of other assets that were decided at the same instant
    */
-  #decide({ plan }: Judged, nowNs: TimeNs, known?: Map<string, bigint | undefined>): Decision {
+  #decide(asset: Judged, nowNs: TimeNs, known?: Map<string, bigint | undefined>): Decision {
     let rates = known;
     const priceOf = (symbol: string) => {
       rates ??= new Map();
@@ -131,7 +131,10 @@ export class Decider {
         rates.set(symbol, this.#decide(this.#bySymbol.get(symbol)!, nowNs, rates).price);
       return rates.get(symbol);
     };
-    return decide(plan, { quoteOf: this.#quoteOf, priceOf }, nowNs);
+    const { plan, read: earlier } = asset;
+    const decision = decide(plan, { quoteOf: this.#quoteOf, priceOf, earlier }, nowNs);
+    asset.read = decision.read;
+    return decision;
   }
 
   readonly #quoteOf = (input: AssetInput): HeldQuote | undefined => this.#marketOf.get(input)!.quote;
@@ -166,6 +169,8 @@ interface HeldMarket {
 /** An asset with the last decision and the last written line about it. */
 class Judged {
   readonly plan: AssetPlan;
+  /** The readings of the last decision. */
+  read: readonly MarketReading[] | undefined;
   /** The last decided price. */
   price: bigint | undefined;
   /** The last written price; absent after a line without a price. */

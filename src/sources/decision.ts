@@ -31,6 +31,8 @@ export interface MarketReading {
 
 /** The price of an asset at an instant, or the reason for a missing price, with every market that was considered. */
 export interface Decision {
+  /** The readings before outliers were left out, for {@link DecisionInputs.earlier}. */
+  readonly read: readonly MarketReading[];
   readonly asset: AssetPlan;
   readonly atNs: TimeNs;
   readonly price: Price | undefined;
@@ -43,23 +45,25 @@ export interface DecisionInputs {
   quoteOf(input: AssetInput): HeldQuote | undefined;
   /** Returns the price of another asset at the same instant, for conversions. */
   priceOf(symbol: string): bigint | undefined;
+  /** The readings of an earlier decision about the asset, in the order of its inputs. An unchanged reading is used again. */
+  readonly earlier?: readonly MarketReading[] | undefined;
 }
 
 /** Decides an asset's price at `nowNs`. The order of its markets has no effect. */
 export function decide(asset: AssetPlan, inputs: DecisionInputs, nowNs: TimeNs): Decision {
-  const read = asset.inputs.map((input) => readMarket(asset, input, inputs, nowNs));
+  const read = asset.inputs.map((input, i) => readMarket(asset, input, inputs, inputs.earlier?.[i], nowNs));
   const candidates = read.filter(({ verdict }) => verdict === 'used');
   const sorted = sortedPrices(candidates);
   const outliers = outliersOf(sorted, asset.maxDeviation);
   if (outliers === undefined)
-    return { asset, atNs: nowNs, readings: read, ...priceOf(asset, candidates, sorted, candidates) };
+    return { asset, atNs: nowNs, read, readings: read, ...priceOf(asset, candidates, sorted, candidates) };
   const readings = read.map((reading) =>
     reading.price !== undefined && outliers.has(reading.price)
       ? { ...reading, verdict: 'outlier' as const }
       : reading,
   );
   const used = readings.filter(({ verdict }) => verdict === 'used');
-  return { asset, atNs: nowNs, readings, ...priceOf(asset, used, sortedPrices(used), candidates) };
+  return { asset, atNs: nowNs, read, readings, ...priceOf(asset, used, sortedPrices(used), candidates) };
 }
 
 function sortedPrices(readings: readonly MarketReading[]): bigint[] {
@@ -70,10 +74,19 @@ function readMarket(
   asset: AssetPlan,
   input: AssetInput,
   inputs: DecisionInputs,
+  earlier: MarketReading | undefined,
   nowNs: TimeNs,
 ): MarketReading {
   const quote = inputs.quoteOf(input);
-  const rate = input.conversion === undefined ? PRICE_SCALE : inputs.priceOf(input.conversion);
+  const conversionRate = input.conversion === undefined ? undefined : inputs.priceOf(input.conversion);
+  if (
+    earlier !== undefined &&
+    earlier.quote === quote &&
+    earlier.rate === conversionRate &&
+    (quote === undefined || isStale(quote, asset, nowNs) === (earlier.verdict === 'stale'))
+  )
+    return earlier;
+  const rate = input.conversion === undefined ? PRICE_SCALE : conversionRate;
   const fault = quote === undefined ? 'no quote' : faultOf(quote, asset, nowNs);
   const price = fault === undefined && rate !== undefined ? convertedPrice(quote!, rate) : undefined;
   const verdict =
@@ -83,14 +96,19 @@ function readMarket(
   return {
     input,
     quote,
-    rate: input.conversion === undefined ? undefined : rate,
+    rate: conversionRate,
     price: verdict === 'used' ? price : undefined,
     verdict,
   };
 }
 
-function faultOf({ bid, ask, trade, timeNs }: HeldQuote, asset: AssetPlan, nowNs: TimeNs) {
-  if (nowNs - timeNs > asset.maxAgeNs) return 'stale';
+function isStale({ timeNs }: HeldQuote, asset: AssetPlan, nowNs: TimeNs): boolean {
+  return nowNs - timeNs > asset.maxAgeNs;
+}
+
+function faultOf(quote: HeldQuote, asset: AssetPlan, nowNs: TimeNs) {
+  if (isStale(quote, asset, nowNs)) return 'stale';
+  const { bid, ask, trade } = quote;
   if (trade !== undefined) return trade === 0n ? 'empty' : undefined;
   if (bid === 0n || ask === 0n) return 'empty';
   if (bid >= ask) return 'crossed';
@@ -156,7 +174,13 @@ function directPrice(candidates: readonly MarketReading[], maxDeviation: bigint)
 
 /** Returns the number of different sources. */
 function sourcesOf(readings: readonly MarketReading[]): number {
-  return new Set(readings.map(({ input }) => input.source)).size;
+  // The lists are short, so this takes less time than a set.
+  let count = 0;
+  for (let i = 0; i < readings.length; i++) {
+    const { source } = readings[i]!.input;
+    if (readings.findIndex(({ input }) => input.source === source) === i) count++;
+  }
+  return count;
 }
 
 /** A single source may be wrong, so it does not contradict the others. */

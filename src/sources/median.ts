@@ -50,7 +50,7 @@ export function outliersOf(sorted: readonly bigint[], maxDeviation: bigint): Rea
 
 /** Tells whether `distance` is more than `percent` of `price`, exactly. */
 export function exceedsPercent(distance: bigint, price: bigint, percent: bigint): boolean {
-  return distance * WHOLE > percent * price;
+  return distance !== 0n && distance * WHOLE > percent * price;
 }
 
 /** Tells whether `distance` is at least `percent` of `price`; false for a distance of 0. */

@@ -4,6 +4,7 @@ import type { TimeNs } from '../../src/model/time.js';
 import { type Decision, decide } from '../../src/sources/decision.js';
 import type { HeldQuote } from '../../src/sources/market_quote.js';
 import type { AssetInput, AssetPlan } from '../../src/sources/plan.js';
+import { cases } from '../tier.js';
 import { START } from './plans.js';
 
 const SCALE = 10n ** 18n;
@@ -235,6 +236,27 @@ test('any order of quotes gives the price of a slow reference', async (t) => {
   );
   fc.assert(property, { numRuns: 1_000 });
   t.ok(priced > 200, `${priced} cases with a price`);
+});
+
+test('a decision with the readings of an earlier one is the same as without', async (t) => {
+  const changed = fc.array(fc.option(fc.record({ quote: quoteOf, rate: rateOf }), { nil: undefined }));
+  const property = fc.property(
+    marketsOf,
+    changed,
+    fc.bigInt({ min: -8n, max: 8n }),
+    (markets, changes, seconds) => {
+      const before = decided(markets);
+      const later = markets.map((one, i) => ({ ...one, ...(one.rate === changes[i]?.rate && changes[i]) }));
+      const nowNs = (START + seconds * SECOND) as TimeNs;
+      const inputs = {
+        quoteOf: ({ source }: AssetInput) => later.find(({ name }) => name === source)!.quote,
+        priceOf: (symbol: string) => later.find(({ name }) => `RATE-${name}` === symbol)!.rate ?? undefined,
+      };
+      const plan = planFor(later);
+      t.strictSame(decide(plan, { ...inputs, earlier: before.read }, nowNs), decide(plan, inputs, nowNs));
+    },
+  );
+  fc.assert(property, { numRuns: cases(1_000) });
 });
 
 test('no decision uses an input that is stale, crossed, empty, wide or without its conversion', async (t) => {
