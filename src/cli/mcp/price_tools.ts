@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Client } from '../../client/client.js';
-import { UnverifiedError } from '../../client/connect/errors.js';
+import { RefusedError, UnverifiedError } from '../../client/connect/errors.js';
 import type { AggregatePrice } from '../../client/prices/market_data.js';
 import type { Signers } from '../../client/verify/checks.js';
 import { formatDecimalPrice } from '../../client/verify/decimal_price.js';
@@ -12,6 +12,7 @@ import { SYMBOL_LENGTH_MAX } from '../../wire/asset_id.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { pastFault } from '../past_client.js';
 import { payloadOf, refusalIn } from '../verify_command.js';
+import { divideSymbols } from './known_symbols.js';
 import type { McpTool } from './mcp_session.js';
 
 // The tools that read prices. Every answer says what was verified; a price that failed its check is never in an answer.
@@ -43,7 +44,7 @@ const UNSIGNED = 'the service does not sign this answer';
 
 /** The verdict on one price or answer, in each answer. */
 interface ToolVerdict {
-  readonly verdict: 'verified' | 'not verified' | 'failed' | 'no price' | 'not signed';
+  readonly verdict: 'verified' | 'not verified' | 'failed' | 'no price' | 'unknown asset' | 'not signed';
   /** The reason for every verdict but `verified`. */
   readonly reason?: string;
 }
@@ -67,7 +68,7 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
         'The newest signed price of assets. Each has a verdict, its signer and its age. Prices are exact decimal text.',
       input: z.strictObject({ symbols, signature_type: signatureType }),
       call: (input: SymbolsInput) =>
-        pricesOf(input.symbols, true, (wanted) => client.latest(wanted, queryOf(input.signature_type))),
+        told(() => newestOf(client, input.symbols, queryOf(input.signature_type))),
     },
     {
       name: 'at',
@@ -90,10 +91,11 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
           throw new RangeError(
             'time: expected a time such as 2026-11-20T12:00:00Z, a day, or UNIX nanoseconds',
           );
-        const answer = await pricesOf(input.symbols, false, (wanted) =>
-          client.at(wanted, timeNs, queryOf(input.signature_type)),
-        );
-        return { time: instantText(timeNs), ...answer };
+        const read = (wanted: readonly string[]) => client.at(wanted, timeNs, queryOf(input.signature_type));
+        return told(async () => ({
+          time: instantText(timeNs),
+          prices: await pricesOf([...new Set(input.symbols)], false, read),
+        }));
       },
     },
     {
@@ -130,29 +132,54 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
   ];
 }
 
-/** Reads prices. When one of them fails its check, each is read alone, so that the others are not lost. */
-async function pricesOf(
+/** Reads the newest prices. The service refuses a request with an unknown symbol, so then the known symbols are asked alone. */
+async function newestOf(
+  client: PriceToolsOptions['client'],
   wanted: readonly string[],
-  isNewest: boolean,
-  read: (symbols: readonly string[]) => Promise<Readonly<Record<string, AggregatePrice>>>,
+  query: { readonly signatureType: SignatureType | undefined },
 ): Promise<object> {
   const names = [...new Set(wanted)];
-  const ask = async (asked: readonly string[]): Promise<object[]> => {
-    try {
-      const prices = await read(asked);
-      return asked.map((name) => {
-        const price = prices[name];
-        return price === undefined ? noPrice(name, isNewest) : shown(price, isNewest);
-      });
-    } catch (error) {
-      if (!(error instanceof UnverifiedError)) throw new Error(pastFault(error));
-      if (asked.length === 1) return [{ symbol: asked[0]!, verdict: 'failed', reason: error.message }];
-      const alone: object[] = [];
-      for (const name of asked) alone.push(...(await ask([name])));
-      return alone;
-    }
-  };
-  return { prices: await ask(names) };
+  const read = (symbols: readonly string[]) => client.latest(symbols, query);
+  try {
+    return { prices: await pricesOf(names, true, read) };
+  } catch (error) {
+    if (!isSymbolRefusal(error)) throw error;
+    const { assets } = await client.taxonomy();
+    const { known, unknown } = divideSymbols(names, assets, query.signatureType);
+    if (unknown.size === 0) throw error;
+    const prices = known.length === 0 ? [] : await pricesOf(known, true, read);
+    return { prices: [...prices, ...[...unknown].map(([name, reason]) => unknownAsset(name, reason))] };
+  }
+}
+
+/** Tells whether the service refused a symbol: an unknown one (400) or one that the token does not cover (403). */
+function isSymbolRefusal(error: unknown): boolean {
+  return error instanceof RefusedError && (error.status === 400 || error.status === 403);
+}
+
+/** Reads prices. When one of them fails its check, each is read alone, so that the others are not lost. */
+async function pricesOf(
+  names: readonly string[],
+  isNewest: boolean,
+  read: (symbols: readonly string[]) => Promise<Readonly<Record<string, AggregatePrice>>>,
+): Promise<readonly ToolAnswer[]> {
+  try {
+    const prices = await read(names);
+    return names.map((name) => {
+      const price = prices[name];
+      return price === undefined ? noPrice(name, isNewest) : shown(price, isNewest);
+    });
+  } catch (error) {
+    if (!(error instanceof UnverifiedError)) throw error;
+    if (names.length === 1) return [{ symbol: names[0]!, verdict: 'failed', reason: error.message }];
+    const alone: ToolAnswer[] = [];
+    for (const name of names) alone.push(...(await pricesOf([name], isNewest, read)));
+    return alone;
+  }
+}
+
+function unknownAsset(name: string, reason: string): ToolAnswer {
+  return { symbol: name, verdict: 'unknown asset', reason };
 }
 
 function noPrice(name: string, isNewest: boolean): ToolAnswer {
