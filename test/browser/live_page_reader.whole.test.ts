@@ -167,7 +167,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await page.goto(`${service.url}/#asset=BTCUSD&at=${signed[1]}T${signed[2]}Z`);
       await untilText(page, '#verdict', `signed at ${signed[1]} ${signed[2]}`.replace(/0+$/, ''));
       await untilText(page, '#price', '100.000');
-      await eventually(async () => /^100\.000 BTCUSD · 20/.test(await page.title()));
+      await eventually(async () => /^100\.000 BTCUSD · verified · 20\d\d-/.test(await page.title()));
       await untilText(page, '.proof', 'signed before the instant');
       await page.click('#verdict');
       await untilText(page, '.steps', 'Median 100');
@@ -177,6 +177,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       await page.click('#time [type=submit]');
       await untilText(page, '#verdict', 'before the signed prices that the service keeps: they begin at 20');
       t.equal(await page.textContent('#price'), '—');
+      t.match(await page.title(), /^BTCUSD · no price · 20/);
       t.equal(page.url(), `${service.url}/#asset=BTCUSD&resolution=1&at=${second}Z`);
       await page.click('#time-now');
       await untilText(page, '#price', '101.000');

@@ -114,7 +114,11 @@ export class AssetDetail {
     const text = problem ?? SEAL_TEXTS[this.#seal];
     this.#sealText = signedAtNs === undefined ? text : `${text}, signed at ${momentText(signedAtNs)}`;
     this.#drawPrice(price, 0);
-    document.title = titleText(asset.symbol, price, momentText(atNs));
+    document.title = titleText(
+      asset.symbol,
+      price,
+      `${pastState(this.#seal, problem)} · ${momentText(atNs)}`,
+    );
     byId('change').textContent = '';
     byId('market').hidden = true;
     byId('verdict').querySelector('span')!.textContent = this.#sealText;
@@ -191,4 +195,10 @@ export class AssetDetail {
       if (isChosen) button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     });
   }
+}
+
+/** Names the state of a past price in the title. Only a reader of the page sees the whole reason for a missing price. */
+function pastState(seal: Seal, problem: string | undefined): string {
+  if (seal !== 'waiting') return SEAL_TEXTS[seal];
+  return problem === undefined ? 'reading' : 'no price';
 }

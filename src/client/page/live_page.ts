@@ -5,7 +5,7 @@ import { BasePrices } from './base_prices.js';
 import { assetKey, type Board, searchAssets } from './board.js';
 import { copyButton } from './copy_button.js';
 import { CurrentNodes } from './current_nodes.js';
-import { byId } from './elements.js';
+import { byId, drawWithFrame } from './elements.js';
 import { assetAt, type PagePlace, readPlace } from './fragment.js';
 import { listenToKeys } from './key_bindings.js';
 import { LivePrices } from './live_prices.js';
@@ -69,7 +69,7 @@ export class LivePage {
         void this.#nodes.read();
         if (!isFirst) void this.#chart.reload();
       },
-      onChange: () => requestAnimationFrame(() => this.#draw()),
+      onChange: () => drawWithFrame(() => this.#draw()),
     });
     const { client, board, connection } = this.#prices;
     const nowMs = () => Date.now() - connection.aheadMs;
