@@ -18,7 +18,7 @@ const TRUST_ROWS: readonly (readonly string[])[] = [
     'A key that is replaced without warning',
     'no',
     'while one of them signs',
-    'no',
+    'as the keys',
     'while the threshold is reached',
   ],
   [

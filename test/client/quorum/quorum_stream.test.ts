@@ -66,30 +66,30 @@ test('operators with their own keys, taxonomies and IDs are matched by symbol', 
 });
 
 test('one of three that lies by 5 %, is old, repeats, or has a wrong clock never counts', async (t) => {
-  const { a, b, c, ticks } = await open(t);
-  const wrong: readonly [string, () => unknown, string, RegExp][] = [
-    ['a lie', () => c.send('BTCUSD', LIE), 'differs', /4\.94 % above the median/],
-    ['old', () => c.send('BTCUSD', LIE, Date.now() - 10_000), 'differs', /above the median/],
-    ['an hour behind', () => c.send('BTCUSD', HONEST, Date.now() - HOUR_MS), 'differs', /above/],
+  const wrong: readonly [string, (c: TestOperator) => unknown, string, RegExp][] = [
+    ['a lie', (c) => c.send('BTCUSD', LIE), 'differs', /4\.94 % above the median/],
+    ['old', (c) => c.send('BTCUSD', LIE, Date.now() - 10_000), 'old', /./],
+    ['an hour behind', (c) => c.send('BTCUSD', HONEST, Date.now() - HOUR_MS), 'old', /./],
     [
       'an hour ahead',
-      () => c.send('BTCUSD', HONEST, Date.now() + HOUR_MS),
+      (c) => c.send('BTCUSD', HONEST, Date.now() + HOUR_MS),
       'ahead',
       /\d ms after the wanted/,
     ],
   ];
   for (const [name, send, verdict, reason] of wrong) {
-    const before = ticks.length;
-    send();
+    // A client drops frames that are not newer than a frame of the same operator, so each case begins with new operators.
+    const { a, b, c, ticks } = await open(t);
+    send(c);
     // The stream of c has read its frame before both honest operators send theirs.
     await pause(20);
-    a.send('BTCUSD', HONEST + BigInt(before));
-    b.send('BTCUSD', NEAR + BigInt(before));
-    await eventually(() => ticks.at(-1)?.price === 100_050n + BigInt(before));
+    a.send('BTCUSD', HONEST);
+    b.send('BTCUSD', NEAR);
+    await eventually(() => ticks.at(-1)?.price === 100_050n);
     t.match(ticks.at(-1), { verdict: 'verified 2 of 3' }, name);
     t.match(ticks.at(-1)!.operators[2], { operator: 'c', verdict, reason }, name);
+    t.ok(ticks.every(({ price }) => price < 101_000n));
   }
-  t.ok(ticks.every(({ price }) => price < 101_000n));
 });
 
 test('a replay is a price only while it is young, and then none with its reason', async (t) => {
