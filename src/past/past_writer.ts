@@ -69,9 +69,8 @@ export class PastWriter {
   #lastPlace = { hour: 0, number: 0 };
   readonly #configured = new Set<string>();
   #loading: Promise<void> | undefined;
-  /** The entries that came before the logs of the last process were read. */
-  #early: { readonly asset: AssetName; readonly holding: Holding }[] | undefined;
-  #isOpen = false;
+  /** `open` before the logs of the last process were read, and `loaded` after it. */
+  #state: 'closed' | 'open' | 'loaded' = 'closed';
 
   constructor(options: PastOptions) {
     this.#options = options;
@@ -86,11 +85,13 @@ export class PastWriter {
     const { folder, signaturesNs } = this.#options;
     if (signaturesNs === 0n) return;
     mkdirSync(logsFolder(folder), { recursive: true, mode: 0o700 });
-    this.#early = [];
+    this.#state = 'open';
     for (const { asset, holding } of inForce) {
       const entry = this.#entryOf(asset, holding);
       this.#configured.add(assetKeyOf(asset));
-      if (entry !== undefined) this.#newest.set(assetKeyOf(asset), entry);
+      if (entry === undefined) continue;
+      this.#newest.set(assetKeyOf(asset), entry);
+      this.#inForce.set(assetKeyOf(asset), entry);
     }
   }
 
@@ -100,7 +101,7 @@ export class PastWriter {
    * @throws Error when the disk fails; a further call tries again
    */
   load(): Promise<void> {
-    if (this.#early === undefined) return Promise.resolve();
+    if (this.#state !== 'open') return Promise.resolve();
     this.#loading ??= this.#load().finally(() => {
       this.#loading = undefined;
     });
@@ -111,24 +112,23 @@ export class PastWriter {
     const { folder, logger } = this.#options;
     const { chunks, newest, lastPlace } = await readLastLogs(folder, logger);
     for (const [assetKey, entry] of newest) {
-      const known = this.#newest.get(assetKey);
-      if (known === undefined || isAfter(entry, known)) this.#newest.set(assetKey, entry);
+      keepNewest(this.#newest, assetKey, entry);
+      // An asset that was removed while no process ran has no end, and every hour would carry its last entry.
+      if (this.#configured.has(assetKey)) keepNewest(this.#inForce, assetKey, entry);
     }
+    // The last process may have written entries that the store did not commit, and that were added again since.
+    this.#pending = this.#pending.filter(({ name, entry }) => {
+      const logged = newest.get(assetKeyOf(name));
+      return logged === undefined || isAfter(entry, logged);
+    });
     this.#complete = chunks;
     this.#lastPlace = lastPlace;
-    // An asset that was removed while no process ran has no end, and every hour would carry its last entry.
-    for (const [assetKey, entry] of this.#newest)
-      if (this.#configured.has(assetKey)) this.#inForce.set(assetKey, entry);
-    this.#isOpen = true;
-    const early = this.#early ?? [];
-    this.#early = undefined;
-    for (const { asset, holding } of early) this.append(asset, holding);
+    this.#state = 'loaded';
   }
 
   /** Adds the next entry of an asset. A repeated entry changes nothing. */
   append(asset: AssetName, holding: Holding): void {
-    this.#early?.push({ asset, holding });
-    if (!this.#isOpen) return;
+    if (this.#state === 'closed') return;
     const entry = this.#entryOf(asset, holding);
     if (entry === undefined) return;
     const assetKey = assetKeyOf(asset);
@@ -154,9 +154,9 @@ export class PastWriter {
    */
   async write(): Promise<void> {
     // A commit without aggregates, such as the first commit of a start, need not wait.
-    if (this.#early?.length === 0) return;
+    if (this.#state === 'open' && this.#pending.length === 0) return;
     await this.load();
-    if (!this.#isOpen) return;
+    if (this.#state === 'closed') return;
     const pending = this.#pending;
     this.#pending = [];
     let turnEndMs = performance.now() + TURN_MS;
@@ -185,7 +185,7 @@ export class PastWriter {
    * this is done.
    */
   committed(): Promise<void> {
-    if (!this.#isOpen) return Promise.resolve();
+    if (this.#state !== 'loaded') return Promise.resolve();
     this.#sealing ??= this.#seal().finally(() => {
       this.#sealing = undefined;
     });
@@ -199,8 +199,7 @@ export class PastWriter {
   /** Ends all writing. The log of the running chunk stays, and the next process writes the log into the file of its hour. */
   async close(): Promise<void> {
     await this.#loading?.catch(() => {});
-    this.#early = undefined;
-    this.#isOpen = false;
+    this.#state = 'closed';
     await this.#sealing;
     await this.#log?.close();
     this.#log = undefined;
@@ -252,7 +251,7 @@ export class PastWriter {
 
   async #seal(): Promise<void> {
     try {
-      while (this.#complete.length > 0 && this.#isOpen) {
+      while (this.#complete.length > 0 && this.#state === 'loaded') {
         const chunk = this.#complete[0]!;
         // The log of the chunk may not have its last frame yet.
         if (this.#unwritten.some((one) => one.chunk === chunk)) return;
@@ -276,4 +275,9 @@ export class PastWriter {
     if (proofsNs > 0n) await appendChunk(folder, chunk, 'inputs');
     await appendChunk(folder, chunk, 'signatures');
   }
+}
+
+function keepNewest(entries: Map<string, KeptEntry>, assetKey: string, entry: KeptEntry): void {
+  const known = entries.get(assetKey);
+  if (known === undefined || isAfter(entry, known)) entries.set(assetKey, entry);
 }
