@@ -93,7 +93,7 @@ function edgesOptionsOf(
     at: port.at,
     node: config.cluster?.node ?? SOLO_NODE,
     simulation,
-    threads: { loaded, loadThread: () => loadThread(env[UWS_SHA256_VARIABLE]) },
+    threads: { loaded, loadThread: () => loadThread(env[UWS_SHA256_VARIABLE], usesStark(config)) },
     parts: { webSockets, clock, pool, counters, store, source },
     hooks: { receiver: making, onDue: making.onDue, logger },
   };

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { usesStark } from '../config/stark_use.js';
 import { loadThread } from '../edge/threads/loaded_thread.js';
 import { planThreads } from '../edge/threads/thread_plan.js';
 import { StartingPort } from '../server/uws/early_listener.js';
@@ -15,7 +16,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const port = await StartingPort.claim(webSockets, config.listen, takeOver);
   const threads = planThreads(config.listen.threads, availableParallelism());
   const ofEdges = threads.listen === 1 ? 0 : threads.listen;
-  const loaded = Array.from({ length: ofEdges }, () => loadThread(allowedSha256));
+  const loaded = Array.from({ length: ofEdges }, () => loadThread(allowedSha256, usesStark(config)));
   try {
     return await openService({ port, webSockets, threads, loaded }, options);
   } catch (error) {

@@ -108,7 +108,7 @@ export async function startEdges(
   const faults: FaultChannel = { channel: channel.name, due };
   setEnvironmentData(FAULTS, faults as unknown as Parameters<typeof setEnvironmentData>[1]);
   const listen = at ?? config.listen;
-  const load = () => loadThread(undefined, FAULTY_THREAD);
+  const load = () => loadThread(undefined, false, FAULTY_THREAD);
   const sharedClock = new SharedClock(clock);
   const nodes = { self: 0, nodes: [], signers: [] };
   const access = createSharedAccess(THREADS + 1);

@@ -39,7 +39,7 @@ type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
 // The main program of a thread with one edge. The main thread sends prices to the edge. The edge requests data from the main thread that
 // only the main thread has.
 
-const { liveness, allowedSha256 } = workerData as ThreadData;
+const { liveness, allowedSha256, fillsStark } = workerData as ThreadData;
 const port = parentPort!;
 let edge: Edge | undefined;
 /** True when the thread opens nothing and ignores all commands. */
@@ -52,6 +52,7 @@ signal.start();
 const webSockets = loadWebSockets(allowedSha256);
 const jobs = createCryptoJobs();
 const asks = new PendingReplies();
+if (fillsStark) await fillStarkTables(setImmediate);
 /** The commands that arrived before the edge existed. */
 const early: Order[] = [];
 const start = await new Promise<ThreadStart>((resolve) => {

@@ -33,6 +33,8 @@ export interface ThreadData {
   readonly liveness: SharedArrayBuffer;
   /** The allowed hash for {@link loadWebSockets}. */
   readonly allowedSha256: string | undefined;
+  /** True if the thread fills the tables for Stark prices while it loads, so that its start does not wait for them. */
+  readonly fillsStark: boolean;
 }
 
 /**
