@@ -14,6 +14,10 @@ export interface FrameCounts {
 
 /** The number of frames, one for each time, that are kept for comparison. */
 const KEPT_FRAMES = 16;
+/** The number of kept frames whose bytes are compared. With several serving threads, their frames alternate. */
+const COMPARED_FRAMES = 4;
+/** The time after which a connection without frames counts as behind the others. */
+const SILENT_NS = 1_000_000_000n;
 /** The low bits of a time that name the node and the thread, in microseconds. */
 const TIME_GRAIN_MICROS = 4;
 
@@ -35,6 +39,8 @@ export class FrameAccount {
   readonly #known: KnownFrame[] = [];
   /** The last tick of each connection. */
   readonly #lastTicks: (number | undefined)[] = [];
+  /** The newest tick of all connections. */
+  #newestTick: number | undefined;
   #counts = noFrames();
   /** The smallest difference between this machine's clock and the times of frames, if the service's clock is another one. */
   #offsetMicros: number | undefined;
@@ -42,17 +48,18 @@ export class FrameAccount {
   /**
    * @param intervalMs the interval of the channel; 0 for `real_time`, which has no gaps
    * @param isSameClock true if the service runs on this machine
+   * @param connections the number of connections, so that a connection without any frame has gaps too
    */
   constructor(
     intervalMs: number,
     readonly isSameClock: boolean,
+    readonly connections: number,
   ) {
     this.#intervalNs = BigInt(intervalMs) * NS_PER_MS;
   }
 
   receive(frame: Buffer, connection: number): void {
-    const newest = this.#known[0];
-    const known = newest?.bytes.equals(frame) ? newest : this.#learn(frame);
+    const known = this.#sameAs(frame) ?? this.#learn(frame);
     if (known === undefined) return;
     this.#counts.frames++;
     this.#counts.bytes += frame.length;
@@ -62,9 +69,15 @@ export class FrameAccount {
 
   /** Returns the counts since the last call. */
   take(): FrameCounts {
+    this.#countSilent();
     const counts = this.#counts;
     this.#counts = noFrames();
     return counts;
+  }
+
+  #sameAs(frame: Buffer): KnownFrame | undefined {
+    for (let i = 0; i < COMPARED_FRAMES; i++) if (this.#known[i]?.bytes.equals(frame)) return this.#known[i];
+    return undefined;
   }
 
   #learn(frame: Buffer): KnownFrame | undefined {
@@ -94,7 +107,21 @@ export class FrameAccount {
   #countGap(tick: number, connection: number): void {
     const last = this.#lastTicks[connection];
     this.#lastTicks[connection] = tick;
+    if (this.#newestTick === undefined || tick > this.#newestTick) this.#newestTick = tick;
     if (last !== undefined && tick > last + 1) this.#counts.gaps += tick - last - 1;
+  }
+
+  /** Counts the ticks that silent connections miss, up to the newest tick. A connection without any frame misses the ticks from now on. */
+  #countSilent(): void {
+    const newest = this.#newestTick;
+    if (newest === undefined || this.#intervalNs === 0n) return;
+    const silentTicks = Number(SILENT_NS / this.#intervalNs) + 1;
+    for (let connection = 0; connection < this.connections; connection++) {
+      const last = this.#lastTicks[connection];
+      if (last !== undefined && newest - last <= silentTicks) continue;
+      if (last !== undefined) this.#counts.gaps += newest - last;
+      this.#lastTicks[connection] = newest;
+    }
   }
 
   #delayMicros(madeMicros: number): number {

@@ -9,26 +9,36 @@ const MAIN = fileURLToPath(new URL('./job_main.js', import.meta.url));
 export class JobProcess {
   readonly #child: ChildProcess;
   readonly #ready: Promise<void>;
+  readonly #failed: Promise<never>;
 
   /** @param onReport receives the counts of each second */
   constructor(job: LoadJob, onReport: (report: JobReport) => void) {
     const child = fork(MAIN);
     this.#child = child;
-    this.#ready = new Promise((resolve, reject) => {
+    let onReady = () => {};
+    this.#failed = new Promise((_, reject) => {
       child.on('message', (message: FromJob) => {
-        if (message.is === 'ready') resolve();
+        if (message.is === 'ready') onReady();
         else if (message.is === 'report') onReport(message.report);
         else reject(new Error(message.reason));
       });
       child.once('exit', () => reject(new Error('a process of the load has ended')));
     });
-    this.#ready.catch(() => {});
+    this.#failed.catch(() => {});
+    this.#ready = new Promise((resolve) => {
+      onReady = resolve;
+    });
     child.send(job);
   }
 
-  /** Resolves when all connections are open. @throws Error of one sentence */
+  /** Resolves when all connections are open. @throws Error whose message is one sentence */
   ready(): Promise<void> {
-    return this.#ready;
+    return Promise.race([this.#ready, this.#failed]);
+  }
+
+  /** Never resolves. @throws Error whose message is one sentence, when the process fails or ends */
+  failed(): Promise<never> {
+    return this.#failed;
   }
 
   async stop(): Promise<void> {

@@ -44,10 +44,12 @@ export interface JobReport extends FrameCounts {
   readonly closed: number;
   /** Sent updates or requests. */
   readonly sent: number;
-  /** Updates whose price a reader received, or requests with status 200. */
+  /** Updates whose price, or a later price of the same asset, a reader received; or requests with status 200. */
   readonly done: number;
   /** Refused updates, and answers with another status. */
   readonly refused: number;
+  /** Updates that no reader received within 10 s. */
+  readonly lost: number;
   /** The delays of frames, own updates or answers, from {@link Delays.take}. */
   readonly delays: string;
   /** The CPU time of the process since its last report. */

@@ -42,6 +42,9 @@ export interface LoadAmounts {
   readonly publish: number;
 }
 
+/** The number of updates a second from which another process publishes a part of the assets. */
+const UPDATES_OF_PROCESS = 2_000;
+
 /** Collects the reports of a period. */
 class Period {
   readonly #counts = new Map<LoadKind, Omit<JobReport, 'delays'>>();
@@ -82,6 +85,7 @@ const NOTHING: Omit<JobReport, 'delays'> = {
   sent: 0,
   done: 0,
   refused: 0,
+  lost: 0,
   cpuSeconds: 0,
   seconds: 0,
 };
@@ -89,7 +93,7 @@ const NOTHING: Omit<JobReport, 'delays'> = {
 /**
  * Loads the service and measures.
  * @param onSecond receives the figures of each second
- * @throws Error of one sentence when a connection cannot be opened
+ * @throws Error whose message is one sentence when a connection cannot be opened
  */
 export async function runLoad(
   options: LoadOptions,
@@ -111,14 +115,16 @@ export async function runLoad(
   const seconds: LoadFigures[] = [];
   try {
     await Promise.all(processes.map((one) => one.ready()));
-    await pause(options.warmUpMs);
+    const failed = processes.map((one) => one.failed());
+    const pauseFor = (ms: number) => Promise.race([pause(ms), ...failed]);
+    await pauseFor(options.warmUpMs);
     isMeasuring = true;
     const startMs = performance.now();
     const start = await readServerUsage(options.admin);
     let last = start;
     const periods = Math.max(1, Math.round(options.forMs / 1_000));
     for (let i = 0; i < periods; i++) {
-      await pause(options.forMs / periods);
+      await pauseFor(options.forMs / periods);
       const usage = await readServerUsage(options.admin);
       const figures = figuresOf(period, startMs, usage?.since(last));
       last = usage;
@@ -153,7 +159,12 @@ async function jobsOf(options: LoadOptions, { readers, publish }: LoadAmounts): 
     intervalMs: (CHANNEL_INTERVALS_MS as Readonly<Record<string, number | undefined>>)[channel] ?? 0,
     assetIds: assets.map(({ id }) => id),
   }));
-  if (publish > 0) jobs.push({ kind: 'publisher', target, key, oracleId, assets, updatesPerSecond: publish });
+  const publishers = Math.min(processes, assets.length, Math.ceil(publish / UPDATES_OF_PROCESS));
+  for (let i = 0; i < publishers; i++) {
+    const own = assets.filter((_, asset) => asset % publishers === i);
+    const updatesPerSecond = publish / publishers;
+    jobs.push({ kind: 'publisher', target, key, oracleId, assets: own, updatesPerSecond });
+  }
   const path = `${REST_PATHS.latest}?assets=${assets.map(({ symbol }) => encodeURIComponent(symbol)).join()}`;
   if (rest > 0) jobs.push({ kind: 'requests', target, path, requestsPerSecond: rest });
   return jobs;

@@ -79,14 +79,14 @@ const DEFAULTS = {
   processes: '2',
   'connect-rate': '500',
 } as const;
-/** Largest numbers, which keep a mistyped option from exhausting this machine. */
+/** The upper limits of the options. With these limits, a mistyped option cannot exhaust this machine. */
 const READERS_MAX = 100_000;
 const RATE_MAX = 1_000_000;
 const PROCESSES_MAX = 64;
 const ASSETS_MAX = 10_000;
 const GAPS_MAX = Number.MAX_SAFE_INTEGER;
 
-/** @throws Error of one sentence that names the option */
+/** @throws Error whose message is one sentence and names the option */
 export function parseLoadOptions(args: readonly string[]): LoadOptions {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });
   const text = (name: keyof typeof DEFAULTS) => values[name] ?? DEFAULTS[name];

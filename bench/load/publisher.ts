@@ -15,10 +15,16 @@ const PRICE = 100n * 10n ** 18n;
 /** The longest time for which an update waits for its frame. */
 const WAIT_MICROS_MAX = 10_000_000;
 
+/** An update with its intended moment in microseconds. */
+interface WaitingUpdate {
+  readonly price: string;
+  readonly intended: number;
+}
+
 /**
  * Sends updates at a constant rate, also while the service is slow. A delay is the time from the intended moment of an update until this
- * process reads a frame with its price, so a slow service cannot hide its delay by slowing the publisher down. A frame proves only the
- * newest price of an asset; older updates of that asset count as replaced.
+ * process reads a frame with its price or with a later price of the asset. So a slow service cannot hide its delay by slowing the
+ * publisher down, or by leaving out prices.
  */
 export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
   const { target, assets, updatesPerSecond } = job;
@@ -28,8 +34,19 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
     oracleId: job.oracleId,
   });
   const delays = new Delays();
-  const waiting = new Map<string, number>();
-  const counts = { frames: 0, bytes: 0, gaps: 0, different: 0, closed: 0, sent: 0, done: 0, refused: 0 };
+  /** The updates of each asset that no frame has shown yet, in order. */
+  const waiting = new Map(assets.map(({ id }) => [String(id), [] as WaitingUpdate[]]));
+  const counts = {
+    frames: 0,
+    bytes: 0,
+    gaps: 0,
+    different: 0,
+    closed: 0,
+    sent: 0,
+    done: 0,
+    refused: 0,
+    lost: 0,
+  };
   let taken = { ...counts };
   const onClose = () => {
     counts.closed++;
@@ -40,12 +57,13 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
     path: `${STREAM_PATH}?channel=real_time`,
     onFrame(payload) {
       const micros = nowMicros();
-      for (const [, price] of payload.toString('latin1').matchAll(/"v":"(\d+)"/g)) {
-        const intended = waiting.get(price!);
-        if (intended === undefined) continue;
-        waiting.delete(price!);
-        counts.done++;
-        delays.recordMicros(micros - intended);
+      for (const [, id, price] of payload.toString('latin1').matchAll(/"id":(\d+),"v":"(\d+)"/g)) {
+        const updates = waiting.get(id!) ?? [];
+        const shown = updates.findIndex((update) => update.price === price);
+        for (const { intended } of updates.splice(0, shown + 1)) {
+          counts.done++;
+          delays.recordMicros(micros - intended);
+        }
       }
     },
     onClose,
@@ -66,17 +84,19 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
     const micros = nowMicros();
     const due = Math.floor(((micros - startMicros) / 1e6) * updatesPerSecond);
     for (; made < due; made++) {
-      const { symbol } = assets[made % assets.length]!;
+      const { id, symbol } = assets[made % assets.length]!;
       const intended = startMicros + (made / updatesPerSecond) * 1e6;
       const price = (PRICE + BigInt(made)) as Price;
       const timestampNs = (BigInt(Math.floor(micros)) * 1_000n) as TimeNs;
-      waiting.set(String(price), intended);
+      waiting.get(String(id))!.push({ price: String(price), intended });
       publisher.write(clientFrame(publishMessage('load', [signer.sign({ symbol, price, timestampNs })])));
       counts.sent++;
     }
-    for (const [price, intended] of waiting) {
-      if (micros - intended < WAIT_MICROS_MAX) break;
-      waiting.delete(price);
+    for (const updates of waiting.values()) {
+      while (updates.length > 0 && micros - updates[0]!.intended > WAIT_MICROS_MAX) {
+        updates.shift();
+        counts.lost++;
+      }
     }
   }, STEP_MS);
   return {

@@ -9,7 +9,7 @@ const CONNECT_STEP_MS = 20;
 /** Connects and subscribes at a bounded rate. Resolves when all connections have subscribed. */
 export async function openReaders(job: ReadersJob): Promise<RunningJob> {
   const { target, connections, connectionsPerSecond, query, intervalMs, assetIds } = job;
-  const account = new FrameAccount(intervalMs, target.isSameClock);
+  const account = new FrameAccount(intervalMs, target.isSameClock, connections);
   const subscribe = clientFrame(JSON.stringify({ type: 'subscribe', assets: assetIds }));
   let closed = 0;
   const startMs = performance.now();
@@ -44,6 +44,7 @@ export async function openReaders(job: ReadersJob): Promise<RunningJob> {
         sent: 0,
         done: 0,
         refused: 0,
+        lost: 0,
         delays: account.delays.take(),
       };
     },

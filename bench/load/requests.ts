@@ -41,7 +41,7 @@ export async function openRequests({ target, path, requestsPerSecond }: Requests
   }, STEP_MS);
   return {
     take() {
-      const report = { frames: 0, bytes: 0, gaps: 0, different: 0, closed: 0, sent, done, refused };
+      const report = { frames: 0, bytes: 0, gaps: 0, different: 0, closed: 0, sent, done, refused, lost: 0 };
       sent = 0;
       done = 0;
       refused = 0;

@@ -22,7 +22,7 @@ export function targetOf({ url, token }: LoadOptions): Target {
   return { address, token, isSameClock: THIS_MACHINE.test(url.hostname) };
 }
 
-/** Reads the first assets of the taxonomy that have EVM signatures. @throws Error of one sentence */
+/** Reads the first assets of the taxonomy that have EVM signatures. @throws Error whose message is one sentence */
 export async function readAssets({ url, token, assets }: LoadOptions): Promise<readonly TargetAsset[]> {
   const address = new URL(TAXONOMY_PATH, url.href.replace(/^ws/, 'http'));
   let text: string;

@@ -15,6 +15,12 @@ export function brokenBounds({ total }: LoadResult, bounds: LoadBounds): string[
   checkMs('p99 of REST answers', requests.p99Ms, bounds.restP99Ms);
   if (bounds.gaps !== undefined && readers.gaps > bounds.gaps)
     broken.push(`gaps: ${readers.gaps}, at most ${bounds.gaps}`);
+  if (readers.frames === 0) broken.push('no reader received a frame');
+  if (publisher.refused > 0)
+    broken.push(`updates that the service refused: ${publisher.refused} of ${publisher.sent}`);
+  if (publisher.lost > 0)
+    broken.push(`updates that no frame showed within 10 s: ${publisher.lost} of ${publisher.sent}`);
+  if (requests.refused > 0) broken.push(`requests that failed: ${requests.refused} of ${requests.sent}`);
   if (readers.different > 0)
     broken.push(`frames that differ from frames of the same time: ${readers.different}`);
   if (readers.closed + publisher.closed > 0)

@@ -16,7 +16,7 @@ import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { requestFor } from '../workloads/requests.js';
 import { type StoredPast, storePast } from '../workloads/signed_past.js';
 
-/** The number of publishers. The design load of the past is 400 aggregates a second with 4 publishers. */
+/** The number of publishers. The store of the past is designed for 400 aggregates a second with 4 publishers. */
 const PUBLISHERS = 4;
 const STEP_NS = 500_000_000n;
 const ASSETS: Readonly<Record<Scale, number>> = { full: 200, smoke: 10 };

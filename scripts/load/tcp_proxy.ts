@@ -26,7 +26,7 @@ export class TcpProxy {
     return (this.#server.address() as { readonly port: number }).port;
   }
 
-  /** The number of present connections through the proxy. */
+  /** The number of open connections through the proxy. */
   get connections(): number {
     return this.#pairs.size;
   }

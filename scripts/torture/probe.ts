@@ -41,14 +41,24 @@ function answerQuestions(): void {
 function exitWhenAsked(): void {
   const exits = getEnvironmentData(EXITS) as Int32Array;
   const curve = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
-  const { ecdsaRecover } = curve;
-  const exiting: typeof ecdsaRecover = (...args) => {
+  const { ecdsaRecover, ecdsaSign } = curve;
+  const exitIfDue = () => {
     const due = Atomics.load(exits, DUE);
     if (due > 0 && Atomics.compareExchange(exits, DUE, due, due - 1) === due) {
       Atomics.add(exits, DONE, 1);
       process.exit(1);
     }
-    return ecdsaRecover(...args);
   };
-  Object.assign(curve, { ecdsaRecover: exiting });
+  // A thread that has tables of all publishers verifies without this package, but still signs with it.
+  const exiting: Partial<typeof curve> = {
+    ecdsaRecover(...args) {
+      exitIfDue();
+      return ecdsaRecover(...args);
+    },
+    ecdsaSign(...args) {
+      exitIfDue();
+      return ecdsaSign(...args);
+    },
+  };
+  Object.assign(curve, exiting);
 }

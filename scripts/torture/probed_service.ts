@@ -4,7 +4,7 @@ import { type ServerProcess, startService } from '../load/server_process.js';
 export interface ProbeAnswers {
   /** The bytes in the main thread's heap and external memory, after a garbage collection. */
   readonly heap: number;
-  /** Makes the next crypto thread exit that receives signatures to verify. The answer is the number of exits so far. */
+  /** Makes the next crypto thread exit that verifies or makes a signature. The answer is the number of exits so far. */
   readonly killThread: number;
   /** The number of threads that have exited because of `killThread`. */
   readonly exits: number;

@@ -24,7 +24,7 @@ export interface SignedMessage {
 export interface PriceLineOptions {
   /** True when prices are integers times 10^18, false when prices are decimal numbers. */
   readonly scaled: boolean;
-  /** The label of a signed price that has no oracle of its own. */
+  /** The label of a signed price without an oracle ID. */
   readonly oracleId: string;
   readonly clock: Clock;
 }

@@ -70,10 +70,7 @@ async function replay(
   const replayed = new Replay(plan, (line) => out.write(line));
   let lastNs: bigint | undefined;
   let unread = 0;
-  for await (const line of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const line of wholeLines(file)) {
     if (stop.signal.aborted) break;
     const atNs = replayed.take(line);
     if (atNs === undefined) unread++;
@@ -88,6 +85,20 @@ async function replay(
     `sources: ${same} decisions are the same, ${different} differ, ${additional} are additional, ${unread} lines cannot be read\n`,
   );
   return different === 0 && additional === 0 && unread === 0;
+}
+
+/** Reads the lines of a file. Leaves out a last line without its end, because a killed process may have written only a part of it. */
+async function* wholeLines(file: string): AsyncIterable<string> {
+  let begun: string | undefined;
+  let isEnded = true;
+  const input = createReadStream(file, 'utf8').on('data', (text) => {
+    isEnded = text.length === 0 ? isEnded : text.at(-1) === '\n';
+  });
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (begun !== undefined) yield begun;
+    begun = line;
+  }
+  if (begun !== undefined && isEnded) yield begun;
 }
 
 function parseSpeed(text: string): number {

@@ -197,7 +197,7 @@ async function readInput(input: string, stdin: NodeJS.ReadableStream): Promise<s
   return readNamed(input);
 }
 
-/** @throws Error of one sentence when the file cannot be read */
+/** @throws Error whose message is one sentence when the file cannot be read */
 function readNamed(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -104,7 +104,7 @@ interface ServedCatalogue {
   readonly markets: MarketStatuses;
 }
 
-/** Opens an edge. Resolves when the marks of its times are on disk, or when their writes failed. */
+/** Opens an edge. Resolves when the marks of the stream times are on disk, or when the write of a mark has failed. */
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { settings, at, place, simulation } = options;
   const { webSockets, access, clock, marks, store, pool, counters } = options.parts;

@@ -46,7 +46,7 @@ export class SharedBudget implements Budget {
   readonly #burstNs: bigint;
   readonly #onRefusal: () => void;
 
-  /** @param place the index of the budget's word in `words`; a word of 0 means a whole burst */
+  /** @param place the index of the budget's word in `words`; 0 means that the whole burst is available */
   constructor(words: BigInt64Array, place: number, { perSecond, burst }: BudgetRate, onRefusal: () => void) {
     this.#words = words;
     this.#place = place;

@@ -30,7 +30,7 @@ const ENDED_MAX = 1_000;
 /**
  * Ends the log of a data folder, keeps its files beside it, and begins one under another origin. No process may use the folder.
  * @param isTold true: also ends a healthy log
- * @throws Error of one sentence; nothing is changed then
+ * @throws Error whose message is one sentence; nothing is changed then
  */
 export async function beginNewOrigin(dataFolder: string, origin: string, isTold: boolean): Promise<EndedLog> {
   const [publicFolder, stateFolder] = [publicFolderOf(dataFolder), stateFolderOf(dataFolder)];

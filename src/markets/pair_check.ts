@@ -2,7 +2,7 @@ import type { Market } from '../sources/adapters/market.js';
 import { nearPairs } from '../sources/near_pairs.js';
 import { fetchText } from './bounded_fetch.js';
 
-/** The largest list of pairs; the longest known list has 3 MB. */
+/** The maximum size of a list of pairs. The largest known list is 3 MB. */
 const LIST_BYTES_MAX = 32 * 1024 ** 2;
 
 /** The functions that find the pairs that trade at a source. */

@@ -17,7 +17,7 @@ const PAUSE_MS = 1_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
 /**
- * Requests the best prices of silent pairs over REST. The asker sends one request a second, and at most one request for each pair at a
+ * A poller of the best prices of silent pairs over REST. The poller sends one request a second, and at most one request for each pair at a
  * time.
  */
 export class TopAsker {

@@ -37,7 +37,7 @@ export interface PublicLogState {
 }
 
 export interface AnnouncedState {
-  /** The number of keys with which this process signs now, without permission of the newest announcement. */
+  /** The number of keys with which this process signs now, although the newest announcement does not allow them. */
   readonly unannouncedKeys: number;
   /** The UNIX second at which the newest announcement expires. */
   readonly expiresAtSeconds: number;

@@ -38,7 +38,7 @@ export class BlockWriter {
   readonly signatures = new PackedWriter();
   readonly inputs = new PackedWriter();
   entries = 0;
-  /** The earliest and the latest time of an entry. */
+  /** The times of the earliest and the latest entry. */
   minNs = 0n;
   maxNs = 0n;
   readonly #facts: TextList;

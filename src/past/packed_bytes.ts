@@ -7,7 +7,7 @@ export class PackedWriter {
     return this.#length;
   }
 
-  /** Returns a copy of the written bytes and becomes empty. */
+  /** Returns a copy of the written bytes, and clears the writer. */
   take(): Buffer {
     const copy = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;

@@ -61,7 +61,7 @@ export function decodeInput(bytes: Uint8Array): { input: PublisherPrice; byteLen
   return { input, byteLength };
 }
 
-/** Encodes a price as the 16 bytes of the records. */
+/** Encodes a price in the 16-byte form of records. */
 export function encodePrice(price: Price): Uint8Array {
   const bytes = Buffer.allocUnsafe(PRICE_BYTES);
   writePrice(price, bytes, 0);

@@ -36,7 +36,7 @@ interface MakingSideParts {
   readonly source: FeedSource;
 }
 
-/** Opens all parts of a service except its sockets. @throws Error of one sentence */
+/** Opens all parts of a service except its sockets. @throws Error whose message is one sentence */
 export async function openMakingSide(prepared: Prepared, options: ServiceOptions): Promise<MakingSide> {
   const { port, threads, loaded } = prepared;
   const { config, clock, logger, takeOver = false, onProgress } = options;
@@ -76,7 +76,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   }
 }
 
-/** Combines the writers of files that each commit of the store needs. */
+/** Combines the file writers that take part in each commit of the store. */
 function companions(past: PastWriter, publicLog: () => OpenLog | undefined): CommitCompanion {
   return {
     async write() {

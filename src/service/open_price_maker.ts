@@ -12,7 +12,7 @@ export interface OpenPriceMakerOptions extends Pick<ClusterNodeOptions, 'setting
   readonly natsCredentials: string | undefined;
 }
 
-/** Opens the maker that the configuration names: a single process, or a node of a cluster. @throws Error of one sentence */
+/** Opens the maker that the configuration names: a single process, or a node of a cluster. @throws Error whose message is one sentence */
 export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<PriceMaker> {
   const { settings, parts, hooks, natsCredentials } = options;
   const { cluster, storage } = settings.config;

@@ -6,6 +6,7 @@ const EDITS_MAX = 3;
 export function nearPairs(pair: string, list: readonly string[]): string[] {
   const [base, quote] = pair.split('/') as [string, string];
   return list
+    .filter((other) => Math.abs(other.length - pair.length) <= EDITS_MAX)
     .map((other) => ({ other, edits: other === `${quote}/${base}` ? 0 : editsBetween(pair, other) }))
     .filter(({ edits }) => edits <= EDITS_MAX)
     .sort((one, two) => one.edits - two.edits || (one.other < two.other ? -1 : 1))

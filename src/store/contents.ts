@@ -55,7 +55,7 @@ const TELL_RECORDS = 1_000;
 /**
  * Reads a whole data folder and checks all records, even while a service uses the folder. lmdb lets other processes read, and keeps the
  * state that they read.
- * @throws Error of one sentence when there is no data, or when the structure of the data is damaged
+ * @throws Error whose message is one sentence when there is no data, or when the structure of the data is damaged
  */
 export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
   const { folder, isInUse } = await openCheckedFolder(dir, onProgress);

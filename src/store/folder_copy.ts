@@ -17,7 +17,7 @@ const WATCH_MS = 200;
  * by the changes during the copy.
  * @param target the folder for the copy; a missing folder is made
  * @returns the contents of the copy
- * @throws Error of one sentence; the target then has no copy
+ * @throws Error whose message is one sentence; the target then has no copy
  */
 export async function backUp(
   source: string,

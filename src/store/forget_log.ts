@@ -7,7 +7,7 @@ import { openStore } from './store.js';
  * @throws Error as {@link openStore}
  */
 export async function forgetLog(dir: string, clock: Clock): Promise<void> {
-  // This retention keeps the candles of all assets, also of assets with a shorter configured retention.
+  // This retention keeps the candles of all assets, including assets with a shorter configured retention.
   const store = await openStore({ dir, assets: [], candleRetentionMs: Number.MAX_SAFE_INTEGER, clock });
   store.log.position = undefined;
   await store.close();

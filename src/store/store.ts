@@ -125,8 +125,8 @@ export interface StoreOptions extends FolderOptions {
 
 /**
  * Opens the data folder and everything in it.
- * @throws Error when another process has the folder, when its format has another version, or when a record that the start needs is
- * damaged
+ * @throws Error when another process uses the folder, when the folder has another format version, or when a record that is read at the
+ * start is damaged
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const folder = await openFolder(options);

@@ -51,7 +51,7 @@ export interface FrameContent {
 }
 
 /**
- * Encodes frames. Returns views of its own buffers, which the next call overwrites.
+ * Encodes frames. Returns views of internal buffers, which the next call overwrites.
  *
  * Measured times for 100 assets:
  * - 2 µs to concatenate the table's flat texts and write them once
@@ -159,7 +159,7 @@ export class FrameEncoder {
     return this.#lastBody;
   }
 
-  /** Returns a frame with qualities, in memory of its own: the lengths of qualities have no small limit. */
+  /** Returns a frame with qualities, in its own memory, because the lengths of qualities have no small limit. */
   #ratedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses: Uint8Array | undefined): Buffer {
     const elements = assets.map((asset) => {
       const text = unsignedElement(this.#table, asset, statuses?.[asset] ?? NO_SCHEDULE);

@@ -21,7 +21,7 @@ export interface WitnessListenerOptions {
 
 export interface WitnessListener {
   readonly port: number;
-  /** The numbers of requests that were refused before the read of a checkpoint, by status. */
+  /** The number of refused requests by status. Counts only refusals before the checkpoint was read. */
   readonly refusals: ReadonlyMap<number, number>;
   /** Ends when all open requests have their answers, or after {@link CLOSE_MS_MAX}. */
   close(): Promise<void>;

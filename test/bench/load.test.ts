@@ -47,7 +47,7 @@ test('the time of a frame', (t) => {
 });
 
 test('frames, gaps and differences are counted', (t) => {
-  const account = new FrameAccount(100, true);
+  const account = new FrameAccount(100, true, 2);
   const at = (tick: number, rest?: string) =>
     SIGNED(1_795_225_720_000_000_000n + BigInt(tick) * 100_000_000n, rest);
   for (const connection of [0, 1]) account.receive(at(0), connection);
@@ -59,8 +59,16 @@ test('frames, gaps and differences are counted', (t) => {
   t.match(account.take(), { frames: 7, gaps: 3, different: 1 });
   t.match(account.take(), { frames: 0, gaps: 0, different: 0 });
   t.equal(Delays.decode(account.delays.take()).count, 7);
+  // The second connection goes silent, and the third never receives a frame.
+  const silent = new FrameAccount(100, true, 3);
+  for (const connection of [0, 1]) silent.receive(at(5), connection);
+  silent.take();
+  for (let tick = 6; tick <= 30; tick++) silent.receive(at(tick), 0);
+  t.match(silent.take(), { frames: 25, gaps: 50 });
+  silent.receive(at(31), 1);
+  t.match(silent.take(), { frames: 1, gaps: 0 });
   t.equal(account.delays.count, 0);
-  const other = new FrameAccount(100, false);
+  const other = new FrameAccount(100, false, 1);
   other.receive(at(1), 0);
   t.ok(other.delays.maxMs! < 1, 'with another clock, delays count from the shortest');
   t.end();
@@ -89,6 +97,7 @@ test('each broken bound is a sentence', (t) => {
     sent: 1,
     done: 1,
     refused: 0,
+    lost: 0,
     cpuSeconds: 1,
     seconds: 1,
     p50Ms: 1,
@@ -99,6 +108,20 @@ test('each broken bound is a sentence', (t) => {
   const result = { total: { atSeconds: 1, kinds } } as unknown as LoadResult;
   const none = { p99Ms: undefined, ownP99Ms: undefined, restP99Ms: undefined, gaps: undefined };
   t.same(brokenBounds(result, none), []);
+  const failed = {
+    ...kinds,
+    publisher: { ...figures(3), refused: 1, lost: 2 },
+    requests: { ...figures(3), refused: 4 },
+  };
+  t.same(brokenBounds({ total: { atSeconds: 1, kinds: failed } } as unknown as LoadResult, none), [
+    'updates that the service refused: 1 of 1',
+    'updates that no frame showed within 10 s: 2 of 1',
+    'requests that failed: 4 of 1',
+  ]);
+  const nothing = { ...kinds, readers: { ...figures(7), frames: 0 } };
+  t.same(brokenBounds({ total: { atSeconds: 1, kinds: nothing } } as unknown as LoadResult, none), [
+    'no reader received a frame',
+  ]);
   t.same(brokenBounds(result, { p99Ms: 5, ownP99Ms: 3, restP99Ms: 4, gaps: 1 }), [
     'p99 of frames: 7 ms, at most 5 ms',
     'p99 of REST answers: nothing was measured',

@@ -28,7 +28,20 @@ async function runLoad(
   const folder = t.testdir({ token: TOKEN, key: '101'.padStart(64, '0') });
   const [json, page] = [join(folder, 'result.json'), join(folder, 'page.html')];
   const common = ['--url', url, '--token-file', join(folder, 'token'), '--readers', String(READERS)];
-  const options = ['--assets', '3', '--for', '2s', '--warm-up', '500ms', '--json', json, '--page', page];
+  const options = [
+    '--processes',
+    '1',
+    '--assets',
+    '3',
+    '--for',
+    '2s',
+    '--warm-up',
+    '500ms',
+    '--json',
+    json,
+    '--page',
+    page,
+  ];
   const child = spawn(process.execPath, [MAIN, ...common, ...options, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
@@ -50,36 +63,37 @@ async function runLoad(
   return { output, code, result: JSON.parse(read(json)), page: read(page) };
 }
 
-test('readers, a publisher and requests load a service, and the result says what they saw', async (t) => {
-  const service = await startTestService({ assets: ASSETS });
-  t.teardown(() => service.stop());
-  const load = [...PUBLISH, '--rest', '20'];
-  const more = [
-    '--admin',
-    service.adminUrl,
-    '--max-p99',
-    '60s',
-    '--max-own-p99',
-    '60s',
-    '--max-rest-p99',
-    '60s',
-  ];
-  const { output, code, result, page } = await runLoad(t, service.socketUrl, [...load, ...more]);
-  t.equal(code, 0, output);
-  const { kinds, server } = result!.total;
-  const { readers, publisher, requests } = kinds;
-  t.ok(readers!['frames']! > READERS, `${readers!['frames']} frames`);
-  t.same(
-    [readers!['different'], readers!['closed'], publisher!['refused'], requests!['refused']],
-    [0, 0, 0, 0],
-  );
-  t.ok(publisher!['done']! > 50, `${publisher!['done']} of ${publisher!['sent']} updates were seen`);
-  t.ok(requests!['done']! > 10, `${requests!['done']} answers`);
-  t.ok(readers!['p99Ms']! > 0 && publisher!['p99Ms']! > 0 && requests!['p99Ms']! > 0);
-  t.ok(server['cores']! > 0 && server['residentBytes']! > 1e6);
-  t.equal((page.match(/<svg /g) ?? []).length, 5, 'five charts');
-  t.match(page, 'All bounds hold');
-});
+for (const threads of [1, 2])
+  test(`readers, a publisher and requests load a service, and the result says what they saw, ${threads} threads`, async (t) => {
+    const service = await startTestService({ assets: ASSETS, listen: { port: 0, threads } });
+    t.teardown(() => service.stop());
+    const load = [...PUBLISH, '--rest', '20'];
+    const more = [
+      '--admin',
+      service.adminUrl,
+      '--max-p99',
+      '60s',
+      '--max-own-p99',
+      '60s',
+      '--max-rest-p99',
+      '60s',
+    ];
+    const { output, code, result, page } = await runLoad(t, service.socketUrl, [...load, ...more]);
+    t.equal(code, 0, output);
+    const { kinds, server } = result!.total;
+    const { readers, publisher, requests } = kinds;
+    t.ok(readers!['frames']! > READERS, `${readers!['frames']} frames`);
+    t.same(
+      [readers!['different'], readers!['closed'], publisher!['refused'], requests!['refused']],
+      [0, 0, 0, 0],
+    );
+    t.ok(publisher!['done']! > 50, `${publisher!['done']} of ${publisher!['sent']} updates were seen`);
+    t.ok(requests!['done']! > 10, `${requests!['done']} answers`);
+    t.ok(readers!['p99Ms']! > 0 && publisher!['p99Ms']! > 0 && requests!['p99Ms']! > 0);
+    t.ok(server['cores']! > 0 && server['residentBytes']! > 1e6);
+    t.equal((page.match(/<svg /g) ?? []).length, 5, 'five charts');
+    t.match(page, 'All bounds hold');
+  });
 
 test('a broken bound ends with status 1, over TLS too, and the search names the knee', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-load-'));

@@ -61,7 +61,7 @@ test('a row that is not there is named', async (t) => {
 });
 
 /**
- * Returns the reason to skip a test on other systems than Linux, because CPU time and memory of the servers are read from
+ * Returns the reason to skip a test on systems other than Linux, because CPU time and memory of the servers are read from
  * `/proc`.
  */
 function needsLinux(): string | false {

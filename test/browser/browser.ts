@@ -51,7 +51,7 @@ export async function launchBrowser(t: Test): Promise<Browser> {
     ],
   });
   t.teardown(() => browser.close());
-  // Playwright waits 30 s, and a machine with other work needs longer for a page.
+  // Playwright's default timeout is 30 s. A busy machine needs more time to load a page.
   browser.on('context', (context) => context.setDefaultTimeout(HANG_MS));
   return browser;
 }

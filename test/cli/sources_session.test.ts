@@ -17,7 +17,7 @@ const SECRET = 'hidden-key-of-a-vendor-0123456789abcdef';
 
 let files = 0;
 
-/** Writes a file of sources with two local exchanges, which both show 100. */
+/** Writes a sources file with two local exchanges. Both quote a middle price of 100. */
 async function market(
   t: Test,
   pair = 'BTC/USD',

@@ -132,7 +132,7 @@ function sourcesText(quotes: Sample['quotes']): string {
   }).replaceAll(/^(?:# \w+ )?process_.*\n/gm, '');
 }
 
-/** Calls a function so many times. */
+/** Calls a function `count` times. */
 function times(count: number, call: () => void): void {
   for (let i = 0; i < count; i++) call();
 }

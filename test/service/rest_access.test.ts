@@ -145,7 +145,7 @@ test('a request that announces a body is 400 and its connection closes', async (
       const raw = await RawHttp.open(service.port);
       raw.request(line, [AUTHORIZATION, ...announcement], '4\r\nGET \r\n0\r\n\r\n');
       const { status, body } = await raw.response();
-      // After two lengths the parser refuses the body with its own message, before our answer is sent.
+      // If a request has two `Content-Length` headers, the parser itself refuses the request before the service can answer.
       if (announcement.length === 1) t.equal(status, 400, `${line} ${announcement}`);
       else t.ok(status >= 400, `${line} ${announcement}`);
       if (announcement.length === 1) t.match(JSON.parse(body), { error: /body/ });

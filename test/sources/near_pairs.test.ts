@@ -9,3 +9,8 @@ test('near pairs, the nearest first', async (t) => {
   t.same(nearPairs('JPY/USD', LIST)[0], 'USD/JPY', 'the other way round');
   t.same(nearPairs('SHIBINU/KRW', LIST), []);
 });
+
+test('a name of a list that is much longer is not compared', async (t) => {
+  const long = 'A'.repeat(4_000_000);
+  t.same(nearPairs('BTC/UDS', [long, 'BTC/USD']), ['BTC/USD']);
+});

@@ -15,7 +15,7 @@ export function emptyFolder(t: Test): string {
   return dir;
 }
 
-/** Opens the first witness, which watches the log of `SigningLog`, with what its folder has. */
+/** Opens the first witness, which watches the log of `SigningLog`, with the state that is stored in `dir`. */
 export async function openWitness(dir: string, options: Partial<WitnessOptions> = {}): Promise<LogWitness> {
   const folder = options.folder ?? new WitnessFolder(dir);
   const { name, key } = WITNESSES[0]!;

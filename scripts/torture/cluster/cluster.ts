@@ -71,7 +71,7 @@ class ClusterTorture {
     );
   }
 
-  /** Measures the longest time for which clients wait for new data without a fault. */
+  /** Measures the longest wait of clients for new data while no fault is active. */
   async steady(ms: number): Promise<void> {
     await this.#settle(performance.now());
     const startMs = performance.now();

@@ -31,7 +31,7 @@ export interface ServerAddress {
 const ROUTE_PORT_AFTER = 2_000;
 const MONITOR_PORT_AFTER = 4_000;
 
-/** Writes the files of a cluster. @throws Error of one sentence when the folder exists, or a certificate cannot be made */
+/** Writes the files of a cluster. @throws Error whose message is one sentence when the folder exists, or a certificate cannot be made */
 export function writeClusterFiles(plan: ClusterPlan): void {
   const { dir, name, nodes, aggregators, servers, hasTls } = plan;
   if (existsSync(dir)) throw new Error(`${dir} exists: its keys may be in use, so nothing was written`);

@@ -38,7 +38,7 @@ const ANSWER_MS_MAX = 2_000;
 
 /**
  * Runs a cluster on this machine until the user stops it, and then removes its processes and files.
- * @throws Error of one sentence when the cluster does not start
+ * @throws Error whose message is one sentence when the cluster does not start
  */
 export async function runCluster(options: RunClusterOptions): Promise<void> {
   const runDir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));

@@ -69,7 +69,7 @@ export class AssetDetail {
     return this.#sealText;
   }
 
-  /** The state of the shown price, also of a past one. */
+  /** The state of the shown price, which may be a past price. */
   get seal(): Seal {
     return this.#seal;
   }

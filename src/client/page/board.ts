@@ -19,7 +19,7 @@ export interface Quote {
   readonly price: bigint;
   /** The time at which the service made the value's frame. */
   readonly timestampNs: bigint;
-  /** The time at which the service made the frame, by the steady clock of this computer; see {@link Board}. */
+  /** The time at which the service made the frame, converted to this computer's monotonic clock; see {@link Board}. */
   readonly madeMs: number;
   /** The market status; `undefined` for an asset without a schedule. */
   readonly marketStatus: MarketStatusName | undefined;
@@ -44,7 +44,7 @@ export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol'
 
 /**
  * The newest verified value of every asset. A frame that fails its checks removes all values. Ages are those of the client's
- * ticks, measured on by a steady clock, whose `nowMs` counts from any time: a wrong clock of this computer makes no value young
+ * ticks, measured on by a monotonic clock, whose `nowMs` counts from any time: a wrong clock of this computer makes no value young
  * or old, and a delayed frame is old.
  */
 export class Board {

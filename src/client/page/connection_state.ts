@@ -12,7 +12,7 @@ export interface ConnectionFacts {
   readonly isOnline: boolean;
   /** The reason of the last loss or failed attempt; `undefined` before the first loss. */
   readonly downReason: string | undefined;
-  /** The time at which the last frame arrived, by the steady clock. */
+  /** The time at which the last frame arrived, by the monotonic clock of this computer. */
   readonly lastFrameMs: number | undefined;
   /** True when the last frame failed its check. */
   readonly isFailing: boolean;

@@ -15,7 +15,10 @@ export interface ChartCandle {
 /** An interval without a price. The chart leaves its place empty. */
 export type ChartGap = Pick<ChartCandle, 'time'>;
 
-/** The most empty places for one gap, so that a closed market or a long loss leaves room for the candles around it. */
+/**
+ * The maximum number of empty places in one gap. A closed market or a long loss of connection then leaves room for the candles around
+ * the gap.
+ */
 const GAP_MAX = 24;
 
 /** A resolution in the page's choice. Day, week and month have two names each. */

@@ -87,7 +87,7 @@ export class PageLog {
     try {
       this.#served = readServedPolicy(await this.#get(REST_PATHS.signers));
     } catch {
-      // A service that hides its policy does not end an alarm.
+      // A failure stays, because a service must not clear it by hiding its policy.
       return state;
     }
     const isOther = this.#served !== undefined && this.#served.text !== before;

@@ -25,7 +25,7 @@ export function plainReason(reason: string): string {
   return reason;
 }
 
-/** Removes the address, which begins the message of the client's errors. */
+/** Removes the address at the start of the client's error messages. */
 function ownReason(error: Error): string {
   if (!(error instanceof RefusedError || error instanceof UnreachableError)) return error.message;
   return error.message.slice(error.url.length).replace(/^\S*: /, '');

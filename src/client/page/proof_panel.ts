@@ -160,7 +160,7 @@ export class ProofPanel {
     this.#options.root.replaceChildren(element('p', { class: 'problem' }, reason));
   }
 
-  /** Keeps the last proof below the reason why no newer proof comes. Without a proof, only the reason is shown. */
+  /** Shows the reason for the missing proof above the last proof. Without a last proof, shows only the reason. */
   #keepOrFail(reason: string): void {
     const { root } = this.#options;
     if (this.#age === undefined || this.#proven === undefined) {

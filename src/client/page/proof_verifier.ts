@@ -7,7 +7,7 @@ import { PROOF_WORKER_NAME, type Proof, type ProofRequest } from './proof.js';
 export class ProofVerifier {
   readonly #url: string;
   #worker: Worker | undefined;
-  /** The end of the last verification, also of a failed one. */
+  /** Resolves when the last verification ends, even if that verification fails. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** @param url the address of the worker's module */

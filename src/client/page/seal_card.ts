@@ -67,7 +67,7 @@ export function drawSealCard(root: HTMLElement, about: SealFacts): void {
   drawLogSteps(log, about.log);
 }
 
-/** Draws the way of a price into the public log, step by step. */
+/** Draws the steps by which a price came into the public log. */
 export function drawLogSteps(root: HTMLElement, log: LogView | undefined): void {
   const wasOpen = [...root.querySelectorAll('details')].map(({ open }) => open);
   const isFault = log?.kind === 'failed' || log?.kind === 'missing';

@@ -41,7 +41,7 @@ export class TimeTravel {
     return this.#atNs === undefined ? undefined : instantText(this.#atNs);
   }
 
-  /** Goes to the time of an address. @returns true if it is another time than before */
+  /** Goes to the time of an address. @returns true if the time has changed */
   goTo(at: string | undefined): boolean {
     const ns = at === undefined ? undefined : readInstant(at);
     if (at !== undefined && ns === undefined)

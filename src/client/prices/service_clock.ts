@@ -3,18 +3,18 @@ import type { Check } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 
 /**
- * The largest relative drift between this machine's steady clock and the service's clock. Cheap quartz drifts by a tenth of this share.
+ * The largest relative drift between this machine's monotonic clock and the service's clock. Cheap quartz drifts by a tenth of this share.
  */
 const DRIFT_SHARE_MAX = 0.0002;
 
 /**
  * The clock of a service, from the verified frames of one connection. The frame with the shortest delay gives the difference between
- * the service's clock and the steady clock of this machine. Therefore a wrong clock of this machine makes no price old, but a delay
+ * the service's clock and the monotonic clock of this machine. Therefore a wrong clock of this machine makes no price old, but a delay
  * makes a frame old.
  */
 export class ServiceClock {
   readonly #platform: Pick<Platform, 'nowMs' | 'steadyMs'>;
-  /** The lead of the steady clock over the service's clock, and the time of this measurement. */
+  /** The lead of the monotonic clock over the service's clock, and the time of this measurement. */
   #aheadMs = Number.POSITIVE_INFINITY;
   #atMs = 0;
 

@@ -107,7 +107,7 @@ export class Subscriber {
   }
 
   /**
-   * Adds asset IDs, and waits for a connection before that.
+   * Waits for a connection, and then adds asset IDs.
    * @param ignoreInvalid `true` adds the IDs that the service knows; `false`, the default, adds all IDs or none
    */
   subscribe(assets: readonly number[], ignoreInvalid = false): Promise<SubscriptionResult> {

@@ -23,8 +23,8 @@ export interface QuorumOptions {
   /** The largest difference of two prices that agree, in percent of the price closer to zero: 0 to 100. Default: 1. */
   readonly maxSpreadPercent?: number | undefined;
   /**
-   * The largest age of a price that counts, in milliseconds, and the largest difference of the times of two prices that agree. A time
-   * may also be this far ahead of this machine's clock. Default: 10,000.
+   * The maximum age of a price that counts, in milliseconds. The times of two prices that agree may also differ by at most this value, and
+   * a time may be this far ahead of this machine's clock. Default: 10,000.
    */
   readonly maxAgeMs?: number | undefined;
 }

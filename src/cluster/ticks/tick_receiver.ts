@@ -94,7 +94,7 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Notes that the log has begun an epoch. The receiver ignores messages of earlier leaders from now on. A tick may already have
+   * Records that the log has begun an epoch. The receiver ignores messages of earlier leaders from now on. A tick may already have
    * shown a later epoch. If the log has a different claim in the place of that epoch's claim, the servers have lost that epoch's
    * claim.
    * @param place the sequence in the log

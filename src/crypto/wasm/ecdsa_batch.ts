@@ -153,7 +153,7 @@ export class EcdsaBatch {
   }
 }
 
-/** Reduces a number of the field to 0 .. p - 1, with limbs below 2^29. */
+/** Reduces a field element to 0 .. p - 1, with limbs below 2^29. */
 function reduceFully(limbs: Int32Array, index: number): void {
   carry(limbs, index);
   const top = limbs[index + LIMBS - 1]! >> TOP_LIMB_BITS;

@@ -99,7 +99,7 @@ export class Secp256k1Arithmetic {
     raise(out, a, FIELD_INVERSION, this.module.multiply, this.module.square);
   }
 
-  /** Inverts a scalar. If the input is a times Montgomery’s factor, the result is 1 / a times the factor. */
+  /** Inverts a scalar in Montgomery form: the input `a·R` gives `a⁻¹·R`. */
   invertScalar(out: number, a: number): void {
     raise(out, a, SCALAR_INVERSION, this.module.multiplyScalar, this.module.squareScalar);
   }

@@ -49,7 +49,7 @@ export const NEGATIVE = 1;
 export const DOUBTFUL = 2;
 
 /**
- * The exports of the module. All arguments are counts, or addresses in the module's memory. Numbers of the field have the form
+ * The exports of the module. All arguments are counts, or addresses in the module's memory. Field elements have the form
  * that {@link reduceToField} writes. Scalars have the form that {@link reduceToScalar} writes.
  */
 export interface Secp256k1Module {

@@ -87,7 +87,7 @@ export class ConnectionRegistry {
     return this.#streams;
   }
 
-  /** Decides about an upgrade request. If the socket may open, the caller must call the returned function at once. */
+  /** Decides whether to accept an upgrade request. If the socket may open, the caller must call the returned function at once. */
   decide({ scope, loginType, accept }: Endpoint, request: RestRequest): UpgradeDecision {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };

@@ -204,7 +204,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
   else unread.end(res, body, response.payer ?? NO_PAYER);
 }
 
-/** The payer of answers that no rate has paid for. */
+/** The caller whose budget pays for answers that no rate limit counts. */
 const NO_PAYER = '';
 
 /** No Content, and Not Modified. */

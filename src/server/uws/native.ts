@@ -11,7 +11,7 @@ export type WebSocketLibrary = typeof uWS;
  * Loads uWebSockets.js after checking that its binary is the reviewed binary. The check is necessary, because a third party
  * republishes the binary, and because the binary runs with all rights of the process.
  * @param allowedSha256 the hash of another build that the operator trusts, such as the build of an official tag
- * @throws Error of one sentence when the platform has no build, the build has another hash, or the system cannot load it
+ * @throws Error whose message is one sentence when the platform has no build, the build has another hash, or the system cannot load it
  */
 export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibrary {
   const require = createRequire(import.meta.url);

@@ -70,7 +70,7 @@ export interface FolderOptions {
  * An acknowledgement is therefore durable, and after power loss the file is at its last commit. `eventTurnBatching` is also off,
  * because the journal makes the batches. lmdb's own batching leaves a promise that no code can catch. When the disk is full, the
  * rejection of this promise would end the process.
- * @throws Error of one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another process
+ * @throws Error whose message is one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another process
  * has the folder, the folder has another format version, or the folder is damaged
  */
 export async function openFolder(options: FolderOptions): Promise<Folder> {

@@ -45,7 +45,7 @@ export type Outcome =
   /** The first four bytes of the error with which the call reverted, in hex. */
   | { readonly ok: false; readonly error: string };
 
-/** A contract on a separate EVM, or beside another one. */
+/** A contract, deployed on a new EVM or on the EVM of another contract. */
 export class Contract {
   readonly #evm: EVM;
   readonly #address: Address;

@@ -37,7 +37,7 @@ export async function besieged(t: Test, servers = 1): Promise<Besieged> {
   return { urls, leader, standby, edge, thief: await thiefOf(t, urls) };
 }
 
-/** Connects a client of its own with the credentials of edge 4. */
+/** Connects a separate client with the credentials of edge 4. */
 export async function thiefOf(t: Test, servers: readonly string[]): Promise<NatsConnection> {
   const [user, pass] = credentialsOf(4).split(':');
   const thief = await connect({

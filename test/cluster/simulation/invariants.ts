@@ -171,7 +171,7 @@ export class Invariants {
     }
   }
 
-  /** Notes that the servers have lost records, and now end with another one. */
+  /** Records that the servers have lost records. `log` has the records that are left. */
   lost(records: readonly LogRecord[], log: readonly LogRecord[]): void {
     this.hasLostData = true;
     for (const { id } of records) {

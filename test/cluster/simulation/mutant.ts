@@ -7,6 +7,6 @@ export interface Mutant {
   readonly bus?: (bus: Bus, node: SimulatedNode) => Bus;
   /** True if ticks are sent without checking the lease. */
   readonly skipsLease?: boolean;
-  /** Replaces a method of a class of the tested code for the time of a run. @returns a function that restores the method */
+  /** Replaces a method of a class of the tested code for the duration of a run. @returns a function that restores the method */
   readonly patch?: () => () => void;
 }

@@ -32,7 +32,7 @@ import type { Kept, NodeOptions, SimulatedNode } from './simulated_node.js';
 const TICK_MS_MAX = 250;
 /** The number of earlier updates of an asset that its input names. */
 const SEEN_MAX = 40;
-/** The time of the checkpoints in the time of the simulation: a round of 300 s takes half a second. */
+/** The factor by which the time of checkpoints is faster than simulated time: a round of 300 s takes half a simulated second. */
 const CHECKPOINT_SPEED = 600n;
 
 /** A process of a node. */

@@ -167,7 +167,7 @@ test('an invalid key is an error on every thread', async (t) => {
   await pool.close();
 });
 
-/** Returns bytes as text, so that they can be compared whatever their buffer is. */
+/** Converts results to text, so that a comparison ignores the type of their byte arrays. */
 function plain(results: readonly object[]): string[] {
   return results.map((result) =>
     Object.entries(result)

@@ -169,7 +169,7 @@ interface Point {
   readonly isNegative: boolean;
 }
 
-// The memory begins with the points of some pairs. The other memory of the functions follows.
+// The memory has the points of up to `PAIRS_MAX` pairs, then the references, products, inverse and sums that the functions use.
 const PAIRS_MAX = 8;
 const POINTS = 0;
 const REFERENCES = POINTS + 2 * PAIRS_MAX * POINT_BYTES;
@@ -184,7 +184,7 @@ test('pairs of points: the sum of each with another x, and the others are counte
     ...[LEAST, MOST].flatMap((x) => [LEAST, MOST].map((y) => ({ x, y, isNegative: x === y }))),
   );
   const low = fc.bigInt({ min: 0n, max: 2n ** 32n + 976n }).map((x) => [x, x + P]);
-  /** Pairs with the same x. The two numbers of an x are equal or differ by p. */
+  /** Pairs of points with the same x modulo p. The two representations of x are equal or differ by p. */
   const same = fc.tuple(low, fc.nat(1), fc.nat(1), point, point).map(([x, one, two, left, right]) => {
     const xOf = (which: number) => limbsOf(x[which]!).map(Number);
     return [
