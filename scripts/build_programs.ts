@@ -6,7 +6,7 @@ import { licencesOf } from './licences.js';
 // Bundles the program and the programs of its threads, because Node loads a few large modules in a third of the time of 700 small
 // modules. The other modules stay separate, because tests and users of the client import them. `scripts/compile.mjs` runs this program.
 
-/** The folder of the code that several programs share, and of commands that the program loads later. */
+/** The folder of the modules that a program loads later, and of the code that several of them share. */
 const SHARED = 'src/bundle';
 
 /** The packages that load files beside their own code: native add-ons, and the program of a thread. */
@@ -28,9 +28,26 @@ const require = createRequireHere(import.meta.url);`;
  * @param programs the paths of the sources from that folder
  */
 export async function buildPrograms(root: string, programs: readonly string[]): Promise<void> {
-  const { outputFiles, metafile } = await build({
+  const bundles = await Promise.all(programs.map((program) => bundle(root, program, programs)));
+  const dist = join(root, 'dist');
+  rmSync(join(dist, SHARED), { recursive: true, force: true });
+  mkdirSync(join(dist, SHARED), { recursive: true });
+  const inputs = Object.assign({}, ...bundles.map(({ metafile }) => metafile.inputs));
+  writeFileSync(join(dist, SHARED, 'licences.txt'), licencesOf(root, { inputs }));
+  for (const { path, text } of bundles.flatMap(({ outputFiles }) => outputFiles)) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text.replaceAll(FROM_DIST, `${relative(dirname(path), dist)}/`));
+  }
+}
+
+/**
+ * Bundles one program. The programs share no code: code that several programs shared would be split into many small modules, and Node
+ * takes 1 ms of CPU time to find and link each module.
+ */
+function bundle(root: string, program: string, programs: readonly string[]) {
+  return build({
     absWorkingDir: root,
-    entryPoints: [...programs],
+    entryPoints: [program],
     outdir: 'dist',
     outbase: '.',
     chunkNames: `${SHARED}/[name]-[hash]`,
@@ -41,19 +58,25 @@ export async function buildPrograms(root: string, programs: readonly string[]): 
     target: 'node20.19',
     external: WITH_FILES,
     banner: { js: REQUIRE },
-    plugins: [ownPlaces(root), ONE_LANGUAGE],
+    plugins: [ownPlaces(root), otherPrograms(root, programs), ONE_LANGUAGE],
     metafile: true,
     write: false,
     logLevel: 'warning',
   });
-  const dist = join(root, 'dist');
-  rmSync(join(dist, SHARED), { recursive: true, force: true });
-  mkdirSync(join(dist, SHARED), { recursive: true });
-  writeFileSync(join(dist, SHARED, 'licences.txt'), licencesOf(root, metafile));
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.replaceAll(FROM_DIST, `${relative(dirname(path), dist)}/`));
-  }
+}
+
+/** Leaves the other programs out of a bundle that imports them. */
+function otherPrograms(root: string, programs: readonly string[]): Plugin {
+  return {
+    name: 'other programs',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\.\.?\/.*\.js$/ }, ({ path, resolveDir, kind }) => {
+        const module = relative(root, join(resolveDir, path));
+        if (kind !== 'dynamic-import' || !programs.includes(module.replace(/\.js$/, '.ts'))) return undefined;
+        return { path: `${FROM_DIST}${module}`, external: true };
+      });
+    },
+  };
 }
 
 /** Omits the translations of zod's messages, which are a third of its code. Another module loads English. */

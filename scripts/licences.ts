@@ -3,7 +3,11 @@ import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 
 /** Returns the licences of all packages in a bundle, because each copy of the bundle must include them. The licences begin with `first`. */
-export function licencesOf(root: string, { inputs }: Metafile, first: readonly string[] = []): string {
+export function licencesOf(
+  root: string,
+  { inputs }: Pick<Metafile, 'inputs'>,
+  first: readonly string[] = [],
+): string {
   const packages = new Set(
     Object.keys(inputs).flatMap((input) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []),
   );

@@ -26,7 +26,7 @@ export const signatures: Row = {
       return { figures: { ...figures, ...batchFigures(scale) } };
     },
     'bare library': async (scale) =>
-      systemSecp256k1.curve === undefined
+      systemSecp256k1().curve === undefined
         ? { figures: {}, missing: 'there is no libsecp256k1 on this machine' }
         : measureCompiled('C', scale, { sign: ['sign'], recover: ['recover'] }),
     'npm package': async (scale) => {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { findNatsServer } from './demo/nats_servers.js';
 import { DEMO_ROLES } from './demo/prepare_cluster.js';
 import { runCluster } from './demo/run_cluster.js';
-import { parsePort } from './serve_command.js';
+import { parsePort } from './port_option.js';
 import { startProblem } from './start_checks.js';
 
 interface DemoClusterOptions {

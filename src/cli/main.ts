@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import module from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { npmKeptOption } from './npm_kept_option.js';
 
@@ -12,6 +14,16 @@ if (problem !== undefined) {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
+  cacheCompiledCode();
   const { createProgram } = await import('./program.js');
   await (await createProgram(process.argv[2])).parseAsync();
+}
+
+/**
+ * Makes Node keep the compiled code of the program for the next start, in a folder beside the program. Only a user who can also change
+ * the program can write there. Node 20 lacks this function.
+ */
+function cacheCompiledCode(): void {
+  const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };
+  enableCompileCache?.(fileURLToPath(new URL('../../compile-cache', import.meta.url)));
 }

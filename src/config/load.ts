@@ -64,7 +64,7 @@ export function loadConfig(file: string, env: Environment = process.env): LoadRe
 function checkDocument(document: ConfigDocument, text: string): LoadResult {
   const problems = [...document.problems];
   if (document.value === undefined) return { ok: false, errors: document.describe(problems) };
-  const parsed = fileSchema.safeParse(document.value);
+  const parsed = fileSchema.safeParse(document.value, { jitless: true });
   if (!parsed.success)
     problems.push(...unlessKnown(schemaProblems(parsed.error.issues, document), problems, document));
   const readable = parsed.success ? parsed.data : readableParts(document.value);

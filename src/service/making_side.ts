@@ -40,7 +40,7 @@ interface MakingSideParts {
 export async function openMakingSide(prepared: Prepared, options: ServiceOptions): Promise<MakingSide> {
   const { port, threads, loaded } = prepared;
   const { config, clock, logger, takeOver = false, onProgress } = options;
-  logSecp256k1(logger, secp256k1, systemSecp256k1);
+  logSecp256k1(logger, secp256k1, systemSecp256k1());
   const handleProblem = fileHandleProblem(threads.listen + threads.crypto);
   if (handleProblem !== undefined) throw new Error(handleProblem);
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });

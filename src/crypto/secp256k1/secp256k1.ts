@@ -9,11 +9,31 @@ import { loadSystemSecp256k1, type SystemSecp256k1 } from './secp256k1_system.js
  */
 export const SECP256K1_LIBRARY_VARIABLE = 'TICKSEAL_SECP256K1_LIBRARY';
 
-/** The libsecp256k1 of this machine, or the reason why the process does not use any. */
-export const systemSecp256k1: SystemSecp256k1 = loadSystemSecp256k1(process.env[SECP256K1_LIBRARY_VARIABLE]);
+let system: SystemSecp256k1 | undefined;
+let fastest: Secp256k1 | undefined;
+
+/** Returns the libsecp256k1 of this machine, or the reason why the process does not use any. */
+export function systemSecp256k1(): SystemSecp256k1 {
+  system ??= loadSystemSecp256k1(process.env[SECP256K1_LIBRARY_VARIABLE]);
+  return system;
+}
 
 /**
  * The fastest implementation on this machine. The order is: the machine's libsecp256k1, the library in the npm package, and plain
- * JavaScript, which signs ten times slower. Each thread loads its implementation separately. The service logs the choice.
+ * JavaScript, which signs ten times slower. Each thread loads its implementation at the first use, because loading takes 20 ms and most
+ * commands sign nothing. The service logs the choice.
  */
-export const secp256k1: Secp256k1 = systemSecp256k1.curve ?? loadNativeSecp256k1() ?? nobleSecp256k1;
+export const secp256k1: Secp256k1 = {
+  sign: (digest32, key32, out64) => chosen().sign(digest32, key32, out64),
+  recover: (digest32, signature64, recovery, out65) =>
+    chosen().recover(digest32, signature64, recovery, out65),
+  publicKey: (key32) => chosen().publicKey(key32),
+  get implementation() {
+    return chosen().implementation;
+  },
+};
+
+function chosen(): Secp256k1 {
+  fastest ??= systemSecp256k1().curve ?? loadNativeSecp256k1() ?? nobleSecp256k1;
+  return fastest;
+}

@@ -157,7 +157,7 @@ function chosenWith(env: Record<string, string>): {
 } {
   const program = `
     const { secp256k1, systemSecp256k1 } = await import(${JSON.stringify(CURVE_MODULE)});
-    const { library, problem } = systemSecp256k1;
+    const { library, problem } = systemSecp256k1();
     console.log(JSON.stringify({ implementation: secp256k1.implementation, library, problem }));`;
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, NODE_OPTIONS: '', ...env },

@@ -1,0 +1,100 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { systemClock } from '../../clock/clock.js';
+import type { Service } from '../../service/service.js';
+import { exitOnFault, listenForStop, reloadOnSignal, start, stopped } from '../service_process.js';
+import { renderDemoBanner } from './banner.js';
+import { type LiveMarkets, liveMarkets, REACH_MS_MAX, reachMarkets } from './live_markets.js';
+import { startLivePublisher } from './live_publisher.js';
+import { writePastCandles } from './past_candles.js';
+import { prepareDemo } from './prepare.js';
+import { startSimulation } from './simulation.js';
+
+/** The options of the demo. */
+export interface DemoOptions {
+  readonly data: string;
+  readonly port: number;
+  readonly adminPort: number;
+  /** The path of a file of sources, or `true` for the demo's own file. */
+  readonly live?: string | true;
+}
+
+/** Serves the demo, with its publishers, until the process must stop. */
+export async function serveDemo({ data, port, adminPort, live }: DemoOptions, logger: Logger): Promise<void> {
+  // With a terminal, SIGHUP stops the demo, because otherwise the publishers would continue after the terminal is closed.
+  // Without a terminal, SIGHUP requests a reload, as it does for other services.
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
+  const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
+  const markets = live === undefined ? undefined : await reachedMarkets(data, live, stopSignal);
+  if (stopSignal.aborted) return;
+  const demo = prepareDemo(data, { port, adminPort }, markets?.symbols);
+  await writePastCandles({
+    storageDir: demo.storageDir,
+    assets: demo.simulatedAssets,
+    clock: systemClock(),
+  });
+  const service = await start(demo.configFile, logger, { simulation: demo.simulation, takeOver: false });
+  if (service === undefined) return;
+  exitOnFault(logger, service);
+  const url = `ws://127.0.0.1:${service.port}`;
+  const { stderr } = process;
+  const publisher =
+    markets && (await startLivePublisher({ file: markets.file, url, secrets: demo.markets!, stderr }));
+  const simulation = startSimulation({
+    dataDir: data,
+    url,
+    except: markets?.symbols ?? [],
+    onExit: (code) => logger.error({ code }, 'the simulated publishers have ended'),
+  });
+  const banner = renderDemoBanner({
+    ...demo,
+    markets,
+    url: `http://127.0.0.1:${service.port}`,
+    adminUrl: `http://127.0.0.1:${service.adminPort}`,
+    // The demo has keys of both types.
+    evmAddress: service.evmAddress!,
+    starkPublicKey: service.starkPublicKey!,
+  });
+  if (!hasTerminal) reloadOnSignal(demo.configFile, logger, service);
+  await untilLive(service, stopSignal);
+  if (!stopSignal.aborted) process.stdout.write(banner);
+  await stopped(stopSignal);
+  await Promise.all([simulation.stop(), publisher?.stop()]);
+  await service.stop();
+}
+
+/**
+ * Returns the markets of real prices. If no market has a price, prints the reason and returns `undefined`; the demo then
+ * simulates all prices.
+ */
+async function reachedMarkets(
+  dataDir: string,
+  live: string | true,
+  stopSignal: AbortSignal,
+): Promise<LiveMarkets | undefined> {
+  const markets = liveMarkets(dataDir, live === true ? undefined : live);
+  process.stdout.write(
+    `asking ${markets.sources.join(', ')} for prices, for at most ${REACH_MS_MAX / 1000} s\n`,
+  );
+  const reached = await reachMarkets(markets, stopSignal);
+  if (reached.ok) return markets;
+  if (!stopSignal.aborted) process.stdout.write(`${noRealPrices(reached.report)}\n`);
+  return undefined;
+}
+
+function noRealPrices([reason, ...tried]: readonly string[]): string {
+  return `\nNo exchange was reached: ${reason}. Tried:\n${tried.join('\n')}\nAll prices are simulated. Another start with --live asks again.`;
+}
+
+/**
+ * Waits for prices, because the printed commands should show prices at once. If the publishers fail, the demo prints the lines
+ * anyway.
+ */
+async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
+  const endMs = Date.now() + LIVE_MS_MAX;
+  while (service.staleAssets() > 0 && Date.now() < endMs && !stopSignal.aborted)
+    await setTimeout(LIVE_POLL_MS);
+}
+
+const LIVE_MS_MAX = 5_000;
+const LIVE_POLL_MS = 50;

@@ -1,0 +1,11 @@
+import { InvalidArgumentError } from 'commander';
+
+/**
+ * Reads a port of an option.
+ * @throws InvalidArgumentError for another text
+ */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('expected a port, 0 to 65535');
+  return port;
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import type { Logger } from 'pino';
+import { systemClock } from '../clock/clock.js';
+import type { Simulated } from '../model/asset.js';
+import type { Service } from '../service/service.js';
+import { describeStartError } from './port_in_use.js';
+import { programCommit, programVersion } from './program_version.js';
+import { Progress } from './progress_line.js';
+import { readConfigured, readForStart } from './start_checks.js';
+import { compileSooner, makeObjectsYoung } from './v8_settings.js';
+
+// The process of a service from its start to its end. The command `serve` and its demo share these functions.
+
+/**
+ * Starts the service.
+ * @returns `undefined` when the configuration is invalid; its errors are then already printed
+ */
+export async function start(
+  file: string,
+  logger: Logger,
+  { simulation, takeOver }: { readonly simulation: Simulated; readonly takeOver: boolean },
+): Promise<Service | undefined> {
+  const configured = readForStart(file);
+  if (!configured.ok) {
+    process.stderr.write(`${configured.errors.join('\n')}\n`);
+    process.exitCode = 2;
+    return undefined;
+  }
+  logWarnings(configured.warnings, logger);
+  // If the service runs as root, an attacker who takes over the process has all rights on the machine.
+  if (!simulation && process.getuid?.() === 0)
+    logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
+  makeObjectsYoung();
+  // The command loads the module here, because the module loads native add-ons.
+  const { startService } = await import('../service/start.js');
+  const { config, keys, natsCredentials } = configured;
+  const progress = new Progress(process.stderr);
+  const service = await startService({
+    config,
+    keys,
+    natsCredentials,
+    clock: systemClock(),
+    logger,
+    env: process.env,
+    simulation,
+    takeOver,
+    version: programVersion(),
+    commit: programCommit(),
+    onProgress: (...step) => progress.update(...step),
+  })
+    .catch(async (error) => {
+      const names = simulation ? DEMO_PORTS : CONFIGURED_PORTS;
+      throw new Error(await describeStartError(error, { adminPort: config.admin.port, names }), {
+        cause: error,
+      });
+    })
+    .finally(() => progress.clear());
+  compileSooner();
+  const { port, adminPort, evmAddress } = service;
+  logger.info({ port, adminPort, evmAddress }, 'ready');
+  return service;
+}
+
+/** The options of the demo's ports, and the keys of the ports in a configuration file. */
+const DEMO_PORTS = { port: '--port', adminPort: '--admin-port' };
+const CONFIGURED_PORTS = { port: 'listen.port', adminPort: 'admin.port' };
+
+function logWarnings(warnings: readonly string[], logger: Logger): void {
+  for (const warning of warnings) logger.warn(`the configuration: ${warning}`);
+}
+
+/** Reads the file again on `SIGHUP`. An invalid file changes nothing. */
+export function reloadOnSignal(file: string, logger: Logger, service: Service): void {
+  process.on('SIGHUP', () => {
+    const configured = readConfigured(file);
+    if (!configured.ok) {
+      logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
+      service.noteInvalidReload();
+      return;
+    }
+    try {
+      service.reload(configured.config, configured.keys);
+      logWarnings(configured.warnings, logger);
+      logger.info('the configuration was read again');
+    } catch (error) {
+      logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+    }
+  });
+}
+
+/**
+ * Ends the process with status 1 after an uncaught exception, because the state of the process may be corrupt. The threads end
+ * first: Node aborts a process that exits while its threads have connections.
+ */
+export function exitOnFault(logger: Logger, service: Service): void {
+  let isEnding = false;
+  process.on('uncaughtException', (error) => {
+    // The first exception causes the second exception during the end, so the handler ignores the second.
+    if (isEnding) return;
+    isEnding = true;
+    logger.fatal({ err: error }, 'the service ends: an exception that nothing caught');
+    global.setTimeout(() => process.kill(process.pid, 'SIGKILL'), FAULT_EXIT_MS_MAX);
+    void service.abandon().finally(() => process.exit(1));
+  });
+}
+
+/** The time limit of the end of the threads. After this time the process kills itself. */
+const FAULT_EXIT_MS_MAX = 5_000;
+
+/**
+ * Makes `SIGTERM`, `SIGINT` and the signals in `others` request a clean stop from now on, even while the service is still
+ * starting.
+ */
+export function listenForStop(logger: Logger, others: readonly NodeJS.Signals[] = []): AbortSignal {
+  const controller = new AbortController();
+  const onSignal = (signal: string) => {
+    logger.info({ signal }, 'stopping');
+    controller.abort();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', ...others]) process.once(signal, onSignal);
+  return controller.signal;
+}
+
+export async function stopped(stopSignal: AbortSignal): Promise<void> {
+  if (!stopSignal.aborted) await once(stopSignal, 'abort');
+}
