@@ -7,14 +7,14 @@ import { DamagedRecord } from '../records/envelope.js';
 import type { Holding } from '../records/second_record.js';
 import { DAY_S } from '../wire/resolution.js';
 import { RECENT_WINDOW_S } from '../wire/rest_values.js';
-import type { OnProgress } from './folder_progress.js';
 import { type Cutoffs, runHousekeeping, type SealedDay } from './housekeeping.js';
 import { openJournal } from './journal.js';
 import { type Folder, type FolderOptions, openFolder } from './lmdb/folder.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
 import { openMarks, type StoredMarks } from './marks.js';
-import { type OpenTables, openTables, putInput } from './open_tables.js';
+import { openTables, putInput } from './open_tables.js';
 import { readSeries, type StoreReader } from './reader.js';
+import { checkRecords } from './record_check.js';
 import { inputSignatureType, RecordKeys, symbolsOfStarkAssets } from './record_keys.js';
 import { isBefore, recordHolding } from './series.js';
 import { findNewestSecond, findOldestDay, loadSeries } from './series_index.js';
@@ -22,8 +22,6 @@ import { type StoredCandles, storedCandles } from './stored_candles.js';
 
 /** The number of seconds that `recent` keeps in addition to its window, because clocks differ. */
 const RECENT_SLACK_S = 60;
-/** The interval of progress reports during the check at a start, in records. */
-const TELL_RECORDS = 1_000;
 
 /** The stored data of the service: signed aggregates, their candles, and the publishers' latest inputs. */
 export interface Store
@@ -60,6 +58,8 @@ export interface Store
   readonly starkSymbols: ReadonlySet<string>;
   /** Sets the watch that tells followers when a commit begins and ends. */
   watchCommits(watch: { begun(commit: Commit): void; settled(isOnDisk: boolean): void }): void;
+  /** Resolves when the records that the folder had at its opening are checked, or the folder is closed. */
+  readonly recordsChecked: Promise<void>;
   /** The newest UNIX second with a record at the time of opening the folder. */
   readonly newestSecond: number | undefined;
   /** The number of records that are not on disk yet. */
@@ -145,7 +145,11 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
 
   const journal = openJournal(folder, options.logger, options.companion);
   const tables = openTables(journal);
-  if (!folder.isHandedOver) damage = findDamagedRecord(tables, options.onProgress ?? (() => {}));
+  const check = folder.isHandedOver
+    ? undefined
+    : checkRecords(tables, (reason) => {
+        damage = reason;
+      });
   const recordKeys = new RecordKeys(symbolsOfStarkAssets(tables.inputs));
   const seriesIndex = loadSeries(options.assets, recordKeys, tables);
   const newestSecond = findNewestSecond(seriesIndex);
@@ -188,6 +192,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
   let written: Promise<void> | undefined;
   /** Writes for the last time. Another process may then own the folder. */
   function writeLast(): Promise<void> {
+    check?.stop();
     written ??= journal.close();
     return written;
   }
@@ -237,6 +242,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       }
     },
     marks: openMarks(journal, tables.marks),
+    recordsChecked: check?.ended ?? Promise.resolve(),
     newestSecond,
     get recordsWaiting() {
       return journal.waiting;
@@ -269,21 +275,4 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     tellServing: () => folder.tellServing(),
     close: () => (closed ??= close()),
   };
-}
-
-/**
- * Checks the checksum of every record. Without this check, a record with a damaged key would stay undetected: a read would not find the
- * record, and would return nothing or an older record.
- */
-function findDamagedRecord(tables: OpenTables, onProgress: OnProgress): string | undefined {
-  const all = Object.values(tables);
-  const total = all.reduce((sum, table) => sum + table.recordCount, 0);
-  let done = 0;
-  for (const table of all) {
-    for (const { damage } of table.recordsOnDisk()) {
-      if (damage !== undefined) return damage;
-      if (++done % TELL_RECORDS === 0) onProgress('checking records', done, total);
-    }
-  }
-  return undefined;
 }

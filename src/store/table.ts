@@ -35,8 +35,8 @@ export interface Table<Value> {
   keys(): Iterable<Key>;
   /** The number of records on disk. */
   readonly recordCount: number;
-  /** Returns all records on disk, after checking the checksum of each record. */
-  recordsOnDisk(): Iterable<StoredRecord>;
+  /** Returns the records on disk, ascending by key, after checking the checksum of each record. The default is all records. */
+  recordsOnDisk(part?: RecordPart): Iterable<StoredRecord>;
 }
 
 /** A range of keys from `start` on and before `end`. With `reverse`, keys descend, and `start` is the greater key. */
@@ -45,6 +45,12 @@ export interface KeyRange {
   readonly end: Key;
   readonly limit: number;
   readonly reverse?: boolean;
+}
+
+/** At most `limit` records with keys after `after`, or from the first key on. */
+export interface RecordPart {
+  readonly after: Key | undefined;
+  readonly limit: number;
 }
 
 /** A record on disk, with the value still encoded. */
@@ -151,8 +157,13 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
     return (this.#database.getStats() as { readonly entryCount: number }).entryCount;
   }
 
-  *recordsOnDisk(): Iterable<StoredRecord> {
-    for (const { key, value } of this.#database.getRange())
+  *recordsOnDisk(part?: RecordPart): Iterable<StoredRecord> {
+    const { after, limit } = part ?? {};
+    const start = after && {
+      start: [after[0], after[1]] as [string | number, string | number],
+      exclusiveStart: true,
+    };
+    for (const { key, value } of this.#database.getRange({ ...start, ...(limit !== undefined && { limit }) }))
       yield { key, bytes: value.length, damage: damageOf(keyTextOf(key), value) };
   }
 

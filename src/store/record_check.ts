@@ -1,0 +1,69 @@
+import type { OpenTables } from './open_tables.js';
+import type { Key, StoredRecord, Table } from './table.js';
+
+/** The part of the check that runs before the folder is used. A small folder is checked completely. */
+const FIRST_MS = 50;
+/** The number of records between two looks at the time. */
+const RECORDS_AT_ONCE = 100;
+/** The longest pause of the thread for the check, and the share of the thread's time that the check takes. */
+const TURN_MS = 1;
+const SHARE = 0.1;
+
+/** A check of all records of a folder. */
+export interface RecordCheck {
+  /** Resolves when all records are checked, or when the check was stopped. */
+  readonly ended: Promise<void>;
+  stop(): void;
+}
+
+/**
+ * Checks the checksum of every record. Without this check, a record with a damaged key would stay undetected: a read would not find the
+ * record, and would return nothing or an older record. The check of a large folder takes seconds: 6 us a record. So the check continues
+ * in short turns while the service works.
+ * @param onDamage called with the reason of the first damaged record, which ends the check
+ */
+export function checkRecords(tables: OpenTables, onDamage: (reason: string) => void): RecordCheck {
+  const left = damageOfEach(Object.values(tables));
+  let isStopped = false;
+  const isDone = () => {
+    const { done, value } = left.next();
+    if (value !== undefined) onDamage(value);
+    return done === true || value !== undefined;
+  };
+  const endsWithin = (ms: number): boolean => {
+    const endMs = performance.now() + ms;
+    while (!isDone()) if (performance.now() >= endMs) return false;
+    return true;
+  };
+  async function inTurns(): Promise<void> {
+    if (endsWithin(FIRST_MS)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setInterval(() => {
+        if (!isStopped && !endsWithin(TURN_MS)) return;
+        clearInterval(timer);
+        resolve();
+      }, TURN_MS / SHARE).unref();
+    });
+  }
+  return {
+    ended: inTurns(),
+    stop() {
+      isStopped = true;
+    },
+  };
+}
+
+/** Yields after some records each: the reason of a damaged record, or `undefined`. */
+function* damageOfEach(tables: readonly Table<unknown>[]): Generator<string | undefined, undefined> {
+  for (const table of tables) {
+    let last: Key | undefined;
+    let records: readonly StoredRecord[];
+    do {
+      // Each part begins anew at its first key, because a read that lasted longer would keep lmdb from using free pages again.
+      records = [...table.recordsOnDisk({ after: last, limit: RECORDS_AT_ONCE })];
+      last = records.at(-1)?.key;
+      yield records.find(({ damage }) => damage !== undefined)?.damage;
+    } while (records.length > 0);
+  }
+  return undefined;
+}
