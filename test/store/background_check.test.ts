@@ -1,6 +1,6 @@
 import { test } from 'tap';
+import { checkRecords } from '../../src/store/background_check.js';
 import type { OpenTables } from '../../src/store/open_tables.js';
-import { checkRecords } from '../../src/store/record_check.js';
 import type { Key, RecordPart, StoredRecord } from '../../src/store/table.js';
 
 /** Tables with one table of records, whose read of a part costs the given time. */
