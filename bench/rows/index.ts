@@ -22,6 +22,7 @@ import { signedFrames } from './signed_frames.js';
 import { sources } from './sources.js';
 import { stages } from './stages.js';
 import { starkIngest } from './stark_ingest.js';
+import { start } from './start.js';
 import { threads } from './threads.js';
 import { ticks } from './ticks.js';
 import { unsignedFrames } from './unsigned_frames.js';
@@ -45,6 +46,7 @@ export const ROWS: readonly Row[] = [
   clientSigning,
   memory,
   idle,
+  start,
   sources,
   growth,
   clusterLatency,
