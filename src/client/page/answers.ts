@@ -27,13 +27,22 @@ export function readCandles(text: string): CandleAnswer {
   return fields as unknown as CandleAnswer;
 }
 
-/** Reads from `/udf/quotes` the price from which each symbol's change counts. */
-export function readBasePrices(text: string): ReadonlyMap<string, number> {
+/** The prices of a symbol in `/udf/quotes`, which are not signed. */
+export interface DayPrices {
+  /** The price from which the symbol's change counts. */
+  readonly base: number;
+  /** The last price when the service answered. */
+  readonly last: number | undefined;
+}
+
+/** Reads from `/udf/quotes` the price from which each symbol's change counts, and its last price. */
+export function readBasePrices(text: string): ReadonlyMap<string, DayPrices> {
   const { d } = objectOf(JSON.parse(text), 'quotes');
-  const bases = new Map<string, number>();
+  const bases = new Map<string, DayPrices>();
   for (const { n, s, v } of listOf(d, 'quotes')) {
-    const base = s === 'ok' ? (v as AnswerFields)['prev_close_price'] : undefined;
-    if (typeof base === 'number' && base !== 0) bases.set(String(n), base);
+    const { prev_close_price: base, lp: last } = (s === 'ok' ? v : {}) as AnswerFields;
+    if (typeof base !== 'number' || base === 0) continue;
+    bases.set(String(n), { base, last: typeof last === 'number' ? last : undefined });
   }
   return bases;
 }

@@ -1,7 +1,7 @@
 import { NS_PER_MS } from '../../model/time.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { SEAL_TEXTS, showPrice } from './asset_table.js';
+import { SEAL_TEXTS, showPrice } from './asset_row.js';
 import type { Board, Quote, Seal } from './board.js';
 import { byId, element } from './elements.js';
 import { CHART_INTERVALS } from './live_candles.js';

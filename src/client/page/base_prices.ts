@@ -1,7 +1,7 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import type { SignatureType } from '../../wire/signatures.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { readBasePrices } from './answers.js';
+import { type DayPrices, readBasePrices } from './answers.js';
 import { assetKey } from './board.js';
 
 /** The most symbols that the service takes in one request. */
@@ -27,7 +27,7 @@ export class BasePrices {
    * The base of each asset. A base is `undefined` while it is being read, and for an asset that has no base. Each day has its
    * own map, so a late answer is never stored under the next day.
    */
-  #bases = new Map<string, number | undefined>();
+  #bases = new Map<string, DayPrices | undefined>();
   #day = 0;
 
   constructor(options: BasePricesOptions) {
@@ -42,8 +42,18 @@ export class BasePrices {
     const bases = this.#bases;
     const unknown = assets.filter((asset) => !bases.has(assetKey(asset)));
     for (const asset of unknown) bases.set(assetKey(asset), undefined);
+    await this.#readAll(unknown);
+  }
+
+  /** Reads the bases and the last prices of these assets, also the known ones. */
+  refresh(assets: readonly TaxonomyAsset[]): Promise<void> {
+    return this.#readAll(assets);
+  }
+
+  async #readAll(assets: readonly TaxonomyAsset[]): Promise<void> {
+    const bases = this.#bases;
     for (const type of ['evm', 'stark'] as const) {
-      const ofType = unknown.filter(({ signatureType }) => signatureType === type);
+      const ofType = assets.filter(({ signatureType }) => signatureType === type);
       for (let i = 0; i < ofType.length; i += SYMBOLS_MAX)
         await this.#readSome(ofType.slice(i, i + SYMBOLS_MAX), type, bases);
     }
@@ -51,14 +61,19 @@ export class BasePrices {
 
   /** Returns the change of a price against its base. */
   change(asset: TaxonomyAsset, price: bigint): number | undefined {
-    const base = this.#bases.get(assetKey(asset));
-    return base === undefined ? undefined : (Number(price) / SCALE - base) / Math.abs(base);
+    return relativeChange(this.#bases.get(assetKey(asset)), Number(price) / SCALE);
+  }
+
+  /** Returns the change of the last price that the service named with the base. That price is not signed, so it only sorts. */
+  lastChange(asset: TaxonomyAsset): number | undefined {
+    const prices = this.#bases.get(assetKey(asset));
+    return relativeChange(prices, prices?.last);
   }
 
   async #readSome(
     assets: readonly TaxonomyAsset[],
     type: SignatureType,
-    bases: Map<string, number | undefined>,
+    bases: Map<string, DayPrices | undefined>,
   ): Promise<void> {
     try {
       const symbols = assets.map(({ symbol }) => symbol).join();
@@ -72,4 +87,9 @@ export class BasePrices {
       }, RETRY_MS);
     }
   }
+}
+
+function relativeChange(prices: DayPrices | undefined, price: number | undefined): number | undefined {
+  if (prices === undefined || price === undefined) return undefined;
+  return (price - prices.base) / Math.abs(prices.base);
 }

@@ -5,6 +5,8 @@ export interface KeyActions {
   readonly move: (rows: number) => void;
   readonly pageRows: () => number;
   readonly moveResolution: (step: -1 | 1) => void;
+  /** Marks the chosen asset as favourite, or removes the mark. */
+  readonly star: () => unknown;
   /** @returns true if there was a way back */
   readonly back: () => boolean;
   /** Called when the search was emptied. */
@@ -19,6 +21,7 @@ export function listenToKeys(actions: KeyActions): void {
     '/': () => search.focus(),
     '[': () => moveResolution(-1),
     ']': () => moveResolution(1),
+    f: () => actions.star(),
     Escape: () => actions.back(),
   };
   const inList: Readonly<Record<string, () => void>> = {
@@ -57,7 +60,7 @@ export function listenToKeys(actions: KeyActions): void {
     if (ctrlKey || metaKey || altKey) return;
     // The browser closes the popover itself.
     if (key === 'Escape' && document.querySelector(':popover-open') !== null) return;
-    const isTyping = target instanceof HTMLInputElement;
+    const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
     const action =
       target === search
         ? inSearch[key]

@@ -1,8 +1,9 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { AssetDetail } from './asset_detail.js';
-import { AssetTable, type ChosenBy } from './asset_table.js';
+import { AssetList } from './asset_list.js';
+import type { ChosenBy } from './asset_table.js';
 import { BasePrices } from './base_prices.js';
-import { assetKey, type Board, searchAssets } from './board.js';
+import { assetKey, type Board } from './board.js';
 import { copyButton } from './copy_button.js';
 import { CurrentNodes } from './current_nodes.js';
 import { byId, drawWithFrame } from './elements.js';
@@ -38,7 +39,7 @@ export class LivePage {
   readonly #board: Board;
   readonly #states = new StateBar();
   readonly #nodes: CurrentNodes;
-  readonly #table: AssetTable;
+  readonly #list: AssetList;
   readonly #chart: PriceChart;
   readonly #detail: AssetDetail;
   readonly #proof: ProofPanel;
@@ -55,7 +56,6 @@ export class LivePage {
     this.#address.push({ ...this.#place, at });
     this.#goToTime(at);
   });
-  #seen: readonly TaxonomyAsset[] = [];
   #hasAssets = false;
 
   constructor(options: LivePageOptions) {
@@ -101,15 +101,14 @@ export class LivePage {
         this.#detail.draw(performance.now());
       },
     });
-    this.#table = new AssetTable({
-      grid: byId('grid'),
+    this.#list = new AssetList({
       board,
-      changeOf,
+      bases: this.#bases,
+      get: (path) => client.get(path),
+      nowMs,
+      subscribed: () => this.#prices.subscribed,
       onChoose: (asset, by) => this.#choose(asset, by),
-      onSeen: (assets) => {
-        this.#seen = assets;
-        this.#want();
-      },
+      onSeen: () => this.#want(),
     });
   }
 
@@ -125,8 +124,6 @@ export class LivePage {
   }
 
   #listen(): void {
-    const search = byId<HTMLInputElement>('search');
-    search.addEventListener('input', () => this.#search());
     byId('connection').addEventListener('toggle', () => this.#draw());
     byId('back').addEventListener('click', () => this.#back());
     byId('share').replaceChildren(copyButton('Copy link', () => shareLink(this.#place, this.#options.pins)));
@@ -134,22 +131,17 @@ export class LivePage {
       this.#options.pins.forget();
       location.reload();
     });
+    const { table } = this.#list;
     listenToKeys({
-      search,
+      search: byId<HTMLInputElement>('search'),
       grid: byId('grid'),
-      move: (rows) => this.#table.move(rows),
-      pageRows: () => this.#table.pageRows,
+      move: (rows) => table.move(rows),
+      pageRows: () => table.pageRows,
       moveResolution: (step) => this.#detail.moveResolution(step),
+      star: () => this.#detail.asset !== undefined && this.#list.star(this.#detail.asset),
       back: () => this.#back(),
-      searched: () => this.#search(),
+      searched: () => this.#list.show(),
     });
-  }
-
-  #search(): void {
-    const found = searchAssets(this.#board.assets, byId<HTMLInputElement>('search').value);
-    this.#table.show(found);
-    byId('no-hit').textContent = found.length === 0 ? 'No asset has this in its symbol.' : '';
-    this.#drawCount();
   }
 
   /**
@@ -194,7 +186,7 @@ export class LivePage {
       this.#address.push({ ...rest, symbol, at: place.at });
       return;
     }
-    if (this.#detail.asset === undefined) this.#table.choose(this.#board.assets[0]!, 'page');
+    if (this.#detail.asset === undefined) this.#list.table.choose(this.#board.assets[0]!, 'page');
     this.#address.replace(this.#place);
   }
 
@@ -204,7 +196,7 @@ export class LivePage {
     this.#goToTime(place.at, asset);
     if (asset !== undefined) {
       if (place.resolution !== this.#detail.resolution) this.#detail.showResolution(place.resolution);
-      this.#table.choose(asset, 'page');
+      this.#list.table.choose(asset, 'page');
     } else if (place.symbol === undefined) {
       if (NARROW.matches) this.#showDetail(false);
     } else if (this.#board.assets.length > 0)
@@ -257,7 +249,7 @@ export class LivePage {
   /** The assets that a reader sees. A hidden page shows the chosen asset in its title. */
   get #wanted(): readonly TaxonomyAsset[] {
     const chosen = this.#detail.asset;
-    const seen = document.hidden ? [] : this.#seen;
+    const { seen } = this.#list;
     return chosen === undefined ? seen : [...seen, chosen];
   }
 
@@ -266,7 +258,7 @@ export class LivePage {
   }
 
   #showAssets(): void {
-    this.#search();
+    this.#list.showGroups();
     if (this.#hasAssets) this.#followChosen();
     else this.#openPlace();
     this.#hasAssets = true;
@@ -285,16 +277,10 @@ export class LivePage {
     const nowMs = performance.now();
     void this.#bases.read(this.#wanted);
     void this.#ring.follow(nowMs);
-    this.#table.draw();
+    this.#list.draw();
     this.#detail.draw(nowMs);
     this.#detail.continueChart();
-    this.#drawCount();
     const { connection, subscribed } = this.#prices;
     this.#states.showConnection(connection, subscribed, this.#nodes.log, nowMs);
-  }
-
-  #drawCount(): void {
-    const assets = this.#board.assets.length.toLocaleString('en');
-    byId('count').textContent = `${assets} assets, ${this.#prices.subscribed} subscribed`;
   }
 }

@@ -22,7 +22,7 @@ import {
 } from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
 import { reasonText } from './plain_reason.js';
-import { shownDecimals } from './price_text.js';
+import { priceOfDouble, shownDecimals } from './price_text.js';
 
 /** The number of candles in a request. The reader sees about half of them. */
 const CANDLES = 300;
@@ -169,7 +169,7 @@ export class PriceChart {
   }
 
   #showDecimals(price: number): void {
-    const precision = Math.min(shownDecimals(BigInt(Math.round(price * 1e9)) * 10n ** 9n), DECIMALS_MAX);
+    const precision = Math.min(shownDecimals(priceOfDouble(price)), DECIMALS_MAX);
     this.#series.applyOptions({ priceFormat: { type: 'price', precision, minMove: 10 ** -precision } });
   }
 }

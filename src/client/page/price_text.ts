@@ -24,6 +24,11 @@ export function shownPrice(price: bigint, decimals: number): string {
   return `${wholeText(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
 }
 
+/** Converts the double of a candle, whose digits after the ninth decimal are not kept. Use it only to draw. */
+export function priceOfDouble(price: number): bigint {
+  return BigInt(Math.round(price * 1e9)) * 10n ** 9n;
+}
+
 /** Returns the number of characters before the first digit that changed; 0 for prices of different lengths. */
 export function keptLength(before: string, after: string): number {
   if (before.length !== after.length) return 0;

@@ -16,12 +16,13 @@ test('candles and quotes', async (t) => {
   t.throws(() => readCandles(JSON.stringify({ ...candles, c: [1] })), /differ in length/);
   const quotes = {
     d: [
-      { s: 'ok', n: 'A', v: { prev_close_price: 2 } },
+      { s: 'ok', n: 'A', v: { prev_close_price: 2, lp: 3 } },
       { s: 'ok', n: 'ZERO', v: { prev_close_price: 0 } },
       { s: 'error', n: 'B', v: {} },
     ],
   };
-  t.same([...readBasePrices(JSON.stringify(quotes))], [['A', 2]], 'from 0 there is no relative change');
+  const read = [...readBasePrices(JSON.stringify(quotes))];
+  t.same(read, [['A', { base: 2, last: 3 }]], 'from 0 there is no relative change');
 });
 
 test('nodes', async (t) => {

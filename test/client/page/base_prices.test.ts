@@ -19,7 +19,7 @@ function openBases() {
     get: async (path) => {
       service.asked.push(new URLSearchParams(path.split('?')[1]).get('symbols')!);
       if (service.isDown) throw new Error('overloaded');
-      return JSON.stringify({ d: [{ s: 'ok', n: 'BTC', v: { prev_close_price: service.base } }] });
+      return JSON.stringify({ d: [{ s: 'ok', n: 'BTC', v: { prev_close_price: service.base, lp: 120 } }] });
     },
     nowMs: () => service.nowMs,
   });
@@ -69,4 +69,19 @@ test('a base that could not be read is asked for again after a while', async (t)
   mock.timers.tick(10_000);
   await bases.read([BTC]);
   t.equal(bases.change(BTC, PRICE), 0.1);
+});
+
+test('the last prices of all assets are read when they sort a list, 100 in a request', async (t) => {
+  const { bases, service } = openBases();
+  await bases.read([BTC]);
+  t.equal(bases.lastChange(BTC), 0.2);
+  t.equal(bases.lastChange({ ...BTC, symbol: 'ETH' }), undefined);
+  service.base = 60;
+  const others = Array.from({ length: 200 }, (_, i) => ({ ...BTC, id: i + 2, symbol: `A${i}` }));
+  await bases.refresh([BTC, ...others]);
+  t.same(
+    service.asked.slice(1).map((symbols) => symbols.split(',').length),
+    [100, 100, 1],
+  );
+  t.equal(bases.lastChange(BTC), 1);
 });

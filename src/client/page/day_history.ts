@@ -1,0 +1,119 @@
+import { REST_PATHS } from '../../wire/paths.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
+import { readCandles } from './answers.js';
+import { assetKey } from './board.js';
+import { type ChartCandle, candlesOf } from './live_candles.js';
+
+const DAY_S = 86_400;
+/** The length of a candle, in minutes. A day has 96 of them, about one for each pixel of a sparkline. */
+const RESOLUTION = '15';
+const INTERVAL_MS = 900_000;
+const RETRY_MS = 30_000;
+/** The most histories that are kept. The history that was read longest ago is removed first. */
+const KEPT_MAX = 250;
+
+export interface DayHistoriesOptions {
+  /** Returns the answer of a path of the service. */
+  readonly get: (path: string) => Promise<string>;
+  /** Returns the service's time in UNIX ms. */
+  readonly nowMs: () => number;
+}
+
+/** The prices of an asset in the 24 hours before `endS`. The history is not signed. */
+export interface DayHistory {
+  readonly candles: readonly ChartCandle[];
+  /** The time of the reading, in UNIX seconds. */
+  readonly endS: number;
+  /** The lowest price, also of the verified prices after the reading. */
+  readonly low: number;
+  /** The highest price, also of the verified prices after the reading. */
+  readonly high: number;
+}
+
+interface KeptDay {
+  /** The history; `undefined` when it is empty or could not be read. */
+  readonly day: DayHistory | undefined;
+  readonly dueMs: number;
+}
+
+/**
+ * The candles of the last 24 hours of the visible assets. One request is on its way at a time, because a page with hundreds of
+ * assets must leave requests to its chart and its proof. A history is read again after the length of a candle.
+ */
+export class DayHistories {
+  readonly #options: DayHistoriesOptions;
+  readonly #kept = new Map<string, KeptDay>();
+  #wanted: readonly TaxonomyAsset[] = [];
+  #isReading = false;
+
+  constructor(options: DayHistoriesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the history of an asset, whose range then contains the newest price.
+   * @returns `undefined` until the history is read, and for an asset without one
+   */
+  follow(asset: TaxonomyAsset, price: number | undefined): DayHistory | undefined {
+    const key = assetKey(asset);
+    const { day, dueMs } = this.#kept.get(key) ?? {};
+    if (day === undefined || dueMs === undefined || price === undefined) return day;
+    if (price >= day.low && price <= day.high) return day;
+    const wider = { ...day, low: Math.min(day.low, price), high: Math.max(day.high, price) };
+    this.#kept.set(key, { day: wider, dueMs });
+    return wider;
+  }
+
+  /** Reads the histories of these assets that are absent or old. Assets of earlier calls that are not among them are left out. */
+  async read(assets: readonly TaxonomyAsset[]): Promise<void> {
+    this.#wanted = assets;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#readOne(next);
+    this.#isReading = false;
+  }
+
+  /** Returns the first wanted asset whose history is absent or old. Absent histories come first. */
+  #next(): TaxonomyAsset | undefined {
+    const nowMs = this.#options.nowMs();
+    const absent = this.#wanted.find((asset) => !this.#kept.has(assetKey(asset)));
+    return absent ?? this.#wanted.find((asset) => this.#kept.get(assetKey(asset))!.dueMs <= nowMs);
+  }
+
+  async #readOne(asset: TaxonomyAsset): Promise<void> {
+    const { get, nowMs } = this.#options;
+    const endS = Math.floor(nowMs() / 1_000);
+    const query = new URLSearchParams({
+      symbol: asset.symbol,
+      signature_type: asset.signatureType,
+      resolution: RESOLUTION,
+      from: String(endS - DAY_S),
+      to: String(endS + 1),
+    });
+    try {
+      const candles = candlesOf(readCandles(await get(`${REST_PATHS.udfHistory}?${query}`)));
+      this.#keep(asset, { day: dayOf(candles, endS), dueMs: nowMs() + INTERVAL_MS });
+    } catch {
+      // A row without its history has no sparkline. An older history stays until the next attempt.
+      const { day } = this.#kept.get(assetKey(asset)) ?? {};
+      this.#keep(asset, { day, dueMs: nowMs() + RETRY_MS });
+    }
+  }
+
+  #keep(asset: TaxonomyAsset, kept: KeptDay): void {
+    const key = assetKey(asset);
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= KEPT_MAX) break;
+      this.#kept.delete(oldest);
+    }
+  }
+}
+
+function dayOf(candles: readonly ChartCandle[], endS: number): DayHistory | undefined {
+  if (candles.length === 0) return undefined;
+  const low = Math.min(...candles.map((candle) => candle.low));
+  const high = Math.max(...candles.map((candle) => candle.high));
+  return { candles, endS, low, high };
+}

@@ -1,0 +1,130 @@
+import type { Page } from 'playwright-core';
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { Feed, units } from '../service/feed.js';
+import { startTestService } from '../service/harness.js';
+import { launchBrowser, needsBrowser } from './browser.js';
+import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
+
+// Tests of the list of the live page with groups, an order, favourites and sparklines.
+
+const CLASSES = ['crypto', 'metal'];
+const ASSETS = Array.from({ length: 60 }, (_, i) => ({
+  id: i + 1,
+  symbol: `A${String(i + 1).padStart(2, '0')}USD`,
+  name: `Asset ${i + 1}`,
+  class: CLASSES[i % 2]!,
+  max_age: '1h',
+}));
+/** The most requests a second that a page sends, which leaves some of the five of a token for other programs. */
+const REQUESTS_PER_SECOND_MAX = 4;
+
+test('the list of the live page', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  const publish = (times: number) =>
+    feed.accept(...ASSETS.map(({ symbol, id }) => ({ symbol, price: units(id * times) })));
+  await publish(100);
+  const url = linkTo(service.url, service.evmAddress);
+
+  await t.test('groups and the order choose rows, and rows stay while prices change', async (t) => {
+    await withTab(t, { browser, url }, async (page) => {
+      await untilSealed(page, 'verified');
+      t.same(await page.locator('#groups button').allTextContents(), [
+        'All',
+        '★ Favourites',
+        'Crypto',
+        'Metal',
+      ]);
+      await page.click('#groups [data-group=metal]');
+      await eventually(async () => (await firstRows(page)) === 'A02USD A04USD A06USD');
+      t.equal(await page.getAttribute('#groups [data-group=metal]', 'aria-pressed'), 'true');
+      t.equal(
+        await page.getAttribute('#grid', 'aria-rowcount'),
+        '31',
+        'the heads of the columns and 30 assets',
+      );
+      await page.click('#groups [data-group=all]');
+      await feed.accept({ symbol: 'A07USD', price: units(1_000) }, { symbol: 'A60USD', price: units(3_000) });
+      await eventually(async () => (await shownRows(page))['A07USD']?.price === '1,000.00');
+      await page.selectOption('#order', 'falling');
+      await eventually(async () => (await firstRows(page)).startsWith('A60USD'));
+      await page.selectOption('#order', 'rising');
+      await eventually(async () => (await firstRows(page)).startsWith('A07USD A01USD'));
+      await feed.accept({ symbol: 'A03USD', price: units(900) });
+      await eventually(async () => (await shownRows(page))['A03USD']?.price === '900.000');
+      t.match(await firstRows(page), /^A07USD A01USD/, 'no row moves by itself');
+      await page.click('#sort-again');
+      await eventually(async () => (await firstRows(page)).startsWith('A03USD A07USD'));
+    });
+  });
+
+  await t.test('a favourite is marked by its star or by a key, and stays for the next visit', async (t) => {
+    await withTab(t, { browser, url }, async (page) => {
+      await untilSealed(page, 'verified');
+      await page.click('#groups [data-group=favourites]');
+      await untilText(page, '#no-hit', 'There are no favourites yet');
+      await page.click('#groups [data-group=all]');
+      await page.locator('#grid [role=row]', { hasText: 'A02USD' }).locator('.star').click();
+      t.equal(await page.textContent('#symbol'), 'A01USD', 'a star does not choose its row');
+      await page.focus('#grid');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('f');
+      await page.getByRole('button', { name: 'Favourite: A03USD', pressed: true }).waitFor();
+      await page.reload();
+      await untilSealed(page, 'verified');
+      await page.click('#groups [data-group=favourites]');
+      await eventually(async () => Object.keys(await shownRows(page)).join(' ') === 'A02USD A03USD');
+    });
+  });
+
+  await t.test('sparklines are read for visible rows, slowly, and move nothing', async (t) => {
+    await withTab(t, { browser, url }, async (page) => {
+      const asked: { readonly symbol: string | null; readonly ms: number }[] = [];
+      let requests = 0;
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url());
+        if (/^\/(?:v1|udf)\//.test(pathname)) requests += 1;
+        if (pathname !== '/udf/history' || searchParams.get('resolution') !== '15') return;
+        asked.push({ symbol: searchParams.get('symbol'), ms: performance.now() });
+      });
+      await page.reload();
+      const startMs = performance.now();
+      await untilSealed(page, 'verified');
+      await page.evaluate(`
+        window.shifted = [];
+        new PerformanceObserver((list) => {
+          for (const { sources } of list.getEntries())
+            for (const { node, previousRect: from, currentRect: to } of sources)
+              if (document.querySelector('.list').contains(node))
+                window.shifted.push([node.className || node.nodeName, from.x, from.y, to.x, to.y].join(' '));
+        }).observe({ type: 'layout-shift' })`);
+      await eventually(() => page.evaluate(DRAWN_SPARKS));
+      await publish(101);
+      await eventually(async () => (await shownRows(page))['A01USD']?.price === '101.000');
+      const symbols = asked.map(({ symbol }) => symbol);
+      t.equal(new Set(symbols).size, symbols.length, 'each history is read once');
+      t.ok(symbols.length < 30, `${symbols.length} histories for the rows in sight`);
+      const seconds = (performance.now() - startMs) / 1_000;
+      t.ok(requests / seconds < REQUESTS_PER_SECOND_MAX, `${requests} requests in ${seconds.toFixed(1)} s`);
+      t.same(await page.evaluate('window.shifted'), [], 'no layout shift');
+      t.match(await page.textContent('#grid [role=row] .range'), /^\d[\d.]* – \d[\d.]*$/);
+    });
+  });
+});
+
+/** True when every visible row has its sparkline. */
+const DRAWN_SPARKS = `(() => {
+  const rows = [...document.querySelectorAll('#grid [role=row]:not([hidden])')];
+  return rows.length > 0 && rows.every((row) => row.querySelector('.spark path').getAttribute('d') !== '');
+})()`;
+
+/** Returns the first three symbols as the reader sees them, from the top. */
+function firstRows(page: Page): Promise<string> {
+  return page.evaluate(`[...document.querySelectorAll('#grid [role=row]:not([hidden])')]
+    .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
+    .slice(0, 3).map((row) => row.querySelector('.symbol').textContent).join(' ')`);
+}
