@@ -168,6 +168,7 @@ const ROOMS: Rooms = {
     'store/store',
     'store/folder_copy',
     'store/forget_log',
+    'ledger/log_copy',
     'ledger/new_origin',
     'server/uws/machine',
     'server/uws/port_claim',

@@ -16,13 +16,24 @@ export function registerBackup(
     .action(async (dir: string, { from }: { from: string }) => {
       const progress = new Progress(stderr);
       try {
-        // The command loads the module here, because the module loads a native add-on.
+        // The command loads the modules here, because they load a native add-on.
         const { backUp } = await import('../store/folder_copy.js');
-        const { fileBytes, tables } = await backUp(from, dir, (...step) => progress.update(...step));
+        const { copyLog } = await import('../ledger/log_copy.js');
+        let hasLog = false;
+        const { fileBytes, tables } = await backUp(
+          from,
+          dir,
+          (...step) => progress.update(...step),
+          async (source, unfinished) => {
+            const copied = await copyLog(source, unfinished, Date.now());
+            hasLog = copied.length > 0;
+            return copied;
+          },
+        );
         progress.clear();
         const records = Object.values(tables).reduce((sum, table) => sum + table.records, 0);
         stdout.write(
-          `${dir}: ${records.toLocaleString('en')} records, ${bytesText(fileBytes)}, every record checked\n`,
+          `${dir}: ${records.toLocaleString('en')} records, ${bytesText(fileBytes)}, every record checked${hasLog ? '; with the public log' : ''}\n`,
         );
       } catch (error) {
         progress.clear();

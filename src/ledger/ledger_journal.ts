@@ -98,6 +98,16 @@ export function readJournal(folder: string): JournalFrame[] {
   return numbersIn(folder).flatMap((number) => decodeFrames(readFileSync(join(folder, `running-${number}`))));
 }
 
+/** Returns one file with the frames of all files of a folder, which another process may be writing; `undefined` without a file. */
+export function copyOfJournal(folder: string): { readonly path: string; readonly bytes: Buffer } | undefined {
+  const parts = numbersIn(folder).map((number) => readFileSync(join(folder, `running-${number}`)));
+  return parts.length === 0 ? undefined : { path: 'running-1', bytes: Buffer.concat(parts.map(wholeFrames)) };
+}
+
+function wholeFrames(bytes: Buffer): Buffer {
+  return Buffer.concat(decodeFrames(bytes).map(encodeFrame));
+}
+
 function numbersIn(folder: string): number[] {
   return readdirSync(folder)
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])

@@ -22,7 +22,8 @@ export interface LogStartOptions {
   readonly mustExist: boolean;
 }
 
-const NEW_ORIGIN = 'see "When the log is lost": only tickseal log new-origin begins another log';
+/** The advice to the operator of a log that must not continue. */
+export const NEW_ORIGIN = 'see "When the log is lost": only tickseal log new-origin begins another log';
 
 /**
  * Checks that the folder has the last tree that was signed for the origin, and begins the log when nothing was ever signed.

@@ -16,6 +16,10 @@ export interface CheckpointPublisherOptions {
   readonly graceMs: number;
   /** True to never publish a checkpoint without the quorum. */
   readonly requireQuorum: boolean;
+  /** True when the folder is a copy: then new trees need the answers of a quorum, however long that takes. */
+  readonly isCopy?: boolean;
+  /** Called once when new trees may be signed. Signing waits until the promise resolves. */
+  readonly onConfirmed?: () => Promise<void>;
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
 }
@@ -82,26 +86,30 @@ export class CheckpointPublisher {
   /**
    * Asks the witnesses, after a start, for a tree that is larger than the last signed one: then this folder is not the newest. Signs no
    * new tree for it: the tree of the question was signed before, or is the empty tree.
-   * @returns false while the answers of a quorum are missing, at most for the grace
+   * @returns false while the answers of a quorum are missing, at most for the grace unless the folder is a copy
    * @throws LedgerStopped as {@link requireNoLoss}; of a log that has signed nothing yet when any witness knows a tree
    */
-  confirm(): boolean {
+  async confirm(): Promise<boolean> {
     if (this.#isConfirmed) return true;
-    const { signer, policy, submitter, requireQuorum, nowMs } = this.#options;
+    if (!this.#mayConfirm()) return false;
+    await this.#options.onConfirmed?.();
+    this.#isConfirmed = true;
+    return true;
+  }
+
+  #mayConfirm(): boolean {
+    const { signer, policy, submitter, requireQuorum, isCopy = false, nowMs } = this.#options;
     const { witnesses } = submitter;
     const note = signer.signAgain();
-    if (note === undefined || witnesses.length === 0) this.#isConfirmed = true;
-    else {
-      const isFirst = signer.last?.size === 0n;
-      const knowing = isFirst ? witnesses.flatMap(({ name, fault }) => objectionOf(name, fault)) : [];
-      if (knowing.length > 0) throw lossOf(knowing.map(([, reason]) => reason));
-      this.#lacksSinceMs ??= nowMs();
-      if (this.#submission === undefined) this.#ask(note, () => {});
-      const answered = witnesses.filter(knowsNoMore).map(({ name }) => name);
-      const isAnswered = answered.length > 0 && policy.isQuorum(new Set(answered));
-      this.#isConfirmed = isAnswered || (this.isGraceOver && !requireQuorum);
-    }
-    return this.#isConfirmed;
+    if (note === undefined || witnesses.length === 0) return true;
+    const isFirst = signer.last?.size === 0n;
+    const knowing = isFirst ? witnesses.flatMap(({ name, fault }) => objectionOf(name, fault)) : [];
+    if (knowing.length > 0) throw lossOf(knowing.map(([, reason]) => reason));
+    this.#lacksSinceMs ??= nowMs();
+    if (this.#submission === undefined) this.#ask(note, () => {});
+    const answered = witnesses.filter(knowsNoMore).map(({ name }) => name);
+    const isAnswered = answered.length > 0 && policy.isQuorum(new Set(answered));
+    return isAnswered || (this.isGraceOver && !requireQuorum && !isCopy);
   }
 
   /**

@@ -181,7 +181,7 @@ export class PublicLog {
     // A cosigned checkpoint is published before the next checkpoint replaces it.
     await this.#publishDue();
     if (ledger.last === undefined || nowMs() < this.#nextCheckpointMs || !publisher.mayReplace) return;
-    if (!publisher.confirm()) return;
+    if (!(await publisher.confirm())) return;
     this.#nextCheckpointMs = nowMs() + checkpointMs;
     await publisher.offer(await ledger.seal());
     await this.#publishDue();

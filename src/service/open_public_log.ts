@@ -5,7 +5,8 @@ import { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../ledger/ledger.js';
 import { publicFolderOf, stateFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
-import { startLog } from '../ledger/log_start.js';
+import { readCopyMark, removeCopyMark } from '../ledger/log_copy.js';
+import { NEW_ORIGIN, startLog } from '../ledger/log_start.js';
 import { removeStopNote, writeStopNote } from '../ledger/stop_note.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
@@ -68,6 +69,16 @@ async function openLedger(
   const { origin, batchNs, checkpointMs } = log;
   const folders = { publicFolder: publicFolderOf(storage.dir), stateFolder: stateFolderOf(storage.dir) };
   const sizes = signedSizes(marks);
+  const copiedAt = readCopyMark(folders.stateFolder);
+  if (copiedAt !== undefined) {
+    if (policy.witnesses.every(({ url }) => url === undefined))
+      throw new LedgerStopped(
+        `this data folder is a copy of ${copiedAt}, and the log has no witness that could say whether it signed a larger tree since; ${NEW_ORIGIN}`,
+      );
+    logger.warn(
+      `this data folder is a copy of ${copiedAt}: the public log waits until its witnesses say that they know no larger tree`,
+    );
+  }
   await startLog({ ...folders, origin, sizes, mustExist: log.mustExist });
   const ledger = await Ledger.open({
     ...folders,
@@ -103,6 +114,8 @@ async function openLedger(
       submitter,
       graceMs: log.witnessGraceMs,
       requireQuorum: log.requireQuorum,
+      isCopy: copiedAt !== undefined,
+      onConfirmed: () => removeCopyMark(folders.stateFolder),
       nowMs,
     }),
     facts,

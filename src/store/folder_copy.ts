@@ -16,6 +16,7 @@ const WATCH_MS = 200;
  * The copy contains whole commits only, because lmdb keeps the state that a reader has opened. The service continues. Its file may grow
  * by the changes during the copy.
  * @param target the folder for the copy; a missing folder is made
+ * @param copyMore copies more parts of the data folder into the unfinished copy, after the data file; returns their names there
  * @returns the contents of the copy
  * @throws Error whose message is one sentence; the target then has no copy
  */
@@ -23,6 +24,7 @@ export async function backUp(
   source: string,
   target: string,
   onProgress: OnProgress = () => {},
+  copyMore: (source: string, unfinished: string) => Promise<readonly string[]> = async () => [],
 ): Promise<FolderContents> {
   const to = join(target, DATA_FILE);
   const unfinished = join(target, UNFINISHED);
@@ -34,6 +36,8 @@ export async function backUp(
     if (contents.damagedRecords > 0)
       throw new Error(`${contents.damagedRecords} records are damaged; ${contents.damage[0]}`);
     flush(join(unfinished, DATA_FILE));
+    for (const name of await copyMore(source, unfinished))
+      renameSync(join(unfinished, name), join(target, name));
     renameSync(join(unfinished, DATA_FILE), to);
     flush(target);
     return contents;

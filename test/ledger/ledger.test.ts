@@ -5,6 +5,7 @@ import { type Test, test } from 'tap';
 import { CheckpointSigner } from '../../src/ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../../src/ledger/ledger.js';
 import { batchPath, publicFolderOf, readTileSync, stateFolderOf } from '../../src/ledger/ledger_folder.js';
+import { copyLog, readCopyMark } from '../../src/ledger/log_copy.js';
 import { type LogStartOptions, startLog } from '../../src/ledger/log_start.js';
 import { readHead } from '../../src/ledger/sealed_head.js';
 import { parseBatchEntry } from '../../src/tlog/batch_entry.js';
@@ -108,6 +109,52 @@ test('a log has each batch in its files, whenever it is sealed, killed and opene
   log.check();
   t.equal(log.ledger.recordsWaiting, 1);
 });
+
+test('a copy that was made while the log went on can be opened, and is marked', async (t) => {
+  const log = new TestLedger(t);
+  await log.open();
+  const { publicFolder, stateFolder } = log.folders;
+  const signer = new CheckpointSigner({ publicFolder, stateFolder, origin: LOG_ORIGIN, key: LOG });
+  await t.resolves(startLog(startOptions(log)));
+  const source = join(publicFolder, '..');
+  for (let i = 0; i < 40; i += 1) {
+    for (let n = 0; n < 13; n += 1) {
+      log.ledger.add(recordAt(BigInt(13 * i + n) * SECOND_NS, 1, i));
+      await log.batch();
+    }
+    // A record of the next batch waits while the folder is copied and the batches are sealed.
+    log.ledger.add(recordAt(BigInt(13 * i + 13) * SECOND_NS, 9, i));
+    const target = mkdtempSync(join(tmpdir(), 'tickseal-copy-'));
+    t.teardown(() => rmSync(target, { recursive: true, force: true }));
+    const appended = log.ledger.head.size;
+    const [names] = await Promise.all([
+      copyLog(source, target, 1_700_000_000_000),
+      log.ledger.seal().then((head) => signer.commit(head)),
+    ]);
+    t.same(names, ['tlog', 'tlog-state']);
+    const folders = { publicFolder: publicFolderOf(target), stateFolder: stateFolderOf(target) };
+    t.equal(readCopyMark(folders.stateFolder), '2023-11-14T22:13:20.000Z');
+    const mismatches: string[] = [];
+    const copy = await Ledger.open({
+      ...folders,
+      origin: LOG_ORIGIN,
+      onMismatch: (one) => mismatches.push(one),
+    });
+    t.same(mismatches, []);
+    t.equal(copy.head.size, appended, 'the copy has every batch from before it');
+    t.ok((readHead(folders.stateFolder, 'signed')?.size ?? 0n) <= copy.sealed.size);
+    t.equal(copy.recordsWaiting, 1);
+    await copy.close();
+  }
+  const empty = mkdtempSync(join(tmpdir(), 'tickseal-copy-'));
+  t.teardown(() => rmSync(empty, { recursive: true, force: true }));
+  t.same(await copyLog(empty, join(empty, 'target'), 0), [], 'a folder without a log has nothing to copy');
+});
+
+function startOptions({ folders }: TestLedger): LogStartOptions {
+  const sizes = { read: () => undefined, write: async () => {} };
+  return { ...folders, origin: LOG_ORIGIN, sizes, mustExist: false };
+}
 
 test('a log with damaged or foreign files is not continued', async (t) => {
   const log = new TestLedger(t);

@@ -14,7 +14,12 @@ import { LOG, LOG_ORIGIN, policyText, SECOND_NS } from '../tlog/witnessed_log.js
 const NO_SIZES = { read: () => undefined, write: async () => {} };
 
 /** A publisher whose witnesses answer when the test says so, and whose clock the test sets. */
-async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', requireQuorum = false) {
+async function publisherOf(
+  t: Test,
+  quorum = 'group G 2 W1 W2 W3\nquorum G',
+  requireQuorum = false,
+  isCopy = false,
+) {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-publisher-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
@@ -24,6 +29,7 @@ async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', req
   const faults = new Map<string, WitnessFault>();
   const sizes = new Map<string, bigint>();
   const asked: string[] = [];
+  const confirmed: true[] = [];
   const running: { answer: (cosigned: Cosigned) => void; end: () => void }[] = [];
   let [nowMs, inFlight] = [0, 0];
   const publisher = new CheckpointPublisher({
@@ -56,6 +62,10 @@ async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', req
     },
     graceMs: 60_000,
     requireQuorum,
+    isCopy,
+    onConfirmed: async () => {
+      confirmed.push(true);
+    },
     nowMs: () => nowMs,
   });
   t.teardown(() => publisher.stopAsking());
@@ -64,6 +74,7 @@ async function publisherOf(t: Test, quorum = 'group G 2 W1 W2 W3\nquorum G', req
     faults,
     sizes,
     asked,
+    confirmed,
     running,
     advance: (ms: number) => {
       nowMs += ms;
@@ -141,25 +152,34 @@ test('a log that lacks what witnesses have cosigned stops, and one witness alone
 
 test('after a start nothing new is signed before a quorum has said that it knows no more', async (t) => {
   const again = await publisherOf(t);
-  t.notOk(again.publisher.confirm());
+  t.notOk(await again.publisher.confirm());
   t.same(again.asked, ['0'], 'the question is about the empty tree');
   again.running[0]!.answer({ note: 'cosigned', isQuorum: true });
   t.notOk(again.publisher.isDue, 'and is never published');
   again.sizes.set('W1', 0n);
-  t.notOk(again.publisher.confirm(), 'one witness is no quorum');
+  t.notOk(await again.publisher.confirm(), 'one witness is no quorum');
   again.faults.set('W2', { kind: 'refused', status: 404, reason: 'it answers 404' });
-  t.ok(again.publisher.confirm());
+  t.ok(await again.publisher.confirm());
   const lost = await publisherOf(t);
-  lost.publisher.confirm();
+  await lost.publisher.confirm();
   lost.faults.set('W3', { kind: 'larger', size: 9n });
   lost.sizes.set('W1', 0n).set('W2', 0n);
-  t.throws(() => lost.publisher.confirm(), /W3 has cosigned 9 batches: the log has lost batches/);
+  await t.rejects(lost.publisher.confirm(), /W3 has cosigned 9 batches: the log has lost batches/);
   const silent = await publisherOf(t);
-  t.notOk(silent.publisher.confirm());
+  t.notOk(await silent.publisher.confirm());
   silent.advance(60_000);
-  t.ok(silent.publisher.confirm(), 'without answers the grace counts');
+  t.ok(await silent.publisher.confirm(), 'without answers the grace counts');
   const strict = await publisherOf(t, 'group G 2 W1 W2 W3\nquorum G', true);
-  strict.publisher.confirm();
+  await strict.publisher.confirm();
   strict.advance(600_000);
-  t.notOk(strict.publisher.confirm());
+  t.notOk(await strict.publisher.confirm());
+  const copy = await publisherOf(t, undefined, false, true);
+  await copy.publisher.confirm();
+  copy.advance(600_000);
+  t.notOk(await copy.publisher.confirm(), 'for a copy no grace counts');
+  t.equal(copy.confirmed.length, 0);
+  copy.sizes.set('W1', 0n).set('W2', 0n);
+  t.ok(await copy.publisher.confirm());
+  t.ok(await copy.publisher.confirm());
+  t.equal(copy.confirmed.length, 1, 'the mark of the copy is removed once');
 });

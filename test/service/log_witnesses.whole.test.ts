@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
+import { registerBackup } from '../../src/cli/backup_command.js';
 import { freePorts } from '../../src/cli/demo/nats_servers.js';
 import { Ed25519Key, verifyByNode } from '../../src/tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../../src/tlog/log_policy.js';
 import { openCheckpoint } from '../../src/tlog/open_checkpoint.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
+import { runCommand } from '../cli/run_command.js';
 import { ROOT } from '../pages.js';
 import { WITNESSES } from '../tlog/witnessed_log.js';
 import { emptyFolder } from '../witness/small_witness.js';
@@ -126,6 +129,58 @@ test('a log and its witnesses, through kill -9 of witnesses, restarts and the lo
     return response.status === 200 ? undefined : response.text();
   });
   t.match(reasons, /the public log has stopped: the witness W\d has cosigned \d+ batches/);
+});
+
+test('a backup of a running service goes on where no later checkpoint was cosigned', async (t) => {
+  const dir = emptyFolder(t);
+  const ports = await freePorts(2);
+  const witnesses = ports.map((port, i) => new WitnessProcess(t, dir, i + 1, port));
+  const policy = writePolicy(dir, 0, witnesses, 'group G 2 W1 W2\nquorum G');
+  for (const witness of witnesses) witness.start();
+  let service = await startLog(dir, 0, { witness_grace: '1s' });
+  t.teardown(() => service.stop());
+  const data = join(dir, 'data');
+  const backup = async (name: string) => {
+    const made = await runCommand(registerBackup, ['backup', join(dir, name), '--from', data]);
+    t.match(made.stdout.join(''), /every record checked; with the public log/, made.stderr);
+  };
+  const restore = async (name: string) => {
+    await service.stop();
+    rmSync(data, { recursive: true });
+    cpSync(join(dir, name), data, { recursive: true });
+    service = await startLog(dir, 0, { witness_grace: '1s' });
+  };
+  const readiness = async () => (await fetch(`${service.adminUrl}/readyz`)).text();
+  const size = await cosignedBy(service, policy, ['W1', 'W2']);
+  await backup('early');
+  await cosignedBy(service, policy, ['W1', 'W2'], size);
+  await service.stop();
+  await backup('last');
+
+  await restore('early');
+  const reason = await eventually(async () => /has cosigned \d+ batches/.exec(await readiness())?.[0]);
+  t.match(reason, /cosigned/, 'the witnesses have seen more than the early copy has');
+
+  for (const witness of witnesses) await witness.kill();
+  await restore('last');
+  await wait(2_000);
+  const before = await (await fetch(`${service.url}/tlog/checkpoint`)).text();
+  t.equal(
+    before,
+    readFileSync(join(dir, 'last/tlog/checkpoint'), 'utf8'),
+    'without answers nothing new is signed',
+  );
+  for (const witness of witnesses) witness.start();
+  const after = await cosignedBy(service, policy, ['W1', 'W2'], BigInt(before.split('\n')[1]!));
+  t.ok(after > size, 'the last copy goes on when its witnesses answer');
+  await service.stop();
+  service = await startLog(dir, 0, { witness_grace: '1s' });
+  await cosignedBy(service, policy, ['W1', 'W2'], after);
+
+  await backup('alone');
+  writeFileSync(join(dir, 'log.policy'), `log ${LOGS[0]!.vkey}\nquorum none\n`);
+  await restore('alone');
+  t.match(await readiness(), /is a copy of .*no witness that could say .*tickseal log new-origin/);
 });
 
 test('two operators witness each other', async (t) => {

@@ -1,0 +1,119 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { formatCheckpoint } from '../tlog/tree_checkpoint.js';
+import {
+  CHECKPOINT_FILE,
+  type FileToWrite,
+  makeLedgerFolders,
+  publicFolderOf,
+  stateFolderOf,
+  writeDurably,
+} from './ledger_folder.js';
+import { copyOfJournal } from './ledger_journal.js';
+import { beginsWith, readHead } from './sealed_head.js';
+
+/** The file that marks a copy: the time at which the copy was made, as RFC 3339. */
+const COPY_FILE = 'copy';
+/** The number of times that a copy begins anew, because the running service replaced a file during the copy. */
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Copies the public log of a data folder, even while a service continues the log, and marks the copy. A service that opens the copy signs
+ * nothing before its witnesses have said that they know no larger tree.
+ *
+ * The order makes the copy consistent: the published checkpoint first, then the journal, the last signed tree, the last sealed tree,
+ * and the public files, because the service writes them in the opposite order. So the copied files have all batches of the copied heads, and
+ * the copied journal has all records from before the copy that are in none of these batches.
+ * @returns the names of the folders in the target; none when the folder has no log
+ * @throws Error when the log has files that do not give the root of the last sealed tree
+ */
+export async function copyLog(dataFolder: string, target: string, nowMs: number): Promise<readonly string[]> {
+  const source = { publicFolder: publicFolderOf(dataFolder), stateFolder: stateFolderOf(dataFolder) };
+  if (readHead(source.stateFolder, 'signed') === undefined) return [];
+  for (let attempt = 1; ; attempt++) {
+    await Promise.all(
+      [publicFolderOf(target), stateFolderOf(target)].map((path) =>
+        rm(path, { recursive: true, force: true }),
+      ),
+    );
+    try {
+      await copyOnce(source, target, nowMs);
+      return [publicFolderOf(''), stateFolderOf('')];
+    } catch (error) {
+      const isReplaced =
+        (error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof IncompleteCopy;
+      if (!isReplaced || attempt === ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+/** Returns the time at which this folder was copied; `undefined` for a folder that is no copy, or whose witnesses were asked. */
+export function readCopyMark(stateFolder: string): string | undefined {
+  try {
+    return readFileSync(join(stateFolder, COPY_FILE), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Removes the mark, after the witnesses have said that they know no larger tree. */
+export async function removeCopyMark(stateFolder: string): Promise<void> {
+  await rm(join(stateFolder, COPY_FILE), { force: true });
+}
+
+class IncompleteCopy extends Error {}
+
+interface LogFolders {
+  readonly publicFolder: string;
+  readonly stateFolder: string;
+}
+
+async function copyOnce(source: LogFolders, target: string, nowMs: number): Promise<void> {
+  const [publicFolder, stateFolder] = [publicFolderOf(target), stateFolderOf(target)];
+  makeLedgerFolders(publicFolder, stateFolder);
+  const checkpoint = readIfExists(join(source.publicFolder, CHECKPOINT_FILE));
+  const files: FileToWrite[] = [
+    { path: COPY_FILE, bytes: Buffer.from(`${new Date(nowMs).toISOString()}\n`) },
+  ];
+  const journal = copyOfJournal(source.stateFolder);
+  if (journal !== undefined) files.push(journal);
+  const heads = (['signed', 'sealed'] as const).map((name) => ({
+    name,
+    head: readHead(source.stateFolder, name),
+  }));
+  for (const { name, head } of heads)
+    if (head !== undefined) files.push({ path: name, bytes: Buffer.from(formatCheckpoint(head)) });
+  await writeDurably(stateFolder, files);
+  for (const path of publicFilesIn(source.publicFolder)) {
+    mkdirSync(dirname(join(publicFolder, path)), { recursive: true });
+    copyFileSync(join(source.publicFolder, path), join(publicFolder, path));
+  }
+  if (checkpoint !== undefined)
+    await writeDurably(publicFolder, [{ path: CHECKPOINT_FILE, bytes: checkpoint }]);
+  const sealed = heads[1]!.head;
+  if (sealed !== undefined && !beginsWith(publicFolder, sealed, sealed))
+    throw new IncompleteCopy(
+      `the files in ${source.publicFolder} do not give the root of their ${sealed.size} batches`,
+    );
+}
+
+/** Lists the complete public files except the published checkpoint. */
+function publicFilesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (path) =>
+      path !== CHECKPOINT_FILE &&
+      !path.endsWith('.unfinished') &&
+      (statSync(join(folder, path), { throwIfNoEntry: false })?.isFile() ?? false),
+  );
+}
+
+function readIfExists(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
