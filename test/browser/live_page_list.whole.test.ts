@@ -116,6 +116,55 @@ test('the list of the live page', needsBrowser(), async (t) => {
   });
 });
 
+test('the chosen asset of the live page beside others', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const assets = ['BTCUSD', 'ETHUSD'].map((symbol, i) => ({ id: i + 1, symbol, max_age: '1h' }));
+  const service = await startTestService({ assets });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  await feed.accept(...assets.map(({ symbol, id }) => ({ symbol, price: units(id * 100) })));
+  const url = linkTo(service.url, service.evmAddress);
+
+  await t.test('the streamed value and the aggregate have names and the same decimals', async (t) => {
+    await withTab(t, { browser, url }, async (page) => {
+      await untilText(page, '#aggregate', '100.000');
+      await untilText(page, '#streamed', '100.000');
+      await untilText(page, '#aggregate-note', /^median of 1, signed \d/);
+      t.equal(await page.textContent('#value-gap'), '0.0000%');
+      const dots = page.getByRole('list', { name: 'around the aggregate' }).getByRole('listitem');
+      t.equal(await dots.count(), 1);
+      const age = await untilText(page, '#strip li .unseen:nth-of-type(2)', / old$/);
+      await eventually(async () => (await page.textContent('#strip li .unseen:nth-of-type(2)')) !== age);
+      t.match(await dots.first().textContent(), /^0x\w+…\w+: 0\.0000%, /);
+    });
+  });
+
+  await t.test('two assets in one chart, by choice and by link', async (t) => {
+    await withTab(t, { browser, url }, async (page) => {
+      await untilSealed(page, 'verified');
+      const chart = () => page.getAttribute('#chart', 'aria-label');
+      await page.selectOption('#compare', 'ETHUSD');
+      await eventually(async () =>
+        /^BTCUSD: .* compared in percent with ETHUSD, whose last one closes at 200$/.test(
+          (await chart()) ?? '',
+        ),
+      );
+      await feed.accept({ symbol: 'ETHUSD', price: units(210) });
+      await eventually(async () => / closes at 210$/.test((await chart()) ?? ''));
+      t.match(page.url(), /#asset=BTCUSD&resolution=1&compare=ETHUSD$/);
+      await page.reload();
+      await eventually(async () => / with ETHUSD, .* closes at 210$/.test((await chart()) ?? ''));
+      await page.goBack();
+      await eventually(async () => !/compared/.test((await chart()) ?? ''));
+      t.equal(await page.inputValue('#compare'), '');
+      await page.goForward();
+      await eventually(async () => / with ETHUSD/.test((await chart()) ?? ''));
+      await page.locator('#grid [role=row]', { hasText: 'ETHUSD' }).click();
+      await eventually(async () => /^ETHUSD: [^;]*$/.test((await chart()) ?? ''));
+    });
+  });
+});
+
 /** True when every visible row has its sparkline. */
 const DRAWN_SPARKS = `(() => {
   const rows = [...document.querySelectorAll('#grid [role=row]:not([hidden])')];

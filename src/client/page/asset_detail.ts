@@ -27,6 +27,8 @@ export interface AssetDetailOptions {
   readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
   /** Returns the asset at the past instant that the page shows; `undefined` for the present. */
   readonly past: () => PastView | undefined;
+  /** Returns the asset that the chart compares with the shown one. */
+  readonly compared: () => TaxonomyAsset | undefined;
   /** Called when the reader selected another length of candles. */
   readonly onResolution: (by: 'click' | 'key') => void;
 }
@@ -166,6 +168,15 @@ export class AssetDetail {
     this.#chartedNs = quote.timestampNs;
     const atS = Number(quote.timestampNs / 1_000_000_000n);
     this.#options.chart.add(Number(quote.price) / SCALE, atS);
+    const compared = this.#options.compared();
+    const other = compared && this.#options.board.quote(compared);
+    if (other === undefined) return;
+    this.#options.chart.addCompared(Number(other.price) / SCALE, Number(other.timestampNs / 1_000_000_000n));
+  }
+
+  /** Shows the chart again after another asset was chosen to compare. */
+  showCompared(): void {
+    if (this.#asset !== undefined) this.#showChart(this.#asset);
   }
 
   #choose(resolution: Resolution, by: 'click' | 'key'): void {
@@ -182,7 +193,8 @@ export class AssetDetail {
   }
 
   #showChart(asset: TaxonomyAsset): void {
-    this.#options.chart.show({ asset, resolution: this.#resolution, atNs: this.#options.past()?.atNs });
+    const { chart, compared, past } = this.#options;
+    chart.show({ asset, compared: compared(), resolution: this.#resolution, atNs: past()?.atNs });
   }
 
   #markResolution(): void {

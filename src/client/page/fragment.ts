@@ -34,17 +34,26 @@ export interface PagePlace {
   readonly resolution: Resolution | undefined;
   /** The time that the page shows, as written in the address; `undefined` for the present. */
   readonly at: string | undefined;
+  /** The {@link compareName} of the asset that the chart compares; `undefined` for none. */
+  readonly compare: string | undefined;
 }
 
 /** The longest text that an address may give for the symbol or the time. A symbol has at most 64 characters. */
 const TEXT_MAX = 64;
+/** The text before the symbol of a compared Stark asset. */
+const STARK_PREFIX = 'stark ';
+
+/** Returns the name of a compared asset in an address: `ETHUSD`, and `stark ETHUSD` for a Stark asset. */
+export function compareName({ symbol, signatureType }: TaxonomyAsset): string {
+  return signatureType === 'stark' ? STARK_PREFIX + symbol : symbol;
+}
 
 /** Reads the place from the part after `#`. An unknown or too long value counts as absent. */
 export function readPlace(hash: string): PagePlace {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
-  const text = (name: string) => {
+  const text = (name: string, lengthMax = TEXT_MAX) => {
     const value = parameters.get(name) ?? '';
-    return value === '' || value.length > TEXT_MAX ? undefined : value;
+    return value === '' || value.length > lengthMax ? undefined : value;
   };
   const resolution = text('resolution');
   return {
@@ -53,6 +62,7 @@ export function readPlace(hash: string): PagePlace {
     resolution: CHART_INTERVALS.find((one) => one.resolution === resolution || one.alias === resolution)
       ?.resolution,
     at: text('at'),
+    compare: text('compare', STARK_PREFIX.length + TEXT_MAX),
   };
 }
 
@@ -70,6 +80,7 @@ export function writePlace(
     ['signature_type', place.signatureType === 'stark' ? 'stark' : undefined],
     ['resolution', place.resolution],
     ['at', place.at],
+    ['compare', place.compare],
     ...signers.signers.map((signer) => ['signer', signer] as const),
     ['stream_signer', signers.streamSigner],
   ] as const;

@@ -1,18 +1,19 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
+import { AggregateView } from './aggregate_view.js';
 import { AssetDetail } from './asset_detail.js';
 import { AssetList } from './asset_list.js';
 import type { ChosenBy } from './asset_table.js';
 import { BasePrices } from './base_prices.js';
 import { assetKey, type Board } from './board.js';
+import { CompareChoice } from './compare_choice.js';
 import { copyButton } from './copy_button.js';
 import { CurrentNodes } from './current_nodes.js';
 import { byId, drawWithFrame } from './elements.js';
-import { assetAt, type PagePlace, readPlace } from './fragment.js';
 import { listenToKeys } from './key_bindings.js';
 import { LivePrices } from './live_prices.js';
 import { LogRing } from './log_ring.js';
-import { PageAddress } from './page_address.js';
 import type { PinnedSigners } from './pins.js';
+import { NARROW, PlaceTravel } from './place_travel.js';
 import { PriceChart } from './price_chart.js';
 import { ProofPanel } from './proof_panel.js';
 import { ProofVerifier } from './proof_verifier.js';
@@ -24,8 +25,6 @@ import { TimeTravel } from './time_travel.js';
 
 /** The interval at which ages and states are drawn again while no frame comes. */
 const DRAW_MS = 500;
-/** The width below which the page shows either the list or the chosen asset. The style sheet has the same width. */
-const NARROW = matchMedia('(max-width: 60rem)');
 
 export interface LivePageOptions {
   readonly token: string;
@@ -51,11 +50,14 @@ export class LivePage {
     onChange: () => void this.#seal.showLog(),
   });
   readonly #bases: BasePrices;
-  readonly #address = new PageAddress((place) => this.#travel(place));
-  readonly #time = new TimeTravel((at) => {
-    this.#address.push({ ...this.#place, at });
-    this.#goToTime(at);
+  readonly #nowMs: () => number;
+  readonly #aggregate = new AggregateView();
+  readonly #compare = new CompareChoice(() => {
+    this.#compareChanged();
+    this.#travel.goTo('click');
   });
+  readonly #time = new TimeTravel((at) => this.#travel.goToTime(at));
+  readonly #travel: PlaceTravel;
   #hasAssets = false;
 
   constructor(options: LivePageOptions) {
@@ -73,6 +75,7 @@ export class LivePage {
     });
     const { client, board, connection } = this.#prices;
     const nowMs = () => Date.now() - connection.aheadMs;
+    this.#nowMs = nowMs;
     this.#board = board;
     this.#bases = new BasePrices({ get: (path) => client.get(path), nowMs });
     const changeOf = (asset: TaxonomyAsset, price: bigint) => this.#bases.change(asset, price);
@@ -86,7 +89,8 @@ export class LivePage {
       chart: this.#chart,
       changeOf,
       past: () => this.#time.view(this.#proof.proven, this.#proof.problem),
-      onResolution: (by) => this.#goTo(by),
+      compared: () => this.#compare.asset(this.#detail.asset),
+      onResolution: (by) => this.#travel.goTo(by),
     });
     this.#proof = new ProofPanel({
       root: document.querySelector<HTMLElement>('.proof')!,
@@ -98,7 +102,7 @@ export class LivePage {
       payloadOf: (asset) => this.#prices.payloadOf(asset),
       onRead: () => {
         this.#seal.continue();
-        this.#detail.draw(performance.now());
+        this.#drawDetail(performance.now());
       },
     });
     this.#list = new AssetList({
@@ -109,6 +113,16 @@ export class LivePage {
       subscribed: () => this.#prices.subscribed,
       onChoose: (asset, by) => this.#choose(asset, by),
       onSeen: () => this.#want(),
+    });
+    this.#travel = new PlaceTravel({
+      board,
+      detail: this.#detail,
+      compare: this.#compare,
+      time: this.#time,
+      choose: (asset) => this.#list.table.choose(asset, 'page'),
+      show: (asset) => this.#show(asset),
+      onCompared: () => this.#compareChanged(),
+      showDetail: (isShown) => this.#showDetail(isShown),
     });
   }
 
@@ -126,7 +140,9 @@ export class LivePage {
   #listen(): void {
     byId('connection').addEventListener('toggle', () => this.#draw());
     byId('back').addEventListener('click', () => this.#back());
-    byId('share').replaceChildren(copyButton('Copy link', () => shareLink(this.#place, this.#options.pins)));
+    byId('share').replaceChildren(
+      copyButton('Copy link', () => shareLink(this.#travel.place, this.#options.pins)),
+    );
     byId('signer-forget').addEventListener('click', () => {
       this.#options.pins.forget();
       location.reload();
@@ -152,58 +168,8 @@ export class LivePage {
     const { asset: before } = this.#detail;
     const isOther = before === undefined || assetKey(before) !== assetKey(asset);
     if (isOther) this.#show(asset);
-    if (by !== 'page' && (isOther || this.#address.place.symbol === undefined)) this.#goTo(by);
+    if (by !== 'page' && (isOther || !this.#travel.hasAsset)) this.#travel.goTo(by);
     if (NARROW.matches) this.#showDetail(true);
-  }
-
-  /** Writes the reader's choice into the address. On a narrow screen a key also leads from the list to the asset. */
-  #goTo(by: 'click' | 'key'): void {
-    if (by === 'click' || NARROW.matches) this.#address.push(this.#place);
-    else this.#address.pushAfterRest(this.#place);
-  }
-
-  /** The place of the chosen asset, at the time that the page shows. */
-  get #place(): PagePlace {
-    const { asset, resolution } = this.#detail;
-    return { symbol: asset?.symbol, signatureType: asset?.signatureType, resolution, at: this.#time.text };
-  }
-
-  /** @param next the asset that is chosen afterwards. Another asset than the shown one is then read once, at the new time. */
-  #goToTime(at: string | undefined, next = this.#detail.asset): void {
-    const { asset } = this.#detail;
-    if (this.#time.goTo(at) && asset && next && assetKey(asset) === assetKey(next)) this.#show(asset);
-  }
-
-  /** Opens the place of the address when the assets are known; on a wide screen without a place, the first asset. */
-  #openPlace(): void {
-    const { place } = this.#address;
-    this.#travel(place);
-    if (NARROW.matches) {
-      if (this.#detail.asset === undefined || this.#address.isInside) return;
-      // The list becomes the entry before the asset, so that Back leads there and not away from the page.
-      const { symbol, ...rest } = this.#place;
-      this.#address.replace({ ...rest, symbol: undefined });
-      this.#address.push({ ...rest, symbol, at: place.at });
-      return;
-    }
-    if (this.#detail.asset === undefined) this.#list.table.choose(this.#board.assets[0]!, 'page');
-    this.#address.replace(this.#place);
-  }
-
-  /** Shows the place that the reader went to. */
-  #travel(place: PagePlace): void {
-    const asset = assetAt(this.#board.assets, place);
-    this.#goToTime(place.at, asset);
-    if (asset !== undefined) {
-      if (place.resolution !== this.#detail.resolution) this.#detail.showResolution(place.resolution);
-      this.#list.table.choose(asset, 'page');
-    } else if (place.symbol === undefined) {
-      if (NARROW.matches) this.#showDetail(false);
-    } else if (this.#board.assets.length > 0)
-      new StateBar().showNotice({
-        tone: 'info',
-        text: `The link names the asset ${place.symbol}, which this service does not have.`,
-      });
   }
 
   /** Returns the facts behind the seal of the chosen asset. */
@@ -236,7 +202,7 @@ export class LivePage {
   /** Leaves the asset on a narrow screen. @returns true if the asset was shown there */
   #back(): boolean {
     if (!document.body.classList.contains('detailed')) return false;
-    this.#address.push(readPlace(''));
+    this.#travel.leave();
     this.#showDetail(false);
     return true;
   }
@@ -250,7 +216,17 @@ export class LivePage {
   get #wanted(): readonly TaxonomyAsset[] {
     const chosen = this.#detail.asset;
     const { seen } = this.#list;
-    return chosen === undefined ? seen : [...seen, chosen];
+    const compared = document.hidden ? undefined : this.#compare.asset(chosen);
+    return [
+      ...seen,
+      ...(chosen === undefined ? [] : [chosen]),
+      ...(compared === undefined ? [] : [compared]),
+    ];
+  }
+
+  #compareChanged(): void {
+    this.#want();
+    this.#detail.showCompared();
   }
 
   #want(): void {
@@ -259,8 +235,9 @@ export class LivePage {
 
   #showAssets(): void {
     this.#list.showGroups();
+    this.#compare.offer(this.#board.assets);
     if (this.#hasAssets) this.#followChosen();
-    else this.#openPlace();
+    else this.#travel.open();
     this.#hasAssets = true;
   }
 
@@ -278,9 +255,24 @@ export class LivePage {
     void this.#bases.read(this.#wanted);
     void this.#ring.follow(nowMs);
     this.#list.draw();
-    this.#detail.draw(nowMs);
+    this.#drawDetail(nowMs);
     this.#detail.continueChart();
     const { connection, subscribed } = this.#prices;
     this.#states.showConnection(connection, subscribed, this.#nodes.log, nowMs);
+  }
+
+  #drawDetail(nowMs: number): void {
+    this.#detail.draw(nowMs);
+    const { asset, seal } = this.#detail;
+    const isPast = this.#time.atNs !== undefined;
+    const quote = isPast || asset === undefined ? undefined : this.#board.quote(asset);
+    this.#aggregate.draw({
+      quote,
+      seal,
+      isPast,
+      proven: this.#proof.proven,
+      nowMs,
+      serviceMs: this.#nowMs(),
+    });
   }
 }

@@ -6,31 +6,15 @@ import {
   type ISeriesApi,
   type UTCTimestamp,
 } from 'lightweight-charts';
-import { REST_PATHS } from '../../wire/paths.js';
-import type { Resolution } from '../../wire/rest_values.js';
 import type { StreamClient } from '../prices/stream_client.js';
-import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { readCandles } from './answers.js';
+import { readHistory, type ShownChart } from './chart_history.js';
+import { ComparedLine } from './compared_line.js';
 import { element } from './elements.js';
-import {
-  type ChartCandle,
-  type ChartGap,
-  candlesOf,
-  gapCount,
-  nextCandle,
-  withGaps,
-} from './live_candles.js';
+import { type ChartCandle, type ChartGap, gapCount, nextCandle, withGaps } from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
 import { reasonText } from './plain_reason.js';
 import { priceOfDouble, shownDecimals } from './price_text.js';
 
-/** The number of candles in a request. The reader sees about half of them. */
-const CANDLES = 300;
-/**
- * The largest difference by which the service's clock may be ahead of this computer's clock. Candles further ahead are left
- * out.
- */
-const CLOCK_S = 3_600;
 /** The time after which a history that could not be read is requested again. */
 const RETRY_MS = 5_000;
 /** The most digits after the point. A double holds 15 digits of a price; further digits would be invented. */
@@ -43,19 +27,12 @@ export interface PriceChartOptions {
   readonly onHistory: (problem: string | undefined) => void;
 }
 
-/** The contents of the chart. */
-export interface ShownChart {
-  readonly asset: TaxonomyAsset;
-  readonly resolution: Resolution;
-  /** The instant at which the chart ends; `undefined` for the present. */
-  readonly atNs: bigint | undefined;
-}
-
 /** The candles of an asset: the service's history, continued with each verified price. */
 export class PriceChart {
   readonly #options: PriceChartOptions;
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Candlestick'>;
+  readonly #compared: ComparedLine;
   #shown: ShownChart | undefined;
   #last: ChartCandle | undefined;
   #gaps = 0;
@@ -73,6 +50,7 @@ export class PriceChart {
       handleScale: { axisPressedMouseMove: { price: false } },
     });
     this.#series = this.#chart.addSeries(CandlestickSeries, { borderVisible: false });
+    this.#compared = new ComparedLine(this.#chart);
     this.paint();
     for (const media of ['(prefers-color-scheme: dark)', 'print'])
       matchMedia(media).addEventListener('change', () => this.paint());
@@ -81,9 +59,9 @@ export class PriceChart {
   /** Takes the colours of the style sheet, which differ by day and night. */
   paint(): void {
     const { container } = this.#options;
-    const [text, line, up, down] = ['--soft', '--line', '--up', '--down'].map((name) =>
-      colourOf(container, name),
-    );
+    const names = ['--soft', '--line', '--up', '--down', '--text'];
+    const [text, line, up, down, compared] = names.map((name) => colourOf(container, name));
+    this.#compared.paint(compared!);
     this.#chart.applyOptions({
       layout: {
         background: { type: ColorType.Solid, color: 'transparent' },
@@ -101,6 +79,8 @@ export class PriceChart {
     this.#isLoaded = false;
     this.#last = undefined;
     this.#series.setData([]);
+    this.#compared.show(shown.compared, shown.resolution);
+    this.#series.applyOptions({ title: shown.compared === undefined ? '' : shown.asset.symbol });
     this.#options.container.ariaLabel = `${shown.asset.symbol}: no candles yet`;
     this.#options.onHistory(undefined);
     void this.reload();
@@ -118,17 +98,10 @@ export class PriceChart {
     clearTimeout(this.#retryTimer);
     const { client, onHistory } = this.#options;
     try {
-      const query = new URLSearchParams({
-        symbol: shown.asset.symbol,
-        signature_type: shown.asset.signatureType,
-        resolution: shown.resolution,
-        from: '0',
-        to: String(endS(shown)),
-        countback: String(CANDLES),
-      });
-      const text = await client.get(`${REST_PATHS.udfHistory}?${query}`);
+      const candles = await readHistory(client, shown.asset, shown);
+      const compared = shown.compared && (await readHistory(client, shown.compared, shown));
       if (this.#shown !== shown) return;
-      const candles = candlesOf(readCandles(text));
+      if (compared !== undefined) this.#compared.setCandles(compared);
       const bars = withGaps(candles, shown.resolution);
       this.#series.setData(bars.map(barOf));
       this.#gaps = gapCount(bars);
@@ -159,13 +132,22 @@ export class PriceChart {
     if (last !== undefined && candle.time > last.time) void this.reload();
   }
 
+  /** Continues the compared line with a verified price. */
+  addCompared(price: number, atS: number): void {
+    if (this.#isLoaded) this.#compared.add(price, atS);
+  }
+
   /** Describes the chart for a reader who cannot see it. */
   #describe(): void {
     const count = this.#series.data().length;
     const gaps = this.#gaps;
-    const { symbol } = this.#shown!.asset;
+    const { asset, compared, resolution } = this.#shown!;
+    const { close } = this.#compared;
     const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
-    this.#options.container.ariaLabel = `${symbol}: ${count} candles of ${this.#shown!.resolution}${gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`}${last}`;
+    const gapText = gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`;
+    const other = compared === undefined ? '' : `; compared in percent with ${compared.symbol}`;
+    const otherLast = close === undefined ? '' : `, whose last one closes at ${close}`;
+    this.#options.container.ariaLabel = `${asset.symbol}: ${count} candles of ${resolution}${gapText}${last}${other}${otherLast}`;
   }
 
   #showDecimals(price: number): void {
@@ -189,9 +171,4 @@ function colourOf(container: HTMLElement, property: string): string {
 
 function barOf<T extends ChartGap>(candle: T): T & { readonly time: UTCTimestamp } {
   return { ...candle, time: candle.time as UTCTimestamp };
-}
-
-/** Returns the UNIX second at which the history ends. */
-function endS({ atNs }: ShownChart): number {
-  return atNs === undefined ? Math.floor(Date.now() / 1000) + CLOCK_S : Number(atNs / 1_000_000_000n) + 1;
 }

@@ -21,7 +21,8 @@ export function shownDecimals(price: bigint): number {
  */
 export function shownPrice(price: bigint, decimals: number): string {
   const [whole = '0', fraction = ''] = formatDecimalPrice(price).split('.');
-  return `${wholeText(whole)}.${fraction.padEnd(decimals, '0').slice(0, decimals)}`;
+  const shown = fraction.padEnd(decimals, '0').slice(0, decimals);
+  return shown === '' ? wholeText(whole) : `${wholeText(whole)}.${shown}`;
 }
 
 /** Converts the double of a candle, whose digits after the ninth decimal are not kept. Use it only to draw. */
@@ -58,7 +59,12 @@ export function changeSteps(change: number): number {
 export function changeText(change: number): string {
   const steps = changeSteps(change);
   const text = `${(Math.abs(steps) / 100).toFixed(2)}%`;
-  return steps === 0 ? text : `${steps < 0 ? MINUS : '+'}${text}`;
+  return signedText(steps, text);
+}
+
+/** Writes a text of digits with the sign of a number; 0 has no sign. */
+export function signedText(sign: number | bigint, digits: string): string {
+  return `${sign < 0 ? MINUS : sign > 0 ? '+' : ''}${digits}`;
 }
 
 /** Writes an age: `0.4 s`, `12 s`, `3 min`, `2 h`, `4 d`. An age below 0 counts as 0. */

@@ -206,7 +206,7 @@ export class ProofPanel {
         copy,
       ),
       facts([
-        ['Signed price', isVerified ? element('b', { class: 'number' }, exactPrice(content.price)) : '—'],
+        ['Signed aggregate', isVerified ? element('b', { class: 'number' }, exactPrice(content.price)) : '—'],
         ['Signed at', element('span', {}, `${timeText(content.signedAtNs)} UTC, `, age)],
         ['Signer', hexText(content.signer)],
         ['Merkle root', hexText(content.merkleRoot)],

@@ -76,14 +76,29 @@ test('a link carries a token and keys', async (t) => {
 });
 
 test('the address has the place, and a copied link its signers', async (t) => {
-  const place = { symbol: 'BTC/USD', signatureType: 'stark', resolution: '1D', at: '1764000000' } as const;
+  const place = {
+    symbol: 'BTC/USD',
+    signatureType: 'stark',
+    resolution: '1D',
+    at: '1764000000',
+    compare: `stark ${'E'.repeat(64)}`,
+  } as const;
   const text = writePlace(place, { signers: [EVM, STARK], streamSigner: OTHER });
   t.same(readPlace(text), place);
   t.same(readFragment(text), { token: undefined, signers: [EVM, STARK], streamSigner: OTHER });
-  const nowhere = { symbol: undefined, signatureType: undefined, resolution: undefined, at: undefined };
+  const nowhere = {
+    symbol: undefined,
+    signatureType: undefined,
+    resolution: undefined,
+    at: undefined,
+    compare: undefined,
+  };
   t.equal(writePlace(nowhere, { signers: [EVM], streamSigner: undefined }), '');
   t.equal(readPlace('#asset=A&resolution=D').resolution, '1D');
-  t.same(readPlace(`#asset=${'A'.repeat(65)}&resolution=7&signature_type=evm&at=`), nowhere);
+  t.same(
+    readPlace(`#asset=${'A'.repeat(65)}&resolution=7&signature_type=evm&at=&compare=${'E'.repeat(71)}`),
+    nowhere,
+  );
 });
 
 test('the asset of a place', async (t) => {

@@ -1,0 +1,73 @@
+import {
+  type IChartApi,
+  type ISeriesApi,
+  LineSeries,
+  PriceScaleMode,
+  type UTCTimestamp,
+} from 'lightweight-charts';
+import type { Resolution } from '../../wire/rest_values.js';
+import type { TaxonomyAsset } from '../prices/taxonomy.js';
+import { type ChartCandle, nextCandle } from './live_candles.js';
+
+/**
+ * The second asset of a chart: a line beside the candles of the first one. While there is a line, the axis shows percent since the
+ * left edge, because two prices have no common scale.
+ */
+export class ComparedLine {
+  readonly #chart: IChartApi;
+  #series: ISeriesApi<'Line'> | undefined;
+  #last: ChartCandle | undefined;
+  #resolution: Resolution = '1';
+  #color = '';
+
+  constructor(chart: IChartApi) {
+    this.#chart = chart;
+  }
+
+  /** The closing price of the last candle; `undefined` without a line. */
+  get close(): number | undefined {
+    return this.#last?.close;
+  }
+
+  /** @param color the colour of the style sheet as `rgb(…)` */
+  paint(color: string): void {
+    this.#color = color;
+    this.#series?.applyOptions({ color });
+  }
+
+  /** Shows the line of an asset, still without candles, or removes the line. */
+  show(asset: TaxonomyAsset | undefined, resolution: Resolution): void {
+    this.#last = undefined;
+    this.#resolution = resolution;
+    if (this.#series !== undefined) this.#chart.removeSeries(this.#series);
+    this.#series = undefined;
+    const mode = asset === undefined ? PriceScaleMode.Normal : PriceScaleMode.Percentage;
+    this.#chart.priceScale('right').applyOptions({ mode });
+    if (asset === undefined) return;
+    // The axis names the line, so that no reader depends on its colour.
+    this.#series = this.#chart.addSeries(LineSeries, {
+      color: this.#color,
+      lineWidth: 2,
+      priceLineVisible: false,
+      title: asset.symbol,
+    });
+  }
+
+  setCandles(candles: readonly ChartCandle[]): void {
+    this.#last = candles.at(-1);
+    this.#series?.setData(candles.map(pointOf));
+  }
+
+  /** Continues the line with a verified price. A price before the first history is left out. */
+  add(price: number, atS: number): void {
+    if (this.#last === undefined) return;
+    const candle = nextCandle(this.#last, this.#resolution, price, atS);
+    if (candle === undefined) return;
+    this.#last = candle;
+    this.#series?.update(pointOf(candle));
+  }
+}
+
+function pointOf({ time, close }: ChartCandle) {
+  return { time: time as UTCTimestamp, value: close };
+}
