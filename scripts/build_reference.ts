@@ -153,7 +153,7 @@ class ReferenceReader {
     return [{ name, signature, isOptional, docstring, ...(isInherited && { inheritedFrom: base }) }];
   }
 
-  /** Tells whether a file belongs to the project, and not to TypeScript's own libraries or a package. */
+  /** Returns whether a file belongs to the project, and not to TypeScript's own libraries or a package. */
   #isOwn(file: string): boolean {
     return file.startsWith(this.#folder) && !file.slice(this.#folder.length).includes('node_modules/');
   }

@@ -598,7 +598,7 @@ function effectsIn(source: ts.SourceFile): string[] {
     .map((node) => `${node.getText()} in line ${lineOf(source, node)}`);
 }
 
-/** Tells whether an identifier is in `Date.UTC(…)` or `new Date(time)`, because these read no clock. */
+/** Returns whether an identifier is in `Date.UTC(…)` or `new Date(time)`, because these read no clock. */
 function isCalendarArithmetic({ text, parent }: ts.Identifier): boolean {
   if (text !== 'Date') return false;
   if (ts.isNewExpression(parent)) return (parent.arguments?.length ?? 0) > 0;
@@ -614,7 +614,7 @@ function lineOf(source: ts.SourceFile, node: ts.Node): number {
   return source.getLineAndCharacterOfPosition(node.getStart()).line + 1;
 }
 
-/** Tells whether the module declares a function or class of this name without a docstring. */
+/** Returns whether the module declares a function or class of this name without a docstring. */
 function isUndocumented(path: string, name: string): boolean {
   const { source } = modules.find((module) => module.path === path)!;
   return source.statements.some(

@@ -50,7 +50,7 @@ export class Delays {
   }
 }
 
-/** Returns the present time in microseconds since 1970, from a clock that never steps. */
+/** Returns the current time in microseconds since 1970, from a clock that never steps. */
 export function nowMicros(): number {
   return (START_MS + performance.now()) * 1_000;
 }

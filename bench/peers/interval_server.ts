@@ -6,8 +6,8 @@ import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { serve, webSockets } from './web_sockets.js';
 
 /**
- * `interval_server.js`: implements the fixed channels in the simplest way. Each channel has a `setInterval`, which publishes a frame
- * with the present time. For each received message, the server recovers one signature, because the service must do so too.
+ * `interval_server.js`: implements the fixed channels in the simplest way. Each channel has a `setInterval`, which publishes a
+ * frame with the current time. For each received message, the server recovers one signature, because the service must do so too.
  */
 const native = createRequire(import.meta.url)('secp256k1/bindings') as typeof import('secp256k1');
 const digest = eip191(Buffer.alloc(32, 1));

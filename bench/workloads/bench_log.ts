@@ -10,7 +10,7 @@ import { DEFAULT_TIMING } from '../../src/cluster/timing.js';
 
 export const CLUSTER_NAME = 'main';
 const TIMING = { ...DEFAULT_TIMING, leaseMs: 1_000 };
-/** The number of entries in a chunk. The bench makes the next chunk while the log receives the present chunk. */
+/** The number of entries in a chunk. The bench makes the next chunk while the log receives the current chunk. */
 const CHUNK_ENTRIES = 1_000;
 const HOUR_MS = 3_600_000;
 const nowMs = () => performance.now();

@@ -34,7 +34,7 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
   const clock = { nowNs: () => STAGE_TIME_NS };
   const gate = new Gate(catalogue, clock, { maxPastNs: DAY_NS, maxFutureNs: DAY_NS, maxBackwardNs: DAY_NS });
   const admitted = messages.map(({ updates }) => updates.map((raw) => admit(gate, raw)));
-  // Each message has a separate turn, so its signatures are verified at once.
+  // Each message has a separate turn, so its signatures are verified immediately.
   const pool = await createCryptoPool({ threads: 0, defer: (end) => end() });
   const inputs = admitted.map(([candidate]) => ({
     publisher: candidate!.publisher,

@@ -14,7 +14,10 @@ import { SEED, seededRandom } from './random.js';
 /** The time of the first update: 2025-01-01. By default, each update is a millisecond later than the previous update. */
 const START_NS = 1_735_689_600_000_000_000n;
 const UPDATE_INTERVAL_NS = 1_000_000n;
-/** The largest move from an asset's first price. The move is below 0.1 %, the move at which the service signs an aggregate at once. */
+/**
+ * The largest move from an asset's first price. The move is below 0.1 %, the move at which the service signs an aggregate
+ * immediately.
+ */
 const MOVE_MAX = 0.0003;
 /** The number of possible moves. With this number, no price occurs twice within a second; a repeated price would be a refresh. */
 const MOVE_STEPS = 1_000_000_000_000n;

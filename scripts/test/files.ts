@@ -26,7 +26,7 @@ export function tierOf(file: string): Tier {
   return (/\.(whole|long)(?:\.test\.js)?$/.exec(file)?.[1] as Tier | undefined) ?? 'fast';
 }
 
-/** Tells whether a file runs in a tier. The whole tier includes the fast tier. The long tier has only its own files. */
+/** Returns whether a file runs in a tier. The whole tier includes the fast tier. The long tier has only its own files. */
 export function isOfTier(file: string, tier: Tier): boolean {
   return tierOf(file) === tier || (tier === 'whole' && tierOf(file) === 'fast');
 }

@@ -75,14 +75,14 @@ export function writeLightTests(files: readonly string[]): LightTests[] {
   return written;
 }
 
-/** Tells whether a compiled test of the fast tier runs a service in its process and leaves nothing behind in that process. */
+/** Returns whether a compiled test of the fast tier runs a service in its process and leaves nothing behind in that process. */
 export function sharesService(file: string): boolean {
   if (!isOfTier(file, 'fast') || !SERVICE_ROOM.test(file)) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
   return !importsOf(file).some((specifier) => OWN_PROCESS.test(specifier));
 }
 
-/** Tells whether a compiled test of the fast tier may share a process with other tests. */
+/** Returns whether a compiled test of the fast tier may share a process with other tests. */
 export function isLight(file: string): boolean {
   if (!isOfTier(file, 'fast') || file.split('/').length < 3) return false;
   if (SHARED_STATE.test(readFileSync(DIST + file, 'utf8'))) return false;
@@ -91,12 +91,12 @@ export function isLight(file: string): boolean {
   return !loads(file, isHeavy);
 }
 
-/** Tells whether a compiled test may open a listener. Such a test loads uWebSockets.js, or starts the program. */
+/** Returns whether a compiled test may open a listener. Such a test loads uWebSockets.js, or starts the program. */
 export function mayListen(file: string): boolean {
   return STARTS_PROGRAM.test(readFileSync(DIST + file, 'utf8')) || loads(file, (name) => LISTENS.test(name));
 }
 
-/** Tells whether a compiled test, or a module that the test loads, was compiled again after a time. */
+/** Returns whether a compiled test, or a module that the test loads, was compiled again after a time. */
 export function hasChanged(file: string, sinceMs: number): boolean {
   const isNewer = (name: string) =>
     (statSync(DIST + name, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY) > sinceMs;
@@ -104,8 +104,8 @@ export function hasChanged(file: string, sinceMs: number): boolean {
 }
 
 /**
- * Tells whether a module loads a certain package or module, also through other modules. @param isOne decides about the name of a module
- * and the name of its importer
+ * Returns whether a module loads a certain package or module, also through other modules. @param isOne decides about the name of
+ * a module and the name of its importer
  */
 function loads(file: string, isOne: (name: string, by: string) => boolean): boolean {
   const seen = new Set<string>();

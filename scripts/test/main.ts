@@ -138,7 +138,7 @@ async function runFailedAlone(
   return status;
 }
 
-/** Tells whether a file belongs to a room. The bundle of a room's light tests also belongs to the room. */
+/** Returns whether a file belongs to a room. The bundle of a room's light tests also belongs to the room. */
 function isOfRoom(file: string, name: string): boolean {
   const [, bundle] = /^test\/together\/(\w+?)(?:_\d+)?\.test\.js$/.exec(file) ?? [];
   return file.startsWith(`test/${name}/`) || bundle === name;

@@ -163,7 +163,7 @@ class Visitor {
   }
 }
 
-/** Tells whether a new connection gets an answer within half a second. */
+/** Returns whether a new connection gets an answer within half a second. */
 async function isServed(port: number): Promise<boolean> {
   const visitor = new Visitor(port);
   const endMs = performance.now() + 500;

@@ -219,7 +219,7 @@ class Gaps {
     this.#longestMs = 0;
   }
 
-  /** Returns the longest gap since the restart, or the present gap if the present gap is longer. */
+  /** Returns the longest gap since the restart, or the current gap if the current gap is longer. */
   longest(): number {
     return Math.max(this.#longestMs, performance.now() - Math.min(...this.#lastMs));
   }

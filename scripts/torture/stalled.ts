@@ -220,7 +220,7 @@ class StalledReaders {
     socket.write(clientFrame(JSON.stringify({ type: 'subscribe', assets })));
   }
 
-  /** Tells whether all readers lag. Each tick then skips a frame for every reader. */
+  /** Returns whether all readers lag. Each tick then skips a frame for every reader. */
   async allLag(): Promise<boolean> {
     const before = await skippedFrames(this.#service);
     const startMs = performance.now();

@@ -11,7 +11,7 @@ const CHANNEL = 'tickseal, faults of threads';
 /** The fault of a serving thread: an endless loop, or an exception that no code catches. */
 export type ThreadFault = 'hang' | 'crash';
 
-/** Tells whether the calling thread serves sockets. Only such threads receive `liveness` at their start. */
+/** Returns whether the calling thread serves sockets. Only such threads receive `liveness` at their start. */
 export function servesSockets(): boolean {
   return !isMainThread && workerData?.liveness !== undefined;
 }

@@ -121,7 +121,7 @@ export class Aggregator implements PublishReceiver {
     return this.#intake.updatesWaiting;
   }
 
-  /** The earliest time of the aggregates whose signing is under way; `undefined` without such aggregates. */
+  /** The earliest time of the aggregates whose signing is in progress; `undefined` without such aggregates. */
   get signingSinceNs(): bigint | undefined {
     return this.#signing.signingSinceNs;
   }
@@ -230,7 +230,7 @@ export class Aggregator implements PublishReceiver {
   /** Puts an accepted update into its book and into the input store. */
   #put(candidate: Candidate, input: PublisherPrice, nowNs: TimeNs): void {
     const { asset } = candidate;
-    // The publisher's configuration may have changed during the verification, so this code reads the present configuration.
+    // The publisher's configuration may have changed during the verification, so this code reads the current configuration.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);

@@ -32,7 +32,7 @@ export class SignatureThrottle {
     return isUsedUp ? second + 1n : undefined;
   }
 
-  /** Tells whether a new throttle would behave in the same way as this throttle. */
+  /** Returns whether a new throttle would behave in the same way as this throttle. */
   isAtRest(second: bigint): boolean {
     return !this.#isSuspect(second) && this.#pending === 0 && (this.#bad === 0 || second !== this.#second);
   }
@@ -50,8 +50,8 @@ export class SignatureThrottle {
   }
 
   /**
-   * Tells whether the caller is limited. Ignores an end of the limit that is too far ahead, because that end comes from before a step
-   * back of the clock.
+   * Returns whether the caller is limited. Ignores an end of the limit that is too far ahead, because that end comes from before
+   * a step back of the clock.
    */
   #isSuspect(second: bigint): boolean {
     return second < this.#suspectUntil && this.#suspectUntil <= second + SUSPICION_S;

@@ -29,7 +29,7 @@ export interface SigningOptions {
 export class SigningQueue {
   readonly #options: SigningOptions;
   readonly #due: Record<SignatureType, Map<AssetIndex, Trigger>> = { evm: new Map(), stark: new Map() };
-  /** The time of the batch whose signing is under way, for each signature type. */
+  /** The time of the batch whose signing is in progress, for each signature type. */
   readonly #signing: Record<SignatureType, TimeNs | undefined> = { evm: undefined, stark: undefined };
   #deferred = false;
 
@@ -52,7 +52,7 @@ export class SigningQueue {
     });
   }
 
-  /** The earliest time of the aggregates whose signing is under way; `undefined` without such aggregates. */
+  /** The earliest time of the aggregates whose signing is in progress; `undefined` without such aggregates. */
   get signingSinceNs(): bigint | undefined {
     return earlierOf(this.#signing.evm, this.#signing.stark);
   }

@@ -11,8 +11,8 @@ import { parseHex } from '../model/hex.js';
 export type Refusals = readonly (string | undefined)[];
 
 /**
- * Checks the signatures of one message's candidates. Checks that need one hash come first. Only candidates that pass these checks need
- * curve arithmetic. Returns the result at once when the pool did the work on this thread.
+ * Checks the signatures of one message's candidates. Checks that need one hash come first. Only candidates that pass these checks
+ * need curve arithmetic. Returns the result immediately when the pool did the work on this thread.
  */
 export function verifyCandidates(
   candidates: readonly Candidate[],

@@ -16,7 +16,7 @@ function at(hour: number, minute = 0): number {
   return hour * 60 + minute;
 }
 
-/** The stock market of New York. The present hours are used for every year. */
+/** The stock market of New York. The current hours are used for every year. */
 const usEquities: TradingSchedule = {
   timeZone: TIME_ZONE,
   week: fiveDays(

@@ -7,7 +7,7 @@ export const MINUTES_PER_DAY = 1440;
 
 /** A market's trading days in its local time, before the times are converted to instants. */
 export interface TradingSchedule extends TradingHours {
-  /** Tells whether a rule of the market closes it for the trading day of `date`. */
+  /** Returns whether a rule of the market closes it for the trading day of `date`. */
   isHoliday(date: Temporal.PlainDate): boolean;
   /**
    * Returns the time, in minutes from midnight, at which a rule of the market ends regular hours early; `undefined` without such a

@@ -23,7 +23,7 @@ const NYSE_ONE_OFF_CLOSURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells whether NYSE is closed on a weekday: on the holidays of Rule 7.2, and on the one-off closures so far. The answers match
+ * Returns whether NYSE is closed on a weekday: on the holidays of Rule 7.2, and on the one-off closures so far. The answers match
  * the exchange from 1998 on, the first year of Martin Luther King Day. Future years follow the rule.
  */
 export function isNyseHoliday(date: Temporal.PlainDate): boolean {
@@ -37,8 +37,8 @@ export function isNyseHoliday(date: Temporal.PlainDate): boolean {
 }
 
 /**
- * Tells whether NYSE closes at 13:00: on the day before Independence Day, on the day after Thanksgiving, and on Christmas Eve. If
- * the eve is a Friday, the eve itself is the observed holiday. If the eve is a Sunday, no other day closes early. The answers
+ * Returns whether NYSE closes at 13:00: on the day before Independence Day, on the day after Thanksgiving, and on Christmas Eve.
+ * If the eve is a Friday, the eve itself is the observed holiday. If the eve is a Sunday, no other day closes early. The answers
  * match the exchange from 2004 on. Before 2004 a Friday after the holiday could also close early.
  */
 export function isNyseEarlyClose(date: Temporal.PlainDate): boolean {

@@ -88,7 +88,7 @@ export class PublishSession {
     return this.#stop.signal;
   }
 
-  /** Resolves when the command is stopped. Without prices to sign again, resolves at once. */
+  /** Resolves when the command is stopped. Without prices to sign again, resolves immediately. */
   async signedAgain(): Promise<void> {
     if (!this.#lastPrices.isEmpty && !this.stopped.aborted) await once(this.stopped, 'abort');
   }

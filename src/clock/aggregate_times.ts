@@ -97,7 +97,7 @@ export class AggregateTimes {
     return this.#heldSinceNs !== undefined;
   }
 
-  /** Tells whether signing has stopped for more than a second because the mark cannot be written. */
+  /** Returns whether signing has stopped for more than a second because the mark cannot be written. */
   isHeld(nowNs: TimeNs): boolean {
     return this.#heldSinceNs !== undefined && isLongAgo(this.#heldSinceNs, nowNs);
   }
@@ -127,8 +127,8 @@ export function startOfTerm(newestNs: bigint, random: number): bigint {
 }
 
 /**
- * Tells whether more than a second has passed since `sinceNs`. Also returns true if `sinceNs` is after the clock's time, because the
- * clock was then stepped back.
+ * Returns whether more than a second has passed since `sinceNs`. Also returns true if `sinceNs` is after the clock's time,
+ * because the clock was then stepped back.
  */
 export function isLongAgo(sinceNs: bigint, nowNs: bigint): boolean {
   return nowNs < sinceNs || nowNs - sinceNs > HELD_NS_MAX;

@@ -80,8 +80,8 @@ export function clockJumpSeconds({ jumpNs = 0n }: Clock): number {
 }
 
 /**
- * Reports faults of the clock and of the signed times. The log shows when a fault begins and ends, and every caller can
- * read the present faults.
+ * Reports faults of the clock and of the signed times. The log shows when a fault begins and ends, and every caller can read the
+ * current faults.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
@@ -95,7 +95,7 @@ export class ClockWatch {
   /** Checks for trouble. The caller must call this method at least a few times a second. */
   tick(nowNs: TimeNs): void {
     const lookedNs = this.#lookedNs;
-    // If the clock went back, the check runs at once.
+    // If the clock went back, the check runs immediately.
     if (lookedNs !== undefined && nowNs >= lookedNs && nowNs - lookedNs < LOOK_INTERVAL_NS) return;
     this.#lookedNs = nowNs;
     const { troubles, logger } = this.#options;
@@ -113,7 +113,7 @@ export class ClockWatch {
     }
   }
 
-  /** Returns the present troubles. */
+  /** Returns the current troubles. */
   reasons(): string[] {
     const { clock, troubles } = this.#options;
     const nowNs = clock.nowNs();

@@ -95,7 +95,9 @@ export class StreamTimes {
     return aheadNs;
   }
 
-  /** Tells whether signed frames have waited for more than a second. Frames wait for the disk, or for a free number of an era. */
+  /**
+   * Returns whether signed frames have waited for more than a second. Frames wait for the disk, or for a free number of an era.
+   */
   isHeld(nowNs: TimeNs): boolean {
     return [...this.#eras].some((era) => era.connections > 0 && era.isHeld(nowNs));
   }
@@ -238,8 +240,8 @@ class EraNumbers {
   }
 
   /**
-   * Takes the number with the earliest mark, if the clock is past that mark. The mark moves at once, so that the next era takes
-   * another number.
+   * Takes the number with the earliest mark, if the clock is past that mark. The mark moves immediately, so that the next era
+   * takes another number.
    */
   take(nowNs: TimeNs): { readonly number: number; readonly usedUpToNs: bigint } | undefined {
     const number = this.#free(nowNs);

@@ -44,7 +44,7 @@ export class WrittenMark {
     return this.#reachNs;
   }
 
-  /** Tells whether a time may be used. If not, the mark moves past the time, and a later call returns true. */
+  /** Returns whether a time may be used. If not, the mark moves past the time, and a later call returns true. */
   covers(timeNs: bigint, nowNs: TimeNs): boolean {
     this.#usedNs = nowNs;
     this.#moveOn(timeNs, nowNs);

@@ -32,7 +32,7 @@ export interface Bus {
    * @returns a function that ends the calls
    */
   onCommitted(listener: (record: LogRecord) => void): () => void;
-  /** Sends a message to all present listeners. The message may be lost. */
+  /** Sends a message to all current listeners. The message may be lost. */
   send(topic: string, bytes: Uint8Array): void;
   /**
    * Listens to messages.
@@ -55,7 +55,7 @@ export interface Bus {
   readonly refusedMessages: number;
   /** Bytes that were sent and wait for the socket. */
   readonly waitingBytes: number;
-  /** Connects to another server, because the present server is silent. */
+  /** Connects to another server, because the current server is silent. */
   reconnect(): void;
   close(): Promise<void>;
 }

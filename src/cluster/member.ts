@@ -95,7 +95,7 @@ export class ClusterMember {
     this.nodes.start();
   }
 
-  /** Stops at once. A leader should resign before it stops. */
+  /** Stops immediately. A leader should resign before it stops. */
   stop(): void {
     this.#isStopped = true;
     this.#receiver.stop();
@@ -137,7 +137,7 @@ export class ClusterMember {
     return reported ?? claimed;
   }
 
-  /** The present term, if this node leads. */
+  /** The current term, if this node leads. */
   get term(): Term | undefined {
     return this.#leadership.term;
   }
@@ -181,8 +181,8 @@ export class ClusterMember {
   }
 
   /**
-   * Notes that the node's configuration has changed. The node sends its new configuration to the other nodes at once, and reports
-   * again which assets have a price from the leader.
+   * Notes that the node's configuration has changed. The node sends its new configuration to the other nodes immediately, and
+   * reports again which assets have a price from the leader.
    */
   reloaded(): void {
     this.nodes.changed();

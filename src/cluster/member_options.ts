@@ -53,7 +53,7 @@ export interface MemberOptions {
   readonly configHash: () => Uint8Array;
   /** Returns the keys of this node. */
   readonly signers: () => readonly Signer[];
-  /** Returns the meaning of streaming IDs in this node's present configuration. */
+  /** Returns the meaning of streaming IDs in this node's current configuration. */
   readonly taxonomy: () => IdMapping;
   /** The last record in the store. */
   readonly applied: LogPosition;

@@ -12,7 +12,7 @@ export interface NodePresenceOptions {
   /** This node. */
   readonly self: Sender;
   readonly run: string;
-  /** Returns the present report of this node. */
+  /** Returns the current report of this node. */
   readonly report: () => Omit<NodeReport, 'wireVersion' | 'node'>;
   /** Called when another node has reported. */
   readonly heard: () => void;

@@ -27,7 +27,7 @@ export interface ConfigDocument {
   /** The file's data; `undefined` when the text is not YAML. `problems` then contains the reason. */
   readonly value: unknown;
   readonly problems: readonly Problem[];
-  /** Tells whether the file has a value at `path`. */
+  /** Returns whether the file has a value at `path`. */
   has(path: Path): boolean;
   /**
    * Returns one line for each problem, in the order of the file: `config.yaml:12:5 assets[0].id: …`. Lines and columns

@@ -53,7 +53,7 @@ export function* limitWarnings({ listen, ingest, storage, limits }: ConfigFile):
     };
 }
 
-/** Tells whether a block is larger than any block of a private network. */
+/** Returns whether a block is larger than any block of a private network. */
 function isPublic({ first, freeBits }: AddressBlock): boolean {
   const isIpv4 = freeBits <= 32 && first >> 32n === 0xffffn;
   return freeBits > (isIpv4 ? IPV4_FREE_BITS_MAX : IPV6_FREE_BITS_MAX);

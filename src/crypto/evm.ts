@@ -38,7 +38,7 @@ export function evmPriceHash(
   return Buffer.from(writtenPriceHash(address20, externalAssetId, timestampNs, price));
 }
 
-/** Tells whether `hash32` is the {@link evmPriceHash} of these fields. */
+/** Returns whether `hash32` is the {@link evmPriceHash} of these fields. */
 export function isEvmPriceHash(
   hash32: Uint8Array,
   address20: Uint8Array,

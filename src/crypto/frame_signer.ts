@@ -3,7 +3,7 @@ import type { CryptoPool } from './pool/pool.js';
 /** Signs the Keccak digests of streaming payloads, without the prefix of EIP-191. */
 export interface FrameSigner {
   /**
-   * Signs a digest at once.
+   * Signs a digest immediately.
    * @returns r, s and the recovery number in the form of a payload: 65 bytes, valid until the next call.
    */
   signOne(digest: Uint8Array): Uint8Array;
@@ -15,7 +15,7 @@ export interface FrameSigner {
   sign(digests: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** @param key returns the present key; time and reloads change the key */
+/** @param key returns the current key; time and reloads change the key */
 export function createFrameSigner(
   key: () => Buffer,
   pool: Pick<CryptoPool, 'here' | 'signEvm'>,

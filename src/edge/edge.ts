@@ -92,7 +92,7 @@ export interface Edge extends Feed {
   troubles(): readonly string[];
   /** Refuses new connections, and closes the sockets with 1001. Resolves when the close frames are sent. */
   drain(): Promise<void>;
-  /** Closes all connections and the port at once. */
+  /** Closes all connections and the port immediately. */
   close(): Promise<void>;
 }
 

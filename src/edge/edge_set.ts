@@ -18,7 +18,7 @@ export interface EdgeSet extends Omit<Feed, 'begin'>, Ticked {
   troubles(): readonly string[];
   /** Refuses new connections, and closes the sockets with 1001. Resolves when the close frames are sent. */
   drain(): Promise<void>;
-  /** Closes all connections at once. Resolves when the threads have ended. */
+  /** Closes all connections immediately. Resolves when the threads have ended. */
   close(): Promise<void>;
 }
 

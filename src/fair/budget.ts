@@ -12,7 +12,7 @@ export interface Budget {
   take(cost: number, nowNs: bigint): boolean;
   /** Subtracts the cost of finished work, even if too little is left. The budget is positive again after at most {@link DEBT_NS_MAX}. */
   owe(cost: number, nowNs: bigint): void;
-  /** Tells whether {@link take} would subtract the cost. */
+  /** Returns whether {@link take} would subtract the cost. */
   has(cost: number, nowNs: bigint): boolean;
   /** Counts a refusal whose cause was an insufficient budget. */
   countRefusal(): void;

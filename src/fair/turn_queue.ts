@@ -81,7 +81,7 @@ export class TurnQueue {
   }
 
   /**
-   * Tells whether the caller may add work.
+   * Returns whether the caller may add work.
    * @param bytes the size of the message that causes the work
    */
   hasRoom(caller: string, bytes: number): boolean {
@@ -89,7 +89,7 @@ export class TurnQueue {
   }
 
   /**
-   * Does the work at once, or later when its turn comes.
+   * Does the work immediately, or later when its turn comes.
    * @param work must not throw if the work had to wait
    */
   run(owner: WorkOwner, bytes: number, work: () => void): void {
@@ -107,7 +107,7 @@ export class TurnQueue {
   }
 
   /**
-   * Does the work at once. Allowed only while {@link isFree} is true.
+   * Does the work immediately. Allowed only while {@link isFree} is true.
    * @returns the result of the work
    */
   now<T>(work: () => T): T {
@@ -123,7 +123,7 @@ export class TurnQueue {
     }
   }
 
-  /** True when new work can start at once. Work that arrives during other work must wait. */
+  /** True when new work can start immediately. Work that arrives during other work must wait. */
   get isFree(): boolean {
     return !this.#isWorking && this.#lanes.size === 0 && this.#spentMs < TURN_MS_MAX;
   }

@@ -24,7 +24,7 @@ export interface Feed {
    * @param receivedNs the time at which the message was received
    */
   applied(receivedNs: TimeNs): void;
-  /** Notes that the store writes all present records to the disk. */
+  /** Notes that the store writes all existing records to the disk. */
   committing(commit: Commit): void;
   committed(isOnDisk: boolean): void;
 }
@@ -38,7 +38,7 @@ export interface FeedPosition {
 }
 
 /**
- * An asset of this thread's present catalogue, or the name of an asset outside of the catalogue. A cluster's log may contain such
+ * An asset of this thread's current catalogue, or the name of an asset outside of the catalogue. A cluster's log may contain such
  * assets.
  */
 export type FedAsset = Asset | (AssetName & { readonly index?: undefined });

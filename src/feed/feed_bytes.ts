@@ -69,8 +69,8 @@ export function bytesFeed(write: WriteMessage): BytesFeed {
 }
 
 /**
- * The present catalogue of the receiver. The catalogue changes in the order of the feed, so an ID has the same meaning for the sender
- * and the receiver.
+ * The current catalogue of the receiver. The catalogue changes in the order of the feed, so an ID has the same meaning for the
+ * sender and the receiver.
  */
 export type ReadersCatalogue = Pick<Catalogue, 'assetById' | 'placedAsset'>;
 

@@ -41,7 +41,7 @@ export interface PublishRights {
   maySee(symbol: string): boolean;
 }
 
-/** The part of the present configuration that the gate reads. */
+/** The part of the current configuration that the gate reads. */
 export interface AllowList {
   /** @param signatureType the type of the asset; if absent, the search includes both types */
   findAsset(symbol: string, signatureType?: SignatureType): Asset | undefined;

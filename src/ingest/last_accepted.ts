@@ -25,7 +25,7 @@ export class LastAccepted {
     this.#lastOf.set(asset, publisher, input);
   }
 
-  /** Tells whether this update is exactly the last accepted update. */
+  /** Returns whether this update is exactly the last accepted update. */
   is({ asset, publisher, timestampNs, raw }: ReceivedUpdate): boolean {
     const last = this.#lastOf.get(asset, publisher);
     return (
@@ -37,7 +37,7 @@ export class LastAccepted {
   }
 
   /**
-   * Tells whether this update has the same signature and the same signed texts as the last accepted update. The method compares
+   * Returns whether this update has the same signature and the same signed texts as the last accepted update. The method compares
    * the texts, because the hash is only a claim of the publisher until the service computes it again. A signature also covers the
    * second, which may differ.
    */

@@ -274,7 +274,7 @@ function spendValues(value: unknown, valuesLeft: number, depthLeft: number): num
 }
 
 /**
- * Tells whether digits may be lost. `JSON.parse` may have rounded numbers. The quotation marks may also have changed the digits
+ * Returns whether digits may be lost. `JSON.parse` may have rounded numbers. The quotation marks may also have changed the digits
  * of a publisher's own `timestamp`, or of a key that ends in `"timestamp` with an escaped quotation mark.
  */
 function mayHaveLostDigits(value: unknown): boolean {

@@ -93,7 +93,7 @@ export class ReplayWindow {
   }
 
   /**
-   * Tells whether the window has accepted an update with this hash and sender, and then a later update. A refresh of the same
+   * Returns whether the window has accepted an update with this hash and sender, and then a later update. A refresh of the same
    * update counts as a later update, because the window remembers only the newest timestamp of each update.
    */
   isOver(update: SignedUpdate): boolean {
@@ -106,7 +106,7 @@ export class ReplayWindow {
     return update.nanos < nanos || (update.nanos === nanos && !isNewest(pair, update, at));
   }
 
-  /** Tells whether the last accepted update since the start has this second and hash. */
+  /** Returns whether the last accepted update since the start has this second and hash. */
   isLast(update: SignedUpdate): boolean {
     const last = this.#pairs.get(update.asset, update.publisher)?.last;
     return last !== undefined && isSame(last, update);
@@ -160,8 +160,8 @@ export class ReplayWindow {
   }
 
   /**
-   * Tells whether the memory has room for one more update with this time. The count excludes the updates that the window forgets
-   * because of the new update.
+   * Returns whether the memory has room for one more update with this time. The count excludes the updates that the window
+   * forgets because of the new update.
    */
   #hasRoom({ updates }: Pair, timestampNs: TimeNs): boolean {
     if (updates.length < NUMBERS_MAX) return true;
@@ -186,15 +186,15 @@ export class ReplayWindow {
 }
 
 /**
- * Tells whether the window begins after every time that counts. With a `max_backward` of 0, the window begins 1 ns after its last
- * update.
+ * Returns whether the window begins after every time that counts. With a `max_backward` of 0, the window begins 1 ns after its
+ * last update.
  */
 function isAhead({ floorNs }: Pair, latestNs: bigint): boolean {
   return floorNs > latestNs + 1n;
 }
 
 /**
- * Tells whether the update at index `at` was accepted last. After a restart, the newest update that was not a refresh counts as
+ * Returns whether the update at index `at` was accepted last. After a restart, the newest update that was not a refresh counts as
  * accepted last.
  */
 function isNewest({ last, updates }: Pair, update: SignedUpdate, at: number): boolean {

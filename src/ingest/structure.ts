@@ -36,8 +36,8 @@ export function exactExcessOf(text: string): string | undefined {
 }
 
 /**
- * Tells whether an object may contain a key twice. `JSON.parse` silently keeps the last value, so its result has fewer keys than
- * the text has colons. Counting keys and colons costs 0.4 µs for each update. The count includes colons in strings, so after
+ * Returns whether an object may contain a key twice. `JSON.parse` silently keeps the last value, so its result has fewer keys
+ * than the text has colons. Counting keys and colons costs 0.4 µs for each update. The count includes colons in strings, so after
  * `true` the caller must check more exactly.
  * @param keys the number of keys in the parsed value, from {@link countKeys}
  */
@@ -46,7 +46,7 @@ export function mayRepeatKeys(text: string, keys: number): boolean {
 }
 
 /**
- * Tells whether a key of a JSON text contains an escape. `JSON.parse` of Node 24 and 26 may read such a key as the key of an
+ * Returns whether a key of a JSON text contains an escape. `JSON.parse` of Node 24 and 26 may read such a key as the key of an
  * earlier text: after the key `\\`, it also reads the key `\"` as `\\` (https://github.com/nodejs/node/issues/63785).
  */
 export function hasEscapedKey(text: string): boolean {

@@ -89,7 +89,7 @@ export class CcxtConnection implements LiveConnection {
       }
       if (isOver()) return;
       onText(line);
-      // A watch that always resolves at once must leave time for other work.
+      // A watch that always resolves immediately must leave time for other work.
       await (delayMs === 0 ? new Promise(setImmediate) : this.#pause(delayMs));
     }
   }

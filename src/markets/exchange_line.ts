@@ -141,7 +141,7 @@ export class ExchangeLine {
     });
   }
 
-  /** Opens a connection. The present connection stays open until the new connection has a quote. */
+  /** Opens a connection. The current connection stays open until the new connection has a quote. */
   #connect(): void {
     const { sink, connect, rules, schedule, nowMs, random } = this.#options;
     this.#cancelRetry();

@@ -72,7 +72,7 @@ export interface Activity {
 export interface AssetActivity {
   readonly symbol: string;
   readonly signatureType: string;
-  /** The number of inputs in the asset's price. Without a price, the number of all present inputs. */
+  /** The number of inputs in the asset's price. Without a price, the number of all current inputs. */
   readonly inputs: number;
   /** The UNIX second at which the service accepted the last update; `undefined` before the first update. */
   readonly updatedAtSeconds: number | undefined;

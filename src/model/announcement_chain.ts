@@ -226,8 +226,8 @@ function waitOf(
 }
 
 /**
- * Tells whether a list only removes keys or times. Such a list counts at once, because such a list cannot make a reader trust a wrong
- * key.
+ * Returns whether a list only removes keys or times. Such a list counts immediately, because such a list cannot make a reader
+ * trust a wrong key.
  */
 function addsNothing(read: AnnouncedList, before: AnnouncedList): boolean {
   return (

@@ -23,7 +23,7 @@ export interface Asset {
   readonly minPublishers: number;
   readonly maxAgeNs: bigint;
   readonly clockPeriodNs: bigint;
-  /** The smallest move of the price that causes a new signed aggregate at once, in percent times {@link PERCENT_SCALE}. */
+  /** The smallest move of the price that causes a new signed aggregate immediately, in percent times {@link PERCENT_SCALE}. */
   readonly delta: bigint;
   /** The largest distance from the median at which an input counts, in percent times {@link PERCENT_SCALE}. */
   readonly maxDeviation: bigint | undefined;

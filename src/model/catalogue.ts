@@ -2,7 +2,7 @@ import type { Asset, AssetIndex, ListedPublisher, PublisherIndex, SignatureType 
 import { AssetMap, type AssetName } from './asset_map.js';
 
 /**
- * The assets and publishers of the present configuration. The indexes of assets and publishers stay the same after reloads, so
+ * The assets and publishers of the current configuration. The indexes of assets and publishers stay the same after reloads, so
  * arrays by index stay valid. An asset or publisher that a reload removed keeps its index, but only {@link placedAsset} finds
  * such an asset.
  */
@@ -71,7 +71,7 @@ export class Catalogue {
   }
 
   /**
-   * Returns the publisher with its present configuration; `undefined` when the publisher is not configured, or may not publish
+   * Returns the publisher with its current configuration; `undefined` when the publisher is not configured, or may not publish
    * the asset any more.
    */
   currentPublisher({ signatureType, key }: ListedPublisher, symbol: string): ListedPublisher | undefined {
@@ -79,7 +79,7 @@ export class Catalogue {
     return publisher && (publisher.assets.has('*') || publisher.assets.has(symbol)) ? publisher : undefined;
   }
 
-  /** The publishers of the present configuration. */
+  /** The publishers of the current configuration. */
   get currentPublishers(): readonly ListedPublisher[] {
     return [...this.#publisherByKey.values()];
   }

@@ -80,8 +80,8 @@ export function stateOf({ fromS = 0, untilS = Number.POSITIVE_INFINITY }: Signer
 }
 
 /**
- * Returns the keys of all nodes without repetitions: first the present keys, then the keys that were replaced in the last hour. Keys of
- * aggregates come first. Within each use, the node's own keys come first.
+ * Returns the keys of all nodes without repetitions: first the current keys, then the keys that were replaced in the last hour.
+ * Keys of aggregates come first. Within each use, the node's own keys come first.
  */
 export function distinctSigners({ self, signers }: NodeList, nowS: number): Signer[] {
   const inState = (state: KeyState) => signers.filter((signer) => stateOf(signer, nowS) === state);

@@ -1,6 +1,5 @@
 /**
- * Tells whether a text has at most this many characters. Characters are Unicode code points, as in JSON Schema's
- * `maxLength`.
+ * Returns whether a text has at most this many characters. Characters are Unicode code points, as in JSON Schema's `maxLength`.
  */
 export function hasAtMost(charactersMax: number, text: string): boolean {
   if (text.length <= charactersMax) return true;

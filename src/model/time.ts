@@ -23,7 +23,7 @@ export interface Clock {
   heed?(witness: JumpWitness): void;
 }
 
-/** Tells whether the wall clock is right after a jump by `jumpNs`. */
+/** Returns whether the wall clock is right after a jump by `jumpNs`. */
 export type JumpWitness = (jumpNs: bigint) => boolean;
 
 /**

@@ -179,7 +179,7 @@ export class CheckpointPublisher {
   }
 }
 
-/** Tells whether a witness has answered that it knows no larger tree: by its size, or because it does not know the log. */
+/** Returns whether a witness has answered that it knows no larger tree: by its size, or because it does not know the log. */
 function knowsNoMore({ size, fault }: WitnessState): boolean {
   return fault === undefined ? size !== undefined : fault.kind === 'refused' && fault.status === 404;
 }

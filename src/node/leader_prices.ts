@@ -11,7 +11,7 @@ export class LeaderPrices implements PriceListener {
   readonly #clock: Clock;
   readonly #catalogue: () => Catalogue;
 
-  /** @param catalogue returns the present catalogue */
+  /** @param catalogue returns the current catalogue */
   constructor(source: Pick<FeedSource, 'priced' | 'ended'>, clock: Clock, catalogue: () => Catalogue) {
     this.#source = source;
     this.#clock = clock;

@@ -16,7 +16,7 @@ export interface LogApplierOptions {
   readonly store: Store;
   readonly past: Pick<PastWriter, 'append'>;
   readonly source: Pick<FeedSource, 'recorded'>;
-  /** Returns the present catalogue. */
+  /** Returns the current catalogue. */
   readonly catalogue: () => Catalogue;
   /** True when the node stores inputs. An edge stores no inputs, because an edge never makes prices. */
   readonly keepsInputs: boolean;

@@ -14,9 +14,9 @@ export interface LogSinkOptions {
 }
 
 /**
- * Receives the results of the aggregator. Sends prices at once to the readers of this process and to the other nodes. Appends
- * aggregates and the ends of prices to the log. The node serves these records when the log applies them. Ignores all results after the
- * end of the log's term.
+ * Receives the results of the aggregator. Sends prices immediately to the readers of this process and to the other nodes. Appends
+ * aggregates and the ends of prices to the log. The node serves these records when the log applies them. Ignores all results
+ * after the end of the log's term.
  */
 export class LogSink implements PriceSink {
   readonly #options: LogSinkOptions;
@@ -33,8 +33,8 @@ export class LogSink implements PriceSink {
    * Appends the ends of the prices that ended while no node made prices. Called after the aggregator has reported all assets that still
    * have a price.
    *
-   * The aggregates of assets with a price do not come from the store, because before a crash the node may have served newer aggregates
-   * than the store has. The next aggregates of these assets are signed at once.
+   * The aggregates of assets with a price do not come from the store, because before a crash the node may have served newer
+   * aggregates than the store has. The next aggregates of these assets are signed immediately.
    */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {

@@ -4,14 +4,14 @@ import type { Price } from '../model/price.js';
 import type { Holding } from '../records/second_record.js';
 
 /**
- * Receives all results of a node while the node leads. The log stores and serves appended entries when it applies them. A log in this
- * process (`local_log.ts`) applies entries at once. The log of a cluster (`term_log.ts`) applies entries when the servers have the
- * record.
+ * Receives all results of a node while the node leads. The log stores and serves appended entries when it applies them. A log in
+ * this process (`local_log.ts`) applies entries immediately. The log of a cluster (`term_log.ts`) applies entries when the
+ * servers have the record.
  */
 export interface PriceLog extends InputStore {
   /** True when another node may lead. The log then ignores entries. */
   readonly isOver: boolean;
-  /** Sends a live price to the other nodes at once. */
+  /** Sends a live price to the other nodes immediately. */
   priced(asset: Asset, price: Price): void;
   /** Tells the other nodes that an asset no longer has a live price. */
   ended(asset: Asset): void;

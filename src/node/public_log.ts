@@ -14,7 +14,7 @@ export interface BatchSource {
   readonly isOver: boolean;
   /** Ends the period that the clock has left, and returns the end of that period. All later aggregates have later times. */
   endPeriod(periodNs: bigint): bigint;
-  /** The earliest time of the aggregates whose signing is under way; `undefined` without such aggregates. */
+  /** The earliest time of the aggregates whose signing is in progress; `undefined` without such aggregates. */
   readonly signingSinceNs: bigint | undefined;
   /** Resolves when all aggregates signed so far are in the log of prices and applied. */
   durable(): Promise<void>;

@@ -78,7 +78,7 @@ export class ServerWatch {
     return this.#report && this.clockWrongMs === 0;
   }
 
-  /** Tells whether the servers' clock shows that the wall clock is right after a jump. */
+  /** Returns whether the servers' clock shows that the wall clock is right after a jump. */
   readonly confirmsJump: JumpWitness = (jumpNs) => {
     if (this.#report === undefined) return false;
     const { clockAheadMs, clockErrorMs } = this.#report;

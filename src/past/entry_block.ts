@@ -10,7 +10,7 @@ import { PriceSteps } from './price_steps.js';
 
 /**
  * The number of entries of a block. A block is read as a whole, which takes about 2 ms, and damage loses the whole block. A block
- * begins with a copy of the present inputs.
+ * begins with a copy of the current inputs.
  */
 export const BLOCK_ENTRIES_MAX = 256;
 

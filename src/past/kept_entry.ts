@@ -36,7 +36,8 @@ export interface EndEntry {
 }
 
 /**
- * Tells whether an entry comes after another of its asset. Signed times grow strictly; a price may end at the time of its signature.
+ * Returns whether an entry comes after another of its asset. Signed times grow strictly; a price may end at the time of its
+ * signature.
  */
 export function isAfter(entry: KeptEntry, other: KeptEntry): boolean {
   if (entry.timeNs !== other.timeNs) return entry.timeNs > other.timeNs;

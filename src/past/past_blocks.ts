@@ -142,7 +142,7 @@ function blockOf(
   };
 }
 
-/** Tells whether a part has entries of a range. */
+/** Returns whether a part has entries of a range. */
 function isIn({ firstNs, lastNs }: PastPart, { fromNs, toNs }: PastRange): boolean {
   return firstNs !== undefined && firstNs < toNs && lastNs >= fromNs;
 }

@@ -46,7 +46,9 @@ export class PastReader {
     return late ?? this.#lastIn(hour, name, atNs, 'all');
   }
 
-  /** Tells whether the past has an entry of the asset with this time or a later time. All earlier entries are then present too. */
+  /**
+   * Returns whether the past has an entry of the asset with this time or a later time. All earlier entries are then present too.
+   */
   async reaches(name: AssetName, timeNs: bigint): Promise<boolean> {
     const assetKey = assetKeyOf(name);
     for (const hour of this.#opener.hours().filter((one) => one >= hourOf(timeNs))) {

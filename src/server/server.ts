@@ -74,7 +74,7 @@ export interface Server {
    */
   drain(): Promise<void>;
   /**
-   * Closes the listener and all connections at once, except TLS handshakes that wait for their turn. Resolves when those
+   * Closes the listener and all connections immediately, except TLS handshakes that wait for their turn. Resolves when those
    * handshakes are closed too.
    */
   close(): Promise<void>;

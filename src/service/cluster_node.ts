@@ -221,7 +221,7 @@ class ClusterNode implements PriceMaker {
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);
-        // Another node leads now. Its ticks need the effects of this change at once.
+        // Another node leads now. Its ticks need the effects of this change immediately.
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },
       caughtUp: () => this.#records.caughtUp(),

@@ -30,7 +30,7 @@ export type MakerHooks = Pick<AggregatorOptions, 'onDue' | 'onApplied'>;
 export interface LocalMakerOptions {
   readonly parts: MakerParts;
   readonly hooks: MakerHooks;
-  /** Returns the present settings. */
+  /** Returns the current settings. */
   readonly settings: () => Settings;
   readonly log: PriceLog;
   /** The times with which the aggregator signs aggregates. */

@@ -114,7 +114,7 @@ export class MakingSide implements PublishReceiver {
   readonly ticker: Ticker;
   readonly counters = createCounters();
   readonly askedToHandOver: Promise<void>;
-  /** The present settings. */
+  /** The current settings. */
   settings: Settings;
   #maker: PriceMaker | undefined;
   #edges: EdgeSet | undefined;

@@ -28,7 +28,7 @@ export interface OperatorSideOptions {
     readonly sharesPort: boolean;
   };
   readonly parts: OperatedParts;
-  /** Returns the present settings. */
+  /** Returns the current settings. */
   readonly settings: () => Settings;
   readonly edgesExpected: number;
   readonly program: Pick<ServiceState, 'version' | 'commit'>;

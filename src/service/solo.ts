@@ -104,7 +104,7 @@ class Solo implements PriceMaker {
 
   start(): void {}
 
-  /** Applies settings. A new asset has a price at once if inputs for the asset exist. A removed asset loses its price. */
+  /** Applies settings. A new asset has a price immediately if inputs for the asset exist. A removed asset loses its price. */
   reload(next: Settings): void {
     this.#settings = next;
     this.#signers.reload(next, Number(secondOf(this.#clock.nowNs())));

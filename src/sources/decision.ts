@@ -147,7 +147,7 @@ function priceOf(
   return { price: median as Price, withheld: undefined };
 }
 
-/** Tells whether the markets without a conversion contradict the median. */
+/** Returns whether the markets without a conversion contradict the median. */
 function isContradicted(
   median: bigint,
   used: readonly MarketReading[],

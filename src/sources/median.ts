@@ -48,12 +48,12 @@ export function outliersOf(sorted: readonly bigint[], maxDeviation: bigint): Rea
   return outliers.size === 0 ? undefined : outliers;
 }
 
-/** Tells whether `distance` is more than `percent` of `price`, exactly. */
+/** Returns whether `distance` is more than `percent` of `price`, exactly. */
 export function exceedsPercent(distance: bigint, price: bigint, percent: bigint): boolean {
   return distance !== 0n && distance * WHOLE > percent * price;
 }
 
-/** Tells whether `distance` is at least `percent` of `price`; false for a distance of 0. */
+/** Returns whether `distance` is at least `percent` of `price`; false for a distance of 0. */
 export function reachesPercent(distance: bigint, price: bigint, percent: bigint): boolean {
   return distance > 0n && distance * WHOLE >= percent * price;
 }

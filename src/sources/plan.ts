@@ -35,6 +35,6 @@ export interface PublishPlan {
   readonly url: string | undefined;
   /** The interval at which each price is decided and sent again. */
   readonly everyNs: bigint;
-  /** The price change that is sent at once. */
+  /** The price change that is sent immediately. */
   readonly delta: bigint;
 }

@@ -67,7 +67,7 @@ export function loadNumber(text: string | undefined): bigint | undefined {
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** Tells whether a value of a recording has the form of a state. */
+/** Returns whether a value of a recording has the form of a state. */
 export function isRoomState(value: unknown): value is RoomState {
   if (!isRecord(value)) return false;
   const { connections, quotes, assets } = value;

@@ -140,7 +140,7 @@ function letGo(series: AssetSeries, tables: OpenTables): void {
   }
 }
 
-/** Tells whether a holding that arrives again is older than the newest holding. Several holdings may have the same time. */
+/** Returns whether a holding that arrives again is older than the newest holding. Several holdings may have the same time. */
 export function isBefore(told: Holding, newest: Holding): boolean {
   if (told.timeNs !== newest.timeNs) return told.timeNs < newest.timeNs;
   return (told.minute?.minute ?? 0) < (newest.minute?.minute ?? 0);

@@ -26,7 +26,10 @@ export interface StoredCandles {
    * the next two methods. A later record of the same minute continues the minute.
    */
   closeRunning(): void;
-  /** Adds the closed minutes of another store. These minutes replace present minutes. The store may then record the same minutes again. */
+  /**
+   * Adds the closed minutes of another store. These minutes replace existing minutes. The store may then record the same minutes
+   * again.
+   */
   addHour(asset: AssetName, hour: number, record: Uint8Array): void;
   addDay(asset: AssetName, day: number, record: Uint8Array): void;
 }

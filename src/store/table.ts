@@ -15,7 +15,7 @@ export interface Codec<Value> {
   decode(payload: Uint8Array, key: Key): Value;
 }
 
-/** The records of a kind. A change stays in memory until the journal's next commit, but reads see the change at once. */
+/** The records of a kind. A change stays in memory until the journal's next commit, but reads see the change immediately. */
 export interface Table<Value> {
   /** @throws DamagedRecord when the record on disk is damaged */
   get(key: Key): Value | undefined;
@@ -25,7 +25,7 @@ export interface Table<Value> {
    */
   put(key: Key, value: Value, keyText?: string): void;
   remove(key: Key): void;
-  /** Tells whether this record waits to be written. */
+  /** Returns whether this record waits to be written. */
   isWaiting(key: Key): boolean;
   /** The number of records that wait to be written. */
   readonly waiting: number;

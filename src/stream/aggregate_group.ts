@@ -14,7 +14,7 @@ const NO_SYMBOLS: readonly string[] = [];
 
 /** A connection of `/evm/subscribe` or `/stark/subscribe`. */
 export class AggregateSession extends ReaderSession<AggregateGroup> {
-  /** The requested symbols that name no asset at present, in the order of the requests. */
+  /** The requested symbols that name no asset now, in the order of the requests. */
   awaited: readonly string[] = NO_SYMBOLS;
 
   constructor(
@@ -63,7 +63,7 @@ export class AggregateGroupIndex {
     return this.#byKey.size;
   }
 
-  /** Returns all present connections with a subscription. */
+  /** Returns all current connections with a subscription. */
   sessions(): AggregateSession[] {
     return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }

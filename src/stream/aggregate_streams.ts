@@ -18,7 +18,7 @@ import { pongText } from './request.js';
 import { type StreamLimits, Subscriptions } from './subscriptions.js';
 
 export interface AggregateStreamsOptions {
-  /** Returns the asset with this symbol and signature type in the present configuration. */
+  /** Returns the asset with this symbol and signature type in the current configuration. */
   readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
   /** Returns the latest aggregate; `undefined` while the asset has no live price. */
   readonly latest: (asset: Asset) => SignedAggregate | undefined;
@@ -39,7 +39,7 @@ export interface AggregateStreamsOptions {
 }
 
 /**
- * Streams of signed aggregates, without their sockets. A connection receives the present aggregates of its assets when it
+ * Streams of signed aggregates, without their sockets. A connection receives the current aggregates of its assets when it
  * subscribes, and later each new aggregate.
  *
  * A frame of a group contains all aggregates that were signed in one turn of the event loop. The class makes and publishes this
@@ -237,7 +237,7 @@ export class AggregateStreams extends Subscriptions<
     session.connection.join(group.topic, group.sequence);
   }
 
-  /** Tells whether the asset was signed after a sequence. An aggregate that a restart read from disk has the sequence 0. */
+  /** Returns whether the asset was signed after a sequence. An aggregate that a restart read from disk has the sequence 0. */
   #isSignedAfter(sequence: number, { index }: Asset): boolean {
     return (this.#signedAt[index] ?? 0) > sequence;
   }
@@ -261,7 +261,7 @@ function sortByIndex(assets: Asset[]): readonly Asset[] {
   return assets.sort((a, b) => a.index - b.index);
 }
 
-/** Tells whether a text is short enough for a symbol. A longer text never names an asset. */
+/** Returns whether a text is short enough for a symbol. A longer text never names an asset. */
 function isSymbol(text: string): boolean {
   return hasAtMost(SYMBOL_LENGTH_MAX, text);
 }

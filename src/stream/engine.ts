@@ -90,7 +90,7 @@ export class StreamEngine extends Subscriptions<
     this.#eras.leave(session);
   }
 
-  /** Tells whether the holder of these rights may subscribe to a streaming ID. */
+  /** Returns whether the holder of these rights may subscribe to a streaming ID. */
   isVisible(id: number, rights: StreamRights): boolean {
     const index = this.#indexById.get(id);
     return index !== undefined && rights.maySee(this.#catalogue.assets[index]!.symbol);

@@ -62,7 +62,7 @@ export class Group extends ReaderGroup<StreamSession> {
     if (options.messageType === 'signed_ecdsa') this.payers = new FrameBudgets();
   }
 
-  /** Tells whether the group must wait before it tries its callers' budgets again. */
+  /** Returns whether the group must wait before it tries its callers' budgets again. */
   isUnpaid(nowNs: TimeNs): boolean {
     return nowNs >= this.unpaidAtNs && nowNs - this.unpaidAtNs < UNPAID_WAIT_NS;
   }

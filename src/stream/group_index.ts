@@ -41,7 +41,7 @@ export class GroupIndex {
     return this.#byInterval;
   }
 
-  /** Returns all present connections with a subscription. */
+  /** Returns all current connections with a subscription. */
   sessions(): StreamSession[] {
     return [...this.#byKey.values()].flatMap(({ members, waiting }) => [...members.members, ...waiting]);
   }

@@ -24,7 +24,7 @@ export function frameTime(timestampNs: bigint, nowNs: bigint): bigint {
   return isFromBefore(timestampNs, nowNs) ? nowNs : timestampNs;
 }
 
-/** Tells whether a connection that received a frame at `lastFrameNs` must still wait for the next frame. */
+/** Returns whether a connection that received a frame at `lastFrameNs` must still wait for the next frame. */
 export function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
   return nowNs - lastFrameNs < REAL_TIME_INTERVAL_NS && !isFromBefore(lastFrameNs, nowNs);
 }
@@ -46,7 +46,7 @@ function isFromBefore(timeNs: bigint, nowNs: bigint): boolean {
 const FEW_CONNECTIONS = 32;
 
 /**
- * Tells whether the engine may send the frames for all groups before the end of the turn. This is true if a group exists, few
+ * Returns whether the engine may send the frames for all groups before the end of the turn. This is true if a group exists, few
  * connections receive the frames, and no frame needs a signature.
  */
 export function areSentSoon(groups: readonly Group[]): boolean {

@@ -55,7 +55,7 @@ export class PriceTable {
     return this.#ids;
   }
 
-  /** Adds assets, or changes the IDs of present assets. Prices stay. */
+  /** Adds assets, or changes the IDs of existing assets. Prices stay. */
   resize(ids: readonly number[]): void {
     const { live, changedAt } = this;
     this.#ids = ids;

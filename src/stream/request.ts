@@ -95,7 +95,7 @@ export function pongText({ id }: PingRequest): string {
   return id === undefined ? `{"type":"${PONG_TYPE}"}` : `{"type":"${PONG_TYPE}","id":${id}}`;
 }
 
-/** Returns the answer to a request with an ID: all present subscriptions, and the unknown assets of the request. */
+/** Returns the answer to a request with an ID: all current subscriptions, and the unknown assets of the request. */
 export function answerText(
   type: RequestType,
   id: RequestId,

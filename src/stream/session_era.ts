@@ -23,7 +23,7 @@ export class SessionEras {
     return this.#current !== before;
   }
 
-  /** Tells whether the session is in an earlier era and the clock is past all times that the session received. */
+  /** Returns whether the session is in an earlier era and the clock is past all times that the session received. */
   mayMoveOn(session: StreamSession, nowNs: TimeNs): boolean {
     return session.era !== this.#current && sentUpToNs(session) < nowNs;
   }

@@ -157,7 +157,7 @@ export abstract class Subscriptions<
   }
 
   /**
-   * Tells whether the caller may change this number of assets now. Refuses the request otherwise. @param assets the number of
+   * Returns whether the caller may change this number of assets now. Refuses the request otherwise. @param assets the number of
    * assets in the request
    */
   protected mayChange(session: Session, request: Request, assets: number, nowNs: TimeNs): boolean {
@@ -171,7 +171,7 @@ export abstract class Subscriptions<
   }
 
   /**
-   * Tells whether the connection may have this number of assets. Refuses the request otherwise. @param assets the number of
+   * Returns whether the connection may have this number of assets. Refuses the request otherwise. @param assets the number of
    * assets after the request
    */
   protected mayHave(session: Session, request: Request, assets: number): boolean {

@@ -64,7 +64,7 @@ export function batchOf(
   return { ...place, records: BigInt(records.length), root };
 }
 
-/** Tells whether the entry is the batch of these records: their number, their times and their root. */
+/** Returns whether the entry is the batch of these records: their number, their times and their root. */
 export function isBatchOf(entry: BatchEntry, records: readonly Uint8Array[], sha256?: Sha256): boolean {
   const isInside = (record: Uint8Array) =>
     recordTimeNs(record) >= entry.fromNs && recordTimeNs(record) < entry.toNs;

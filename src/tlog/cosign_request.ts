@@ -78,7 +78,7 @@ export function refusalOf(
   return { status: 422, reason };
 }
 
-/** Tells whether the text has the size 0 and a root. The root of such a tree is then wrong, and the text is well-formed. */
+/** Returns whether the text has the size 0 and a root. The root of such a tree is then wrong, and the text is well-formed. */
 function isEmptyTree(text: string): boolean {
   return /^[^\n]+\n0\n[A-Za-z0-9+/]{43}=\n/.test(text);
 }

@@ -25,7 +25,10 @@ export interface LogPolicy {
   readonly isQuorum: IsQuorum;
 }
 
-/** Tells whether the cosignatures of these witnesses, by their names in the policy, suffice for a witness, a group or the policy. */
+/**
+ * Returns whether the cosignatures of these witnesses, by their names in the policy, suffice for a witness, a group or the
+ * policy.
+ */
 export type IsQuorum = (names: ReadonlySet<string>) => boolean;
 
 export const POLICY_LENGTH_MAX = 64 * 1024;

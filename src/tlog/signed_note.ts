@@ -66,7 +66,7 @@ export function signatureLine({ name, keyId, blob }: NoteSignature): string {
   return `${LINE_START}${name} ${toBase64(bytes)}\n`;
 }
 
-/** Tells whether a key may have this name. */
+/** Returns whether a key may have this name. */
 export function isKeyName(name: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the format forbids these characters
   return /^[^\p{White_Space}+\0-\x1f]+$/u.test(name);

@@ -27,12 +27,12 @@ export interface Subtree {
   readonly root: Uint8Array;
 }
 
-/** Tells whether the proof leads from the leaf's hash to the root. Never throws. */
+/** Returns whether the proof leads from the leaf's hash to the root. Never throws. */
 export function isIncluded(leaf: Uint8Array, { index, size, path }: Inclusion, root: Uint8Array): boolean {
   return isInSubtree(leaf, { index, path }, { start: 0n, end: size, root });
 }
 
-/** Tells whether the proof shows that the newer tree begins with all entries of the older tree. Never throws. */
+/** Returns whether the proof shows that the newer tree begins with all entries of the older tree. Never throws. */
 export function isConsistent(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean {
   // The empty tree is a part of every tree. The newer root must still be a hash, and the empty tree has only one valid root.
   const isTree = newer.size > 0n ? areHashes([newer.root]) : isEqual(newer.root, emptyRoot());
@@ -40,7 +40,7 @@ export function isConsistent(older: TreeHead, newer: TreeHead, proof: readonly U
   return isSubtreeOf({ start: 0n, end: older.size, root: older.root }, newer, proof);
 }
 
-/** Tells whether the proof leads from the leaf's hash to the root of a subtree. Never throws. */
+/** Returns whether the proof leads from the leaf's hash to the root of a subtree. Never throws. */
 export function isInSubtree(
   leaf: Uint8Array,
   { index, path }: Omit<Inclusion, 'size'>,
@@ -61,7 +61,7 @@ export function isInSubtree(
 }
 
 /**
- * Tells whether the proof shows that the tree has the subtree's entries at its place. Never throws. A subtree that starts at 0
+ * Returns whether the proof shows that the tree has the subtree's entries at its place. Never throws. A subtree that starts at 0
  * is an older tree.
  */
 export function isSubtreeOf(
@@ -95,7 +95,7 @@ export function isSubtreeOf(
   return treeLast === 0n && isEqual(subtreeHash, root) && isEqual(treeHash, tree.root);
 }
 
-/** Tells whether a range of entries is a valid subtree: `start` is a multiple of the next power of two of its length. */
+/** Returns whether a range of entries is a valid subtree: `start` is a multiple of the next power of two of its length. */
 function isSubtree(start: bigint, end: bigint): boolean {
   if (start < 0n || end <= start) return false;
   const power = 1n << BigInt(end - start === 1n ? 0 : (end - start - 1n).toString(2).length);

@@ -34,7 +34,7 @@ export interface SubmitterOptions {
 
 export type WitnessFault = Exclude<WitnessResult, { readonly kind: 'cosigned' }>;
 
-/** A checkpoint with its present cosignatures. */
+/** A checkpoint with its current cosignatures. */
 export interface Cosigned {
   /** The note: the log's signature, then the cosignatures in the order of the policy. */
   readonly note: string;
@@ -42,7 +42,7 @@ export interface Cosigned {
   readonly isQuorum: boolean;
 }
 
-/** The present state of a witness. */
+/** The current state of a witness. */
 export interface WitnessState {
   readonly name: string;
   readonly url: string;

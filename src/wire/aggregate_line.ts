@@ -126,7 +126,7 @@ export function readInputLine(text: string): InputLine | undefined {
   };
 }
 
-/** Tells whether a text is a single JSON value. A single value cannot end early and add its own fields to the message. */
+/** Returns whether a text is a single JSON value. A single value cannot end early and add its own fields to the message. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

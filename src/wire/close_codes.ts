@@ -118,7 +118,7 @@ export const CLOSE_MEANINGS: Readonly<Record<keyof typeof CLOSES, string>> = {
 export const CLIENT_CLOSE_CODE = 1000;
 
 /**
- * Tells whether a client should connect again after a close. Returns true for codes that the service does not send.
+ * Returns whether a client should connect again after a close. Returns true for codes that the service does not send.
  * @param reason the reason of the close frame, or a text that contains the reason
  */
 export function mayReconnect(code: number, reason: string): boolean {

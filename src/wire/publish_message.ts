@@ -1,8 +1,8 @@
 // Messages on the publisher paths.
 
 /**
- * The values of `ack`. The value decides whether the service answers each message, and when: at once, or after the message's effect is
- * on disk.
+ * The values of `ack`. The value decides whether the service answers each message, and when: immediately, or after the message's
+ * effect is on disk.
  */
 export const ACKS = ['true', 'false', 'durable'] as const;
 export type Ack = (typeof ACKS)[number];

@@ -32,7 +32,7 @@ export function intervalAt(resolution: Resolution, atS: number): CandleInterval 
   }
 }
 
-/** Tells whether each interval of the resolution consists of whole quarter hours. */
+/** Returns whether each interval of the resolution consists of whole quarter hours. */
 export function isWholeQuarters(resolution: Resolution): boolean {
   return resolution !== '1' && resolution !== '2' && resolution !== '5';
 }

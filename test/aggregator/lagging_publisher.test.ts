@@ -8,7 +8,7 @@ import { NS_PER_MS, NS_PER_SECOND } from '../../src/model/time.js';
 import { sampleAsset } from '../model/sample.js';
 import { AggregatorHarness, atOnce, messageOf, newSession, receive, testPublisher } from './harness.js';
 
-// The publisher signs its current price twice a second with the present time, and every move with the time of its source.
+// The publisher signs its current price twice a second with the current time, and every move with the time of its source.
 
 const RESIGN_MS = 500;
 const MOVE_MS = 103;

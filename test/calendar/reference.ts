@@ -42,7 +42,7 @@ export function plusDays(date: string, days: number): string {
 }
 
 /**
- * Tells whether New York has summer time: from the second Sunday of March to the first Sunday of November, at 02:00, by the
+ * Returns whether New York has summer time: from the second Sunday of March to the first Sunday of November, at 02:00, by the
  * Energy Policy Act of 2005.
  */
 function isNewYorkSummer(unixS: number): boolean {

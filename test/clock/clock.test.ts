@@ -150,7 +150,7 @@ test('whatever the wall clock does, only where it stays for 10 s is followed, an
   );
 });
 
-/** Tells whether two times are equal within the precision of the wall clock's milliseconds for two reads. */
+/** Returns whether two times are equal within the precision of the wall clock's milliseconds for two reads. */
 function isAbout(oneNs: bigint, otherNs: bigint): boolean {
   const differenceNs = oneNs - otherNs;
   return differenceNs > -2n * NS_PER_MS && differenceNs < 2n * NS_PER_MS;

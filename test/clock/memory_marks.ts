@@ -7,7 +7,7 @@ interface Write {
   readonly onSettled: (isOnDisk: boolean) => void;
 }
 
-/** Marks on a disk. The disk writes at once, or when the test settles the writes. */
+/** Marks on a disk. The disk writes immediately, or when the test settles the writes. */
 export class MemoryMarks {
   readonly onDisk = new Map<string, TimeNs>();
   /** True if writes wait for {@link settle}. */

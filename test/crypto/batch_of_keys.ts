@@ -26,7 +26,7 @@ export function verify(signatures: readonly Signed[]): boolean[] {
   return batch.verify();
 }
 
-/** Tells whether recovering the key gives the expected key. */
+/** Returns whether recovering the key gives the expected key. */
 export function recovered({ key, digest, rs, recovery }: Signed, curve = secp256k1): boolean {
   const publicKey = curve.recover(digest, rs, recovery);
   return publicKey !== undefined && publicKeys[key]!.equals(publicKey);

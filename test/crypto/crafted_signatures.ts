@@ -49,8 +49,8 @@ export function craft(key: bigint, u1: bigint, u2: bigint): Signature {
 }
 
 /**
- * Tells whether two equal or opposite points are added for these multiples. Numbers are enough to find this, because all points are
- * multiples of the generator.
+ * Returns whether two equal or opposite points are added for these multiples. Numbers are enough to find this, because all points
+ * are multiples of the generator.
  */
 export function doPointsMeet(key: bigint, u1: bigint, u2: bigint): boolean {
   let points = [...partsOf(u1), ...partsOf(u2).map((part) => modulo(part * key, N))];

@@ -18,7 +18,7 @@ export function promtool(
   return error === undefined ? { output: stdout + stderr, status } : undefined;
 }
 
-/** Tells whether a program is in the path. */
+/** Returns whether a program is in the path. */
 export function isInstalled(program: string): boolean {
   try {
     execFileSync('which', [program], { stdio: 'ignore' });

@@ -55,7 +55,7 @@ export interface EdgesHarness {
   readonly failures: readonly string[];
   /** The trace IDs of the messages that publishers sent, in the order of arrival. */
   readonly received: readonly (string | undefined)[];
-  /** Returns the assets of the present configuration. */
+  /** Returns the assets of the current configuration. */
   readonly listed: () => readonly Asset[];
   /** The prices and aggregates by symbol that the edges must serve. */
   readonly live: ReadonlyMap<string, { price: Price; signed: Price | undefined }>;

@@ -140,7 +140,7 @@ function withQuery(target: Target, why: string): Target {
   };
 }
 
-/** Tells whether a request was refused with an answer that does not repeat what was sent. */
+/** Returns whether a request was refused with an answer that does not repeat what was sent. */
 function isRefused({ status, headers, body }: RawResponse): boolean {
   const isBasic = headers.get('www-authenticate')?.startsWith('Basic ') === true;
   const { error } = JSON.parse(body) as { readonly error: string };

@@ -57,7 +57,7 @@ test('a pair that halts during the run is not asked for over REST, which still s
   pairs.splice(0, 1);
   const isKnown = () => warnings.some((text) => text.startsWith('BTC/USDT: no such pair trades here'));
   await passing(isKnown, 'the list that lacks one');
-  // A request may be under way.
+  // A request may be in progress.
   time.advance(2_000);
   const before = { halted: asked('BTCUSDT'), quiet: asked('ETHUSDT') };
   await passing(() => asked('ETHUSDT') > before.quiet + 2, 'more requests for the other pair');

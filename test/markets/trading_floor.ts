@@ -85,7 +85,7 @@ publish: { every: 500ms, delta_percent: 0.01 }
     for (const kind of this.exchanges.keys()) if (!this.dishonest.has(kind)) this.show(kind);
   }
 
-  /** Shows a quote at one exchange: `factor` times the true price, dated `lateMs` before the present time. */
+  /** Shows a quote at one exchange: `factor` times the true price, dated `lateMs` before the current time. */
   show(kind: BuiltInKind, factor = 1, lateMs = 0): void {
     const exchange = this.exchange(kind);
     const atMs = Number(this.time.nowNs() / 1_000_000n) - lateMs;

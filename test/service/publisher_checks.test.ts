@@ -30,8 +30,8 @@ test('what is wrong with an update', async (t) => {
   const sockets = { evm: await openPublisher(service), stark: await openPublisher(service, 'stark') };
   let signed = 0n;
   /**
-   * Signs an update. Each update has a new second, so that its time is no reason for a refusal. The price is also new, so
-   * that the aggregate is signed at once.
+   * Signs an update. Each update has a new second, so that its time is no reason for a refusal. The price is also new, so that
+   * the aggregate is signed immediately.
    */
   const sign = (symbol: string, n = 1, type: SignatureType = 'evm'): PriceUpdate => {
     clock.advanceMs(1_000);

@@ -4,9 +4,9 @@ import { Transform } from 'node:stream';
 /** A TCP relay that can become silent. Connections of a silent relay stay open, but no byte passes in either direction. */
 export interface SilentRelay {
   readonly port: number;
-  /** Makes the present connections silent. Later connections are relayed. @returns the number of silent connections */
+  /** Makes the current connections silent. Later connections are relayed. @returns the number of silent connections */
   silence(): number;
-  /** Makes the present connections and all later ones silent, until `listen` is called. */
+  /** Makes the current connections and all later ones silent, until `listen` is called. */
   deafen(): void;
   /** Ends the connections that were opened after `deafen`, and relays all later ones. */
   listen(): void;

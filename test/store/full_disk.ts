@@ -40,7 +40,7 @@ match(
   /cannot be written: the disk is full: storage.reserve keeps 16384 KiB free; \d+ KiB are free there/,
 );
 
-// Streaming continues from memory, but an acknowledgement is refused at once.
+// Streaming continues from memory, but an acknowledgement is refused immediately.
 for (let i = 0; i < 100; i++) appendNext();
 equal(latestIn(store, asset)?.price, units(count));
 equal(store.recent(asset, START_S + 150)?.price, units(151));

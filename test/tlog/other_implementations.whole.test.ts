@@ -150,7 +150,7 @@ async function isVerified(note: Uint8Array, keys: readonly string[]): Promise<bo
   }
 }
 
-/** Tells whether every signature line has the Base64 that encoding its bytes gives. */
+/** Returns whether every signature line has the Base64 that encoding its bytes gives. */
 function isCanonical(note: Uint8Array): boolean {
   const lines =
     Buffer.from(note)

@@ -19,7 +19,7 @@ export class Track {
     return this.#timesMs.at(-1) ?? 0;
   }
 
-  /** Returns the longest silence that ended after `sinceMs`, including the present silence. */
+  /** Returns the longest silence that ended after `sinceMs`, including the current silence. */
   longestMs(sinceMs: number): number {
     let longest = 0;
     let after = performance.now();

@@ -47,7 +47,7 @@ export class SyncedFiles {
     execFileSync('mkfifo', [this.#pipe]);
   }
 
-  /** Begins to record, and returns the command that starts the server. All present files count as synced. */
+  /** Begins to record, and returns the command that starts the server. All existing files count as synced. */
   command(): readonly string[] {
     this.#files = new Map(filesIn(this.#dir).map((file) => [file, synced(statSync(file).size)]));
     this.#syncedHandles = new Set();

@@ -3,8 +3,9 @@ import type { Price } from '../../model/price.js';
 import { earlierOf, nextMultiple, type TimeNs } from '../../model/time.js';
 
 /**
- * Decides when an aggregate is signed. A price is signed at each wall-clock multiple of the asset's `clock_period`. A price is also
- * signed at once in two cases: the price moved by `delta_percent` since the last signed price, or the price is the asset's first price.
+ * Decides when an aggregate is signed. A price is signed at each wall-clock multiple of the asset's `clock_period`. A price is
+ * also signed immediately in two cases: the price moved by `delta_percent` since the last signed price, or the price is the
+ * asset's first price.
  */
 export class SigningTriggers {
   /** Last signed prices by asset index. */
@@ -29,7 +30,7 @@ export class SigningTriggers {
     }));
   }
 
-  /** Tells whether this price must be signed at once. */
+  /** Returns whether this price must be signed immediately. */
   isDelta({ index, delta }: Asset, price: Price): boolean {
     const last = this.#lastSigned[index];
     if (last === undefined) return true;

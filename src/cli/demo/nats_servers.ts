@@ -158,7 +158,7 @@ export class NatsServers {
 
   /**
    * Sends a signal to a server.
-   * @returns after the end of the process for SIGKILL and SIGTERM; otherwise at once
+   * @returns after the end of the process for SIGKILL and SIGTERM; otherwise immediately
    */
   async signal(index: number, signal: NodeJS.Signals): Promise<void> {
     const child = this.#running(index);

@@ -198,7 +198,7 @@ async function untilReady(
 }
 
 /**
- * Waits for prices, because the printed commands should show prices at once. If no prices arrive in time, the demo prints the
+ * Waits for prices, because the printed commands should show prices immediately. If no prices arrive in time, the demo prints the
  * lines anyway.
  */
 async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSignal): Promise<void> {

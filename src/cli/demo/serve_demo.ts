@@ -87,8 +87,8 @@ function noRealPrices([reason, ...tried]: readonly string[]): string {
 }
 
 /**
- * Waits for prices, because the printed commands should show prices at once. If the publishers fail, the demo prints the lines
- * anyway.
+ * Waits for prices, because the printed commands should show prices immediately. If the publishers fail, the demo prints the
+ * lines anyway.
  */
 async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
   const endMs = Date.now() + LIVE_MS_MAX;

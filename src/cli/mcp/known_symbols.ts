@@ -54,7 +54,7 @@ export function nearSymbols(symbol: string, assets: readonly TaxonomyAsset[]): r
   return [...new Set(likely === undefined ? found : [likely, ...found])].slice(0, NEAR_MAX);
 }
 
-/** Tells whether one text becomes the other by one character more, less or changed, or by two neighbours exchanged. */
+/** Returns whether one text becomes the other by one character more, less or changed, or by two neighbours exchanged. */
 function isOneEdit(one: string, other: string): boolean {
   const shorter = Math.min(one.length, other.length);
   let start = 0;

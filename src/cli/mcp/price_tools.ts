@@ -152,7 +152,7 @@ async function newestOf(
   }
 }
 
-/** Tells whether the service refused a symbol: an unknown one (400) or one that the token does not cover (403). */
+/** Returns whether the service refused a symbol: an unknown one (400) or one that the token does not cover (403). */
 function isSymbolRefusal(error: unknown): boolean {
   return error instanceof RefusedError && (error.status === 400 || error.status === 403);
 }

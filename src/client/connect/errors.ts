@@ -67,7 +67,7 @@ export class RefusedError extends TicksealError {
 
 const TOO_MANY_REQUESTS = 429;
 
-/** Tells whether the refusal is temporary, because the token or the address sent too many requests. */
+/** Returns whether the refusal is temporary, because the token or the address sent too many requests. */
 export function isRateLimited(error: unknown): error is RefusedError {
   return error instanceof RefusedError && error.status === TOO_MANY_REQUESTS;
 }

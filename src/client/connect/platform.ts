@@ -13,8 +13,8 @@ export interface Platform {
   readonly steadyMs: () => number;
   readonly schedule: Schedule;
   /**
-   * Runs a function after the client has read all data that already arrived. The client can then drop outdated frames of a backlog
-   * before it verifies them. Browsers run the function at once, because a worker verifies large amounts there.
+   * Runs a function after the client has read all data that already arrived. The client can then drop outdated frames of a
+   * backlog before it verifies them. Browsers run the function immediately, because a worker verifies large amounts there.
    */
   readonly afterReceiving: (run: () => void) => void;
   readonly fetch: Fetch;

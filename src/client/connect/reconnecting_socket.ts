@@ -108,7 +108,7 @@ export class ReconnectingSocket {
   #onClosed: (() => void)[] = [];
 
   /**
-   * Connects at once to `path` (with its query) below the base address.
+   * Connects immediately to `path` (with its query) below the base address.
    * @param quietMs the silence after which the connection is probed
    */
   constructor(path: string, quietMs: number, options: ConnectionOptions, events: SocketEvents) {
@@ -239,7 +239,7 @@ export class ReconnectingSocket {
       this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs(isReplaced));
   }
 
-  /** Tells whether another attempt makes sense. After a refused token, a new token may be accepted. */
+  /** Returns whether another attempt makes sense. After a refused token, a new token may be accepted. */
   #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
     const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
     if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();

@@ -25,7 +25,7 @@ export interface AssetDetailOptions {
   readonly board: Board;
   readonly chart: PriceChart;
   readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
-  /** Returns the asset at the past instant that the page shows; `undefined` for the present. */
+  /** Returns the asset at the past instant that the page shows; `undefined` for the current time. */
   readonly past: () => PastView | undefined;
   /** Returns the asset that the chart compares with the shown one. */
   readonly compared: () => TaxonomyAsset | undefined;

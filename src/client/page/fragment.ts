@@ -32,7 +32,7 @@ export interface PagePlace {
   /** The signature type; `undefined` for the EVM asset, or for a symbol that has only a Stark asset. */
   readonly signatureType: SignatureType | undefined;
   readonly resolution: Resolution | undefined;
-  /** The time that the page shows, as written in the address; `undefined` for the present. */
+  /** The time that the page shows, as written in the address; `undefined` for the current time. */
   readonly at: string | undefined;
   /** The {@link compareName} of the asset that the chart compares; `undefined` for none. */
   readonly compare: string | undefined;

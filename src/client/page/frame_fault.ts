@@ -23,7 +23,7 @@ export function faultOf({ checks, signer }: FailedReport, namedSigner: string): 
   return { seal: 'failed', reason: failed.map(({ name, reason }) => `${name}: ${reason}`).join('; ') };
 }
 
-/** Tells whether the signer is the only fault of the frame. */
+/** Returns whether the signer is the only fault of the frame. */
 export function isOtherSigner({ checks }: Pick<FailedReport, 'checks'>): boolean {
   return checks.every(({ name, status }) => name === 'signer' || status !== 'failed');
 }

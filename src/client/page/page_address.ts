@@ -42,7 +42,7 @@ export class PageAddress {
     this.#timer = setTimeout(() => this.push(place), REST_MS);
   }
 
-  /** Writes a place into the present entry of the history. */
+  /** Writes a place into the current entry of the history. */
   replace(place: PagePlace): void {
     clearTimeout(this.#timer);
     this.#place = place;

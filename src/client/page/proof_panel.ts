@@ -66,7 +66,7 @@ export class ProofPanel {
     return this.#problem;
   }
 
-  /** Shows the proof of an asset, or nothing. @param atNs the instant that is shown; `undefined` for the present */
+  /** Shows the proof of an asset, or nothing. @param atNs the instant that is shown; `undefined` for the current time */
   show(asset: TaxonomyAsset | undefined, atNs?: bigint): void {
     this.#asset = asset;
     this.#atNs = atNs;

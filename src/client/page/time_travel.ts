@@ -21,7 +21,7 @@ export class TimeTravel {
   readonly #input = byId<HTMLInputElement>('instant');
   #atNs: bigint | undefined;
 
-  /** @param onTravel called with the time that the reader selected; `undefined` for the present */
+  /** @param onTravel called with the time that the reader selected; `undefined` for the current time */
   constructor(onTravel: (at: string | undefined) => void) {
     byId('time').addEventListener('submit', (event) => {
       event.preventDefault();
@@ -31,7 +31,7 @@ export class TimeTravel {
     byId('time-now').addEventListener('click', () => onTravel(undefined));
   }
 
-  /** Returns the instant; `undefined` for the present. */
+  /** Returns the instant; `undefined` for the current time. */
   get atNs(): bigint | undefined {
     return this.#atNs;
   }
@@ -59,7 +59,7 @@ export class TimeTravel {
     return isOther;
   }
 
-  /** Returns the asset at the instant; `undefined` for the present. */
+  /** Returns the asset at the instant; `undefined` for the current time. */
   view(proven: ProvenAggregate | undefined, problem: string | undefined): PastView | undefined {
     const atNs = this.#atNs;
     if (atNs === undefined) return undefined;

@@ -43,7 +43,7 @@ export class KeptPrices {
   }
 
   /**
-   * Reads the aggregates in lines. The client verifies the next lines while the caller takes the aggregates of the present lines.
+   * Reads the aggregates in lines. The client verifies the next lines while the caller takes the aggregates of the current lines.
    * @throws UnverifiedError when a check fails, and the errors of `parts`
    */
   async *read(
@@ -144,7 +144,7 @@ function formOf({ texts, inputs }: SignedLine, signers: Signers): string {
   return [...form, encodedAssetId].join(' ');
 }
 
-/** Tells whether the statements of an aggregate about its inputs agree with the inputs. */
+/** Returns whether the statements of an aggregate about its inputs agree with the inputs. */
 function isConsistent(symbol: string, { texts, price, timestampNs, inputs }: SignedLine): boolean {
   if (texts.symbol !== symbol) return false;
   if (inputs === undefined) return true;

@@ -47,9 +47,9 @@ export interface Candle {
   readonly close: number;
 }
 
-/** The present status of a market, and its next change. This status is not signed. */
+/** The current status of a market, and its next change. This status is not signed. */
 export interface MarketHours {
-  /** The present status. */
+  /** The current status. */
   readonly status: MarketStatusName;
   /** The status after the next change. */
   readonly next: MarketStatusName;

@@ -38,8 +38,8 @@ export class Merger {
   }
 
   /**
-   * Tells whether {@link admit} would reject a price. Also records that the price's service sent this change, which affects only
-   * later prices of the same service.
+   * Returns whether {@link admit} would reject a price. Also records that the price's service sent this change, which affects
+   * only later prices of the same service.
    */
   repeats(price: SourcedPrice): boolean {
     const last = this.#assets.get(price.symbol)?.changes.at(-1);

@@ -7,7 +7,7 @@ import type { VerifiedPayload } from '../verify/verify_worker.js';
 const INLINE_PER_SECOND_DEFAULT = 20;
 
 /**
- * The callback with the report about a payload's form and signature. The verifier calls it at once, or later when a worker
+ * The callback with the report about a payload's form and signature. The verifier calls it immediately, or later when a worker
  * answers.
  */
 type Settle = (report: PayloadReport) => void;

@@ -30,7 +30,7 @@ const FIRST_DELAY_MS = 250;
 /** The time after which other work of the program has a turn. */
 const TURN_MS = 10;
 const NS_PER_MS = 1_000_000n;
-/** The latest time that a service accepts. The service ends a range with this end at its present time. */
+/** The latest time that a service accepts. The service ends a range with this end at its current time. */
 const LATEST_NS = 9n * 10n ** 18n;
 
 /** Reads a range: see `Client.range`. @param isSampled false to look up no price in the public log */

@@ -123,7 +123,7 @@ export class PriceStream extends PulledStream<Tick> {
           onPayload: (timestampNs) => {
             if (coverage.seen(i, timestampNs)) this.#refreshAllBut(i);
           },
-          // The last prices of a lost service may have arrived late, so the other services must send their present prices.
+          // The last prices of a lost service may have arrived late, so the other services must send their current prices.
           onDown: () => {
             coverage.lost(i);
             this.#refreshAllBut(i);
@@ -135,7 +135,7 @@ export class PriceStream extends PulledStream<Tick> {
     this.endWith(signal);
   }
 
-  /** The present symbols of the stream. */
+  /** The current symbols of the stream. */
   get symbols(): readonly string[] {
     return [...this.#wanted];
   }

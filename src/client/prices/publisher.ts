@@ -69,7 +69,7 @@ const QUIET_MS = 2_000;
 
 /**
  * Publisher of signed prices on a WebSocket that reconnects. Messages are not kept, because prices become outdated; a message
- * without a connection fails at once.
+ * without a connection fails immediately.
  */
 export class Publisher {
   readonly #socket: ReconnectingSocket;
@@ -79,7 +79,7 @@ export class Publisher {
   readonly #tracePrefix = Math.random().toString(36).slice(2, 10);
   #messages = 0;
 
-  /** Connects at once. */
+  /** Connects immediately. */
   constructor(options: PublisherOptions) {
     this.#options = options;
     this.#schedule = options.schedule ?? scheduleTimeout;

@@ -49,6 +49,6 @@ export class ServiceClock {
     return { ...report, verdict: 'failed', checks: [...report.checks, age] };
   }
 
-  /** Returns the present time of the service in UNIX milliseconds. Call this function only after {@link verified}. */
+  /** Returns the current time of the service in UNIX milliseconds. Call this function only after {@link verified}. */
   readonly nowMs = (): number => this.#platform.steadyMs() - this.#aheadMs;
 }

@@ -13,7 +13,7 @@ export interface ReportedPayload {
 
 /** The events of the prices of one service. */
 export interface SourceEvents {
-  /** @param serviceMs returns the present time of the service */
+  /** @param serviceMs returns the current time of the service */
   readonly onPrice: (price: SourcedPrice, report: PassedReport, serviceMs: () => number) => void;
   /**
    * Called with the wanted symbols that this service does not have. The call follows every event that may change these

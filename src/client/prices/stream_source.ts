@@ -123,7 +123,7 @@ export class StreamSource {
     if (drop.length > 0) void this.#subscriber.unsubscribe(drop);
   }
 
-  /** Requests the present price of each asset. The service sends present prices for new subscriptions on `real_time`. */
+  /** Requests the current price of each asset. The service sends current prices for new subscriptions on `real_time`. */
   refresh(): void {
     this.#isSnapshotDue = false;
     const ids = this.#wantedIds();
@@ -252,7 +252,7 @@ export class StreamSource {
     );
   }
 
-  /** Tells whether the stream already has all prices of a payload, so that verifying the payload is unnecessary. */
+  /** Returns whether the stream already has all prices of a payload, so that verifying the payload is unnecessary. */
   #repeats(payload: Payload): boolean {
     const { merger } = this.#options;
     return this.#fits(payload) && this.#wantedIn(payload).every((price) => merger.repeats(price));

@@ -71,7 +71,7 @@ export class Subscriber {
   #assets: readonly number[] = [];
   #cancelRetry: () => void = () => {};
 
-  /** Connects at once. */
+  /** Connects immediately. */
   constructor(options: SubscriberOptions) {
     this.#options = options;
     const onDown: SubscriberOptions['onDown'] = (down) => {

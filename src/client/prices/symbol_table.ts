@@ -100,7 +100,7 @@ export class SymbolTable {
     else this.#cancelTimer = this.#platform.schedule(() => void this.#read(), delayMs);
   }
 
-  /** Tells whether an ID in use now means another symbol, or a symbol in use now has another ID. */
+  /** Returns whether an ID in use now means another symbol, or a symbol in use now has another ID. */
   #moves(idBySymbol: ReadonlyMap<string, number>, symbolById: ReadonlyMap<number, string>): boolean {
     for (const symbol of this.#inUse) {
       const id = this.#idBySymbol.get(symbol);

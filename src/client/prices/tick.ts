@@ -49,8 +49,8 @@ export class Tick {
   }
 
   /**
-   * The present age in whole milliseconds. For a stream, the client estimates the service's clock from the arrival of frames. For an
-   * aggregate, the age is by this machine's clock.
+   * The current age in whole milliseconds. For a stream, the client estimates the service's clock from the arrival of frames. For
+   * an aggregate, the age is by this machine's clock.
    */
   get ageMs(): number {
     return Math.round(this.#nowMs() - Number(this.timestampNs / 1_000n) / 1_000);

@@ -13,7 +13,7 @@ export interface GappedStream {
   readonly wanted: ReadonlySet<string>;
   /** The last price of each symbol before the gap. */
   readonly lastPrices: ReadonlyMap<string, bigint>;
-  /** Tells whether the stream is open. */
+  /** Returns whether the stream is open. */
   readonly isOpen: () => boolean;
 }
 

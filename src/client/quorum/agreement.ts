@@ -63,8 +63,8 @@ export function medianTimeNs(prices: readonly TimedPrice[]): bigint {
 }
 
 /**
- * Tells whether two prices are within the spread. The result is false for two prices with different signs, because the spread is at
- * most 100 %.
+ * Returns whether two prices are within the spread. The result is false for two prices with different signs, because the spread
+ * is at most 100 %.
  */
 export function isNear(one: bigint, other: bigint, maxSpread: bigint): boolean {
   const difference = absolute(one - other);

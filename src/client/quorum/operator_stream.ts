@@ -57,7 +57,7 @@ export class OperatorStream {
     }
   }
 
-  /** Tells whether none of the operator's services has a symbol. */
+  /** Returns whether none of the operator's services has a symbol. */
   lacks(symbol: string): boolean {
     return this.#missing.has(symbol);
   }

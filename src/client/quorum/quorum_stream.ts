@@ -65,7 +65,7 @@ export class QuorumStream extends PulledStream<QuorumTick> {
     this.endWith(signal);
   }
 
-  /** The present symbols of the stream. */
+  /** The current symbols of the stream. */
   get symbols(): readonly string[] {
     return [...this.#symbols.keys()];
   }

@@ -76,7 +76,7 @@ export class QuorumTick {
     return formatDecimalPrice(this.price);
   }
 
-  /** The present age in whole milliseconds, by this machine's clock. */
+  /** The current age in whole milliseconds, by this machine's clock. */
   get ageMs(): number {
     return Math.round(this.#nowMs() - Number(this.timestampNs / 1_000n) / 1_000);
   }

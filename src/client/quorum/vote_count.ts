@@ -15,7 +15,7 @@ import { type NoQuorumEvent, type OperatorVote, QuorumTick, type VoteVerdict } f
 export interface OperatorPrice extends TimedPrice {
   readonly signer: string;
   readonly url: string;
-  /** The present age, by the client's estimate of the service's clock. */
+  /** The current age, by the client's estimate of the service's clock. */
   readonly ageMs: number;
 }
 

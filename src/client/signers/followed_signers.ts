@@ -78,7 +78,7 @@ export class AnnouncedSigners {
     this.#known = options.known;
   }
 
-  /** The present list of keys. */
+  /** The current list of keys. */
   get list(): ChainList {
     return this.#list!;
   }
@@ -91,7 +91,7 @@ export class AnnouncedSigners {
   }
 
   /**
-   * Returns the accepted keys: the present keys of streams, or the keys of aggregates at the time of an aggregate.
+   * Returns the accepted keys: the current keys of streams, or the keys of aggregates at the time of an aggregate.
    * @throws Error when the list has expired
    */
   readonly source = (signedNs?: bigint): readonly string[] => {

@@ -18,8 +18,8 @@ export interface Check {
 export type Signers = readonly string[] | 'unchecked';
 
 /**
- * Signers that never change, or a function that returns the present signers. For an aggregate the function receives the time at which
- * the service signed it, in UNIX nanoseconds; for a payload of a stream the function receives no argument.
+ * Signers that never change, or a function that returns the current signers. For an aggregate the function receives the time at
+ * which the service signed it, in UNIX nanoseconds; for a payload of a stream the function receives no argument.
  */
 export type SignerSource = Signers | ((signedNs?: bigint) => Signers);
 

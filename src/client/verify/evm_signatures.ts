@@ -45,7 +45,7 @@ export function recoverAddress(digest: Uint8Array, signature: EvmSignature): Uin
   }
 }
 
-/** Tells whether two addresses are equal. The first is 20 bytes, the second a number. */
+/** Returns whether two addresses are equal. The first is 20 bytes, the second a number. */
 export function isAddress(address: Uint8Array | undefined, expected: bigint): boolean {
   return address !== undefined && bytesInteger(address) === expected;
 }

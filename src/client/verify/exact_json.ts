@@ -57,7 +57,7 @@ export function writeExactJson(value: object): string {
   });
 }
 
-/** Tells whether a string of a JSON text begins with the mark. Keys do not count. */
+/** Returns whether a string of a JSON text begins with the mark. Keys do not count. */
 function isMarked(token: string, colon: string | undefined): boolean {
   return colon === undefined && token.startsWith(`"${ESCAPED_MARK}`);
 }

@@ -16,7 +16,7 @@ export function hashText(hash: bigint, isEvm: boolean): string {
   return isEvm ? prefixedHex(integerBytes(hash, WORD_BYTES)) : `0x${hash.toString(16)}`;
 }
 
-/** Tells whether the number fits an address. */
+/** Returns whether the number fits an address. */
 export function isAddressKey(key: bigint): boolean {
   return key >> BigInt(ADDRESS_BYTES * 8) === 0n;
 }

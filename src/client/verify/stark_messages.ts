@@ -23,7 +23,7 @@ export function starkExternalAssetId(assetId: string, oracleId: string): string 
   return BigInt(id) < FIELD_PRIME ? id : undefined;
 }
 
-/** Tells whether `externalAssetId` names `assetId`, with any oracle. */
+/** Returns whether `externalAssetId` names `assetId`, with any oracle. */
 export function isStarkAsset(externalAssetId: string, assetId: string): boolean {
   if (!HEX_ID.test(externalAssetId)) return false;
   const assetHex = externalAssetId.slice(2, -ORACLE_HEX_DIGITS).toLowerCase();

@@ -71,8 +71,8 @@ export const GENERATOR = new FixedPoint({
 });
 
 /**
- * Tells whether `r` is the x coordinate of `sum` plus or minus `scalar` times a point. The argument `x` is the x coordinate of this
- * point.
+ * Returns whether `r` is the x coordinate of `sum` plus or minus `scalar` times a point. The argument `x` is the x coordinate of
+ * this point.
  * @param scalar 1 .. n-1
  */
 export function isSumWithMultiple(sum: Sum, x: bigint, scalar: bigint, r: bigint): boolean {

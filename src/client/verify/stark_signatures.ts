@@ -38,7 +38,7 @@ export function starkSign(msgHash: bigint, secretKey: Uint8Array): StarkSignatur
 }
 
 /**
- * Tells whether the key with the x coordinate `publicKey` signed `msgHash`. The wire format has no y, so either of the two
+ * Returns whether the key with the x coordinate `publicKey` signed `msgHash`. The wire format has no y, so either of the two
  * points with this x may have signed.
  */
 export function starkVerify({ r, s }: StarkSignature, msgHash: bigint, publicKey: bigint): boolean {

@@ -39,7 +39,7 @@ export class Leadership {
     this.#options = options;
   }
 
-  /** The present term, if this node leads. */
+  /** The current term, if this node leads. */
   get term(): Term | undefined {
     return this.#term;
   }

@@ -94,7 +94,7 @@ export class LogFollower {
     return this.#isCaughtUp && this.lag === 0;
   }
 
-  /** Applies a committed record at once. Reads the log instead if earlier records are missing or the record looks damaged. */
+  /** Applies a committed record immediately. Reads the log instead if earlier records are missing or the record looks damaged. */
   offer(record: LogRecord): void {
     if (this.#isStopped || record.sequence <= this.#position.sequence) return;
     this.#endSequence = Math.max(this.#endSequence, record.sequence);

@@ -53,8 +53,8 @@ export class LeadershipLost extends Error {
 }
 
 /**
- * Writes one epoch of the log. Only one write is under way at a time, and entries gather meanwhile. With two simultaneous writes,
- * the first could be lost and the second could be accepted after the claim of another node.
+ * Writes one epoch of the log. Only one write is in progress at a time, and entries gather meanwhile. With two simultaneous
+ * writes, the first could be lost and the second could be accepted after the claim of another node.
  *
  * The writer sends a write that may be lost again, unchanged, until the log shows the write or another record in its place.
  * Writing ends after the claim of another node. After a record that all nodes skip, the write moves to the next place.

@@ -42,7 +42,7 @@ export class RecentRecords {
   }
 
   /**
-   * Starts restoring the records after the end of a log, unless restoring is already under way. When only the answering server
+   * Starts restoring the records after the end of a log, unless restoring is already in progress. When only the answering server
    * lags, the log still has the records, so the servers refuse them.
    * @param restored called when the servers have stored the records
    */

@@ -72,7 +72,7 @@ export class BusConnection {
   }
 
   /**
-   * Tells whether a message is a record of this stream, according to the headers of the sending server. Counts every other
+   * Returns whether a message is a record of this stream, according to the headers of the sending server. Counts every other
    * message. A server sends records of any stream to any reply subject that a client names.
    */
   isRecordOf(stream: string, { headers }: Msg): boolean {
@@ -173,8 +173,8 @@ export class BusConnection {
   }
 
   /**
-   * Drops the connection at once. The client's own method first waits until the socket has taken all bytes. A socket that is cut off
-   * never takes all bytes.
+   * Drops the connection immediately. The client's own method first waits until the socket has taken all bytes. A socket that is
+   * cut off never takes all bytes.
    */
   #drop(): void {
     this.#lose();

@@ -6,7 +6,7 @@ import { isCode, STREAM_NOT_FOUND } from './nats_streams.js';
 const MOVE_MS_MAX = 5_000;
 
 /**
- * Returns the present state of the servers.
+ * Returns the current state of the servers.
  * @param nowMs the wall clock
  */
 export async function reportServers(

@@ -111,7 +111,7 @@ export function isCode(error: unknown, ...codes: readonly number[]): boolean {
 }
 
 /**
- * Tells whether an error is permanent. The servers of a starting cluster need a few seconds to find each other, so other errors
+ * Returns whether an error is permanent. The servers of a starting cluster need a few seconds to find each other, so other errors
  * may end without a change.
  */
 function isFinal(error: unknown): boolean {

@@ -132,7 +132,9 @@ export class Forwarder implements PublishReceiver {
     }
   }
 
-  /** Tells whether the connection has unanswered messages. If so, the connection's next message must wait behind these messages. */
+  /**
+   * Returns whether the connection has unanswered messages. If so, the connection's next message must wait behind these messages.
+   */
   isWaiting(session: PublisherSession): boolean {
     return (this.#lanes.get(session)?.unanswered.size ?? 0) > 0;
   }

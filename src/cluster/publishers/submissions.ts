@@ -25,7 +25,7 @@ export interface SubmissionsOptions {
   readonly bus: Pick<Bus, 'answer'>;
   readonly epoch: number;
   readonly receiver: PublishReceiver;
-  /** Returns the present rights of a caller. The object stays the same as long as the caller has rights. */
+  /** Returns the current rights of a caller. The object stays the same as long as the caller has rights. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 

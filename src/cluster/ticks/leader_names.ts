@@ -13,13 +13,13 @@ export class LeaderNames {
   #pages: IdentifiedAsset[] = [];
   #nextId = 0;
 
-  /** @param own returns the mapping of this node's present configuration */
+  /** @param own returns the mapping of this node's current configuration */
   constructor(own: () => IdMapping) {
     this.#own = own;
     this.#known = own();
   }
 
-  /** Tells whether {@link keyOf} is right for ticks with this hash. This hash becomes the current hash. */
+  /** Returns whether {@link keyOf} is right for ticks with this hash. This hash becomes the current hash. */
   areKnown(hash: bigint): boolean {
     if (this.#known.hash !== hash) {
       const own = this.#own();
@@ -44,7 +44,7 @@ export class LeaderNames {
 
   /**
    * Reads the leader's answer to {@link query}.
-   * @returns true when the answer was useful and the next query can follow at once
+   * @returns true when the answer was useful and the next query can follow immediately
    */
   answered(bytes: Uint8Array): boolean {
     const wanted = this.#wanted;

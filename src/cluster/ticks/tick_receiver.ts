@@ -22,7 +22,7 @@ export interface PriceListener {
 export interface TickReceiverOptions {
   readonly bus: Pick<Bus, 'listen' | 'ask'>;
   readonly prices: PriceListener;
-  /** Returns the mapping of this node's present configuration. */
+  /** Returns the mapping of this node's current configuration. */
   readonly taxonomy: () => IdMapping;
   readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
   readonly nowMs: () => number;

@@ -16,7 +16,7 @@ const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 export interface TickSenderOptions {
   readonly bus: Pick<Bus, 'send' | 'answer' | 'waitingBytes'>;
   readonly epoch: number;
-  /** Returns the mapping of this node's present configuration. */
+  /** Returns the mapping of this node's current configuration. */
   readonly taxonomy: () => IdMapping;
   /** Returns true when a tick may be sent now. Called just before each tick. */
   readonly mayTick: () => boolean;

@@ -17,8 +17,8 @@ export { ThreadHung } from './threads.js';
 
 /**
  * A pool that does the work of {@link CryptoJobs}. A small batch runs on the calling thread, and a large batch runs on the worker
- * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that runs at
- * once on the calling thread returns an array instead of a promise. So a single job costs no turn of the event loop.
+ * threads. While all threads have work, the calling thread does some waiting jobs in each turn of its event loop. A batch that
+ * runs immediately on the calling thread returns an array instead of a promise. So a single job costs no turn of the event loop.
  *
  * A promise rejects with {@link ThreadHung} after two threads, one after the other, hung on the batch. The calling thread does not try
  * such a batch, because the calling thread could hang too.
@@ -210,7 +210,7 @@ class WorkerPool implements CryptoPool {
     return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
   }
 
-  /** Sends the pieces to an idle thread if the work is worth a message. Otherwise does the work at once. */
+  /** Sends the pieces to an idle thread if the work is worth a message. Otherwise does the work immediately. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
     const workers = this.#workers;
     if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))

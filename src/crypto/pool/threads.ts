@@ -62,7 +62,7 @@ export class Threads {
     this.#piscina = piscina;
   }
 
-  /** The number of threads without a task. Only idle threads receive a task, so the task's deadline starts at once. */
+  /** The number of threads without a task. Only idle threads receive a task, so the task's deadline starts immediately. */
   get idle(): number {
     return this.#idle;
   }

@@ -150,7 +150,8 @@ export class Secp256k1Tables {
   }
 
   /**
-   * Tells whether a sum of the last {@link add} is wrong. The point of a wrong sum has no meaning. A forger may have chosen this point.
+   * Returns whether a sum of the last {@link add} is wrong. The point of a wrong sum has no meaning. A forger may have chosen
+   * this point.
    */
   isWrong(sum: number): boolean {
     return this.#wrong[sum] === 1;

@@ -2,9 +2,9 @@ import { Session } from 'node:inspector';
 import type { Worker } from 'node:worker_threads';
 
 /**
- * Makes a thread evaluate an expression at once, in the middle of its JavaScript, even in an endless loop or while the thread waits on
- * shared memory. Only the inspector can do this, because all other messages wait for the thread's event loop. A thread inside native code
- * evaluates the expression when the native code returns.
+ * Makes a thread evaluate an expression immediately, in the middle of its JavaScript, even in an endless loop or while the thread
+ * waits on shared memory. Only the inspector can do this, because all other messages wait for the thread's event loop. A thread
+ * inside native code evaluates the expression when the native code returns.
  * @returns a primitive value, when the thread has evaluated the expression; `undefined` when the evaluation failed or the thread has
  * ended
  */

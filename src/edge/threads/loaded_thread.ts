@@ -35,7 +35,8 @@ export function loadThread(allowedSha256: string | undefined, fillsStark: boolea
 }
 
 /**
- * Resolves when the thread has loaded. The function listens at once, because Node loses a message that a thread posts without a listener.
+ * Resolves when the thread has loaded. The function listens immediately, because Node loses a message that a thread posts without
+ * a listener.
  */
 function whenLoaded(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {

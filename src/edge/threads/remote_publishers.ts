@@ -10,7 +10,7 @@ import { unpackMessage } from '../../ingest/packed_message.js';
 
 export interface RemotePublishersOptions {
   readonly receiver: PublishReceiver;
-  /** Returns the present rights of a caller; `undefined` when the caller no longer has any rights. */
+  /** Returns the current rights of a caller; `undefined` when the caller no longer has any rights. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 

@@ -78,7 +78,7 @@ const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (
   events.send({ on: 'damage', reason }),
 );
 const receiver = new RemoteReceiver(events, asks);
-/** The present catalogue of this thread. The indexes of this catalogue are valid only on this thread. */
+/** The current catalogue of this thread. The indexes of this catalogue are valid only on this thread. */
 let catalogue: Catalogue | undefined;
 let epoch = 0;
 let troubles = '[]';

@@ -14,7 +14,7 @@ export function callerNameOf({ rights }: PublisherSession): CallerName {
 }
 
 /**
- * The rights of callers of other threads and nodes, from the present configuration. A caller keeps the same object as long as the
+ * The rights of callers of other threads and nodes, from the current configuration. A caller keeps the same object as long as the
  * caller has rights.
  */
 export class CallerRights {

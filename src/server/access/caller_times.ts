@@ -46,7 +46,7 @@ export class CallerTimes {
 
   /**
    * Changes the time of a caller atomically, even while other threads change it.
-   * @param next returns the new time, from the present time
+   * @param next returns the new time, from the current time
    */
   update(caller: string, next: (beforeNs: bigint) => bigint): void {
     const name = this.#hashed(caller);

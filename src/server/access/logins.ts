@@ -124,7 +124,7 @@ export class Logins {
     return withScope(token, 'stream');
   }
 
-  /** Tells whether the caller still has its right after a reload. */
+  /** Returns whether the caller still has its right after a reload. */
   isValid(caller: Caller, scope: Scope): boolean {
     const { tokens, publishers } = this.#options;
     return caller instanceof Token ? tokens.isValid(caller, scope) : publishers.isValid(caller);
@@ -203,7 +203,7 @@ function withScope(token: Token, scope: Scope): Token | RestResponse {
   return token.has(scope) ? token : failure(403, `the access token has no scope "${scope}"`);
 }
 
-/** Tells whether a request for a WebSocket offers a ticket as a subprotocol. */
+/** Returns whether a request for a WebSocket offers a ticket as a subprotocol. */
 export function offersTicket({ protocols }: RestRequest): boolean {
   return protocols?.some((protocol) => protocol.startsWith(TICKET_PREFIX)) ?? false;
 }

@@ -36,7 +36,7 @@ export class Origins {
     return this.#allowed.has(origin) ? origin : undefined;
   }
 
-  /** Tells whether the requesting page may open a stream. A request without `Origin` does not come from a page. */
+  /** Returns whether the requesting page may open a stream. A request without `Origin` does not come from a page. */
   mayOpenStream({ origin, host }: Pick<RestRequest, 'origin' | 'host'>): boolean {
     return origin === undefined || this.allowedAs(origin) !== undefined || this.#isOwn(origin, host);
   }

@@ -13,7 +13,7 @@ import { toHex } from '../../model/hex.js';
 import type { Clock } from '../../model/time.js';
 
 export interface PublisherLoginsOptions {
-  /** Searches the allow-list of the present configuration. */
+  /** Searches the allow-list of the current configuration. */
   readonly findPublisher: FindPublisher;
   readonly clock: Clock;
   readonly window: LoginWindow;
@@ -83,7 +83,7 @@ export class PublisherLoginCheck {
     return login;
   }
 
-  /** Tells whether the key is still on the allow-list. */
+  /** Returns whether the key is still on the allow-list. */
   isValid({ signatureType, key }: PublisherLogin): boolean {
     return this.#options.findPublisher(signatureType, key) !== undefined;
   }

@@ -6,8 +6,8 @@ import type { PublishRights } from '../../ingest/gate.js';
 /** A known access token and its rights. */
 export class Token implements PublishRights {
   /**
-   * The configuration. A reload that changes the token's rights replaces this object, so open sockets have the new rights at
-   * once.
+   * The configuration. A reload that changes the token's rights replaces this object, so open sockets have the new rights
+   * immediately.
    */
   constructor(public config: TokenConfig) {}
 
@@ -32,7 +32,7 @@ export class Token implements PublishRights {
   }
 }
 
-/** The access tokens of the present configuration. */
+/** The access tokens of the current configuration. */
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
   /** The buffer for the hash of the text that a request sent, used during the comparison. */
@@ -59,12 +59,12 @@ export class TokenDirectory {
     for (const token of before.values()) token.config = { ...token.config, scopes: new Set() };
   }
 
-  /** Tells whether the token is still known and still has the scope. */
+  /** Returns whether the token is still known and still has the scope. */
   isValid(token: Token, scope: Scope): boolean {
     return this.#tokens.get(token.config.sha256.toString('hex')) === token && token.has(scope);
   }
 
-  /** Tells whether a hash belongs to a token. This method does not authenticate a caller; only {@link find} does. */
+  /** Returns whether a hash belongs to a token. This method does not authenticate a caller; only {@link find} does. */
   has(hash: string): boolean {
     return this.#tokens.has(hash);
   }

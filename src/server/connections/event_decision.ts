@@ -31,7 +31,9 @@ export function eventDecision(
   };
 }
 
-/** The head of a stream of events. The last header tells nginx to pass events on at once; by default nginx buffers a response. */
+/**
+ * The head of a stream of events. The last header tells nginx to pass events on immediately; by default nginx buffers a response.
+ */
 const EVENTS_HEAD: RestResponse = {
   status: 200,
   contentType: 'text/event-stream',

@@ -66,9 +66,9 @@ export class PublisherBounds {
   }
 
   /**
-   * Tells whether the caller may connect. While the caller has less than half of its budget of bad messages, each connection pays
-   * for the longest message in advance. Otherwise a caller could open all of its closed connections again, and send a bad message
-   * on each.
+   * Returns whether the caller may connect. While the caller has less than half of its budget of bad messages, each connection
+   * pays for the longest message in advance. Otherwise a caller could open all of its closed connections again, and send a bad
+   * message on each.
    */
   admitConnection(): boolean {
     const { clock, badMessagesPerSecondMax, messageBytesMax } = this.#options;

@@ -87,7 +87,9 @@ export class ConnectionRegistry {
     return this.#streams;
   }
 
-  /** Decides whether to accept an upgrade request. If the socket may open, the caller must call the returned function at once. */
+  /**
+   * Decides whether to accept an upgrade request. If the socket may open, the caller must call the returned function immediately.
+   */
   decide({ scope, loginType, accept }: Endpoint, request: RestRequest): UpgradeDecision {
     if (request.hasBody)
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
@@ -121,8 +123,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Tells whether the caller's next connection has to wait, because the service closed too many of the caller's connections for a
-   * flood of control messages.
+   * Returns whether the caller's next connection has to wait, because the service closed too many of the caller's connections for
+   * a flood of control messages.
    */
   #floods(caller: Caller): boolean {
     const { controlMessages } = this.#budgets.of(caller);

@@ -73,7 +73,9 @@ function answer(file: PageFile, { ifNoneMatch = '', acceptEncoding = '' }: RestR
   return { status: 200, headers, body: bodies[encoding]!, contentType };
 }
 
-/** Tells whether an `Accept-Encoding` header names the encoding with a weight other than 0. Plain contents are always accepted. */
+/**
+ * Returns whether an `Accept-Encoding` header names the encoding with a weight other than 0. Plain contents are always accepted.
+ */
 function accepts(header: string, encoding: Encoding): boolean {
   if (encoding === 'identity') return true;
   return header.split(',').some((entry) => {

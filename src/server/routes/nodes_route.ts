@@ -6,7 +6,7 @@ import { openRoute, type Route, tokenRoute } from '../rest/route.js';
 import { type nodeSigners, nodesStatus, signersAnswer } from '../schemas/node_schemas.js';
 
 export interface NodeRouteOptions {
-  /** Returns the present nodes. */
+  /** Returns the current nodes. */
   readonly nodes: () => NodeList;
   readonly clock: Clock;
   /** The announcements of the service's keys, each as `0x` hex. */

@@ -19,8 +19,8 @@ export interface OpenPort {
   /** Stops or resumes accepting new connections. Open connections stay. After {@link close}, this call has no effect. */
   setAccepting(accepting: boolean): void;
   /**
-   * Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those handshakes
-   * are closed too.
+   * Closes the port and all connections immediately, except TLS handshakes that wait for their turn. Resolves when those
+   * handshakes are closed too.
    */
   close(): Promise<void>;
 }

@@ -81,7 +81,7 @@ export class EventStreams implements FrameSender {
     res.onWritable(() => socket.writable());
     res.writeHeader('Content-Type', response.contentType!);
     for (const [name, value] of response.headers) res.writeHeader(name, value);
-    // Sends the head at once, because the first frame may come much later.
+    // Sends the head immediately, because the first frame may come much later.
     socket.write(COMMENT);
     socket.events = open(socket);
   }

@@ -32,7 +32,7 @@ const UNKNOWN: Silence<unknown> = { findAll() {}, hasOnlyOpened: () => undefined
 
 /** The interval of checks. */
 const CHECK_MS = 1_000;
-/** The silence before a ping, if the path reports silence. The service pings a new connection at once. */
+/** The silence before a ping, if the path reports silence. The service pings a new connection immediately. */
 const REPORT_PING_AFTER_S = 3;
 /** The number of checks after which a ping counts as not answered. The first check may come right after the ping. */
 const UNANSWERED_CHECKS = 3;

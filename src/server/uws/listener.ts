@@ -21,8 +21,8 @@ export interface Listener {
   /** Ends each HTTP connection with its next answer, and announces the end in this answer. WebSockets stay. */
   retire(): void;
   /**
-   * Closes the port and all connections at once, except TLS handshakes that wait for their turn. Resolves when those handshakes
-   * are closed too.
+   * Closes the port and all connections immediately, except TLS handshakes that wait for their turn. Resolves when those
+   * handshakes are closed too.
    */
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export interface Listener {
  * port.
  */
 export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): Promise<void> {
-  // The first wait ends the present turn. In the second turn the listener accepts the waiting connections.
+  // The first wait ends the current turn. In the second turn the listener accepts the waiting connections.
   await endOfTurn();
   await endOfTurn();
   listener.setAccepting(false);

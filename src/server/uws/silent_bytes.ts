@@ -23,7 +23,7 @@ export class SilentBytes<S extends Pinged> implements Silence<S> {
   }
 
   /**
-   * Tells whether a connection has sent only its opening.
+   * Returns whether a connection has sent only its opening.
    * @returns `undefined` when the answer is unknown: the counts cannot be read, or the socket takes no ping
    */
   hasOnlyOpened(socket: S): boolean | undefined {

@@ -104,7 +104,7 @@ function writtenByHandle(counters: TcpCounters): (number | undefined)[] {
   return written;
 }
 
-/** Tells whether a ping of the socket is written to the handle. Another thread may write to its own handles at any time. */
+/** Returns whether a ping of the socket is written to the handle. Another thread may write to its own handles at any time. */
 export function isOn(socket: Pinged, handle: number, counters: TcpCounters): boolean {
   const written = () => counters.of(handle)?.written;
   const before = written();

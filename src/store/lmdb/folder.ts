@@ -38,7 +38,7 @@ export interface Folder {
    */
   handOver(): Promise<void>;
   /**
-   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves at once when no process
+   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves immediately when no process
    * took the folder.
    */
   successorServes(): Promise<void>;

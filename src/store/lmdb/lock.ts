@@ -36,7 +36,7 @@ export interface FolderLock {
    */
   release(isClean: boolean): Promise<void>;
   /**
-   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves at once when no process
+   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves immediately when no process
    * took the folder.
    */
   successorServes(): Promise<void>;
@@ -78,7 +78,7 @@ export async function lockFolder(dir: string, takeOver = false): Promise<FolderL
   throw new Error('it is in use by another process');
 }
 
-/** Tells whether a living process has claimed the folder. */
+/** Returns whether a living process has claimed the folder. */
 export function isFolderInUse(dir: string): Promise<boolean> {
   const descriptor = openSync(dir, 'r');
   return new Promise<boolean>((resolve) => {
@@ -179,8 +179,8 @@ class Owner {
   }
 
   /**
-   * Tells whether the path still leads to this socket. The function first waits for the time in which another process may
-   * still remove a dead owner's socket.
+   * Returns whether the path still leads to this socket. The function first waits for the time in which another process may still
+   * remove a dead owner's socket.
    */
   async isStillAt(path: string): Promise<boolean> {
     await new Promise((resolve) => setTimeout(resolve, REMOVAL_MS_MAX));

@@ -60,7 +60,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** Tells whether a process has ended. A process that only waits for its parent to read its exit status counts as ended. */
+/** Returns whether a process has ended. A process that only waits for its parent to read its exit status counts as ended. */
 function hasEnded(pid: number): boolean {
   try {
     return /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));

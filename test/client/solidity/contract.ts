@@ -7,7 +7,7 @@ import { toHex } from '../../../src/model/hex.js';
 
 const SOURCES = new URL('../../../../src/client/solidity/', import.meta.url);
 const FILES = ['TicksealOwned.sol', 'TicksealPayload.sol', 'TicksealVerifier.sol', 'TicksealQuorum.sol'];
-/** The version of the EVM. All present chains know the instructions of this version. */
+/** The version of the EVM. All existing chains know the instructions of this version. */
 const EVM_VERSION = 'paris';
 /** The gas limit, which is above the gas of all calls of these tests. */
 const GAS_LIMIT = 30_000_000n;

@@ -282,7 +282,7 @@ export class Invariants {
     else if (couldRestore) this.#violated(`${node} stops, and has what the log lost: ${reason}`);
   }
 
-  /** Tells whether a node that has applied the record `lastId` has applied the record `id` before it. */
+  /** Returns whether a node that has applied the record `lastId` has applied the record `id` before it. */
   hasApplied(lastId: string, id: string): boolean {
     const record = this.#committed.get(id);
     return id === '' || (record !== undefined && this.#isInChain(lastId, record));
@@ -338,7 +338,7 @@ export class Invariants {
     return this.#logged.get(value)?.every(({ isLost }) => isLost) ?? false;
   }
 
-  /** Tells whether a record is the record `lastId`, or one before it. */
+  /** Returns whether a record is the record `lastId`, or one before it. */
   #isInChain(lastId: string, record: Committed): boolean {
     let one = this.#committed.get(lastId);
     while (one !== undefined && one.sequence > record.sequence) one = this.#committed.get(one.after);

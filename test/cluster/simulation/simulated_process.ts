@@ -59,7 +59,7 @@ export class Process {
   /** The time at which the node received the newest update of each asset, on the clock of the checkpoints. */
   readonly #receivedNs = new Map<number, bigint>();
   readonly #signed: Map<number, number>;
-  /** The updates of each asset that the node has taken in its present term, or before it; the newest is the last. */
+  /** The updates of each asset that the node has taken in its current term, or before it; the newest is the last. */
   #taken = new Map<number, readonly number[]>();
   #position: LogPosition;
   #lastId: string;
@@ -187,7 +187,7 @@ export class Process {
     };
   }
 
-  /** Tells whether the log has the last record that the process has applied. */
+  /** Returns whether the log has the last record that the process has applied. */
   isAt(log: readonly LogPosition[]): boolean {
     const { sequence, id } = this.#position;
     return sequence === 0 || log[sequence - 1]?.id === id;
@@ -203,7 +203,7 @@ export class Process {
     return new Map([...this.#seen].map(([asset, values]) => [asset, values.at(-1)!]));
   }
 
-  /** The time for which the node has led in its present term; negative while it does not lead. */
+  /** The time for which the node has led in its current term; negative while it does not lead. */
   get ledForMs(): number {
     return this.#term === undefined ? -1 : this.#options.agenda.nowMs - this.#ledMs;
   }

@@ -78,7 +78,7 @@ test('says what a recovery says, of signatures of which something is wrong or no
   t.ok(seen.valid > 500 && seen.invalid > 500, JSON.stringify(seen));
 });
 
-/** Tells whether two equal or opposite points are added in the signature's sum. */
+/** Returns whether two equal or opposite points are added in the signature's sum. */
 function doMeet({ key, digest, rs }: Signed): boolean {
   const [z, r, s] = [digest, rs.subarray(0, 32), rs.subarray(32)].map((bytes) =>
     BigInt(`0x${Buffer.from(bytes).toString('hex')}`),

@@ -222,8 +222,8 @@ async function receivesPrices(t: Test, harness: EdgesHarness): Promise<void> {
 }
 
 /**
- * Tells whether no process listens on the port any more. A listener that closes at this moment resets the connection instead
- * of refusing it.
+ * Returns whether no process listens on the port any more. A listener that closes at this moment resets the connection instead of
+ * refusing it.
  */
 function isRefused(port: number): Promise<boolean> {
   return new Promise((resolve) => {
