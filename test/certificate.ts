@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Makes `NAME.pem`, a self-signed certificate for 127.0.0.1, and its key `NAME.key`.
+ * Creates `NAME.pem`, a self-signed certificate for 127.0.0.1, and its key `NAME.key`.
  * @param newKey options of openssl for its key
  * @returns the reason if the certificate cannot be made, because openssl is missing
  */
@@ -17,9 +17,9 @@ export function makeCertificate(
   return openssl(['req', ...options.split(' '), '-subj', `/CN=${name}`, ...files]);
 }
 
-/** A certificate authority for tests. Clients trust its root, and an authority below the root signs certificates. */
+/** A certificate authority for tests. Clients trust the root, and an intermediate authority signs the certificates. */
 export class TestAuthority {
-  /** The reason why there is no authority: openssl is missing. */
+  /** The error text when openssl is missing and no authority can be made. */
   readonly missing: string | undefined;
   readonly #dir: string;
 
@@ -34,7 +34,8 @@ export class TestAuthority {
   }
 
   /**
-   * Makes a certificate for 127.0.0.1. @returns the PEM of the certificate with the authority below the root, and the PEM of its key
+   * Creates a certificate for 127.0.0.1. @returns the PEM of the certificate and of the intermediate authority, and the PEM of
+   * its key
    */
   issue(name: string, days: number): { readonly chain: string; readonly key: string } {
     const failed = this.#sign(name, 'intermediate', days, 'CA:FALSE');

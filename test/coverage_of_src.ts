@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
 
-// The module that .taprc loads into each test's process. Only the service and its clients count for the coverage. Generated modules do not
-// count, because nobody uses each of their readers and writers. Bundled programs, which alone have no source map, do not count
-// either, because they hold every module of the service a second time. The setting `coverage-exclude` of tap would name all these files in
-// a variable of the environment, and Linux refuses to start a process with a variable of more than 128 KiB.
+// The module that .taprc loads into each test's process. Only the service and its clients count for the coverage. Generated
+// modules do not count, because the service does not use all of their readers and writers. Bundled programs do not count either,
+// because they contain every module of the service a second time. Only bundled programs have no source map. The setting
+// `coverage-exclude` of tap would name all these files in a variable of the environment, and Linux refuses to start a process
+// with a variable of more than 128 KiB.
 
 const COUNTED = new URL('../src/', import.meta.url).href;
 

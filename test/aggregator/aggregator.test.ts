@@ -24,7 +24,7 @@ const assets = [bitcoin, ether, starkBitcoin];
 const [first, second, stark] = [testPublisher(0), testPublisher(1), testPublisher(2, 'stark')];
 const publishers = [first, second, stark];
 const REPLAY = 'replay: timestamp is not newer than the one that this update was accepted with';
-/** There are enough updates at once that a pool with a thread verifies and signs on the thread. */
+/** The updates are enough for the pool, which has one thread, to verify and sign on that thread. */
 const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
 const pricesOfMany = (price: bigint) => Object.fromEntries(many.map(({ symbol }) => [symbol, price]));
 
@@ -317,7 +317,7 @@ test('messages of one connection are answered in order, whichever of them waited
     Promise.resolve(receive(aggregator, session, messageOf(first!, prices, START_NS + afterNs))).then(() =>
       answered.push(name),
     );
-  /** Sends messages of another caller, whose work uses up the time of the turn. */
+  /** Sends messages of another caller, whose work uses up the turn's time limit. */
   const beBusy = (price: bigint) => {
     for (const more of [0n, 1n])
       receive(
@@ -380,7 +380,7 @@ test('a caller has as many updates waiting for verification as there is room lef
       return [symbol, { ...update, asset_id: symbol, signed_price: signed }];
     }),
   );
-  // The thread verifies forty signatures. Later updates wait too, even an update whose wrong hash is quickly found.
+  // The thread verifies forty signatures. Later updates wait too, including an update whose wrong hash could be rejected quickly.
   let price = 0n;
   const text = JSON.stringify({ type: 'signed_prices', data });
   const outcomes: Promise<PublishOutcome>[] = [];

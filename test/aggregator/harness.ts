@@ -82,9 +82,9 @@ export class AggregatorHarness {
     readonly table: PriceTable,
     readonly counters: ReturnType<typeof createCounters>,
     readonly store: Store,
-    /** The failures of signing: each has the number of aggregates and the reason. */
+    /** Failures of signing: the number of aggregates and the reason. */
     readonly failures: readonly (readonly [count: number, reason: string])[],
-    /** Frees the folder. */
+    /** Deletes the folder. */
     readonly stop: () => Promise<void>,
     deferred: (() => void)[],
   ) {

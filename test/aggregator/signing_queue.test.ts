@@ -11,7 +11,7 @@ const MS = 1_000_000n;
 const bitcoin = sampleAsset();
 const first = testPublisher(0);
 const publishers = [first];
-/** There are enough aggregates at once that a pool with a thread verifies and signs on the thread. */
+/** The aggregates are enough for the pool, which has one thread, to verify and sign on that thread. */
 const many = Array.from({ length: 40 }, (_, index) => sampleAsset({ index, id: index, symbol: `A${index}` }));
 const pricesOfMany = Object.fromEntries(many.map(({ symbol }) => [symbol, 7n]));
 

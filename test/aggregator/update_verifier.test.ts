@@ -96,7 +96,7 @@ function candidates(type: SignatureType): { these: Candidate[]; expected: (strin
 
 for (const threads of [0, 1]) {
   test(`each candidate gets its own verdict, alone and among others, with ${threads} threads`, async (t) => {
-    // The pool has no deadline, because a thread on a busy machine may get no core for longer than a task may take.
+    // The pool has no deadline, because on a busy machine a thread may wait for a core longer than a task's deadline.
     const pool = await createCryptoPool({ threads, repeat: () => () => {} });
     t.teardown(() => pool.close());
     for (const type of ['evm', 'stark'] as const) {
@@ -140,7 +140,7 @@ test('two threads that hang with signatures leave them unverified: refused, and 
   hang(2);
   const wrong = { ...goodEvm, msgHash: Buffer.alloc(32, 1) };
   const known = { ...goodEvm, verified: true };
-  // There are more candidates than the calling thread verifies without other threads.
+  // More candidates than the calling thread verifies alone.
   const these = [wrong, known, ...new Array<Candidate>(40).fill(goodEvm)];
   const refusals = verifyCandidates(these, 'evm', pool);
   for (const left of [1, 0]) {

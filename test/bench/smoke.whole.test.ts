@@ -12,8 +12,7 @@ import { ROWS, rowByName } from '../../bench/rows/index.js';
 const AT_ONCE_MAX = 2;
 
 /**
- * Variants that the test does not run, with the variants that run in their place. The row `threads` runs the loads of other
- * rows again.
+ * Variants that the test skips, each with the variant that runs instead. The row `threads` runs the loads of other rows again.
  */
 const REPLACED: ReadonlyMap<string, string> = new Map([
   ['2 threads', '1 thread'],

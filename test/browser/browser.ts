@@ -10,7 +10,7 @@ import { HANG_MS } from '../../scripts/load/wait.js';
 // is text or a bundle, because the types of this project do not know the DOM.
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-/** The variable that names another browser than the first on the path. */
+/** The environment variable that selects a browser other than the first one in `PATH`. */
 const FILE_VARIABLE = 'TICKSEAL_TEST_BROWSER';
 
 /** Returns the browser's program; `undefined` if there is none. */
@@ -22,8 +22,8 @@ export function findBrowser(env: Readonly<Record<string, string | undefined>>): 
 }
 
 /**
- * Returns the options of a test that needs a browser. Without a browser the test is skipped, and a line reports this. On
- * continuous integration the test runs and fails.
+ * Returns the options of a test that needs a browser. Without a browser, the test is skipped and the output says so. On
+ * continuous integration, the test runs and fails.
  */
 export function needsBrowser(env: Readonly<Record<string, string | undefined>> = process.env): {
   readonly skip: string | false;
@@ -35,8 +35,8 @@ export function needsBrowser(env: Readonly<Record<string, string | undefined>> =
 const NO_BROWSER = `there is no Chromium: install it, or name its file in ${FILE_VARIABLE}`;
 
 /**
- * Starts the browser, and ends it with the test. The browser reaches only this machine, and all names below `.test` lead to
- * this machine.
+ * Starts the browser, and closes it when the test ends. The browser can reach only this machine, and all names under `.test`
+ * resolve to this machine.
  * @throws Error if there is no browser
  */
 export async function launchBrowser(t: Test): Promise<Browser> {
@@ -44,7 +44,7 @@ export async function launchBrowser(t: Test): Promise<Browser> {
   if (executablePath === undefined) throw new Error(NO_BROWSER);
   const browser = await chromium.launch({
     executablePath,
-    // The sandbox of Chromium does not work for the user root.
+    // The sandbox of Chromium does not work as root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
       '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',

@@ -3,11 +3,10 @@ import type { Test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { TOKEN } from '../service/harness.js';
 
-// Functions with which the tests observe the live page.
+// Helpers with which the tests read the live page.
 
 /**
- * Opens a page with an empty storage. Afterwards checks that the page connected only to its origin and did not violate its
- * policy.
+ * Opens a page with empty storage. Afterwards checks that the page connected only to its origin and did not violate its policy.
  */
 export async function withTab(
   t: Test,

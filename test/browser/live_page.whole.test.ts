@@ -22,7 +22,7 @@ test('the live page', needsBrowser(), async (t) => {
     await evm.accept({ symbol: 'BTCUSD', price: units(price) });
     await stark.accept({ symbol: 'DYDXUSD', price: units(2) });
   };
-  // Steps run one after the other. If the clock moved while an update was on its way, the update would be too old.
+  // Each step waits for the previous step. If the clock moved while an update was in transit, the update would be too old.
   let last: Promise<void> = Promise.resolve();
   const inTurn = (step: () => void | Promise<void>) => {
     last = last.then(step);
@@ -78,7 +78,7 @@ test('the live page', needsBrowser(), async (t) => {
   await t.test('prices move, and the chart goes on', async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');
-      /** Reads the chart's description of itself. */
+      /** Reads the chart's accessible description. */
       const candles = async (last: number) => {
         const text = (await page.getAttribute('#chart', 'aria-label')) ?? '';
         const [, count, close] = /: (\d+) candles .* closes at (\d+)/.exec(text) ?? [];
@@ -210,8 +210,8 @@ test('the live page', needsBrowser(), async (t) => {
       t.notOk(await isWide());
       await page.goBack();
       t.ok(await page.isVisible('#grid'));
-      // Shows the page as if some prices were simulated, with the longest state of the connection. A single script does this, so
-      // that the page cannot write its own state between the steps.
+      // Shows the page as if some prices were simulated, with the longest state of the connection. A single script makes all
+      // changes, so that the page cannot overwrite them in between.
       const bar = await page.evaluate<{ shown: number; width: number; room: number }>(`
         const tag = document.querySelector('#simulation');
         tag.hidden = false;
@@ -224,7 +224,7 @@ test('the live page', needsBrowser(), async (t) => {
   });
 });
 
-/** Runs a line that the page copied to the clipboard. */
+/** Runs a shell command that the page copied to the clipboard. */
 function runTickseal(line: string): Promise<string> {
   return runShell(`alias tickseal="node ${ROOT}dist/src/cli/main.js"\n${line}\necho status $?`);
 }

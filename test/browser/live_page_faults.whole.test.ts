@@ -7,7 +7,7 @@ import { openSilentRelay } from '../service/silent_relay.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
-// Tests of the live page after a fault of a price, its connection or its signer.
+// Tests of the live page when a price, the connection or the signer fails.
 
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD' },

@@ -6,7 +6,7 @@ import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
-// Tests of the list of the live page with groups, an order, favourites and sparklines.
+// Tests of the live page's list: groups, sorting, favourites and sparklines.
 
 const CLASSES = ['crypto', 'metal'];
 const ASSETS = Array.from({ length: 60 }, (_, i) => ({
@@ -16,7 +16,7 @@ const ASSETS = Array.from({ length: 60 }, (_, i) => ({
   class: CLASSES[i % 2]!,
   max_age: '1h',
 }));
-/** The most requests a second that a page sends, which leaves some of the five of a token for other programs. */
+/** The largest number of requests per second that a page may send. A token allows five, so some are left for other programs. */
 const REQUESTS_PER_SECOND_MAX = 4;
 
 test('the list of the live page', needsBrowser(), async (t) => {

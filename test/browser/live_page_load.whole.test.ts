@@ -56,12 +56,12 @@ test('with 1,000 assets only what is seen is drawn and subscribed', needsBrowser
 interface Scrolled {
   /** The largest number of rows in a frame. */
   readonly rowsMax: number;
-  /** The number of tasks of the page that took 50 ms or more. There are some on a busy machine. */
+  /** The number of tasks of the page that took 50 ms or more. A busy machine causes some of them. */
   readonly longTasks: number;
   readonly longestMs: number;
 }
 
-/** Scrolls from the top with the frames of the screen, as a finger does. */
+/** Scrolls from the top in steps of one animation frame, as touch scrolling does. */
 function scroll(page: Page): Promise<Scrolled> {
   return page.evaluate(`new Promise((resolve) => {
     const grid = document.getElementById('grid');

@@ -6,7 +6,7 @@ import { startTestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
 
-// Tests of readers' actions on the live page, with the keyboard and with links.
+// Tests of user actions on the live page, by keyboard and by links.
 
 const LONG = 'A_SYMBOL_WITH_SIXTY_FOUR_CHARACTERS_WHICH_IS_THE_MOST_THAT_FITS';
 const PRICES: Record<string, number> = { BTCUSD: 100, ETHUSD: 200, [LONG]: 123_456_789_012 };
@@ -234,7 +234,7 @@ test('the reader of the live page', needsBrowser(), async (t) => {
   });
 });
 
-/** Opens a link of the page in the same tab. The fragment changes, and then the page loads again. */
+/** Opens a link of the page in the same tab. The fragment changes, and then the test reloads the page. */
 async function follow(page: Page, link: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), page.goto(link)]);
 }

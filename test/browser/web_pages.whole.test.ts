@@ -10,10 +10,9 @@ import { SERVICE_KEYS, sha256, startTestService, type TestService } from '../ser
 import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
 import { linkTo, untilText } from './live_page.js';
 
-// Tests of web pages of other origins in a real browser: the service's answers to them, and its permissions to read and to
-// open streams.
+// Tests of web pages of other origins in a real browser: the service's CORS headers, and the origins that may open streams.
 
-/** The program of axe, which finds faults that keep some readers out. */
+/** The script of axe, which finds accessibility faults. */
 const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
 const WIDTHS = [360, 768, 1440];
 
@@ -47,7 +46,7 @@ test('web pages', needsBrowser(), async (t) => {
     await page.goto(service.url);
     await page.waitForSelector('#token');
     await examine('login');
-    // A price is shown while it is not older than a minute, and the pages before may take longer on a busy machine.
+    // A price is shown until it is a minute old, and the earlier pages may take longer on a busy machine.
     await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
     await page.goto(linkTo(service.url, service.evmAddress));
     await page.waitForSelector('.proof-head');
@@ -139,7 +138,7 @@ test('web pages', needsBrowser(), async (t) => {
     async (t) => {
       const service = await startTestService({ tokens: TOKENS });
       t.teardown(() => service.stop());
-      // Without `bypassCSP`, the policy of this page would forbid every connection.
+      // Without `bypassCSP`, the Content-Security-Policy of this page would forbid every connection.
       const context = await browser.newContext({ bypassCSP: true });
       t.teardown(() => context.close());
       const page = await context.newPage();
@@ -254,7 +253,7 @@ function openStream(page: Page, { url }: Reachable, ticket: string, name = 'last
   return runInPage(page, OPEN_STREAM, { url: `${url.replace(/^http/, 'ws')}/ws`, ticket, name });
 }
 
-/** Starts a proxy between browsers and a service. The proxy keeps the heads of the browsers' requests. */
+/** Starts a proxy between browsers and a service. The proxy records the headers of the browsers' requests. */
 async function recordRequests(t: Test, port: number) {
   const sent: string[] = [];
   const server = createServer((client) => {

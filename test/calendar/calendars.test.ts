@@ -33,7 +33,7 @@ function one(name: string, definition: unknown): Calendar {
   return calendars.get(name)!;
 }
 
-/** Returns the changes from an instant on, as `YYYY-MM-DDTHH:MM status` of a clock `offsetHours` ahead of UTC. */
+/** Returns the changes after an instant, as `YYYY-MM-DDTHH:MM status` of a clock `offsetHours` ahead of UTC. */
 function changesFrom(calendar: Calendar, unixS: number, count: number, offsetHours: number): string[] {
   const changes: string[] = [];
   let { nextStatus, changeAtS } = calendar.stateAt(unixS);

@@ -8,9 +8,7 @@ const { calendars } = createCalendars({});
 const forex = calendars.get('forex')!;
 const metals = calendars.get('metals')!;
 
-/**
- * Checks the status before and after each change, and that no change is left out. A change is `date time status` in New York.
- */
+/** Checks the status before and after each change, and that no change is missing. A change is `date time status` in New York. */
 function checkChanges(t: Test, calendar: Calendar, changes: readonly string[]): void {
   const parsed = changes.map((change) => {
     const [date, time, status] = change.split(' ');

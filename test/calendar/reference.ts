@@ -59,8 +59,8 @@ function sundayS(year: number, month: number, day: number): number {
 }
 
 /**
- * Walks from the minute of `unixS` to the change that the calendar predicts. Compares each minute with `statusAt`, a slow and
- * independent model of the market.
+ * Walks from the minute of `unixS` to the change that the calendar predicts. Compares the status in each minute with `statusAt`,
+ * a slow, independent model of the market.
  * @returns the first difference; `undefined` if there is none
  */
 export function disagreement(

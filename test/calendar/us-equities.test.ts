@@ -66,7 +66,7 @@ test('every day of 2024 to 2028 is as NYSE published it, on both sides of every 
   let place = 0;
   let asked = 0;
   const ask = (unixS: number): void => {
-    // The changes are in order, and the queries are in order too.
+    // Both the changes and the queries are in chronological order.
     while (changes[place]!.atS <= unixS) place++;
     const status = place === 0 ? 0 : changes[place - 1]!.status;
     const next = changes[place]!;

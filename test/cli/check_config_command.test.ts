@@ -59,7 +59,7 @@ test('a data folder that cannot be used is an error at its key', async (t) => {
 
 test('a host that this machine does not have is named, and fails the check', async (t) => {
   const folder = t.testdir({
-    // TEST-NET-1 of RFC 5737: no machine has the address.
+    // 192.0.2.0/24 (TEST-NET-1, RFC 5737): no machine has such an address.
     'config.yaml':
       'keys: { evm: { file: evm.hex } }\nlisten: { host: 192.0.2.7 }\nadmin: { host: nowhere.invalid }\n',
   });

@@ -28,7 +28,7 @@ test(
     const config = join(dir, 'base.yaml');
     const [port, adminPort] = await freePorts(2);
     writeFileSync(config, sections(port!, adminPort!));
-    // A server listens at its port for nodes, and 2,000 and 4,000 above it.
+    // A server uses three ports for nodes: the given port, and the ports 2,000 and 4,000 above it.
     const ports = await freePorts(3, [0, 2000, 4000]);
     const servers = ports.map((one) => `127.0.0.1:${one}`).join();
     const args = ['cluster-init', made, '--nodes', '4', '--servers', servers, '--config', config];

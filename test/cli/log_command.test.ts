@@ -47,7 +47,7 @@ test('log audit goes on from its folder, and log verify proves what it found', a
   log.grow(12);
   t.same((await audit()).stdout, ['42 batches checked, 0 heard prices found']);
 
-  // The log rewrites a batch.
+  // The log replaces an already published batch.
   log.entries.splice(20);
   log.records.splice(20);
   log.append([recordAt(startOf(20), 1)]);

@@ -29,7 +29,7 @@ const request = (id: unknown, method: string, params?: object) =>
 const call = (id: number, name: string, args?: unknown) =>
   request(id, 'tools/call', { name, arguments: args });
 
-/** Runs a session over these lines. @returns the answers, in the order in which they came */
+/** Runs a session with these input lines. @returns the answers, in order of arrival */
 async function answersTo(
   tools: readonly McpTool[],
   lines: Iterable<string> | AsyncIterable<string>,

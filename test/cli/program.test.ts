@@ -22,7 +22,7 @@ test('the help lists every command, and a wrong name gets the list', async (t) =
   const commandsOf = (text: string) => [...text.matchAll(/^ {2}([a-z][a-z-]*)\b/gm)].map(([, name]) => name);
   const all = commandsOf(run('--help').stdout);
   for (const name of ['serve', 'publish', 'verify', 'help']) t.ok(all.includes(name), name);
-  // A name that every object has.
+  // A property name that every object inherits.
   const { stderr, status } = run('constructor');
   t.match(stderr, "error: unknown command 'constructor'");
   t.same([commandsOf(stderr), status], [all, 1]);

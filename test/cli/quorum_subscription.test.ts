@@ -17,7 +17,7 @@ function write(t: Test, content: unknown): string {
 const subscribe = (file: string, ...args: string[]) =>
   runCommand(registerSubscribe, ['subscribe', 'BTCUSD', '--quorum', file, ...args]);
 
-/** Sends prices of operators until the test ends, because a stream takes some time to subscribe. */
+/** Sends the operators' prices until the test ends, because a stream needs some time to subscribe. */
 function sendPrices(t: Test, prices: readonly (readonly [TestOperator, bigint])[]): void {
   const timer = setInterval(() => {
     for (const [operator, price] of prices) operator.send('BTCUSD', price);

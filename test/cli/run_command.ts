@@ -10,7 +10,7 @@ export interface CommandResult {
 
 export interface CommandInput {
   readonly stdin?: Iterable<string> | AsyncIterable<string>;
-  /** Called with the command's standard output before it runs. */
+  /** Called with the command's standard output before the command starts. */
   readonly onStdout?: (stdout: PassThrough) => void;
 }
 

@@ -242,7 +242,7 @@ test('publish --from takes the address of the file, and ends with 2 where the fi
   );
   stop();
   t.equal((await running).exitCode, 0);
-  // The process of the sources writes its last lines when it ends, which publish does not wait for.
+  // The sources process writes its last lines when it exits, and `publish` does not wait for them.
   await until(
     () => readFileSync(recording, 'utf8').includes('"wrote"'),
     'the recording of the other process',

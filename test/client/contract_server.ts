@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** A small service that uses the wire protocol over real sockets. A test sees all messages and decides all answers. */
+/** A small service that uses the wire protocol over real sockets. A test sees all messages and chooses all answers. */
 export interface ContractServer {
   /** The base address, with `ws://`. */
   readonly url: string;
@@ -12,7 +12,7 @@ export interface ContractServer {
   readonly received: string[];
   /** The open sockets. */
   readonly sockets: Set<WebSocket>;
-  /** The rejections of the publisher sockets, as reasons by asset. */
+  /** The reasons with which the publisher sockets reject updates, by asset. */
   readonly rejects: Record<string, string>;
   /** Called with each new socket. */
   onSocket: (socket: WebSocket) => void;

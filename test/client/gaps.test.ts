@@ -4,7 +4,7 @@ import { createStreamClient, type GapEvent, type Tick } from '../../src/client/n
 import { type ContractServer, startContractServer, TOKEN } from './contract_server.js';
 import { bodyOf, SIGNER, signed } from './signed_payload.js';
 
-// Connections that break between the service and the client, and what a stream says of the time between them.
+// Tests of broken connections between the service and the client, and of the gaps that a stream reports.
 
 const NS_PER_MS = 1_000_000n;
 

@@ -4,7 +4,7 @@ import { createStreamClient, type Tick, UnverifiedError } from '../../src/client
 import { type ContractServer, startContractServer, TOKEN } from './contract_server.js';
 import { bodyOf, SIGNER, signed } from './signed_payload.js';
 
-// Somebody between the service and the client keeps frames back, or sends recorded ones again: their signatures are right.
+// Attacks by a man in the middle, who delays frames or replays recorded frames. Their signatures are valid.
 
 const BTCUSD = 1;
 

@@ -20,9 +20,8 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = 'tickseal-client';
 
 /**
- * The largest sizes in bytes, minified and gzipped. A stream watches for gaps from its first payload, and keeps live ticks in order behind
- * missed ones, so these parts cannot be loaded
- * later.
+ * The largest sizes in bytes, minified and gzipped. A stream detects gaps from its first payload and sorts live ticks after
+ * missed ticks, so these parts cannot be loaded lazily.
  */
 const STREAM_BYTES_MAX = 17_800;
 const ALL_BYTES_MAX = 37_000;
@@ -47,7 +46,7 @@ test('the client is an npm package of its own', async (t) => {
       `export { createStreamClient, verifyPayload, Subscriber } from '${PACKAGE}'`,
     );
     const all = await bundle(project, `export * from '${PACKAGE}'`);
-    // The option `log` loads the verifier of logs later.
+    // The option `log` loads the log verifier lazily.
     const first = await bundle(project, `export * from '${PACKAGE}'`, ['*/log_lookup.js']);
     t.comment(
       `stream and payload verification: ${kilobytes(stream)} kB, all: ${kilobytes(first)} kB, gzipped`,
@@ -105,7 +104,7 @@ async function pack(dir: string): Promise<string> {
   return (await runProgram('node', [join(ROOT, 'dist/scripts/pack_client.js'), dir])).trim();
 }
 
-/** Installs the packages from this project's own packages, so that nothing is downloaded. */
+/** Installs the packages from this project's `node_modules`, so that nothing is downloaded. */
 async function install(t: Test, project: string, tarball: string): Promise<void> {
   writeFileSync(join(project, 'package.json'), '{ "name": "project", "version": "1.0.0", "private": true }');
   const { dependencies, scripts } = readPackage(join(project, PACKAGE));
@@ -146,7 +145,7 @@ async function checkExamples(t: Test, project: string): Promise<void> {
   }
 }
 
-/** Checks that the module of the worker says its purpose where there are no Web Workers. */
+/** Checks that the worker module reports its purpose in an environment without Web Workers. */
 async function checkWorkerInNode(t: Test, project: string): Promise<void> {
   const script = `import('${PACKAGE}/worker').catch(({ message }) => console.log(message))`;
   t.match(await runProgram('node', ['-e', script], project), /the module of a Web Worker.*option `worker`/);
@@ -283,7 +282,7 @@ test('the realm has nothing of Node', async (t) => {
   );
 });
 
-/** A socket like that of a browser's own site, whose proxy adds the header. */
+/** A browser socket of a web site whose proxy adds the header. */
 class BrowserSocket extends WebSocket {
   constructor(url: string) {
     super(url, { headers: { Authorization: `Basic ${TOKEN}` } });

@@ -30,7 +30,7 @@ test('it does not go back', async (t) => {
   }
 });
 
-/** Lets time pass while the clock is read at an interval, like in a service. */
+/** Advances the time and reads the clock at an interval, as a service does. */
 function run(sources: FakeSources, clock: Clock, durationNs: bigint, stepNs = 10n * NS_PER_MS): bigint {
   const endNs = sources.elapsedNs + durationNs;
   let aheadNs = 0n;
@@ -125,14 +125,14 @@ test('whatever the wall clock does, only where it stays for 10 s is followed, an
       let stoodSinceNs = 0n;
       for (const { stepNs, staysMs } of moves) {
         sources.steppedNs += stepNs;
-        // A smaller step hardly changes the wall clock.
+        // A smaller step is too small to notice.
         if (stepNs > NS_PER_SECOND || stepNs < -NS_PER_SECOND) stoodSinceNs = sources.elapsedNs;
         const endNs = sources.elapsedNs + BigInt(staysMs) * NS_PER_MS;
         let wasNs = sources.elapsedNs;
         while (sources.elapsedNs < endNs) {
           sources.pass(20n * NS_PER_MS);
           const nowNs = clock.nowNs();
-          // The bounds allow the corrections in small steps, and the time that passed during the read.
+          // The bounds allow the corrections in small steps, and the time of the read.
           const movedNs = nowNs - lastNs - (sources.elapsedNs - wasNs);
           const isSmall = movedNs >= -4n * NS_PER_MS && movedNs <= 4n * NS_PER_MS && nowNs >= lastNs;
           const stoodNs = sources.elapsedNs - stoodSinceNs;

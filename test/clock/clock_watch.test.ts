@@ -11,7 +11,7 @@ import { NS_PER_SECOND } from '../../src/model/time.js';
 import { FakeClock } from './fake_clock.js';
 import { MemoryMarks } from './memory_marks.js';
 
-/** The interval of checks for trouble. */
+/** The interval between checks. */
 const LOOK_NS = 100_000_000n;
 const HOUR_NS = 3_600n * NS_PER_SECOND;
 

@@ -2,8 +2,8 @@ import { type Clock, NS_PER_MS, type TimeNs } from '../../src/model/time.js';
 import { START_NS } from '../model/sample.js';
 
 /**
- * A clock that moves when a test moves it. If another clock is given, this clock runs with it, and a test can move this clock
- * against it.
+ * A clock that moves when a test moves it. If another clock is given, this clock follows it with an offset that the test can
+ * change.
  */
 export class FakeClock implements Clock {
   readonly #base: Clock;

@@ -7,7 +7,7 @@ interface Write {
   readonly onSettled: (isOnDisk: boolean) => void;
 }
 
-/** Marks on a disk. The disk writes immediately, or when the test settles the writes. */
+/** Marks on a simulated disk. Writes complete immediately, or when the test settles them. */
 export class MemoryMarks {
   readonly onDisk = new Map<string, TimeNs>();
   /** True if writes wait for {@link settle}. */
@@ -26,7 +26,7 @@ export class MemoryMarks {
     return this.#writes.length;
   }
 
-  /** Lets the open writes reach the disk, or fail. */
+  /** Completes the pending writes, with success or failure. */
   settle(isOnDisk = true): void {
     for (const { name, timeNs, onSettled } of this.#writes.splice(0)) {
       if (isOnDisk) this.onDisk.set(name, timeNs);
@@ -34,7 +34,7 @@ export class MemoryMarks {
     }
   }
 
-  /** Simulates a killed process. Some of the open writes have reached the disk, and no callback runs. */
+  /** Simulates a killed process. Some of the pending writes have reached the disk, and no callback runs. */
   crash(isOnDisk: () => boolean): void {
     for (const { name, timeNs } of this.#writes.splice(0)) if (isOnDisk()) this.onDisk.set(name, timeNs);
   }

@@ -35,7 +35,7 @@ test('it calls at the time that was set last, be it earlier or later than before
 test('a rough time is called once, and replaces and is replaced like the others', async (t) => {
   const { timer, next } = startTimer();
   t.teardown(() => timer.stop());
-  // The replaced time is so far away that no pause of the machine reaches it before it is replaced.
+  // The replaced time is so far in the future that even a paused machine replaces it in time.
   timer.at(clock.nowNs() + 2n * NS_PER_SECOND);
   let atNs = clock.nowNs() + 20n * NS_PER_MS;
   timer.roughlyAt(atNs);

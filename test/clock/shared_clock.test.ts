@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { clockOfThread, SharedClock } from '../../src/clock/shared_clock.js';
 import { type Clock, NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 
-/** A step that is longer than the test takes. */
+/** A step longer than the duration of the test. */
 const STEP_NS = 1_000n * NS_PER_SECOND;
 
 /** Returns a clock that a test moves against the machine's clock, and the clock of another thread in shared memory. */
@@ -28,7 +28,7 @@ test('another thread reads the same time', async (t) => {
   const before = clock.nowNs();
   const between = other.nowNs();
   const after = clock.nowNs();
-  // The offset was read a moment after the time, so the bounds have some slack.
+  // The offset was read a moment after the time, so the bounds allow a small difference.
   const slackNs = NS_PER_SECOND / 2n;
   t.ok(between > before - slackNs && between < after + slackNs);
 });

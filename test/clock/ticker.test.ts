@@ -8,8 +8,7 @@ const MS = NS_PER_MS;
 const START = 1_000_003n * MS;
 
 /**
- * Starts a ticker with parts that are due at the given times. The time of the ticker passes in steps that are smaller than
- * any tick.
+ * Starts a ticker with parts that are due at the given times. The ticker's time advances in steps smaller than any tick interval.
  */
 function start(...dueNs: readonly ((nowNs: bigint) => bigint | undefined)[]) {
   const clock = new FakeClock(START);

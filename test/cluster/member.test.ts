@@ -237,7 +237,7 @@ test('a standby does not claim in the place of records that the servers lost and
   const { sequence } = second.process!.member.applied;
   second.isCut = false;
   servers.loseTail(servers.end.sequence - sequence);
-  // The leader reports what it has applied, and dies before the servers take the records again.
+  // The leader reports its last applied record, and dies before the servers store the records again.
   servers.slowWrites = { chance: 1, ms: 1e9 };
   while (second.process!.member.nodes.appliedMax <= sequence) await agenda.runUntil(agenda.nowMs + 1);
   first.kill();
@@ -284,7 +284,7 @@ const SECOND_CLAIM = {
   resign: false,
 };
 
-/** Starts two aggregators, of which the first leads, and an edge; one asset has a price. */
+/** Starts a leading aggregator, a standby and an edge. One asset has a price. */
 async function cluster(t: Test) {
   const agenda = new Agenda();
   const random = new Random(1);

@@ -3,14 +3,13 @@ import { failsSome, TWO_AUTHORS } from './simulation/fails_some.js';
 import type { MUTANTS } from './simulation/mutants.js';
 import { simulate } from './simulation/simulation.js';
 
-// Tests that the simulation finds faults that would break the cluster. Each mutant runs the real code without one of its
-// rules.
+// Tests that the simulation detects bugs that would break the cluster. Each mutant runs the real code without one of its rules.
 
 const NOT_APPLIED = /writes after record \d+, and has applied/;
 
 const TIMEOUT_MS = 180_000;
 
-/** The rule that each mutant breaks. */
+/** The invariant that each mutant violates. */
 const RULES: Readonly<Record<keyof typeof MUTANTS, RegExp>> = {
   TWO_IN_FLIGHT: NOT_APPLIED,
   TWO_IN_FLIGHT_NO_ID: TWO_AUTHORS,

@@ -7,8 +7,8 @@ const PART = 2_000;
 const THREADS = 2;
 const TIMEOUT_MS = 300_000;
 /**
- * The distance between the first seeds of two seconds. No run uses as many seeds in a second, so no run repeats seeds of an
- * earlier run.
+ * The difference between the first seeds of two consecutive seconds. A run uses fewer seeds in a second, so no run repeats seeds
+ * of an earlier run.
  */
 const SEEDS_PER_SECOND = 200;
 /** The number of seeds. A seed has 32 bits. */

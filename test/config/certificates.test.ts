@@ -88,7 +88,7 @@ test('an RSA key with too few bits', async (t) => {
   }
   const read = (file: string) => readFileSync(join(dir, file), 'utf8');
   const result = loadConfig(configWith(t, read('short.pem'), read('short.key')).file);
-  // Node 24 and later do not even start TLS with it.
+  // Node 24 and later refuse to start TLS with this certificate.
   t.match(result.ok ? result.warnings : result.errors, [
     /listen\.tls\.cert_file: (?:.*short has an RSA key of 1024 bits; clients refuse fewer than 2048|TLS cannot start)/,
   ]);

@@ -13,7 +13,7 @@ import { EVM_PUBLISHER_KEY, sampleFile } from './sample.js';
 
 const CLUSTER = { role: 'aggregator', node: 1, servers: ['nats://127.0.0.1:4222'] };
 
-/** Returns the errors of the sample with another `cluster`, without the file's name and place in them. */
+/** Returns the errors of the sample with another `cluster`, without the file name and line numbers. */
 function said(cluster: object, keys: object = sampleFile().keys, more: object = {}): string[] {
   const result = parseConfig(stringify({ ...sampleFile(), ...more, keys, cluster }), 'c');
   return result.ok ? [] : result.errors.map((error) => error.replace(/^\S+ /, ''));

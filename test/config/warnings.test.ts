@@ -76,7 +76,7 @@ test('a publisher whose symbols take other signatures than its own', async (t) =
   t.same(warningsOf(['publishers', 0, 'assets'], ['BTCUSD']), []);
 });
 
-/** A value that hurts, the smallest or largest one that does not, and the reason. */
+/** A harmful value, the closest harmless value, and the reason. */
 const LIMITS: readonly [path: readonly (string | number)[], bad: unknown, good: unknown, reason: RegExp][] = [
   [
     ['ingest', 'max_past'],

@@ -6,8 +6,8 @@ import {
   algorithmDefinition,
 } from '../../src/crypto/algorithm_definition.js';
 
-// The checksums by which each signed aggregate names its algorithm. After a change of an algorithm, add a new version of it
-// instead of a new checksum here.
+// The checksums by which signed aggregates name their algorithms. After a change of an algorithm, add a new version instead of
+// changing its checksum here.
 const CHECKSUMS = {
   median: '96601d7b815171794c6a935eab185b5b0f74896b4d55e567ae4214a79a1cb4fe',
   average: 'a828ccd5a8a078b232e7da76634de6a0ac6d37550d590f33148bbbcfca88fb80',

@@ -3,7 +3,7 @@ import { BATCH_MAX, EcdsaBatch } from '../../src/crypto/wasm/ecdsa_batch.js';
 import { GROUP_ORDER as N } from '../../src/crypto/wasm/secp256k1_field_code.js';
 import { craft, modulo, type Signature, word } from './crafted_signatures.js';
 
-/** Keys whose points are near those of the generator's table, and some keys whose points are far from them. */
+/** Keys whose points are near points of the generator's table, and some other keys. */
 export const KEYS: readonly bigint[] = [
   ...[1n, 2n, 3n, 255n, 256n, 257n, 2n ** 64n, 2n ** 248n, 255n * 2n ** 248n],
   ...[N - 1n, N - 2n, N - 256n, (N + 1n) / 2n, (N - 1n) / 2n],

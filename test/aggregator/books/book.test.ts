@@ -16,7 +16,7 @@ import { cases } from '../../tier.js';
 const PERCENT = BigInt(PERCENT_SCALE);
 const MAX_AGE_NS = 100n;
 const MAX_FUTURE_NS = 20n;
-// The keys descend while the indexes ascend, so that inputs and publishers do not have the same order by chance.
+// The keys descend while the indexes ascend, so that inputs and publishers are in different orders.
 const publishers = Array.from({ length: 7 }, (_, index) =>
   samplePublisher({ index, key: Buffer.alloc(20, 0xf0 - index), weight: BigInt(index + 1) * 300_000n }),
 );

@@ -102,7 +102,7 @@ test('a delta agrees with a slow comparison of fractions', async () => {
       fc.bigInt({ min: -1000n, max: 1000n }),
       fc.bigInt({ min: 1n, max: 1000n }),
       (last, move, delta) => {
-        // The delta is in millionths of a percent. A move near the delta is computed from the delta.
+        // The delta is in millionths of a percent. The test computes moves near the delta from the delta itself.
         const asset = sampleAsset({ delta });
         const near = (last * delta) / 10n ** 8n + move;
         const triggers = new SigningTriggers([asset], START_NS);

@@ -78,7 +78,10 @@ async function signedNs(url: string, token: string): Promise<bigint | undefined>
   return digits === undefined ? undefined : BigInt(digits);
 }
 
-/** Returns the leading node; `undefined` while the edge refuses or knows none. Makes fewer requests a second than a token may make. */
+/**
+ * Returns the leading node; `undefined` while the edge refuses the request or knows no leader. Stays below the request limit of a
+ * token.
+ */
 async function leadingNode(url: string, token: string): Promise<string | undefined> {
   await new Promise((resolve) => setTimeout(resolve, 500));
   const response = await fetch(`${url}/v1/nodes`, { headers: { Authorization: `Basic ${token}` } });
@@ -86,7 +89,7 @@ async function leadingNode(url: string, token: string): Promise<string | undefin
   return data?.nodes.find(({ role }) => role === 'leader')?.node.toString();
 }
 
-/** Waits for a price that was signed after `afterNs`. Makes fewer requests a second than a token may make. */
+/** Waits for a price that was signed after `afterNs`. Stays below the request limit of a token. */
 async function untilSigned(url: string, token: string, afterNs: bigint): Promise<bigint> {
   return eventually(async () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -115,8 +118,7 @@ test('the demo of a cluster goes on without its leader', needsNatsServer(), asyn
   let leader = '';
   const kill = async () => {
     const nowNs = BigInt(Date.now()) * 1_000_000n;
-    // The loop tries again, because on a busy machine the leader may have changed since the banner was printed or since an
-    // edge reported the leader.
+    // Retries, because on a busy machine the leader may have changed after the banner or the edge named it.
     for (;;) {
       leader = await eventually(() => leadingNode(edges[0]!, token));
       const next = leader === '1' ? '2' : '1';

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { KeptProcess } from '../../../src/cli/demo/kept_process.js';
 
-/** The arguments of a program that does nothing until it is ended. */
+/** The arguments of a program that does nothing until it is killed. */
 const IDLE = ['-e', 'setInterval(() => {}, 1000)'];
 
 function keep(args: readonly string[] = IDLE) {

@@ -19,7 +19,7 @@ test('a seed fixes the walk', async (t) => {
 
 test('quotes move in small steps on the tick grid and stay near the anchor', async (t) => {
   const { anchor, tick, stepPpm } = OPTIONS;
-  // The series covers two days of steps. The bound allows a step, the noise of two quotes, and rounding to the grid.
+  // The series covers two days of steps. The bound allows for one step, the noise of two quotes, and rounding.
   const series = quotes(7, 200_000);
   const stepMax = (anchor * stepPpm * 3n) / 1_000_000n;
   const distance = (a: bigint, b: bigint) => (a > b ? a - b : b - a);

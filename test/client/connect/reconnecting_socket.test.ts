@@ -27,7 +27,7 @@ function socketMade(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Returns a listener, and a function that resolves with the next report that the connection is down. */
+/** Returns a listener, and a function that resolves at the next call of `onDown`. */
 function nextDown(): { onDown: (down: Down) => void; next: () => Promise<Down> } {
   let resolve: (down: Down) => void = () => {};
   return {
@@ -160,7 +160,6 @@ function idleReasons(): string[] {
 test('silence is probed; without an answer it is stale, down, and up again, in this order', async (t) => {
   const server = await startContractServer();
   t.teardown(() => server.close());
-  // This service never answers.
   server.onSocket = (socket) => {
     socket.removeAllListeners('message');
     socket.on('message', (data) => server.received.push(String(data)));
@@ -307,7 +306,7 @@ test('without openSocket the global WebSocket is used, which sends no token', as
   scope.WebSocket = undefined;
   const without = connect({ url: server.url });
   await t.rejects(without.opened(), { message: 'openSocket is required: there is no global WebSocket' });
-  // This class acts like the proxy of a browser's own site, which adds the header.
+  // Acts like a proxy of the web site, which adds the header.
   scope.WebSocket = class extends WebSocket {
     constructor(url: string) {
       super(url, { headers: { Authorization: `Basic ${TOKEN}` } });

@@ -17,7 +17,7 @@ export interface Example {
   readonly ended: Promise<number | null>;
 }
 
-/** Starts an example. The example ends with the test at the latest. */
+/** Starts an example. The example is killed when the test ends. */
 export function startExample(
   t: Test,
   service: TestService,

@@ -11,7 +11,7 @@ import { runExample, startExample } from './example.js';
 const LINES_MIN = 15;
 const LINES_MAX = 40;
 
-/** Starts a service with a price. `tell` adds further prices. */
+/** Starts a service with a price. `tell` publishes further prices. */
 async function serve(t: Test): Promise<{ service: TestService; tell(decimal: string): Promise<void> }> {
   const service = await startTestService();
   let isStopped = false;

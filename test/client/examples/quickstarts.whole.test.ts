@@ -11,15 +11,16 @@ import { publisherSigner, startTestService, type TestService, TOKEN } from '../.
 import { latestWhen } from '../../service/publishing.js';
 import { bytesTail, Contract, compile, word } from '../solidity/contract.js';
 
-// Runs the quickstarts of the page, each in the language of its block, against one service. The first of them publishes for all others.
+// Runs the quickstarts of the page, one per language, against one service. The first one publishes the prices that the others
+// read.
 
 const PAGE = 'src/client/examples/README.md';
-/** The largest number of lines that a screen shows, with the heading and the commands. */
+/** The largest number of lines that fit on a screen, including the heading and the commands. */
 const SCREEN_LINES_MAX = 100;
 const ORIGIN = 'https://charts.example.com';
 const PRICE = 95_000_500_000_000_000_000_000n;
 const PRINTED = /^1 95000\.500000000000000000 verified, -?\d+ ms old$/m;
-/** Runs a program to its end, while the service in this process goes on. */
+/** Runs a program to its end, while the service in this process keeps running. */
 const execute = promisify(execFile);
 const PROGRAM = `${ROOT}dist/src/cli/main.js`;
 const OTHER_SIGNER = `0x${'ab'.repeat(20)}`;
@@ -91,7 +92,8 @@ test('the quickstarts publish, read and verify', async (t) => {
     const prepared = packages.get('rust')!;
     for (const name of ['Cargo.toml', 'Cargo.lock']) cpSync(join(prepared, name), join(folder, name));
     write(folder, 'main.rs', 'src/main.rs');
-    // The packages are compiled already. The folder of this test is a new package, so only the program itself is compiled.
+    // The dependencies are compiled already. The folder of this test is a new package, so only the program itself must be
+    // compiled.
     const env = { ...process.env, CARGO_TARGET_DIR: join(prepared, 'target'), CARGO_PROFILE_DEV_DEBUG: '0' };
     await execute('cargo', ['build', '--quiet', '--offline'], { cwd: folder, env });
     const program = join(folder, 'rust-reader');
@@ -133,7 +135,7 @@ test('the quickstarts publish, read and verify', async (t) => {
   await t.test('I verify on chain', async (t) => {
     const lender = compile('Lender', codeBlock(PAGE, 'solidity Lender.sol'));
     const verifierCode = compile('TicksealVerifier');
-    // Compiling takes long on a busy machine, so the payload is read after it.
+    // Compiling takes long on a busy machine, so the test reads the payload afterwards.
     const payload = await payloadByCurl(t, run);
     for (const [signer, error] of [
       [service.evmAddress, undefined],
@@ -190,15 +192,17 @@ test('the quickstarts publish, read and verify', async (t) => {
 
 type Run = ReturnType<typeof runnerOf>;
 
-/** Returns a function that starts a program in the folder, with the variables of the page. A program ends with its test at the latest. */
+/**
+ * Returns a function that starts a program in the folder, with the variables of the page. A program is killed when its test ends.
+ */
 function runnerOf(service: TestService, folder: string) {
   return (t: Test, program: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
     const child = spawn(program, args, {
       cwd: folder,
-      // Pipelines of a shell end together, as a group of processes.
+      // The processes of a shell pipeline are one process group, so one signal kills all of them.
       detached: true,
       env: {
-        // The variables of the test runner would load its modules into each program.
+        // The test runner's environment variables would load its modules into each program.
         PATH: process.env['PATH'],
         TICKSEAL_URL: service.url,
         TICKSEAL_TOKEN: TOKEN,
@@ -231,7 +235,7 @@ function runnerOf(service: TestService, folder: string) {
       output: () => output,
       ended,
       end,
-      /** Resolves when the output matches the pattern. @throws Error when the program ends without it */
+      /** Resolves when the output matches the pattern. @throws Error when the program ends without a match */
       printed: (pattern: RegExp) =>
         eventually(() => {
           if (pattern.test(output)) return true;
@@ -270,7 +274,7 @@ function bundled(folder: string, name: string): string {
   return outfile;
 }
 
-/** Returns the folders of the languages whose packages are there. */
+/** Returns the folders of the languages whose packages are installed. */
 function preparedPackages(): ReadonlyMap<string, string> {
   const { stdout } = spawnSync('bash', [join(ROOT, 'scripts/quickstart_packages.sh'), '--prepared'], {
     encoding: 'utf8',
@@ -289,7 +293,7 @@ function skipped(packages: ReadonlyMap<string, string>, language: string) {
   };
 }
 
-/** Returns the bytes of a signed payload, as the page reads it for a contract. */
+/** Returns the bytes of a signed payload for a contract, read with the page's command. */
 async function payloadByCurl(t: Test, run: Run): Promise<Buffer> {
   const { output, ended } = run(t, 'bash', ['-c', codeBlock(PAGE, 'sh payload')]);
   await ended;
@@ -312,7 +316,7 @@ interface Bar {
   readonly close: number;
 }
 
-/** The part of the library's interface of data feeds that the page implements. */
+/** The part of the library's data feed interface that the page implements. */
 type MakeFeed = (
   url: string,
   token: string,

@@ -4,7 +4,7 @@ import { PALETTE } from '../../../src/server/documents/reference_style.js';
 /** The smallest contrast of text by WCAG 2.2, level AA. */
 const CONTRAST_MIN = 4.5;
 const TEXTS = ['text', 'soft', 'faint', 'accent', 'up', 'down', 'warn', 'bad'];
-/** The grounds behind texts: the panel, and chosen rows. */
+/** The background colours of text: the panel, and selected rows. */
 const GROUNDS = ['panel', 'raised'];
 
 test('every colour of texts can be read by day and night', async (t) => {

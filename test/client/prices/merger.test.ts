@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { Merger, type SourcedPrice } from '../../../src/client/prices/merger.js';
 
-// Tests of a merged sequence of prices from several services, with any delays, losses and clocks.
+// Tests of a merged sequence of prices from several services, with arbitrary delays, losses and clock errors.
 
 const START_NS = 1_757_543_080_000_000_000n;
 const NS_PER_MS = 1_000_000n;
 const SOURCES = 3;
-/** A time that is longer than delays and clock differences together. */
+/** A time longer than the largest delay plus the largest clock difference. */
 const APART_MS = 100;
 
 interface Change {
@@ -15,20 +15,20 @@ interface Change {
   readonly price: bigint;
   /** The delay of the change at each service. */
   readonly delaysMs: readonly number[];
-  /** The services that skip the change. A service may skip changes that come fast. */
+  /** The services that skip the change. A service may skip changes that follow each other quickly. */
   readonly skips: readonly boolean[];
 }
 
 const perSource = <T>(value: fc.Arbitrary<T>) => fc.array(value, { minLength: SOURCES, maxLength: SOURCES });
 const change: fc.Arbitrary<Change> = fc.record({
   afterMs: fc.integer({ min: 1, max: 300 }),
-  // The range has only few prices, so that prices repeat often.
+  // The range contains few prices, so that prices often repeat.
   price: fc.bigInt({ min: 1n, max: 4n }),
   delaysMs: perSource(fc.integer({ min: 0, max: 60 })),
   skips: perSource(fc.boolean()),
 });
 const changes = fc.array(change, { minLength: 1, maxLength: 60 }).map((all) => {
-  // Only a new price is a change.
+  // A repeated price is not a change.
   return all.filter(({ price }, i) => i === 0 || price !== all[i - 1]!.price);
 });
 const clocksAheadMs = perSource(fc.integer({ min: 0, max: 30 }));
@@ -114,7 +114,7 @@ function withoutSkips(changes: readonly Change[]): Change[] {
   return changes.map((one) => ({ ...one, skips: [] }));
 }
 
-/** Returns the changes that the merger admits on `real_time`, from everything that the services send. */
+/** Returns the changes that the merger admits on `real_time`, from all messages of the services. */
 function merged(changes: readonly Change[], aheadMs: readonly number[]): SourcedPrice[] {
   const merger = new Merger(undefined);
   return arrivals(changes, aheadMs).filter((price) => merger.admit(price));

@@ -83,8 +83,7 @@ test('a message that is not answered fails: by time, by loss, by a bad message',
     { status: 'failed', reason: /not answered yet/ },
     'one trace_id once',
   );
-  // Messages that are not replies do not settle a message. A rejection that an answer follows does not settle a message
-  // either.
+  // Messages that are not replies do not settle a sent message. Neither does a rejection before the answer.
   for (const text of ['junk', 'null', '{"type":"other"}', '{"type":"error"}']) server.broadcast(text);
   server.broadcast('{"type":"error","trace_id":"bad","error":"x","rejected":{"BTCUSD":"y"}}');
   server.broadcast('{"type":"error","trace_id":"bad","error":"not JSON"}');

@@ -4,17 +4,17 @@ import { ServiceClock } from '../../../src/client/prices/service_clock.js';
 const MADE_MS = 1_765_215_119_000;
 const DAY_MS = 86_400_000;
 
-/** Clocks of a machine, and frames of a service whose clock is right. */
+/** The clocks of a machine, and frames of a service with a correct clock. */
 class Machine {
   passedMs = 0;
   wallAheadMs = 0;
-  /** The rate of its steady clock. */
+  /** The rate of the machine's monotonic clock. */
   rate = 1;
   readonly nowMs = () => MADE_MS + this.passedMs + this.wallAheadMs;
   readonly steadyMs = () => 5_000 + this.passedMs * this.rate;
   readonly clock = new ServiceClock(this);
 
-  /** Takes a frame that was made some time before. @returns its age in whole milliseconds */
+  /** Receives a frame that was made some time earlier. @returns its age in whole milliseconds */
   take(delayMs: number): number {
     const ageMs = this.clock.verified(BigInt(Math.round((MADE_MS + this.passedMs - delayMs) * 1e3)) * 1_000n);
     return Math.round(ageMs);

@@ -23,7 +23,7 @@ function tableOf(inUse: ReadonlySet<string>) {
   return {
     table,
     service,
-    /** Acts like a service that reports a change of IDs, or like a new connection. */
+    /** Simulates a service that reports a change of IDs, or a new connection. */
     expire: async () => {
       table.expire();
       for (const { run } of fake.pending.splice(0)) run();

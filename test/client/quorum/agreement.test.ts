@@ -46,7 +46,7 @@ test('the median of two is their middle, and of two times the older one', async 
   t.equal(medianTimeNs([at(1, 5), at(1, 9), at(1, 7)]), 7n);
 });
 
-/** Selects a group by trying every set of prices. */
+/** Selects a group by brute force over all sets of prices. */
 function slowly(prices: readonly TimedPrice[], { threshold, maxSpread, maxAgeNs }: AgreementRules) {
   if (prices.length < threshold) return 'few';
   const sets = Array.from({ length: 2 ** prices.length }, (_, bits) =>

@@ -12,7 +12,7 @@ export interface TestOperator {
 
 const SYMBOLS = ['BTCUSD', 'ETHUSD'];
 
-/** @param n the number of the operator, which gives it its key and its streaming IDs */
+/** @param n the number of the operator, which determines its key and its streaming IDs */
 export async function startOperator(n: number, symbols = SYMBOLS): Promise<TestOperator> {
   const secretKey = new Uint8Array(32).fill(n + 1);
   const taxonomyId = 10 + n;

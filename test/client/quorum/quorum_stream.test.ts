@@ -14,7 +14,7 @@ const HONEST = 100_000n;
 const NEAR = 100_100n;
 const LIE = 105_000n;
 
-/** Opens a stream of the quorum of three operators, and collects its ticks and events. */
+/** Opens a quorum stream over three operators, and collects its ticks and events. */
 async function open(t: Test, { maxAgeMs = 9_000, symbols = ['BTCUSD'] } = {}) {
   const operators = await Promise.all([0, 1, 2].map((n) => startOperator(n)));
   for (const { server } of operators) t.teardown(() => server.close());
@@ -95,7 +95,7 @@ test('one of three that lies by 5 %, is old, repeats, or has a wrong clock never
 test('a replay is a price only while it is young, and then none with its reason', async (t) => {
   const { a, b, c, ticks, events } = await open(t, { maxAgeMs: 1_500 });
   let recorded = '';
-  // On a busy machine a price may be old before it is read.
+  // On a busy machine, a price may be outdated before the client reads it.
   await eventually(async () => {
     recorded = a.send('BTCUSD', HONEST);
     b.send('BTCUSD', HONEST);

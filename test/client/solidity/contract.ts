@@ -9,7 +9,7 @@ const SOURCES = new URL('../../../../src/client/solidity/', import.meta.url);
 const FILES = ['TicksealOwned.sol', 'TicksealPayload.sol', 'TicksealVerifier.sol', 'TicksealQuorum.sol'];
 /** The version of the EVM. All existing chains know the instructions of this version. */
 const EVM_VERSION = 'paris';
-/** The gas limit, which is above the gas of all calls of these tests. */
+/** The gas limit. All calls in these tests use less. */
 const GAS_LIMIT = 30_000_000n;
 /** The cost of a transaction, in addition to its execution. */
 const TRANSACTION_GAS = 21_000;
@@ -20,7 +20,7 @@ export const OWNER = `0x${'11'.repeat(20)}`;
 
 /**
  * Returns the bytecode of a contract.
- * @param ownSource the text of the contract's file, if it is not one of the library's files
+ * @param ownSource the text of the contract's file, if the contract is not in the library
  * @throws Error with the compiler's messages, if any
  */
 export function compile(contract: string, ownSource?: string): string {
@@ -112,7 +112,7 @@ export function word(value: bigint | number): string {
   return BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0');
 }
 
-/** Returns the ABI encoding of a `bytes` argument. The encoding begins after the other arguments, at a multiple of words. */
+/** Returns the ABI encoding of a `bytes` argument. The encoding begins after the other arguments, at a multiple of 32 bytes. */
 export function bytesTail(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes).toString('hex');
   return word(bytes.length) + hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');

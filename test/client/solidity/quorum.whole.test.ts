@@ -5,7 +5,7 @@ import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { bodyOf } from '../signed_payload.js';
 import { bytesTail, Contract, compile, type Outcome, selector, word } from './contract.js';
 
-// Tests of the quorum's contract in an EVM. Operators have their own keys, taxonomies and streaming IDs.
+// Tests of the quorum contract in an EVM. Each operator has a different key, taxonomy and streaming IDs.
 
 const NOW_S = 1_765_215_119n;
 const NS_PER_S = 1_000_000_000n;
@@ -32,7 +32,7 @@ function operatorOf(id: number, key = id): Operator {
   return { id, secretKey, signer: BigInt(`0x${Buffer.from(keccak_256(publicKey)).toString('hex', 12)}`) };
 }
 
-/** Operators in ascending order of their signers, as the contract wants them. */
+/** Operators in ascending order of their signers, as the contract requires. */
 const OPERATORS = Array.from({ length: 13 }, (_, i) => operatorOf(i + 1)).sort(bySigner);
 const [A, B, C] = OPERATORS as [Operator, Operator, Operator];
 

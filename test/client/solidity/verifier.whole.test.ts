@@ -15,12 +15,12 @@ const ASSETS = Array.from({ length: 100 }, (_, i) => ({
   symbol: `ASSET${i}`,
   ...(i % 3 === 0 && { calendar: 'forex' }),
 }));
-/** The prices, with both signs and both ends of the range of 16 bytes. */
+/** Prices of both signs, and both ends of the int128 range. */
 const PRICES = ASSETS.map((_, i) => (i % 2 === 0 ? 1n : -1n) * BigInt(i + 1) * 10n ** 18n);
 PRICES[0] = 2n ** 127n - 1n;
 PRICES[1] = -(2n ** 127n);
 
-/** The gas for each asset in the contract that is used today for the simplified layout, by the number of assets. */
+/** The gas per asset of the existing contract for the simplified layout, by the number of assets. */
 const GAS_TODAY: ReadonlyMap<number, number> = new Map([
   [1, 42_035],
   [10, 5_916],
@@ -116,7 +116,7 @@ for (const [layout, attributes] of [
     }
     t.same(payloads.length, 5);
 
-    // Recovering a key takes 5 ms on this EVM, so only each third or seventh byte of the longer payloads is tested.
+    // Recovering a key takes 5 ms on this EVM, so the test changes only every third or seventh byte of the longer payloads.
     for (const [payload, step] of [
       [payloads[0]!, 1],
       [payloads[2]!, 3],

@@ -44,8 +44,7 @@ test('what is no JSON is no value', async (t) => {
 });
 
 test('long texts are read, whatever quotes and backslashes they have', async (t) => {
-  // If the time grew with the square of the length, it would be days. In an earlier version 80 kB of the first text took half
-  // a minute.
+  // With quadratic time, this test would take days. In an earlier version 80 kB of the first text took half a minute.
   const hostile: readonly (readonly [name: string, text: (length: number) => string])[] = [
     ['escaped quotes outside of a string', (length) => '\\"'.repeat(length / 2)],
     ['quotes', (length) => '"'.repeat(length)],

@@ -32,7 +32,7 @@ interface Draft {
   price: bigint;
 }
 
-/** Makes an aggregate like a service does, step by step from the signing rules. */
+/** Creates an aggregate step by step by the signing rules, without the service's code. */
 function aggregateOf({ type = 'evm', algorithm = 'median', prices, price }: Draft) {
   const asset_id = 'BTCUSD';
   const signed_prices: SignedPrice[] = prices.map((input, i) => {
@@ -92,7 +92,7 @@ function hexOf(value: bigint): string {
   return `0x${value.toString(16)}`;
 }
 
-/** Computes the root by the recursive definition. */
+/** Computes the Merkle root by its recursive definition. */
 function naiveRoot(level: readonly Uint8Array[]): Uint8Array {
   if (level.length === 1) return level[0]!;
   const parents: Uint8Array[] = [];

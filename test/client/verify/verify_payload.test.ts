@@ -46,7 +46,7 @@ test('the golden payload, field by field', async (t) => {
 
 test('both layouts come back as they were encoded', async (t) => {
   const content = fc.record({
-    // All taxonomy IDs occur. IDs that begin with the magic byte of the other layout occur often.
+    // All taxonomy IDs occur, and often IDs that begin with the magic byte of the other layout.
     taxonomyId: fc.oneof(
       fc.integer({ min: 0, max: 0xffff }),
       fc.constantFrom(0xff00, 0xff01, 0xff02, 0xff03, 0xffff),
@@ -171,7 +171,7 @@ test('a payload is verified only against signers that were named', async (t) => 
   const recovered = verifyPayload(hex, { signers: 'unchecked' });
   t.match(recovered, { verdict: 'recovered', signer: SIGNER });
   t.match(recovered.checks.at(-1), { name: 'signer', status: 'skipped' });
-  // Values that the types refuse must also be refused at run time.
+  // The code must also refuse values of the wrong type at run time.
   for (const signers of [undefined, null, SIGNER, [], ['no address'], [undefined], 'Unchecked'])
     t.throws(() => verifyPayload(hex, { signers: signers as string[] }), /signers/);
 });

@@ -287,7 +287,7 @@ test('two writers of one epoch, a claim for another place, or another history br
 });
 
 interface Circumstances {
-  /** Called while records are being read. */
+  /** Called during a read of records. */
   readonly meanwhile?: () => void;
   readonly mayWrite?: boolean;
   /** The sequence of a record that no server has. */
@@ -302,7 +302,7 @@ function setUp(
 ) {
   const log = records(1, count);
   const applied: number[] = [];
-  /** The last applied record at each time at which the follower had caught up. */
+  /** The last applied record each time the follower has caught up. */
   const caughtUp: (number | undefined)[] = [];
   const missing: number[] = [];
   const broken: string[] = [];
@@ -364,7 +364,7 @@ function setUp(
     restored,
     readFrom,
     clock,
-    /** Lets time pass. */
+    /** Advances the time. */
     async pass(ms: number) {
       for (const endMs = clock.nowMs + ms; clock.nowMs < endMs; clock.nowMs += 100) {
         follower.tick(clock.nowMs);

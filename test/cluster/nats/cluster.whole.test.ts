@@ -55,7 +55,7 @@ test('the log is led away from the own server', needsNatsServer(), async (t) => 
   const led = buses.find(({ server }) => server === report.logLeader)!;
   const asked = await eventually(() => led.serverReport(Date.now).catch(() => undefined));
   t.notOk(asked.moved, 'who only asks moves nothing');
-  // The answer may be lost while the servers elect a leader, and another server may lead after that.
+  // The answer may be lost during a leader election, and a different server may lead afterwards.
   const reportOf = () => led.keepLogLeaderApart(Date.now).catch(() => undefined);
   const other = await eventually(async () => {
     const found = await reportOf();
@@ -86,8 +86,8 @@ test(
         return proxy.port;
       },
     });
-    // This bus has 3 copies of the log. A bus with a single address has only one copy by default, which may be on the server
-    // that is cut off.
+    // This bus has 3 copies of the log. A bus with a single address has only one copy by default, which may be on the isolated
+    // server.
     const third = await natsBus(t, [servers.urls[2]!], { replicas: 3 });
     const first = await natsBus(t, [servers.urls[0]!], { replicas: 3 });
     await eventually(() => first.append(LOG_START, 'a-1', bytes).catch(() => undefined));

@@ -13,7 +13,7 @@ export class NatsOperator {
   readonly #system = createAccount();
   readonly #account = createAccount();
 
-  /** The settings of a server. The account's users may ask the servers for their state. */
+  /** The settings of a server. The account's users may query the state of the servers. */
   get settings(): string {
     const subject = '$SYS.REQ.SERVER.PING.VARZ';
     const system = {
@@ -47,7 +47,10 @@ export class NatsOperator {
     ].join('\n');
   }
 
-  /** Returns the credentials file of a user. @param until the end of its time in seconds; absent for no end */
+  /**
+   * Returns the credentials file of a user. @param until the expiry time in UNIX seconds; absent for credentials that do not
+   * expire
+   */
   credentials(permissions: Partial<Permissions> = {}, until?: number): string {
     const user = createUser();
     const claims = { type: 'user', subs: -1, data: -1, payload: -1, ...permissions };

@@ -76,7 +76,7 @@ test('messages', needsNatsServer(), async (t) => {
   stop();
   stopAnswer();
   bus.send('tick', bytesOf('2'));
-  // Earlier messages have taken effect when these requests are answered.
+  // All earlier messages have taken effect when these requests are answered.
   await t.rejects(bus.ask('full.9', bytesOf('all'), 60_000));
   await t.rejects(other.ask('full.7', bytesOf('all'), 60_000), /no responders/i);
   t.same(heard, ['1'], 'stopped');

@@ -25,7 +25,7 @@ test(
     bus.listen('tick', (tick) => heard.push(tick));
     await bus.append(LOG_START, 'a-1', bytes);
     proxy.state = 'silent';
-    // There are more bytes than the sockets on the way hold, so that some bytes wait in the client.
+    // The messages exceed the socket buffers, so that some bytes wait in the client.
     for (let n = 0; n < 64; n += 1) bus.send('tick', new Uint8Array(500_000));
     await eventually(() => bus.waitingBytes > 8 * 1024 ** 2);
     const lost = bus.append({ sequence: 1, id: 'a-1' }, 'a-2', bytes);
@@ -77,7 +77,7 @@ test(
     const watcher = await natsBus(t, urls);
     await bus.append(LOG_START, 'a-1', bytes);
     const after = { sequence: 1, id: 'a-1' };
-    // The writer loses the answer to this record. The watcher shows when the servers have the record.
+    // The writer loses the answer to this record. The watcher receives the record when the servers have stored it.
     const lost = bus.append(after, 'a-2', bytes);
     await eventually(async () => (await watcher.extent()).last.sequence === 2);
     proxy.state = 'closed';

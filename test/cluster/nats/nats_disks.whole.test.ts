@@ -49,7 +49,7 @@ test('servers whose accounts do not let a node ask are named', needsNatsServer()
   t.same(await bus.serverDisks(), [{ server: 'n1', isAway: false, syncMs: undefined }]);
 });
 
-/** Returns the interval of each server, when so many have answered. */
+/** Returns the interval of each server, after this many servers have answered. */
 function intervals(bus: NatsBus, count: number): Promise<Record<string, number>> {
   return eventually(async () => {
     const disks: readonly ServerDisk[] = await bus.serverDisks().catch(() => []);

@@ -41,7 +41,7 @@ test('the shipped users can do their work and no more', needsNatsServer(), async
   t.same((await edge.extent()).last, { sequence: 1, id: 'a-1' });
   for await (const { key } of edge.candles.read()) t.same(key, ['b7', 'd', '1']);
   await eventually(async () => {
-    // No server answers while the servers elect another leader.
+    // Servers do not answer during a leader election.
     const report = await aggregator.keepLogLeaderApart(Date.now).catch(() => undefined);
     return report !== undefined && report.logLeader !== aggregator.server;
   });

@@ -19,7 +19,7 @@ export function needsNatsServer(env: NodeJS.ProcessEnv = process.env): { readonl
   return { skip: findNatsServer(env) === undefined && env['CI'] !== 'true' && NO_SERVER };
 }
 
-/** The accounts of servers on which any client of the cluster `main` has all rights, and may ask the servers for their state. */
+/** The accounts of servers on which any client of the cluster `main` has all rights, and may query the state of the servers. */
 export const OPEN_ACCOUNTS = `accounts {
   ALL {
     jetstream: enabled
@@ -46,7 +46,7 @@ export async function natsServers(
   return servers;
 }
 
-/** Connects a bus. The bus is closed with the test, before the servers that were started earlier. */
+/** Connects a bus. The bus is closed when the test ends, before the servers stop. */
 export async function natsBus(
   t: Test,
   servers: readonly string[],
@@ -71,7 +71,7 @@ export function natsOptions(servers: readonly string[], options: Partial<NatsOpt
   };
 }
 
-/** Listens like a server of a version, but only sends the greeting. @returns its address */
+/** Simulates a server of a given version that sends only its greeting. @returns its address */
 export async function greetingServer(t: Test, version: string): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

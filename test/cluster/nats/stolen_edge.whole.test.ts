@@ -5,7 +5,7 @@ import { LOG_START, type LogRecord } from '../../../src/cluster/bus.js';
 import { askInVain, besieged } from './accounts.js';
 import { natsBus, natsServers, needsNatsServer } from './servers.js';
 
-// Attacks on the other nodes of a cluster. The attacker has the credentials of an edge, and no more.
+// Attacks on the other nodes of a cluster. The attacker has only the credentials of an edge.
 
 const bytes = new Uint8Array(10);
 
@@ -34,7 +34,7 @@ test('no answer to a stolen edge reaches the log or another node', needsNatsServ
     replies.map((reply): [string, string] => [question, `ts.main.${reply}`]),
   );
   await askInVain(thief, requests, '{"seq":1}');
-  // Messages of the leader reach every node after those of the thief.
+  // The thief's messages reach every node before the leader's messages.
   leader.send('tick', bytes);
   await eventually(() => heard.filter((one) => one === 'tick').length === 3);
   t.same(
@@ -46,7 +46,7 @@ test('no answer to a stolen edge reaches the log or another node', needsNatsServ
 });
 
 test('requests are answered to inboxes alone', needsNatsServer(), async (t) => {
-  // Without accounts any client may be any node.
+  // Without accounts, any client can impersonate any node.
   const { urls } = await natsServers(t, 1);
   const leader = await natsBus(t, urls);
   const thief = await connect({ servers: [...urls] });

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { Submissions } from '../../../src/cluster/publishers/submissions.js';
 import { decodeOutcome, encodeSubmit } from '../../../src/cluster/publishers/submit.js';
 
-/** Takes messages of a session `s` of several nodes. */
+/** Accepts messages of session `s` from several nodes. */
 function taking() {
   const taken: string[] = [];
   let handle: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>;

@@ -1,7 +1,4 @@
-/**
- * The number of turns of the microtask queue after an event. The number is larger than the length of any chain of promises in
- * a node.
- */
+/** The number of turns of the microtask queue after an event. No chain of promises in a node is longer. */
 const MICROTASK_TURNS = 6;
 
 interface Entry {
@@ -10,7 +7,10 @@ interface Entry {
   readonly run: () => void;
 }
 
-/** Events on a clock that only the events move. The heap orders events by time, and events of equal times by their entry. */
+/**
+ * Events on a simulated clock, which advances only from event to event. The heap orders events by time, and events of equal times
+ * by their entry.
+ */
 export class Agenda {
   readonly #heap: Entry[] = [];
   #order = 0;

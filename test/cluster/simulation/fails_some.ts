@@ -7,7 +7,7 @@ const SCHEDULES_MAX = 2_000;
 
 export const TWO_AUTHORS = /record \d+ of n\S+ in epoch \d+ follows epoch/;
 
-/** Checks that the schedule of some seed breaks a rule. @returns the first such seed */
+/** Checks that some seed's schedule violates an invariant. @returns the first such seed */
 export async function failsSome(
   t: Test,
   rule: RegExp,

@@ -5,18 +5,18 @@ import type { Random } from './random.js';
 import { TAXONOMIES } from './sample.js';
 import type { SimulatedNode } from './simulated_node.js';
 
-/** Everything that a fault may touch. */
+/** The parts of the simulation that a fault may change. */
 export interface Scene {
   readonly agenda: Agenda;
   readonly servers: MessageServers;
   readonly nodes: readonly SimulatedNode[];
-  /** The node that the fault hits. */
+  /** The affected node. */
   readonly node: SimulatedNode;
   readonly random: Random;
   readonly lastsMs: number;
 }
 
-/** Begins a fault, which ends some time later. @returns the fault in words */
+/** Begins a fault that ends after some time. @returns a description of the fault */
 type Fault = (scene: Scene) => string;
 
 const ALL = {
@@ -141,7 +141,7 @@ const ALL = {
     const last = Math.min(end.sequence, first + random.below(15));
     const kind = random.chance(0.5) ? 'flipped' : 'missing';
     for (let sequence = first; sequence <= last; sequence++) servers.damage(0, sequence, kind);
-    // Only a node that reads the records again meets the damage.
+    // Only a node that reads the records again notices the damage.
     node.kill();
     node.forget(true);
     agenda.after(lastsMs, () => node.start());
@@ -156,7 +156,7 @@ export const FAULTS: Readonly<Record<FaultKind, Fault>> = ALL;
 /** The faults of servers that lose or damage records. */
 export const DATA_FAULTS: readonly FaultKind[] = ['lostTail', 'powerCut', 'damagedBlock'];
 
-/** The faults after which the log still has everything. */
+/** The faults that lose no records of the log. */
 export const SERVICE_FAULTS: readonly FaultKind[] = (Object.keys(ALL) as FaultKind[]).filter(
   (kind) => !DATA_FAULTS.includes(kind),
 );

@@ -7,7 +7,7 @@ import { readEntry } from './sample.js';
 interface Epoch {
   readonly epoch: number;
   readonly run: string | undefined;
-  /** The time at which the claim came into the log, or came back. */
+  /** The time at which the claim was written to the log, or was restored. */
   atMs: number;
   isOver: boolean;
 }
@@ -15,7 +15,7 @@ interface Epoch {
 /** A record that was committed, and the state of the log up to it. */
 interface Committed {
   readonly sequence: number;
-  /** The ID of the record before it that has an effect. */
+  /** The ID of the previous record that has an effect. */
   readonly after: string;
   readonly current: Epoch | undefined;
   readonly signedAtUs: number;
@@ -24,7 +24,7 @@ interface Committed {
   isLost: boolean;
 }
 
-/** A node, as far as the rules at the end of a run need it. */
+/** The part of a node that the checks at the end of a run need. */
 export interface NodeAtEnd {
   readonly name: string;
   /** The last record with an effect that the node has applied. */
@@ -36,13 +36,13 @@ const STOPS_FOR_DATA =
   /the log (?:has lost|lacks)|it follows (?:a damaged )?record|is of epoch|not its place/;
 
 /**
- * The rules that must hold at each moment of each schedule. This class sees all events of the simulation, and reports
- * violations. The servers may lose records. Then the log goes on from its end as if these records had never been
- * written; but no node that has applied one of them may go on, unless the log has it again.
+ * The invariants of the simulation. This class observes all events and reports violations. The servers may lose records. The log
+ * then continues as if the lost records had never been written. A node that has applied a lost record must stop, unless the log
+ * regains the record.
  */
 export class Invariants {
   readonly violations: string[] = [];
-  /** The reasons with which nodes have stopped. */
+  /** The reasons for which nodes have stopped. */
   readonly stops: string[] = [];
   readonly #nowMs: () => number;
   readonly #tickLeaseMs: number;
@@ -61,8 +61,8 @@ export class Invariants {
   readonly #heardOf = new Map<string, number>();
   #last: Committed | undefined;
   /**
-   * The number of times that got a second value after the servers had lost the first one with its record. A new
-   * leader skips a random part of a millisecond against it; the long tests allow none.
+   * The number of times with a second value, after the servers lost the record of the first value. A new leader skips a random
+   * part of a millisecond to prevent this; the long tests allow none.
    */
   repeatedTimes = 0;
   /** True when the servers have lost records, so that a node may stop. */
@@ -85,8 +85,8 @@ export class Invariants {
   }
 
   /**
-   * Checks the write of a process: the process must have applied the record that the write names. A record that was in the log
-   * before may be written again by any process.
+   * Checks the write of a process: the process must have applied the record that the write names. Any process may write a lost
+   * record again.
    */
   writes(run: string, after: LogPosition, applied: LogPosition, id: string): void {
     if (this.#committed.has(id)) return;
@@ -95,7 +95,7 @@ export class Invariants {
       this.#violated(`${run} writes after record ${after.sequence}, and has applied ${applied.sequence}`);
   }
 
-  /** Notes the highest sequence of the log that other aggregators have reported to the author of a record. */
+  /** Records the highest sequence that other aggregators have reported to the author of a record. */
   knows(id: string, reportedMax: number): void {
     this.#heardOf.set(id, reportedMax);
   }
@@ -110,7 +110,7 @@ export class Invariants {
     const known = this.#committed.get(id);
     if (known !== undefined) {
       this.#tell?.(`record ${sequence} is in the log again`);
-      // A node has brought a lost record back.
+      // A node has restored a lost record.
       known.isLost = false;
       const { current } = known;
       if (current?.epoch === sequence && !this.#epochs.includes(current)) {
@@ -155,7 +155,7 @@ export class Invariants {
         if (this.#aggregated.has(value) && !this.#isLost(value))
           this.#violated(`record ${sequence} has update ${value} for a second time`);
         this.#aggregated.add(value);
-        // The update for which the leader refused this one may be lost.
+        // The newer update that caused this refusal may be lost.
         if (this.#refused.has(value) && !this.hasLostData)
           this.#violated(`record ${sequence} has update ${value}, which was refused`);
       }
@@ -171,14 +171,14 @@ export class Invariants {
     }
   }
 
-  /** Records that the servers have lost records. `log` has the records that are left. */
+  /** Records that the servers have lost records. `log` contains the remaining records. */
   lost(records: readonly LogRecord[], log: readonly LogRecord[]): void {
     this.hasLostData = true;
     for (const { id } of records) {
       const committed = this.#committed.get(id);
       if (committed === undefined) continue;
       committed.isLost = true;
-      // An epoch whose claim is lost ends no other: for the log, the leader before it still leads.
+      // A lost claim ends no other epoch: according to the log, the previous leader still leads.
       const { current } = committed;
       if (current?.epoch === committed.sequence)
         this.#epochs = this.#epochs.filter((epoch) => epoch !== current);
@@ -188,7 +188,7 @@ export class Invariants {
       this.#last = this.#at(log[place]!);
   }
 
-  /** Checks an aggregate that a reader could see. */
+  /** Checks an aggregate that a reader could have received. */
   shown(asset: number, value: number, signedAtUs: number): void {
     const name = `${asset} at ${signedAtUs}`;
     const other = this.#values.get(name);
@@ -226,7 +226,7 @@ export class Invariants {
       this.#violated(`${node} applies ${sequence}, which follows ${chain.after} and not ${chain.lastId}`);
   }
 
-  /** Checks a node that begins to lead: it must have the newest update of each asset that the log still has. */
+  /** Checks a node that begins to lead: it must have the newest update of each asset still in the log. */
   leads(node: string, prices: ReadonlyMap<number, number>, log: readonly LogRecord[], epoch: number): void {
     // The servers may have lost the claim.
     if (log.at(-1)?.sequence !== epoch) return;
@@ -248,7 +248,7 @@ export class Invariants {
         this.#violated(`${node} leads, and the log no longer has an input of asset ${asset}`);
   }
 
-  /** Checks a node's ticks. The ticks of an epoch must end soon after another epoch began. */
+  /** Checks a node's ticks. The ticks of an epoch must end soon after another epoch has begun. */
   ticks(node: string, bytes: Uint8Array): void {
     const { epoch } = decodeTickBatch(bytes);
     const place = this.#epochs.findLastIndex((one) => one.epoch === epoch);
@@ -263,34 +263,37 @@ export class Invariants {
     this.#acknowledged.add(value);
   }
 
-  /** Records that a publisher's update was refused: it must never count. The servers may have lost it before. */
+  /**
+   * Records that a publisher's update was refused. A refused update must never take effect. The servers may have lost the update
+   * earlier.
+   */
   refused(value: number): void {
     this.#refused.add(value);
     if (this.#aggregated.has(value) && !this.#isLost(value))
       this.#violated(`update ${value} is refused, and the log has it`);
   }
 
-  /** Checks a record that a node skips. @param isFaulty true if no node wrote the record, or a server's copy is damaged */
+  /** Checks that a node may skip this record. @param isFaulty true if no node wrote the record, or a server's copy is damaged */
   skipped(node: string, reason: string, isFaulty: boolean): void {
     if (!isFaulty) this.#violated(`${node} skips a record: ${reason}`);
   }
 
-  /** Checks a node that stops. @param couldRestore true if the node has all records that the log has lost */
+  /** Checks that a node may stop. @param couldRestore true if the node has all records that the log has lost */
   fatal(node: string, reason: string, couldRestore = false): void {
     this.stops.push(reason);
     if (!this.hasLostData || !STOPS_FOR_DATA.test(reason)) this.#violated(`${node} cannot go on: ${reason}`);
     else if (couldRestore) this.#violated(`${node} stops, and has what the log lost: ${reason}`);
   }
 
-  /** Returns whether a node that has applied the record `lastId` has applied the record `id` before it. */
+  /** Returns whether a node that has applied the record `lastId` has applied the earlier record `id`. */
   hasApplied(lastId: string, id: string): boolean {
     const record = this.#committed.get(id);
     return id === '' || (record !== undefined && this.#isInChain(lastId, record));
   }
 
   /**
-   * Checks that the log has every update that was acknowledged as durable. The servers may have lost it: then each node that has
-   * applied it must have stopped.
+   * Checks that the log has every update that was acknowledged as durable. If the servers have lost the update, each node that
+   * has applied it must have stopped.
    */
   end(nodes: readonly NodeAtEnd[] = []): void {
     for (const value of this.#acknowledged) {
@@ -306,7 +309,7 @@ export class Invariants {
   }
 
   /**
-   * Counts the durable updates that are lost when an operator lets all nodes go on without the log.
+   * Counts the durable updates that are lost when an operator continues with a new log.
    * @param lastId the last applied record of the folder with which the new log begins
    * @param silentIds the last applied records of the nodes that have not stopped: none of them may have a lost update
    */
@@ -328,7 +331,7 @@ export class Invariants {
     this.#violated(`after the last heal ${reason}`);
   }
 
-  /** Returns a record of the log; `undefined` for a copy of it in another place, and for a record that no node wrote. */
+  /** Returns a record of the log; `undefined` for a copy at another place, and for a record that no node wrote. */
   #at({ sequence, id }: LogPosition): Committed | undefined {
     const record = this.#committed.get(id);
     return record?.sequence === sequence ? record : undefined;
@@ -338,7 +341,7 @@ export class Invariants {
     return this.#logged.get(value)?.every(({ isLost }) => isLost) ?? false;
   }
 
-  /** Returns whether a record is the record `lastId`, or one before it. */
+  /** Returns whether a record is the record `lastId` or an earlier record. */
   #isInChain(lastId: string, record: Committed): boolean {
     let one = this.#committed.get(lastId);
     while (one !== undefined && one.sequence > record.sequence) one = this.#committed.get(one.after);
@@ -351,7 +354,7 @@ export class Invariants {
   }
 }
 
-/** Returns the contents of a record in words. */
+/** Describes the contents of a record. */
 function contentsOf({ claim, entries }: LogBatch): string {
   const updates = (wanted: boolean) =>
     entries

@@ -13,13 +13,13 @@ export const SERVERS = 3;
 /** The largest number of records in a read. */
 const READ_MAX = 20;
 
-/** The chances of faults of the network. */
+/** The probabilities of network faults. */
 export interface Weather {
-  /** The chance that a message is lost. */
+  /** The probability that a message is lost. */
   loss: number;
-  /** The chance that a message comes twice. */
+  /** The probability that a message arrives twice. */
   duplicate: number;
-  /** The chance that a message takes up to {@link lateMs}, so that later messages may arrive before it. */
+  /** The probability that a message takes up to {@link lateMs}, so that later messages may arrive before it. */
   late: number;
   lateMs: number;
 }
@@ -31,16 +31,16 @@ export interface ServersOptions {
   readonly random: Random;
   /** Called when a record of a node has been committed. */
   readonly committed: (record: LogRecord) => void;
-  /** Called when the servers have lost committed records. @param end the last record that is left */
+  /** Called when the servers have lost committed records. @param end the last remaining record */
   readonly lost?: (records: readonly LogRecord[], end: LogPosition) => void;
   /** The time for which the log keeps its records. */
   readonly retentionMs?: number;
 }
 
-/** A fault of the disk of a server: the server reads a record with another bit, or not at all. */
+/** A disk fault of a server: a record has a flipped bit or cannot be read. */
 export type Damage = 'flipped' | 'missing';
 
-/** A node as the servers see it. */
+/** The servers' view of a node. */
 export interface Client {
   /** The server to which the node is connected. */
   server: number;
@@ -62,7 +62,7 @@ export class MessageServers {
   readonly #held: (() => void)[][] = Array.from({ length: SERVERS }, () => []);
   readonly clients = new Set<Client>();
   weather: Weather = { ...FAIR };
-  /** The chance that a write is delayed, and the longest delay in ms. */
+  /** The probability that a write is delayed, and the longest delay in ms. */
   slowWrites = { chance: 0, ms: 0 };
 
   constructor(options: ServersOptions) {
@@ -77,7 +77,7 @@ export class MessageServers {
     return this.#log.at(-1) ?? LOG_START;
   }
 
-  /** The sequence of the first record that is left; older records were dropped because of their age. */
+  /** The sequence of the first remaining record; older records have expired. */
   get firstSequence(): number {
     const { agenda, retentionMs = Number.POSITIVE_INFINITY } = this.#options;
     const sinceMs = agenda.nowMs - retentionMs;
@@ -95,7 +95,7 @@ export class MessageServers {
     this.#options.lost?.(lost, this.end);
   }
 
-  /** Makes one server forget its newest records, which it reads from the others again when the servers are healed. */
+  /** Makes one server lose its newest records. After the fault, the server reads these records from the other servers. */
   forget(server: number, count: number): void {
     this.#forgetAfter(server, Math.max(0, this.#known[server]! - count));
   }
@@ -112,7 +112,7 @@ export class MessageServers {
     this.#store(record);
   }
 
-  /** Returns true for a message that no node wrote; a node that brings back lost records stores it again. */
+  /** Returns true for a message that no node wrote; a node that restores lost records stores it again. */
   isForeign({ sequence, id }: LogPosition): boolean {
     return this.#foreign.has(`${sequence} ${id}`);
   }
@@ -158,7 +158,7 @@ export class MessageServers {
     return late > 0 && random.chance(late) ? random.between(0, lateMs) : random.between(0.2, 1);
   }
 
-  /** Returns the number of copies of a message that arrive. */
+  /** Returns how many copies of a message arrive. */
   copies(): number {
     const { duplicate } = this.weather;
     return duplicate > 0 && this.#options.random.chance(duplicate) ? 2 : 1;
@@ -232,7 +232,7 @@ export class MessageServers {
     const { agenda, random } = this.#options;
     this.#log.push(record);
     this.#committedMs.push(agenda.nowMs);
-    // A record in the place of a damaged one is sound.
+    // A record that replaces a damaged record is undamaged.
     for (const damaged of this.#damaged) damaged.delete(record.sequence);
     const slow = random.chance(0.05) ? 200 : 1;
     for (let server = 0; server < SERVERS; server++)
@@ -243,7 +243,7 @@ export class MessageServers {
       }
   }
 
-  /** Publishes the records that a server learns to the clients of the server. */
+  /** Publishes a server's new records to the clients of that server. */
   #learn(server: number, sequence: number): void {
     const { agenda } = this.#options;
     for (let next = this.#known[server]! + 1; next <= Math.min(sequence, this.#log.length); next++) {

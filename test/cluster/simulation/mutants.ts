@@ -8,15 +8,13 @@ import { decodeSubmit, encodeSubmit } from '../../../src/cluster/publishers/subm
 import { Checkpoints } from '../../../src/node/checkpoints.js';
 import type { Mutant } from './mutant.js';
 
-/**
- * Mutants of the tested code, by name. Each runs the real code without one of its rules, and the simulation must find it.
- */
+/** Mutants of the tested code, by name. Each mutant lacks one rule of the real code, and the simulation must detect this. */
 export const MUTANTS = {
   /** Sends a second write before the first write is acknowledged. The second write names the first record as its predecessor. */
   TWO_IN_FLIGHT: { bus: (bus) => twoInFlight(bus) },
   /**
-   * Sends a second write too, and names only the sequence of the record that a write follows, not its ID. So nothing protects the
-   * second write.
+   * Sends a second write too early, like the previous mutant. A write names only the sequence of its predecessor and not the ID,
+   * so nothing protects the second write.
    */
   TWO_IN_FLIGHT_NO_ID: { bus: (bus) => twoInFlight(withoutId(bus)) },
   /** Lets a claim follow the end of the log, even if the node has not applied that record. */
@@ -33,17 +31,17 @@ export const MUTANTS = {
       },
     }),
   },
-  /** Claims after the records that it has, although another node has reported later ones. */
+  /** Claims after its own last record, although another node has reported later records. */
   CLAIMS_BEHIND: { patch: () => getter(LogFollower.prototype, 'isBehind', () => false) },
   /** Sends a tick without checking the lease. */
   SKIPS_LEASE: { skipsLease: true },
-  /** Keeps no records to bring back what the servers lost. */
+  /** Keeps no records from which lost records could be restored. */
   BRINGS_NOTHING_BACK: { patch: () => method(RecentRecords.prototype, 'restore', async () => 0) },
-  /** Applies any record that can be read: it does not compare hash, place and predecessor. */
+  /** Applies any readable record, without a check of its hash, place and predecessor. */
   BLIND_TO_THE_CHAIN: {
     patch: () => method(RecordChain.prototype, 'read', ({ bytes }) => decodeLogBatch(bytes)),
   },
-  /** Sends a publisher's message to the next leader like a new one. */
+  /** Sends a publisher's message to the next leader as if it were new. */
   SENDS_AS_NEW: {
     bus: (bus) => ({
       ...open(bus),
@@ -55,7 +53,7 @@ export const MUTANTS = {
   },
   /** Acknowledges an update as durable before the log has it. */
   ACKNOWLEDGES_EARLY: { patch: () => method(LogWriter.prototype, 'durable', async () => {}) },
-  /** Writes no input again, so that the log drops the inputs of quiet assets. */
+  /** Never writes an input again, so that the inputs of inactive assets expire from the log. */
   NO_CHECKPOINTS: { patch: () => method(Checkpoints.prototype, 'tick', () => {}) },
 } as const satisfies Readonly<Record<string, Mutant>>;
 

@@ -2,7 +2,7 @@ import { DATA_FAULTS, type FaultKind, SERVICE_FAULTS } from './faults.js';
 import { Random } from './random.js';
 import { ASSETS } from './sample.js';
 
-/** A schedule as data, so that a run of it can leave parts out. A seed determines it. */
+/** A schedule as data, so that a run can omit parts. A seed determines the schedule. */
 export interface Plan {
   readonly seed: number;
   readonly aggregators: number;
@@ -17,8 +17,8 @@ export interface PlannedUpdate {
   readonly asset: number;
   readonly durable: boolean;
   /**
-   * The place of the node to which the publisher is connected. If it is `undefined`, each node receives an update of its own, as if
-   * it led; if several nodes lead, all of them accept one.
+   * The place of the node to which the publisher is connected. If it is `undefined`, each node receives a separate update, as if
+   * it were the leader; if several nodes lead, each of them accepts its update.
    */
   readonly node: number | undefined;
   /** True if the price of the asset ends first. */
@@ -29,7 +29,7 @@ export interface PlannedFault {
   readonly atMs: number;
   readonly kind: FaultKind;
   readonly lastsMs: number;
-  /** The place of the node that the fault hits; `leader` for the node that leads at that time. */
+  /** The index of the affected node; `leader` for the node that leads at that time. */
   readonly node: number | 'leader';
   /** The seed of the other choices of the fault. */
   readonly seed: number;
@@ -38,9 +38,9 @@ export interface PlannedFault {
 const FIRST_UPDATE_MS = 1_100;
 /** The time after which the last asset has no updates, so that only checkpoints keep its input in the log. */
 const SLOW_ASSET_MS = 1_800;
-/** The part of schedules in which servers lose or damage records. */
+/** The share of schedules in which servers lose or damage records. */
 const DATA_SCHEDULES = 0.4;
-/** The part of such faults in these schedules. */
+/** The share of such faults in these schedules. */
 const DATA_SHARE = 0.35;
 
 /** Returns the schedule of a seed. */

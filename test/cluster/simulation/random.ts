@@ -4,11 +4,11 @@ export class Random {
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
-    // These calls mix the state, because similar seeds begin with similar numbers.
+    // The first numbers of similar seeds are similar, so these calls discard them.
     for (let i = 0; i < 3; i++) this.next();
   }
 
-  /** Returns a number from 0 up to 1, without 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -25,7 +25,7 @@ export class Random {
     return min + this.next() * (max - min);
   }
 
-  /** Returns an integer from 0 to one less than `count`. */
+  /** Returns an integer from 0 to `count` - 1. */
   below(count: number): number {
     return Math.floor(this.next() * count);
   }

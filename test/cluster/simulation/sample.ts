@@ -41,7 +41,7 @@ export function priceOf(value: number): Price {
 
 export const RIGHTS: PublishRights = { identity: 'alice', mayPublishAs: () => true, maySee: () => true };
 
-/** Makes the message of a publisher with one update. */
+/** Creates a publisher's message with one update. */
 export function messageOf({ asset, value }: Update): ReadMessage {
   const { symbol } = nameOf(asset);
   const update = {

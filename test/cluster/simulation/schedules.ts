@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { ruleOf, shrink } from './shrink.js';
 import { simulate } from './simulation.js';
 
-// Runs many schedules on a separate thread, because tap follows every promise of its own thread. That takes four times as
-// long.
+// Runs many schedules on a separate thread, because tap follows every promise of its own thread. With tap's tracking, a run takes
+// four times as long.
 
 export interface Schedules {
   readonly first: number;
@@ -17,7 +17,7 @@ export interface Summary {
   readonly stopped: number;
   readonly givenUp: number;
   readonly repeatedTimes: number;
-  /** The first seeds that failed, with the rules that they broke, and the history of the smallest schedule in words. */
+  /** The first seeds that failed, with the violated invariants and a description of the smallest failing schedule. */
   readonly failures: readonly string[];
 }
 
@@ -34,7 +34,7 @@ for (let seed = first; seed <= last && failures.length < FAILURES_MAX; seed++) {
 }
 parentPort!.postMessage({ ...sum, failures } satisfies Summary);
 
-/** Returns the fault of a seed. Only the first one is made small, because that takes some seconds. */
+/** Returns the failure of a seed. Only the first failure's schedule is shrunk, because shrinking takes some seconds. */
 async function inWords(seed: number, violations: readonly string[]): Promise<string> {
   const lines = [`SEED=${seed}`, ...violations];
   if (failures.length > 0) return lines.join('\n');

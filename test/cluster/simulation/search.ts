@@ -4,17 +4,17 @@ import { MUTANTS } from './mutants.js';
 import { type Shrunk, shrink } from './shrink.js';
 import { simulate } from './simulation.js';
 
-// Searches for a schedule that breaks a rule, on a separate thread like `schedules.ts`.
+// Searches for a schedule that violates an invariant, on a separate thread like `schedules.ts`.
 
 export interface Search {
   readonly mutant: keyof typeof MUTANTS;
   readonly rule: RegExp;
   readonly schedulesMax: number;
-  /** True to make the schedule smaller. */
+  /** True to shrink the schedule. */
   readonly shrinks: boolean;
 }
 
-/** The result; `undefined` when no schedule breaks the rule. */
+/** The result; `undefined` when no schedule violates the invariant. */
 export type Found =
   | { readonly seed: number; readonly violation: string; readonly shrunk: Shrunk | undefined }
   | undefined;

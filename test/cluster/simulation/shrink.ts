@@ -2,10 +2,10 @@ import type { Mutant } from './mutant.js';
 import { type Plan, planOf } from './plan.js';
 import { simulate } from './simulation.js';
 
-/** The largest number of runs that are spent on one schedule. */
+/** The largest number of runs for shrinking one schedule. */
 const RUNS_MAX = 400;
 
-/** The smallest schedule that was found, and its history in words. */
+/** The smallest schedule that was found, and a description of its events. */
 export interface Shrunk {
   readonly plan: Plan;
   readonly violations: readonly string[];
@@ -13,8 +13,8 @@ export interface Shrunk {
 }
 
 /**
- * Makes the schedule of a seed smaller, as long as it breaks the same rule: without some of its faults and updates, with two
- * aggregators, and with shorter faults.
+ * Shrinks the schedule of a seed while it violates the same invariant: removes faults and updates, uses only two aggregators, and
+ * shortens faults.
  */
 export async function shrink(seed: number, rule: RegExp, mutant: Mutant = {}): Promise<Shrunk> {
   let runs = 0;
@@ -40,14 +40,14 @@ export async function shrink(seed: number, rule: RegExp, mutant: Mutant = {}): P
   return { plan, violations, history };
 }
 
-/** Returns the rule that a violation breaks: its text, in which each number and each ID may be another one. */
+/** Returns the violated invariant: the text of the violation with placeholders for numbers and IDs. */
 export function ruleOf(violation: string): RegExp {
   const text = violation.replace(/^[\d.]+ ms: /, '');
   const words = text.split(/\b(?:[0-9a-f]{64}|n?\d[\d.]*|undefined)\b/);
   return new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('\\S+'));
 }
 
-/** Leaves out parts of a list: first halves, then smaller parts, at last single items. */
+/** Removes parts of a list: first halves, then smaller parts, finally single items. */
 async function withoutSome(
   plan: Plan,
   key: 'faults' | 'updates',

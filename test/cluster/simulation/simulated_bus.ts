@@ -10,7 +10,7 @@ export interface BusOptions {
   readonly servers: MessageServers;
   /** Returns the buses of all nodes, even of dead nodes. */
   readonly others: () => Iterable<SimulatedBus>;
-  /** Runs a function on the node. While the node is paused, the function runs later; on a dead node it never runs. */
+  /** Runs a function on the node. On a paused node the function runs later; on a dead node it never runs. */
   readonly onNode: (run: () => void) => void;
   /** Returns true while the node cannot reach its server. */
   readonly isCut: () => boolean;
@@ -20,7 +20,7 @@ type Topics<T> = Map<string, Set<T>>;
 type Listener = (bytes: Uint8Array, topic: string) => void;
 type Handler = (bytes: Uint8Array, topic: string) => Promise<Uint8Array>;
 
-/** The simulated servers, as a process of a node sees them. */
+/** The simulated servers, from the view of a node's process. */
 export class SimulatedBus implements Bus {
   readonly #options: BusOptions;
   readonly #client: Client;
@@ -164,7 +164,7 @@ export class SimulatedBus implements Bus {
   }
 }
 
-/** The words of the topics, which are split often. */
+/** A cache of the words of each topic. */
 const WORDS = new Map<string, readonly string[]>();
 
 function wordsOf(topic: string): readonly string[] {

@@ -19,11 +19,11 @@ export interface NodeOptions {
   readonly invariants: Invariants;
   readonly timing: ClusterTiming;
   readonly mutant: Mutant;
-  /** Called with each event of the node, in words. */
+  /** Called with a description of each event of the node. */
   readonly tell?: ((what: string) => void) | undefined;
 }
 
-/** The data that the store of a node kept. The newest records may be missing. */
+/** The data in a node's store. The newest records may be missing. */
 export interface Kept {
   readonly position: LogPosition;
   /** The ID of the last record that had an effect. */
@@ -47,18 +47,18 @@ const EMPTY: Kept = {
 export class SimulatedNode {
   readonly #options: NodeOptions;
   readonly name: string;
-  /** The error of the wall clock of the node's machine. */
+  /** The error of the machine's wall clock. */
   readonly #skewUs: number;
-  /** The rate of the machine's monotonic clock, which is a little more or less than 1. */
+  /** The rate of the machine's monotonic clock, slightly above or below 1. */
   readonly #rate: number;
   #kept: Kept = EMPTY;
-  /** The data that the store had kept at an earlier time. */
+  /** The content of the store at an earlier time. */
   #before: Kept = EMPTY;
   #runs = 0;
   #process: Process | undefined;
   isCut = false;
   isHealthy = true;
-  /** True if the wall clock counts as right; `undefined` before the first verdict. */
+  /** True if the wall clock counts as correct; `undefined` before the first verdict. */
   hasRightClock: boolean | undefined = true;
   taxonomy = TAXONOMIES[0]!;
 
@@ -91,7 +91,7 @@ export class SimulatedNode {
     this.#process = undefined;
   }
 
-  /** Ends the process, which first writes everything to its folder. */
+  /** Stops the process cleanly: it first writes everything to its folder. */
   stop(): void {
     if (this.#process !== undefined) this.#kept = this.#process.state;
     this.kill();
@@ -107,7 +107,7 @@ export class SimulatedNode {
     this.#kept = kept;
   }
 
-  /** Puts an older state of the folder in its place, as a restored backup or a disk that lost writes does. */
+  /** Replaces the folder by an older state, like a restored backup or a disk that lost writes. */
   forget(everything: boolean): void {
     this.#kept = everything ? EMPTY : this.#before;
   }

@@ -32,7 +32,7 @@ import type { Kept, NodeOptions, SimulatedNode } from './simulated_node.js';
 const TICK_MS_MAX = 250;
 /** The number of earlier updates of an asset that its input names. */
 const SEEN_MAX = 40;
-/** The factor by which the time of checkpoints is faster than simulated time: a round of 300 s takes half a simulated second. */
+/** The speed-up of checkpoints: a round of 300 s takes half a second of simulated time. */
 const CHECKPOINT_SPEED = 600n;
 
 /** A process of a node. */
@@ -63,14 +63,14 @@ export class Process {
   #taken = new Map<number, readonly number[]>();
   #position: LogPosition;
   #lastId: string;
-  /** The first record that this process has not applied itself, but found in its folder; 0 when it has applied everything. */
+  /** The first record that this process has found in its folder instead of applying it; 0 when it has applied everything. */
   readonly #startedAfter: number;
   #signedAtUs: number;
   readonly #run: string;
   hasStopped = false;
-  /** The ticks that its readers see, by asset. */
+  /** The latest ticks of this process's readers, by asset. */
   readonly table = new Map<number, bigint>();
-  /** The time of the signature of each asset's aggregate that readers of the process see; `undefined` before they see any. */
+  /** The signing time of each asset's aggregate, as readers of this process see it; `undefined` before the first aggregate. */
   latest: ReadonlyMap<number, number> | undefined;
 
   constructor(node: SimulatedNode, options: NodeOptions, kept: Kept, run: string) {
@@ -176,7 +176,7 @@ export class Process {
     else work();
   }
 
-  /** Everything that the process has applied. */
+  /** All records that the process has applied. */
   get state(): Kept {
     return {
       position: this.#position,
@@ -221,7 +221,7 @@ export class Process {
       );
   }
 
-  /** Receives an update on the socket of a publisher. If another node leads, the update is passed on. */
+  /** Receives an update on the socket of a publisher. If another node leads, the node forwards the update. */
   receive(update: Update, durable: boolean): void {
     const { invariants, tell } = this.#options;
     const { name } = this.#node;
@@ -247,7 +247,7 @@ export class Process {
       });
   }
 
-  /** Ends an asset's price at the node that leads. */
+  /** Ends an asset's price at the leading node. */
   endPrice(asset: number): void {
     if (this.#term === undefined || this.#term.isOver) return;
     this.table.delete(asset);
@@ -284,7 +284,7 @@ export class Process {
     return (BigInt(this.#node.nowUs()) * 1_000n * CHECKPOINT_SPEED) as TimeNs;
   }
 
-  /** Lets an update take effect in a term. */
+  /** Applies an update in a term. */
   #take(term: Term, update: Update): void {
     const { asset, value } = update;
     this.#price(term, asset, value);
@@ -297,8 +297,8 @@ export class Process {
   }
 
   /**
-   * Takes the update of a message, if it is newer than the last one. An update that was taken before counts when it is sent again.
-   * @throws Error when the term is over, so that the outcome is not known
+   * Takes the update of a message, if it is newer than the last one. A repeated update succeeds if it was accepted earlier.
+   * @throws Error when the term is over, so that the outcome is unknown
    */
   async #answer(term: Term, session: PublisherSession, message: ReadMessage): Promise<PublishOutcome> {
     const update = updateOf(message);
@@ -349,7 +349,7 @@ export class Process {
       );
       this.#term = term;
       this.#ledMs = agenda.nowMs;
-      // Random numbers of its own leave the rest of the schedule as it is.
+      // A separate random generator keeps the rest of the schedule unchanged.
       const skip = new Random(Math.floor(agenda.nowMs * 1_000)).next();
       this.#signedAtUs = Number(startOfTerm(BigInt(this.#signedAtUs), skip));
       this.#taken = new Map(this.#seen);

@@ -29,16 +29,16 @@ const SETTLE_MS_MAX = 16_000;
 const SETTLE_STEP_MS = 250;
 /** The time for which the log keeps its records: ten rounds of checkpoints. */
 const RETENTION_MS = 5_000;
-/** The time after which a leader has written all inputs again. */
+/** The time within which a leader writes all inputs again. */
 const ROUND_MS = 1_200;
-/** The number of times that an operator lets stopped nodes go on. */
+/** The number of times that an operator restarts stopped nodes. */
 const OPERATIONS_MAX = 3;
 
 export interface ScheduleOptions {
   readonly mutant?: Mutant;
-  /** The schedule; absent for the one of the seed. */
+  /** The schedule; default: the schedule of the seed. */
   readonly plan?: Plan;
-  /** Called with each event, in words. */
+  /** Called with a description of each event. */
   readonly tell?: (what: string) => void;
 }
 
@@ -50,7 +50,7 @@ export interface Outcome {
   /** The number of nodes that stopped because of lost or damaged records. */
   readonly stopped: number;
   readonly repeatedTimes: number;
-  /** The number of durable updates that an operator gave up. */
+  /** The number of durable updates lost when an operator continued with a new log. */
   readonly givenUp: number;
 }
 
@@ -186,7 +186,7 @@ class Simulation {
     const fromMs = this.#agenda.nowMs;
     let reason: string | undefined = 'nothing was tried';
     for (let ms = 0; ms < SETTLE_MS_MAX && reason !== undefined; ms += SETTLE_STEP_MS) {
-      // Updates begin later, because messages that were on their way when the faults ended may still cause harm.
+      // Updates begin later, because messages in transit at the end of the faults may still cause harm.
       if (ms >= 1_500)
         this.#publish({
           asset: this.#random.pick(ASSETS.slice(0, -1)),
@@ -201,8 +201,9 @@ class Simulation {
   }
 
   /**
-   * Does what the pages tell an operator whose nodes have stopped. If an aggregator is left, the others forget the log and read
-   * it again. If none is left, all nodes forget the log, the servers get an empty one, and the node that has the most starts first.
+   * Follows the documented procedure for stopped nodes. If an aggregator still runs, the other nodes discard their log state and
+   * read the log again. Otherwise all nodes discard their log state, the servers get an empty log, and the node with the newest
+   * record starts first.
    * @returns false when no node has stopped
    */
   #operate(): boolean {

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import type { Schedules, Summary } from './schedules.js';
 
 /**
- * Runs the schedules of all seeds from `first` to `last`. A failure names its seed, and has the history of a small schedule.
+ * Runs the schedules of all seeds from `first` to `last`. A failure names its seed and describes a small failing schedule.
  * @param threads the number of threads among which the seeds are divided
  */
 export async function withstands(

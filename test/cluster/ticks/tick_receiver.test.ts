@@ -260,7 +260,7 @@ function batchOf({
   };
 }
 
-/** Returns symbols by streaming ID. Each symbol is the same number in the first taxonomy. */
+/** Returns symbols by streaming ID. Each symbol is the text of its ID in the first taxonomy. */
 function taxonomyOf(symbols: Readonly<Record<number, number>>): IdMapping {
   return new IdMapping(
     Object.entries(symbols).map(([id, symbol]) => ({
