@@ -14,15 +14,15 @@ import { dirname, join } from 'node:path';
 import { test } from 'tap';
 import { ROOT } from './pages.js';
 
-// Tests of the code of the FlatBuffers schemas. The repository does not contain this code, because every build generates the
-// parts that are stale.
+// Tests of the code generated from the FlatBuffers schemas. The repository does not contain this code; each build regenerates the
+// outdated files.
 
 const SCRIPT = 'scripts/flatc.mjs';
 const RECORD = 'src/records/record.fbs';
 const SCHEMAS = ['src/crypto/pool/batch.fbs', RECORD, 'src/cluster/wire.fbs'];
 
 test('a build generates the code that is missing or older than its schema', async (t) => {
-  // The folder is outside the repository, because Node would find the repository's packages inside it.
+  // The folder is outside the repository, because otherwise Node would resolve the repository's packages.
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-flatc-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   for (const file of [SCRIPT, ...SCHEMAS]) cpSync(join(ROOT, file), join(folder, file));

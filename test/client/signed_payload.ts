@@ -2,7 +2,6 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { signDigest } from '../../src/client/sign/evm_sign.js';
 import { checksumAddress, evmAddress } from '../../src/client/verify/evm_signatures.js';
 
-
 export const SECRET_KEY = new Uint8Array(32).fill(7);
 export const SIGNER = checksumAddress(evmAddress(SECRET_KEY));
 

@@ -16,7 +16,6 @@ export const batch = new EcdsaBatch(KEYS.length);
 for (const [i, publicKey] of publicKeys.entries()) batch.learn(i, publicKey);
 
 export interface Signed extends Signature {
-  /** The index of the key in {@link KEYS}. */
   readonly key: number;
 }
 

@@ -6,9 +6,9 @@ import { crafted, FAR, KEYS, ordinary, recovered, type Signed, sign, verify } fr
 import { doPointsMeet, inverse, modulo, power, word } from './crafted_signatures.js';
 import { forgeriesOf, MULTIPLES } from './forged_signatures.js';
 
-// Tests with crafted signatures, whose sums of points pass through rare cases.
+// Tests with crafted signatures that reach rare cases of point addition.
 
-/** Checks that each verdict is right. The verdict of a valid signature whose points meet must be invalid. */
+/** Checks that each verdict is right. A valid signature must count as invalid if equal or opposite points are added. */
 function areRight(t: Test, all: readonly { u1: bigint; u2: bigint; signed: Signed }[]): void {
   for (let from = 0; from < all.length; from += BATCH_MAX) {
     const some = all.slice(from, from + BATCH_MAX);
@@ -51,7 +51,7 @@ test('both multiples are the same point, or one the negative of the other', asyn
 });
 
 test('a wrong sum is never an r, though a forger can compute it', async (t) => {
-  // A review found this signature: key 1, digest 0, and an r that was the x of the wrong sum.
+  // A regression: key 1, digest 0, and an r that is the x coordinate of the incorrect sum.
   const found =
     '35224aba178161aecb90b847d1cf5e5f8933ada9c5b464e3c30ac7226e084c22' +
     '1a91255d0bc0b0d765c85c23e8e7af2fc499d6d4e2da3271e185639137042611';
@@ -141,14 +141,14 @@ test('sums whose x or y is near 0 or the prime, where a number of the field has 
     2n ** 60n,
     2n ** 64n,
   ];
-  // `firstFrom` searches points with a given x. For a given y, x is the third root of y² − 7.
+  // `firstFrom` finds points by x. For a given y, x is the cube root of y² − 7.
   const ofY = [...near, ...near.map((small) => P - small)].flatMap((y) => firstFrom(y, (one) => rootX(one)));
   const all = [...near.flatMap((x) => firstFrom(x, (one) => one)), ...ofY];
   const one = new EcdsaBatch(1);
   let valid = 0;
   for (const [i, x] of all.entries()) {
     for (const recovery of [0, 1] as const) {
-      // Each signed digest has a key that fits it.
+      // For each digest there is a key that makes the signature valid.
       const digest = word(modulo(7n ** BigInt(99 + i), N));
       const rs = Buffer.concat([word(x), word(modulo(5n ** BigInt(120 + i), N))]);
       const publicKey = secp256k1.recover(digest, rs, recovery);
@@ -163,7 +163,7 @@ test('sums whose x or y is near 0 or the prime, where a number of the field has 
   t.ok(valid >= 40, `${valid} points`);
 });
 
-/** Returns the x of the first numbers from `number` on whose x can be r. */
+/** Returns the first x coordinates, from `number` upwards, that can be an r. */
 function firstFrom(number: bigint, xOf: (number: bigint) => bigint | undefined): bigint[] {
   const step = number > P / 2n ? -1n : 1n;
   const numbers = Array.from({ length: 8 }, (_, i) => xOf(number + step * BigInt(i)));
@@ -173,13 +173,13 @@ function firstFrom(number: bigint, xOf: (number: bigint) => bigint | undefined):
 /** Returns the x of a point with this y; `undefined` if there is none. */
 function rootX(y: bigint): bigint | undefined {
   const cube = modulo(y * y - 7n, P);
-  // This formula of the root is right because p is 7 modulo 9.
+  // This formula of the cube root is correct because p mod 9 = 7.
   const root = power(cube, (P + 2n) / 9n, P);
   return power(root, 3n, P) === cube ? root : undefined;
 }
 
 test('points whose x have the same lowest limb are added as any', async (t) => {
-  // This is the first digest of this key, from 1 on, with two such points.
+  // The smallest positive digest with two such points for this key.
   const seeming = sign(FAR, word(2_781_687n));
   for (const place of [0, 31, BATCH_MAX - 1]) {
     const verdicts = verify(ordinary.with(place, seeming));

@@ -116,7 +116,7 @@ test('canonical signatures: r and s in 1 .. n-1, s at most n/2', async (t) => {
   t.notOk(isCanonical(1n, N - 1n));
   t.notOk(isCanonical(1n, N));
 
-  // Numbers around each first byte. The first byte alone may not decide about these numbers.
+  // Numbers around each value of the first byte. The first byte alone must not decide these cases.
   const edge = fc
     .tuple(fc.nat(255), fc.bigInt({ min: -2n, max: 2n }), fc.constantFrom(0n, 1n, N, N / 2n))
     .map(([first, step, base]) => BigInt.asUintN(256, (BigInt(first) << 248n) + step + (base >> 8n)));

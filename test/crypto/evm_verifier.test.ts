@@ -34,7 +34,7 @@ function verifierOf(...keys: readonly bigint[]): EvmVerifier {
   return verifier;
 }
 
-/** Records the calls of batches from now on. */
+/** Starts to record the calls of batches. */
 function watch(t: Test): { learned: number[]; batched: number } {
   const seen = { learned: [] as number[], batched: 0 };
   const { learn, add } = EcdsaBatch.prototype;
@@ -97,8 +97,8 @@ test('gives every job its verdict, known and unknown signers mixed, for every le
 test('verifies again what a batch does not find valid', async (t) => {
   const key = 3_001n;
   const job = jobOf(key, 1n);
-  // This test replaces `verify` to get wrong verdicts. Nobody can craft a job whose points meet, because the digest of a job
-  // is a hash.
+  // This test replaces `verify` to get wrong verdicts. Nobody can craft a job whose points are equal or opposite, because the
+  // digest of a job is a hash.
   const verifier = verifierOf(key);
   const { verify } = EcdsaBatch.prototype;
   t.teardown(() => Object.assign(EcdsaBatch.prototype, { verify }));

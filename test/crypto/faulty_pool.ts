@@ -17,7 +17,7 @@ export interface FaultyPool {
   hangsLeft(): number;
   /** Waits until at most `left` hangs remain. */
   hanging(left: number): Promise<void>;
-  /** Ends the time limit of the pieces on which threads work now. */
+  /** Makes the deadline pass for all running pieces. */
   expire(): void;
 }
 
@@ -51,7 +51,7 @@ export async function createFaultyPool(threads: number): Promise<FaultyPool> {
   };
 }
 
-/** Returns a number that the test shares with the worker threads of later pools. */
+/** Returns a shared counter that the worker threads of later pools read. */
 function sharedCounter(name: string): Int32Array {
   const counter = new Int32Array(new SharedArrayBuffer(4));
   setEnvironmentData(name, counter);

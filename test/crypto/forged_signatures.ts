@@ -4,7 +4,7 @@ import { GENERATOR_TABLE, Secp256k1Tables } from '../../src/crypto/wasm/secp256k
 import { KEYS, publicKeys, type Signed } from './batch_of_keys.js';
 import { inverse, modulo, word } from './crafted_signatures.js';
 
-/** Multiples whose bytes, or those of half of them, are all the same or almost, and small ones. */
+/** Small multiples, and multiples in which all or almost all bytes, or half of the bytes, are equal. */
 export const MULTIPLES: readonly bigint[] = [
   ...[1n, 2n, 3n, 4n, 127n, 128n, 129n, 254n, 255n, 256n, 257n, 511n, 512n],
   ...[0x00ffn, 0x7f7fn, 0x8080n, 0xff00n].flatMap((bytes) => [repeated(bytes), repeated(bytes) + 1n]),
@@ -19,7 +19,7 @@ function repeated(twoBytes: bigint): bigint {
 const tables = new Secp256k1Tables(1 + KEYS.length, NUMBER_BYTES);
 for (const [i, publicKey] of publicKeys.entries()) tables.fill(1 + i, publicKey.subarray(1));
 
-/** Signatures of both parities whose r is the x of the sum that the tables make of these multiples. */
+/** Signatures of both parities whose r is the x coordinate of the tables' sum of these multiples. */
 export function forgeriesOf(key: number, u1: bigint, u2: bigint): Signed[] {
   for (const [part, multiple] of [u1, u2].entries()) {
     const isEven = (multiple & 1n) === 0n;

@@ -9,8 +9,7 @@ import { parseHex } from '../../src/model/hex.js';
 import { parsePrice } from '../../src/model/price.js';
 import { parseTimeNs } from '../../src/model/time.js';
 
-// Tests with real updates and aggregates. These are not part of the project, but are beside the repository in which the
-// project was made.
+// Tests with real updates and aggregates. The recordings are not part of the repository.
 const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
 const skip = existsSync(FOLDER) ? false : 'the recorded data is not on this machine';
 

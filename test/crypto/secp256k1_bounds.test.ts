@@ -8,7 +8,7 @@ import {
 import { openSecp256k1Module } from '../../src/crypto/wasm/secp256k1_module.js';
 import { type Interval, isWithin, join, parseFunctions, runWithIntervals } from './wasm_intervals.js';
 
-// Tests with the instructions of the module that no sum overflows. Intervals show this for all inputs at once.
+// Proves from the module's instructions that no sum overflows. Interval arithmetic covers all inputs.
 
 const functions = parseFunctions(moduleBytes());
 
@@ -46,7 +46,7 @@ function resultOf(name: string, given: Bounds, second = given): { bounds: Bounds
   const largest = runWithIntervals(functions.get(name)!, {
     load: (local, offset) => (local === 2 ? second : given)[(offset % NUMBER_BYTES) / 4]!,
     store(local, offset, value) {
-      // The mark on a reference is not a limb.
+      // The flag of a reference is not a limb.
       if (name === 'multiplyDifferences' && local === 0) return;
       const limb = (offset % NUMBER_BYTES) / 4;
       bounds[limb] = join(bounds[limb] ?? value, value);
@@ -55,7 +55,7 @@ function resultOf(name: string, given: Bounds, second = given): { bounds: Bounds
   return { bounds: bounds.map((interval) => interval!), largest };
 }
 
-/** Returns the bounds of numbers that any of the functions may return. Each function may also take such numbers. */
+/** Returns common bounds for the results of all functions. Each function also accepts numbers within these bounds. */
 function closure(names: readonly string[]): { bounds: Bounds; largest: bigint } {
   let bounds = PLAIN;
   for (;;) {

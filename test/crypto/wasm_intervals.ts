@@ -67,12 +67,12 @@ export function parseFunctions(module: Uint8Array): Map<string, ParsedFunction> 
 
 interface Value {
   readonly interval: Interval;
-  /** The local from which the value was read. */
+  /** The local variable from which the value was read. */
   readonly local?: number;
 }
 
 interface Block {
-  /** The locals before the block. */
+  /** The local variables before the block. */
   before: Interval[];
   /** The start of the loop's body; `undefined` for other blocks. */
   readonly loopsTo: number | undefined;

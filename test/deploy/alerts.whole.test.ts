@@ -26,8 +26,8 @@ import { Feed, units } from '../service/feed.js';
 import { startTestService } from '../service/harness.js';
 import { isInstalled, type Prometheus, startPrometheus } from './prometheus.js';
 
-// Each alert fires once for real: Prometheus scrapes the service's own metrics code in the state of the alert, and evaluates the
-// rules each second. The last test provokes in a running service what can be provoked there.
+// Each alert fires in a real Prometheus: Prometheus scrapes the service's own metrics code in the state of the alert, and
+// evaluates the rules each second. The last test causes some of the states in a running service.
 
 interface Rule {
   readonly alert: string;
@@ -40,7 +40,7 @@ const RULES = parse(readFileSync(join(ROOT, 'scripts/deploy/alerts.yml'), 'utf8'
 };
 const ALERTS = RULES.groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
 
-/** Writes the rules with short times: no `for`, and rates over 20 s. Their thresholds stay. */
+/** Writes the rules with short times: no `for`, and rates over 20 s. The thresholds stay unchanged. */
 function writeShortRules(file: string): void {
   const groups = RULES.groups.map((group) => ({
     ...group,
@@ -52,7 +52,7 @@ function writeShortRules(file: string): void {
   writeFileSync(file, JSON.stringify({ groups }));
 }
 
-/** The state of a service, of which each alert changes something. */
+/** The base state of a service; each alert's case changes a part of it. */
 interface Sample {
   readonly counters: Counters;
   readonly assets: { listed: number; live: number };
@@ -205,7 +205,7 @@ const STATES: Readonly<Record<string, (sample: Sample, s: number) => void>> = {
   TicksealThreadReplaced: ({ counters }, s) => {
     counters.threadFailures = s;
   },
-  // Its target limits the handles: see below.
+  // The target limits the number of file handles; see below.
   TicksealFileHandlesShort() {},
   TicksealLoginsRefused: ({ counters }, s) =>
     times(s * 10, () => countReason(counters.loginsRefused, 'unknown')),
@@ -328,7 +328,7 @@ test('each alert fires in its state, with nothing beside it but what follows fro
   for (const { annotations } of alerts) t.notMatch(annotations.summary, /<no value>|<error/);
 });
 
-/** The alerts that a slow or busy machine of the tests raises as well. */
+/** The alerts that a slow or busy test machine may also raise. */
 const OF_THE_MACHINE = /Tickseal(?:SlowSecp256k1|Overloaded|DiskSlow|NotReady|StoreFillsUp)$/;
 
 test('a running service raises the alerts that can be provoked in it', async (t) => {

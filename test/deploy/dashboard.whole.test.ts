@@ -63,7 +63,7 @@ test('every metric of the dashboard and of the alerts is served', async (t) => {
   const served = new Set([...own.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name));
   // This process has neither a cluster nor a public log.
   for (const { name } of METRICS) if (/^tickseal_(?:cluster|tlog)_/.test(name)) served.add(name);
-  // The process of sources has a listener of its own.
+  // The sources process has a separate listener.
   for (const { name } of SOURCE_METRICS) served.add(name);
   const names = [...queries(), ...alertExpressions()].flatMap(metricsOf);
   t.ok(names.length > 50);

@@ -57,7 +57,7 @@ test('what the image copies is enough to build it, and what was built is in the 
 test('the check of its health fails where nothing answers', async (t) => {
   const [, command] = /CMD \["node", "-e", "(.*)"\]/.exec(lastStage()) ?? [];
   t.ok(command !== undefined);
-  // No process listens on port 1.
+  // Nothing listens on port 1.
   const { status } = spawnSync(process.execPath, ['-e', command!.replace(':9090', ':1')]);
   t.equal(status, 1);
 });

@@ -35,7 +35,7 @@ export interface Prometheus {
   get<T>(path: string): Promise<T>;
 }
 
-/** Starts Prometheus with this configuration. @returns it, once it has scraped each target of the job tickseal twice */
+/** Starts Prometheus with this configuration. @returns the instance, after two scrapes of each target of the job tickseal */
 export async function startPrometheus(t: Test, dir: string, config: object): Promise<Prometheus> {
   const file = join(dir, 'prometheus.yml');
   writeFileSync(file, JSON.stringify(config));

@@ -19,7 +19,7 @@ function part(name: 'hub' | 'account' | 'region'): string {
 
 const [EDGE_4] = /^ {2}EDGE_4 \{[\s\S]*?^ {2}\}\n/m.exec(SHIPPED_ACCOUNTS)!;
 
-/** Returns the account of the edge on the servers of its region, as the page says. */
+/** Returns the account of the edge on the servers of its region, as documented on the page. */
 function edgeInRegion(): string {
   return EDGE_4.replaceAll('account: TICKSEAL', 'account: REGION')
     .replace(/.*"\$JS\.API\.INFO".*\n/, '')

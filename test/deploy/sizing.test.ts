@@ -12,7 +12,7 @@ interface Results {
 
 const { rows } = JSON.parse(readFileSync(join(ROOT, 'bench/results.json'), 'utf8')) as Results;
 
-/** Returns a figure of the bench with two digits, as the page writes it. */
+/** Returns a figure of the bench with two digits, in the format of the page. */
 function figure(row: string, line: string): string {
   const { ours } = rows.find(({ name }) => name === row)!.lines.find(({ name }) => name === line)!;
   return Number(ours.toPrecision(2)).toLocaleString('en');

@@ -9,7 +9,7 @@ const UNIT = join(ROOT, 'scripts/deploy/tickseal.service');
 const SOURCES_UNIT = join(ROOT, 'scripts/deploy/tickseal-sources.service');
 const WITNESS_UNIT = join(ROOT, 'scripts/deploy/tickseal-witness.service');
 
-/** The largest exposure that is allowed. Exposures go from 0, the least exposed, to 10. */
+/** The largest allowed exposure, from 0 (least exposed) to 10. */
 const EXPOSURE_MAX = 1.5;
 
 test('the units are valid and as little exposed as the page says', async (t) => {
@@ -20,7 +20,7 @@ test('the units are valid and as little exposed as the page says', async (t) => 
   for (const unit of [UNIT, SOURCES_UNIT, WITNESS_UNIT]) {
     const name = basename(unit);
     const file = join(t.testdir(), name);
-    // The programs of the unit's machine may be in other folders on this machine.
+    // The programs that the unit names may be in other folders on this machine.
     const text = readFileSync(unit, 'utf8').replaceAll('/usr/bin/node', process.execPath);
     writeFileSync(file, text);
     const verified = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });

@@ -44,7 +44,7 @@ import {
 
 /** The number of threads of the edges. */
 export const THREADS = 2;
-/** A time that is longer than any test, so that no thread counts as hung. */
+/** A time longer than any test, so that no thread counts as hung. */
 const NEVER_MS = 3_600_000;
 const FAULTY_THREAD = new URL('./threads/faulty_thread_main.js', import.meta.url);
 
@@ -64,11 +64,11 @@ export interface EdgesHarness {
   sign(asset: Asset): void;
   end(asset: Asset): void;
   reload(sections: Sections): void;
-  /** Gives this fault to any thread, but only to one of them. */
+  /** Causes this fault in exactly one thread, which may be any thread. */
   inject(fault: Fault): void;
-  /** Makes the next thread that starts stop forever, without using the processor. */
+  /** Makes the next new thread block forever, without CPU time. */
   hangAtStart(): void;
-  /** Resolves when a thread that must be woken has stopped. */
+  /** Resolves when a thread with the fault `when woken` has blocked. */
   asleep(): Promise<unknown>;
   wake(): void;
   /**

@@ -112,8 +112,8 @@ test('edges serve what the source has, also after they have fallen behind, were 
   let markers = 10n ** 9n;
 
   /**
-   * Compares the data of all edges. Before that, waits for the price of a marker asset, which shows that the edges have
-   * received everything.
+   * Compares the data of all edges. First waits for the price of a marker asset, which shows that the edges have received all
+   * messages.
    */
   async function agree(): Promise<void> {
     if (harness.listed().length < SYMBOLS.length) harness.reload(sectionsOf(SYMBOLS));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { TURN_MS_MAX, TurnQueue } from '../../src/fair/turn_queue.js';
 
-/** A queue whose time passes only while work is done. */
+/** A queue with a clock that advances only during work. */
 class Bench {
   nowMs = 0;
   readonly done: string[] = [];

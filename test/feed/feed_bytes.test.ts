@@ -56,7 +56,7 @@ function priced(
 }
 
 const name = fc.record({ symbol, signatureType }, PLAIN);
-/** A catalogue in which every ID has an asset, but only a single symbol has one. */
+/** A catalogue in which every ID has an asset, but only one symbol has an asset. */
 const CATALOGUE = {
   assetById: (id: number) => sampleAsset(0, { id }),
   placedAsset: ({ symbol, signatureType }: AssetName) =>

@@ -12,7 +12,7 @@ type Scope = (typeof SCOPES)[number];
 
 interface Target {
   readonly path: string;
-  /** The scope that a token needs; absent if none is needed. */
+  /** The required scope; absent for an open endpoint. */
   readonly scope?: Scope;
   readonly headers: readonly string[];
 }

@@ -42,7 +42,7 @@ test('the clock steps: ts never falls, signatures never go back, and ticks resum
 
   for (const [name, stepMs] of STEPS) {
     clock.advanceMs(stepMs);
-    // The input of before is an hour in the future, or too old.
+    // The earlier input is an hour in the future, or too old.
     if (Math.abs(stepMs) === HOUR_MS) {
       await latestGone();
       await feed.accept({ symbol: 'BTCUSD', price: units(price) });

@@ -4,15 +4,15 @@ import { startTestService, TestSocket, TOKEN } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
 
-// Pings and pongs count together with control messages. Without that, one read of a connection holds 87,000 of them.
+// Pings and pongs count as control messages. Without this limit, one read of a connection could contain 87,000 pings.
 
 const LIMIT = 10;
-/** Above the limit, and in one write. */
+/** The test exceeds the limit in a single write. */
 const FLOOD = 20_000;
 const PATHS = ['/ws', '/evm/subscribe', '/evm/publish'];
 const REASON = /control_messages_per_second/;
 
-/** Starts a service whose time stands still, so that all frames come in one second. */
+/** Starts a service with a stopped clock, so that all frames arrive in one second. */
 async function start(t: Test, threads: number, limits: Record<string, number> = {}) {
   const clock = new FakeClock();
   const service = await startTestService({ listen: { threads }, limits }, { clock });
@@ -20,7 +20,7 @@ async function start(t: Test, threads: number, limits: Record<string, number> = 
   return { service, clock };
 }
 
-/** Opens a connection once the token has paid for the connections that were closed before. A thread reads the time with its ticks. */
+/** Opens a connection when the token's budget has recovered from the earlier connections. Threads update their time at ticks. */
 async function openWhenPaid(port: number, path: string, clock: FakeClock): Promise<RawSocket> {
   for (let tries = 1; ; tries++) {
     clock.advanceMs(1_000);

@@ -6,7 +6,7 @@ import { openStore, type Store } from '../../src/store/store.js';
 import { ServeProcess, writeConfig } from '../service/child.js';
 import { atSecond, putInputs, START_S, sampleAggregate, storeOptions, units } from '../store/sample.js';
 
-// Tests that the service refuses a damaged data folder, or serves only right data from it. A SIGBUS or SIGSEGV in lmdb's memory
+// Tests that the service refuses a damaged data folder, or serves only correct data from it. A SIGBUS or SIGSEGV in lmdb's memory
 // map would end this test.
 
 const SECONDS = 300;
@@ -81,7 +81,7 @@ test(`a bit flipped at ${FLIPS} places is refused, reported, or in an unused pla
   const dir = t.testdir();
   const whole = await writtenFolder(dir);
   const path = join(dir, 'data.mdb');
-  // The store writes zeros behind its last page, to have the room of the next commits.
+  // The store writes zeros after its last page, to reserve space for the next commits.
   const usedPages = Math.ceil(whole.findLastIndex((byte) => byte !== 0) / PAGE_BYTES);
   const outcomes = { refused: 0, reported: 0, untouched: 0 };
   let seed = 12345;

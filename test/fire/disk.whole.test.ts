@@ -12,8 +12,8 @@ import { latestOf } from '../service/publishing.js';
 // instead, and `test/store/full_disk.test.ts` tests only the store.
 
 /**
- * The source of a library that replaces functions of the C library. While a file exists, these functions report the failure
- * that the environment names.
+ * The source of a library that replaces functions of the C library. While a file exists, these functions report the error in an
+ * environment variable.
  */
 const FAILING_DISK = `
   #define _GNU_SOURCE

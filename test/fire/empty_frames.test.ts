@@ -5,7 +5,7 @@ import { sha256, startTestService, TestSocket, TOKEN } from '../service/harness.
 import { THREAD_COUNTS } from '../tier.js';
 import { clientFrame, OPCODES, RawSocket } from './raw_socket.js';
 
-// Messages that are continued again and again without bytes. uWebSockets.js reports them only at their end, which never comes.
+// Messages with endless empty continuation frames. uWebSockets.js reports a message only at its end, which never arrives.
 
 const BEGIN = clientFrame(OPCODES.text, '{', { isFinal: false });
 const EMPTY = clientFrame(OPCODES.continuation, '', { isFinal: false });
@@ -14,7 +14,7 @@ const FLOODING = 4;
 
 const skip = openTcpCounters() === undefined ? 'the counts of TCP need Linux, glibc and koffi' : false;
 
-/** Opens a connection as soon as the token may open one again. A thread reads the time with its ticks. */
+/** Opens a connection as soon as the token's budget allows. Threads update their time at ticks. */
 async function openWhenAllowed(port: number, path: string, clock: FakeClock): Promise<RawSocket> {
   for (let tries = 1; ; tries++) {
     try {
@@ -54,7 +54,7 @@ async function endsFlood(t: Test, threads: number): Promise<void> {
   const quiet = await TestSocket.open(`${service.socketUrl}/ws`, 'other');
   for (const path of ['/ws', '/evm/subscribe', '/evm/publish']) {
     await Promise.all(Array.from({ length: FLOODING }, () => flood(service.port, path, clock)));
-    // With more threads, only those that ended a connection refuse the next.
+    // With several threads, only a thread that closed a connection refuses the next connection.
     if (threads > 1) continue;
     await t.rejects(RawSocket.open(service.port, '/ws'), { message: / 429 / }, path);
     clock.advanceMs(9_999);

@@ -11,10 +11,7 @@ export interface Exchange {
   readonly tookMs: number;
 }
 
-/**
- * The request that marks the end. The answer to this request is unique, because the answer is an error that names the
- * repeated parameter.
- */
+/** The request that marks the end. Its answer is unique: an error that names the repeated parameter. */
 const SENTINEL =
   'GET /v1/prices/latest?sentinel&sentinel HTTP/1.1\r\nHost: test\r\n' +
   `Authorization: Basic ${TOKEN}\r\n\r\n`;

@@ -47,7 +47,7 @@ test('a flood of bad signatures is answered, counted and throttled, and affects 
         SYMBOLS.map((symbol) => forged(symbol)),
       ),
     );
-  // The first message is verified completely. From then on, the limit for each second applies to the token.
+  // The first message is verified completely. After that, the limit per second applies to the token.
   const verifiedMax = SYMBOLS.length + LIMIT * (2 + Math.ceil((Date.now() - startMs) / 1000));
   const reasons = answers.flatMap(({ rejected }) => Object.values(rejected));
   t.equal(reasons.length, 10 * SYMBOLS.length, 'every update is answered');
@@ -119,7 +119,7 @@ test('who was closed for bad messages comes back with one connection at a time',
   for (let i = 1; i <= 41; i++) socket.send('junk');
   t.equal((await socket.closed).code, 1008);
   clock.advanceMs(450);
-  // The longest message counts 16 times, so the next connection is refused.
+  // The longest message counts 16-fold, so the service refuses the next connection.
   await openPublisher(service);
   await t.rejects(openPublisher(service), { message: /^429 .*more than bad_messages_per_second messages/ });
   clock.advanceMs(400);

@@ -12,14 +12,13 @@ type Row = readonly [
   request: string | Buffer,
   statuses: readonly number[],
   /**
-   * The state of the connection. `cut` means closed, possibly without an answer. The service closes a connection when more
-   * bytes arrive while an answer is due. The client may also still write, so that its write fails on the reset connection
-   * before it reads the answer.
+   * The state of the connection. `cut` means closed, possibly without an answer. The service closes a connection when more bytes
+   * arrive before it has answered. If the client is still writing, the write may fail before the client reads the answer.
    */
   after: 'open' | 'closed' | 'cut',
   /**
-   * The sender of the answer, if it is not our handler. `reads` marks a request that is too long for a single packet. The
-   * parser refuses a head that does not arrive in a single read, possibly while the client still writes.
+   * The sender of the answer, if it is not our handler. `reads` marks a request that is too long for a single packet. The parser
+   * refuses a head that does not arrive in a single read, possibly while the client is still writing.
    */
   by?: 'parser' | 'reads',
 ];

@@ -43,7 +43,8 @@ export function control(socket: TestSocket, ids: readonly number[]): Promise<str
 }
 
 /**
- * Opens connections. If the last connection is refused, closes another connection and opens the last again, which must work.
+ * Opens connections. If the last connection is refused, closes another connection and tries the last one again, which must
+ * succeed.
  */
 export async function connections({ socketUrl }: Stage, paths: readonly string[]): Promise<string> {
   const open = (path: string) => TestSocket.open(socketUrl + path);

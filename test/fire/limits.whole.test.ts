@@ -33,9 +33,9 @@ interface Limit {
   readonly name: string;
   readonly at: number;
   readonly sections?: Sections;
-  /** Does the work `count` times on a fresh service. @returns {@link WORKS}, or the text of the refusal */
+  /** Makes `count` attempts on a fresh service. @returns {@link WORKS}, or the text of the refusal */
   readonly attempt: (stage: Stage, count: number) => Promise<string>;
-  /** The answer to a number that is one above {@link at}. */
+  /** The answer when the limit is exceeded by one. */
   readonly refusal: RegExp;
 }
 
@@ -43,9 +43,9 @@ const ASSETS = symbols(ASSETS_MAX).map((symbol, id) => ({ id, symbol }));
 const ONE_REST_TOKEN = [{ name: 'all', sha256: sha256(TOKEN), scopes: ['rest', 'publish'] }];
 
 /**
- * Keys that are tested elsewhere, or limit nothing that can be counted. `trickle.test.ts` tests `idle_timeout` in real time.
- * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it. `test/server/routes/range_route.test.ts`
- * tests the limits of ranges: a longer range is answered in parts, and more slowly.
+ * Keys that other tests cover, or that limit nothing countable. `trickle.test.ts` tests `idle_timeout` in real time.
+ * `signed_frames_per_second` causes no answer, and `test/stream/signed_delivery.test.ts` tests it.
+ * `test/server/routes/range_route.test.ts` tests the limits of ranges: a longer range is answered in parts, and more slowly.
  */
 const OTHER_KEYS = [
   'drain',

@@ -5,8 +5,8 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { sha256, startTestService, TestSocket } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 
-// Tests that failed logins and requests to open routes are counted for each client. This also holds behind a proxy, on REST
-// and at upgrades.
+// Tests that failed logins and requests to open routes are counted for each client. The same applies behind a proxy, for REST and
+// for upgrades.
 
 const DEPLOYMENTS = '/v1/deployments/evm';
 
@@ -60,8 +60,7 @@ for (const threads of THREAD_COUNTS) {
     t.equal(await ask('2001:db8::ffff:1', 'x'), 429, 'one IPv6 block');
     t.equal(await ask('2001:db8:0:1::', 'x'), 401, 'another block');
 
-    // The number of simultaneous requests is larger than the number that becomes allowed again during them, even on a busy
-    // machine.
+    // The number of simultaneous requests. Even on a busy machine, fewer requests become allowed again meanwhile.
     const open = await Promise.all(Array.from({ length: 60 }, () => ask('198.51.100.4', '', DEPLOYMENTS)));
     t.ok(open.filter((status) => status === 200).length >= 5);
     t.ok(open.includes(429));

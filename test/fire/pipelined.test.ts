@@ -5,8 +5,8 @@ import { startTestService, TestSocket, TOKEN } from '../service/harness.js';
 import { THREAD_COUNTS } from '../tier.js';
 
 /**
- * The number of pipelined requests. The number is above the budget of a turn, and a single read holds all of these requests.
- * Without the budget, uWebSockets.js would answer all of them in the same turn.
+ * The number of pipelined requests. The number exceeds the budget of a turn, and all requests fit into a single read. Without the
+ * budget, uWebSockets.js would answer all of them in the same turn.
  */
 const PIPELINED = 2_000;
 const CLIENTS = 300;

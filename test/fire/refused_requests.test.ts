@@ -45,7 +45,7 @@ for (const threads of THREAD_COUNTS)
       const from = (host: number) => request(`2001:db8:0:${client}::${host}`);
       client++;
       for (let i = 1; i < LIMIT; i++) t.not((await ask(service.port, from(i))).status, 429, name);
-      // A thread lets a clock that stands still run on for a moment, so two threads may disagree about the last of the burst.
+      // In a thread, a stopped clock runs on for a moment, so two threads may disagree about the last request of the burst.
       const next = [];
       for (let i = 0; i < 1 + threads; i++) next.push(await ask(service.port, from(99)));
       const refused = next.filter(({ status, ends }) => status === 429 && ends);

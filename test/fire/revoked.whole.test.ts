@@ -79,7 +79,7 @@ function signedPrice(count: number): Buffer {
 }
 
 /** Reads frames up to the close frame. @returns the code of the close frame */
-/** Returns the text of the next message; the service's pings are passed over. */
+/** Returns the text of the next message; ignores the service's pings. */
 async function nextText(client: RawSocket): Promise<string | undefined> {
   let frame = await client.next();
   while (frame?.opcode === OPCODES.ping) frame = await client.next();

@@ -19,7 +19,7 @@ export function writingsOfToken(token: string): readonly string[] {
   return [token, encodeURIComponent(token), ...writingsOf(Buffer.from(token))];
 }
 
-/** Finds the beginnings, middles and ends of secrets in a text, in upper or lower case. */
+/** Finds parts of secrets in a text: beginnings, middles and ends, in upper or lower case. */
 export function secretsIn(text: string, writings: Iterable<string>): string[] {
   const lower = text.toLowerCase();
   return [...writings]

@@ -30,7 +30,7 @@ const WRITINGS = [
   ...writingsOf(KEYS.stark),
 ];
 
-/** Returns files that have an error next to a secret. */
+/** Returns configuration files with an error next to a secret. */
 function badFiles(valid: string): readonly string[] {
   const key = KEYS.evm.toString('hex');
   return [

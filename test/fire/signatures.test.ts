@@ -9,8 +9,8 @@ import { START_NS, sampleAsset } from '../model/sample.js';
 import { altered } from '../service/publishing.js';
 import { cases } from '../tier.js';
 
-// Tests properties of the signature checks: each update with a fault is refused, and no check throws. Each update has exactly
-// one fault, so that only the check for this fault can refuse the update.
+// Tests properties of the signature checks: every faulty update is refused, and no check throws. Each update has exactly one
+// fault, so that only one check can refuse it.
 
 const ORDERS = {
   evm: 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n,
@@ -25,7 +25,7 @@ const PUBLISHERS = {
   evm: [testPublisher(0), testPublisher(1)],
   stark: [testPublisher(2, 'stark', { oracleId: 'czowx' }), testPublisher(3, 'stark')],
 };
-/** A publisher key of the right form that is not the x of any point of the curve. */
+/** A well-formed publisher key that is not the x coordinate of a point of the curve. */
 const OFF_CURVE = testPublisher(4, 'stark');
 const X_OFF_CURVE = 5n;
 
@@ -120,7 +120,7 @@ for (const type of ['evm', 'stark'] as const) {
     let controls = 0;
     await fc.assert(
       fc.asyncProperty(alterations(type, sign(two)), async (alter) => {
-        // The clock is advanced so far that the limit of bad signatures does not refuse the update.
+        // The clock advances far enough that the limit of bad signatures does not apply.
         harness.clock.advance(11n * NS_PER_SECOND);
         const good = sign();
         const bad = alter(good);

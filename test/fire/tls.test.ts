@@ -29,7 +29,7 @@ async function servedName({ port }: TestService): Promise<string> {
   return String(name);
 }
 
-/** Returns the cipher suite of a connection that offers only this one. */
+/** Returns the cipher suite of a connection that offers only this suite. */
 function suiteOf({ port }: TestService, suite: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const offer = {
@@ -68,7 +68,7 @@ const UPGRADE = {
   'Sec-WebSocket-Key': `${'A'.repeat(22)}==`,
   'Sec-WebSocket-Version': '13',
 };
-/** Requests that are answered in different places, and the statuses of their answers. */
+/** Requests that different parts of the service answer, and the expected statuses. */
 const REQUESTS: readonly (readonly [status: number, request: https.RequestOptions])[] = [
   [200, { path: '/openapi.json' }],
   [404, { path: '/x' }],
@@ -175,7 +175,7 @@ for (const threads of THREAD_COUNTS) {
 
     use(dir, 'second');
     service.reconfigure(sections);
-    // An old listener may still accept a connection while it closes, and then reset the connection.
+    // A closing listener may still accept a connection, and then reset it.
     const nameNow = () => servedName(service).catch(() => undefined);
     await eventually(async () => (await nameNow()) === 'second');
     t.match(await subscribe(old, 'still'), '"id":"still"', 'open connections stay');

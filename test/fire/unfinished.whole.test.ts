@@ -6,20 +6,20 @@ import { openTcpCounters } from '../../src/server/uws/tcp_counters.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, type TestService, TOKEN } from '../service/harness.js';
 
-// Tests of publishing connections in the middle of a message, and of publishers that never read. The service
-// distinguishes the two kinds by the bytes that the system counts.
+// Tests of publishers with an unfinished message, and of publishers that never read. The service distinguishes them by the
+// kernel's byte counts.
 
 const KIB = 1024;
-/** The time in which a message must be finished, and the noise of a machine with other work. */
+/** The time limit for a message, and a tolerance for busy machines. */
 const UNFINISHED_MS_MAX = 11_000;
 
-/** The interval of pongs that nobody asked for; `control_messages_per_second` is 10. */
+/** The interval of unsolicited pongs; `control_messages_per_second` is 10. */
 const PONG_MS = 500;
 
-/** Silent publishers: more than a token may have that hold an unfinished message. */
+/** The number of silent publishers: more than a token may have with an unfinished message. */
 const QUIET = 10;
 
-/** A connection that reads nothing, and therefore answers no ping. */
+/** A connection that never reads, and therefore answers no pings. */
 class Deaf {
   readonly socket: Socket;
   isClosed = false;
@@ -47,7 +47,7 @@ class Deaf {
     return deaf;
   }
 
-  /** Begins a message with a frame of `bytes` bytes, and answers pings from then on: other frames may come between two fragments. */
+  /** Begins a message with a frame of `bytes` bytes, and then answers pings: control frames may come between two fragments. */
   begin(bytes: number): void {
     const head = Buffer.alloc(14);
     head.writeUInt16BE(0x01ff);
@@ -75,7 +75,7 @@ test('unfinished messages are ended after some seconds, silent publishers are no
 async function endsUnfinished(t: Test, threads: number): Promise<void> {
   const service = await startTestService({ listen: { port: 0, threads } });
   t.teardown(() => service.stop());
-  // The first answers pings; the second has published, but does not read.
+  // The first publisher answers pings; the second publisher has published, but does not read.
   const reader = await Feed.open(service);
   const published = await Deaf.open(service);
   published.send(publishMessage('a', [reader.sign({ symbol: 'BTCUSD', price: units(1) })]));

@@ -6,19 +6,19 @@ import { THREAD_COUNTS } from '../tier.js';
 
 const CONNECTIONS = 20;
 const ASSETS = 2_000;
-/** The answers have 200 kB, so a connection asks for 20 MB: more than both kernels keep for it. */
+/** The answers have 200 kB, so a connection requests 20 MB, more than the socket buffers of both sides. */
 const REQUESTS = 100;
 const BATCH = 10;
 const MIB = 1024 * 1024;
-/** The limit of a thread, and noise of the heap. */
+/** The limit of a thread, and a tolerance for the heap. */
 const GROWTH_MIB_MAX = 120;
 
 const REQUEST = `GET /v1/taxonomy HTTP/1.1\r\nHost: x\r\nAuthorization: Basic ${TOKEN}\r\n\r\n`;
 
-/** Asks again and again, some requests at a time, and reads nothing. */
+/** Sends batches of requests repeatedly, and reads nothing. */
 class Deaf {
   readonly socket;
-  /** True when it has sent everything, or its connection has ended. */
+  /** True when all requests are sent, or the connection has ended. */
   isDone = false;
 
   constructor(port: number) {

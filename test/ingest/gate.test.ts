@@ -84,7 +84,7 @@ test('an admitted update has been read into exact values', async (t) => {
   t.equal(candidate.verified, false);
 });
 
-/** The checks in their order. Each has the change that makes it fail, and the rights or path if they matter. */
+/** The checks in order. Each case has the change that makes the check fail, and the rights or path if necessary. */
 const CHECKS: [reason: string, change: Partial<RawUpdate>, rights?: Partial<PublishRights>][] = [
   ['the token does not cover this asset', {}, { maySee: () => false }],
   ['asset_id differs from the key it stands under', { assetId: 'ETHUSD' }],

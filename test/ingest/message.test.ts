@@ -119,7 +119,7 @@ test('metadata keeps every digit and its own timestamps', async (t) => {
 });
 
 test('metadata keeps its keys, whatever keys came before', async (t) => {
-  // JSON.parse of Node 24 takes the second text's key for that of the first.
+  // JSON.parse of Node 24 returns the first text's key for the second text.
   t.equal(metadataOf('{"h":[],"\\\\":"0"}'), '{"h":[],"\\\\":"0"}');
   t.equal(metadataOf('{"h":"1","\\"":"2"}'), '{"h":"1","\\"":"2"}');
 });

@@ -6,8 +6,8 @@ import { cases } from '../tier.js';
 import { messageText, updateObject } from './updates.js';
 
 /**
- * The longest time for which a message may block the event loop: the shortest processor time of several runs. An idle machine takes
- * 14 ms. Work that grows with the square of the length takes seconds, which also a busy machine tells apart.
+ * The longest time for which a message may block the event loop: the shortest processor time of several runs. An idle machine
+ * takes 14 ms. Work of quadratic time takes seconds, a clear difference even on a busy machine.
  */
 const HOSTILE_MS_MAX = 200;
 const RUNS = 5;

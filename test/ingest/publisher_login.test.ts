@@ -14,7 +14,7 @@ const SECOND_NS = 1_000_000_000n;
 const WINDOW = { maxPastNs: 30n * SECOND_NS, maxFutureNs: 2n * SECOND_NS };
 const jobs = createCryptoJobs();
 
-/** Signatures that the client's signer made once, for publisher 1 at NOW_NS; see `loginHeaders`. */
+/** Recorded signatures of the client's signer, for publisher 1 at NOW_NS; see `loginHeaders`. */
 const VECTORS = {
   evm: '0x25e6c6bfdd7804334895c7947bf7de8d4f55b6909fad3cb16566410ee6bc7cec509fa02c41613267567812cfb5a0f67d5135041ab2ce07080f1ef4730214cf081b',
   stark:

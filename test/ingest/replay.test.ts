@@ -11,7 +11,7 @@ import { cases } from '../tier.js';
 const assets = [sampleAsset(), sampleAsset({ index: 0xffff })];
 const publishers = [samplePublisher(), samplePublisher({ index: 70_000 })];
 const MAX_BACKWARD_NS = 2n * NS_PER_SECOND;
-/** The latest time that counts, later than all times of the tests. */
+/** The latest accepted time, after all times of the tests. */
 const LATEST_NS = START_NS + 60n * NS_PER_SECOND;
 
 interface HashedUpdate extends SignedUpdate {
@@ -83,7 +83,7 @@ test('the rules agree with a memory of everything that was ever accepted, over r
     pair: fc.nat(3),
     price: fc.integer({ min: 1, max: 3 }),
     sender: fc.constantFrom('alice', 'alice', 'mallory'),
-    // Moves forward and back around the edges of the window, to the nanosecond and by seconds.
+    // Time steps around the ends of the window, by nanoseconds and by seconds.
     moveNs: fc
       .tuple(
         fc.constantFrom(0n, 0n, 100n * NS_PER_MS, 500n * NS_PER_MS, NS_PER_SECOND, -NS_PER_SECOND / 3n),

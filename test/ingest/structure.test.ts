@@ -40,7 +40,7 @@ const key = fc.oneof(
   fc.string({ maxLength: 3 }),
 );
 const space = fc.constantFrom('', ' ', '\n\t');
-/** Generates JSON text that may have spaces anywhere, with the number of its keys, and whether a key is written with an escape. */
+/** Generates JSON text that may have spaces anywhere, with the number of its keys and a flag for keys with an escape. */
 const { value: json } = fc.letrec<{
   value: { text: string; keys: number; isEscaped: boolean };
 }>((tie) => ({

@@ -16,7 +16,7 @@ import { treeRoot } from '../../src/tlog/tree_nodes.js';
 import { nodesOfEntries } from '../tlog/small_log.js';
 import { LOG, LOG_ORIGIN, recordAt, SECOND_NS } from '../tlog/witnessed_log.js';
 
-/** A log in a folder of its own, which can be opened again like one after `kill -9`. */
+/** A log in a separate folder, which a test can reopen as after `kill -9`. */
 class TestLedger {
   readonly entries: Uint8Array[] = [];
   readonly mismatches: string[] = [];
@@ -29,7 +29,7 @@ class TestLedger {
     return { publicFolder: publicFolderOf(this.#dir), stateFolder: stateFolderOf(this.#dir) };
   }
 
-  /** Opens a copy of the folder: the copy has what a killed process left. */
+  /** Opens a copy of the folder: the copy has the files that a killed process would leave. */
   async open(origin = LOG_ORIGIN): Promise<Ledger> {
     const before = this.#dir;
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-ledger-'));

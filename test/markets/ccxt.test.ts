@@ -11,12 +11,12 @@ interface Bench {
   readonly ccxt: StandIn;
   readonly run: SourceRun;
   readonly warnings: string[];
-  /** Waits for a call that was not answered yet. */
+  /** Waits for an unanswered call. */
   next(method: string, symbol: string): Promise<PendingCall>;
   price(asset: string): bigint | undefined;
 }
 
-/** Makes a run of sources on the time of a test. @param folder the folder of packages */
+/** Creates a run of sources on the clock of a test. @param folder the folder of packages */
 function runOf(
   sources: string,
   folder: string,

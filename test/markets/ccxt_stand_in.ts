@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** A call of a stand-in's method that the test answers. */
+/** A call of a fake method that the test answers. */
 export interface PendingCall {
   readonly method: string;
   readonly symbol: string;
@@ -12,7 +12,7 @@ export interface PendingCall {
   reject(error: Error): void;
 }
 
-/** The other side of the package that stands in for ccxt. */
+/** The test's side of the package that replaces ccxt. */
 export interface StandIn {
   /** The methods that the exchange supports. */
   has: Record<string, boolean>;
@@ -46,7 +46,7 @@ class gate {
 export default { exchanges: ['gate', 'gateio', 'kucoin'], pro: { gate }, gate };
 `;
 
-/** Installs the package that stands in for ccxt in a folder. */
+/** Installs the fake ccxt package in a folder. */
 export async function installStandIn(folder: string): Promise<StandIn> {
   const home = join(folder, 'node_modules/ccxt');
   mkdirSync(home, { recursive: true });

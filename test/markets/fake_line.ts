@@ -4,19 +4,19 @@ import { MARKETS } from '../../src/sources/adapters/built_in.js';
 import type { MarketQuote } from '../../src/sources/market_quote.js';
 import { ManualTime } from './manual_time.js';
 
-/** A connection whose other side is the test. */
+/** A connection to the test. */
 export interface FakeConnection {
   readonly events: LiveEvents;
   readonly sent: string[];
   isClosed: boolean;
 }
 
-/** The feed of a Binance of the test, with connections and REST of the test. */
+/** The feed of a fake Binance. The test controls the connections and REST. */
 export class FakeLine {
   readonly time = new ManualTime();
   readonly connections: FakeConnection[] = [];
   readonly warnings: string[] = [];
-  /** The pairs that REST was asked about; the test answers. */
+  /** The pairs of pending REST requests; the test answers them. */
   readonly asked: { readonly pair: string; readonly answer: (quote: MarketQuote) => void }[] = [];
   readonly feed: ExchangeFeed;
 
@@ -64,7 +64,7 @@ export class FakeLine {
     return this.connections.filter(({ isClosed }) => !isClosed);
   }
 
-  /** Shows best prices on a connection. */
+  /** Sends best prices on a connection. */
   show(pair: string, bid: string, ask: string, connection = this.newest): void {
     connection.events.onText(JSON.stringify({ data: { s: pair.replace('/', ''), b: bid, a: ask } }));
   }

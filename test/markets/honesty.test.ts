@@ -3,7 +3,8 @@ import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 import { until } from './manual_time.js';
 import { TradingFloor } from './trading_floor.js';
 
-// Markets that freeze, lie or break off. The published price stays within the quotes of the honest ones, or there is none.
+// Tests of markets that freeze, lie or disconnect. The published price stays within the quotes of the honest markets, or no price
+// is published.
 
 const FOUR: readonly BuiltInKind[] = ['kraken', 'coinbase', 'bitstamp', 'binance'];
 
@@ -180,7 +181,7 @@ test('a quiet pair keeps its price, and a dead subscription is found by REST', a
   const kraken = floor.exchange('kraken');
   kraken.isQuiet = true;
   const subscriptions = () => kraken.asked.filter((name) => name === 'BTC/USD').length;
-  /** Lets time pass in steps that leave REST time to answer. */
+  /** Advances the time in steps, so that REST can answer in between. */
   const passing = (isOver: () => boolean, subject: string) =>
     until(() => {
       floor.time.advance(20);

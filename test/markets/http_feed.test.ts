@@ -17,7 +17,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Runs the sources of a file with a clock of the test. */
+/** Runs the sources of a file on the test's clock. */
 async function runOf(t: Test, text: string, env: Record<string, string>, recorder?: Recorder) {
   const time = new ManualTime();
   const warnings: string[] = [];

@@ -7,7 +7,7 @@ interface ManualTimer {
   readonly run: () => void;
 }
 
-/** A clock with timers, both of which move only when a test moves them. */
+/** A clock and timers that advance only when a test advances them. */
 export class ManualTime implements Clock {
   readonly #timers = new Set<ManualTimer>();
   #ms = 0;
@@ -22,7 +22,7 @@ export class ManualTime implements Clock {
     return () => this.#timers.delete(timer);
   };
 
-  /** Runs all timers that are due in that time, in their order. */
+  /** Runs all timers that become due in that time, in order. */
   advance(ms: number): void {
     const endMs = this.#ms + ms;
     for (;;) {
@@ -42,7 +42,7 @@ export class ManualTime implements Clock {
 
 const WAIT_MS_MAX = 20_000;
 
-/** Waits for what other threads and sockets do. */
+/** Waits for work of other threads and sockets. */
 export async function until(isSo: () => boolean, subject: string): Promise<void> {
   const start = performance.now();
   while (!isSo()) {

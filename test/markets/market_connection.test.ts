@@ -7,7 +7,7 @@ import { MARKETS } from '../../src/sources/adapters/built_in.js';
 import type { BuiltInKind } from '../../src/sources/sources_schema.js';
 import { ManualTime, until } from './manual_time.js';
 
-// The rules of the exchanges for a connection, on real sockets.
+// Tests of the exchanges' connection rules, on real sockets.
 
 const KINDS = Object.keys(MARKETS) as BuiltInKind[];
 

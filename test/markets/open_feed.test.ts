@@ -45,7 +45,7 @@ test('a pair that halts during the run is not asked for over REST, which still s
   for (const pair of pairs) exchange.show(pair, '1', '2', 0);
   feed!.open();
   await until(() => exchange.isConnected, 'the connection');
-  /** Lets time pass until REST was asked for both pairs, or the condition holds. */
+  /** Advances the time until both pairs were requested over REST, or the condition is true. */
   const passing = (isOver: () => boolean, subject: string) =>
     until(() => {
       exchange.heartbeat();

@@ -19,7 +19,7 @@ const STATUS = (system: string) => `{"channel":"status","data":[{"system":"${sys
 const ticker = (pair: string, bid: number) =>
   `{"channel":"ticker","data":[{"symbol":"${pair}","bid":${bid},"ask":${bid * 1.0001}}]}`;
 
-/** Makes calls of a room, with halts, silences and conversions, and records them. @returns the decisions */
+/** Records quotes with halts, silences and conversions. @returns the decisions */
 function record(recorder: Recorder): string[] {
   const decisions: string[] = [];
   const add = (atNs: TimeNs, call: RecordedCall) => recorder.add(atNs, call, () => room.state());
@@ -84,7 +84,7 @@ test('each file of a recording that rotates is replayed alone, byte for byte', a
     const all = replayed.flatMap(({ written }) => written);
     t.same(all, decisions.slice(-all.length));
     t.ok(all.length > 0);
-    // A line may go past the limit, and so may the decisions that follow from it.
+    // A line may exceed the limit, and so may the resulting decisions.
     for (const one of files) t.ok(statSync(one).size < bytesMax + 20_000);
     t.equal(statSync(file).mode & 0o777, 0o600);
   }

@@ -13,27 +13,27 @@ const ALL = [...DOLLAR, ...TETHER];
 /** Half of the spread that local exchanges show, as a share of the price. */
 const HALF_SPREAD = 0.0001;
 
-/** Six local exchanges, and a run of sources that reads them over real sockets on a clock that the test moves. */
+/** Six local exchanges, and a run of sources that reads them over real sockets on the test's clock. */
 export class TradingFloor {
   readonly time = new ManualTime();
   readonly exchanges = new Map<BuiltInKind, LocalExchange>();
   readonly lines: string[] = [];
   readonly warnings: string[] = [];
-  /** The exchanges that do not show the true price, or not in time. */
+  /** The exchanges that report a wrong price, or the true price too late. */
   readonly dishonest = new Set<BuiltInKind>();
-  /** Every published price that lay outside the quotes of the honest exchanges. */
+  /** The published prices outside the quotes of the honest exchanges. */
   readonly wrong: string[] = [];
   published = 0;
   withheld = 0;
-  /** The largest distance of a published price from the true ones, in percent of it. */
+  /** The largest distance between a published price and the true prices, in percent. */
   furthest = 0;
   run!: SourceRun;
-  /** The share by which a published price may be outside the true price. */
+  /** The allowed relative error of a published price. */
   slack = HALF_SPREAD;
-  /** The dollars for one USDT. */
+  /** The price of one USDT in dollars. */
   tether = 1;
   price = 100_000;
-  /** The true price of the step before; exchanges change one after another. */
+  /** The true price of the previous step; exchanges change their prices one after another. */
   #before = this.price;
 
   static async start(t: Test, from: readonly BuiltInKind[] = ALL): Promise<TradingFloor> {
@@ -67,7 +67,7 @@ publish: { every: 500ms, delta_percent: 0.01 }
     await floor.run.open();
     const exchanges = [...floor.exchanges.values()];
     await until(() => exchanges.every(({ asked }) => asked.length > 0), 'subscriptions');
-    // Bitstamp takes one pair in a message, and a pause between two.
+    // Bitstamp accepts one pair per message, with a pause between messages.
     floor.time.advance(200);
     await floor.settle();
     floor.published = 0;
@@ -80,12 +80,12 @@ publish: { every: 500ms, delta_percent: 0.01 }
     return this.exchanges.get(kind)!;
   }
 
-  /** Shows the true prices at all honest exchanges. */
+  /** Sets the true prices at all honest exchanges. */
   showAll(): void {
     for (const kind of this.exchanges.keys()) if (!this.dishonest.has(kind)) this.show(kind);
   }
 
-  /** Shows a quote at one exchange: `factor` times the true price, dated `lateMs` before the current time. */
+  /** Sets the quote of one exchange: `factor` times the true price, with a timestamp `lateMs` before the current time. */
   show(kind: BuiltInKind, factor = 1, lateMs = 0): void {
     const exchange = this.exchange(kind);
     const atMs = Number(this.time.nowNs() / 1_000_000n) - lateMs;
@@ -103,7 +103,7 @@ publish: { every: 500ms, delta_percent: 0.01 }
     }
   }
 
-  /** Moves the price, shows it at the honest exchanges, waits until it was read, and lets time pass. */
+  /** Moves the price, sets it at the honest exchanges, waits until it was read, and advances the time. */
   async step(price: number, ms = 500): Promise<void> {
     this.#before = this.price;
     this.price = price;
@@ -114,12 +114,12 @@ publish: { every: 500ms, delta_percent: 0.01 }
     for (const exchange of this.exchanges.values()) exchange.heartbeat();
   }
 
-  /** Waits until the newest quote of each honest exchange that is connected was read. */
+  /** Waits until the newest quote of each connected honest exchange was read. */
   async settle(): Promise<void> {
     await until(() => this.#isRead(), 'quotes of honest exchanges');
   }
 
-  /** Lets time pass until an exchange has accepted so many connections. */
+  /** Advances the time until an exchange has accepted this many connections. */
   async reconnected(kind: BuiltInKind, connections: number): Promise<void> {
     await until(() => {
       this.time.advance(10);
@@ -152,7 +152,7 @@ publish: { every: 500ms, delta_percent: 0.01 }
     else {
       this.published++;
       const shown = Number(price) / 1e18;
-      // While exchanges change from one true price to the next, the price may lie between both.
+      // While the exchanges change to the next true price, the price may be between the two.
       const [low, high] = [Math.min(this.price, this.#before), Math.max(this.price, this.#before)];
       this.furthest = Math.max(this.furthest, (100 * (low - shown)) / low, (100 * (shown - high)) / high);
       if (shown < low * (1 - this.slack) || shown > high * (1 + this.slack)) this.wrong.push(line);

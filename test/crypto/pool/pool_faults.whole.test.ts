@@ -29,8 +29,8 @@ for (const [crashes, threads] of [
   test(`${threads} threads that crash ${crashes} times lose no job`, async (t) => {
     const { pool, crash, crashesLeft } = await createFaultyPool(threads);
     crash(crashes);
-    // The test may need several bursts of jobs, because the calling thread does waiting work while the threads start again.
-    // So a burst may meet only few crashes.
+    // The test may need several bursts of jobs. While the threads restart, the calling thread does the waiting work, so one burst
+    // may cause only a few crashes.
     while (crashesLeft() > 0) {
       const batches = Array.from({ length: 6 }, (_, i) => evmJobs.slice(i, i + 120));
       const results = await Promise.all(batches.map((jobs) => pool.verifyEvm(jobs)));

@@ -20,7 +20,7 @@ const CASES = cases(1_000);
 
 const word = (value: bigint): Uint8Array => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 
-/** Numbers at which something changes: around 0, half the order, the order, the field's prime and the end of 32 bytes. */
+/** Boundary values: around 0, half the order, the order, the field's prime and the end of 32 bytes. */
 const edge = fc.constantFrom(
   0n,
   1n,
@@ -42,7 +42,7 @@ const recovery = fc.constantFrom<0 | 1>(0, 1);
 const native = loadNativeSecp256k1();
 const system = systemSecp256k1().curve;
 const built = loadBuilt();
-/** The curves that this machine has. noble is the reference for them. */
+/** The curve implementations of this machine. noble is the reference. */
 const CURVES = Object.entries({ native, system, built }).flatMap(([name, curve]) =>
   curve ? [{ name, curve }] : [],
 );

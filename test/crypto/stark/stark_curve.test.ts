@@ -32,7 +32,7 @@ const scalar = fc.oneof(
   },
 );
 
-/** Returns the expected sum. A single number describes the sum, because all points are multiples of the base point. */
+/** Returns the expected sum. A scalar identifies the sum, because all points are multiples of the base point. */
 function expected(multiple: bigint): { x: bigint; y: bigint } | undefined {
   const reduced = ((multiple % GROUP_ORDER) + GROUP_ORDER) % GROUP_ORDER;
   return reduced === 0n ? undefined : Point.BASE.multiplyUnsafe(reduced).toAffine();

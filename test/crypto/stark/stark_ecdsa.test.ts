@@ -177,7 +177,7 @@ test('keys past the limit are verified without a table until one falls idle', as
     for (const claim of claims) t.equal(small.verify(claim), 'valid');
     t.equal(small.verify(wrong), 'invalid signature');
   }
-  // The second key makes the first key idle, and the third key gets the first key's place.
+  // After the second key, the first key is the least recently used, so the third key replaces it.
   for (let i = 0; i < 1000; i++) small.verify(claims[1]!);
   t.equal(small.verify(claims[2]!), 'valid');
   const start = process.hrtime.bigint();

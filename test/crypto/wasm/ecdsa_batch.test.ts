@@ -20,7 +20,7 @@ import {
 } from '../batch_of_keys.js';
 import { doPointsMeet, inverse, modulo, word } from '../crafted_signatures.js';
 
-/** Numbers at which something changes, and which are possible values of r or s. */
+/** Boundary values that are possible values of r or s. */
 const edge = fc.constantFrom(
   ...[1n, 2n, 3n, 127n, 128n, 255n, 256n, 2n ** 255n, P - N - 1n, P - N, P - N + 1n],
   ...[N / 2n, N / 2n + 1n, N - 2n, N - 1n],

@@ -23,7 +23,7 @@ const number = fc.oneof(
 );
 const modulus = fc.constantFrom(FIELD_PRIME, GROUP_ORDER);
 
-/** Returns limbs with other limbs before and after them. The other limbs must stay unchanged. */
+/** Returns limbs between guard limbs, which must stay unchanged. */
 function limbsWith(value: bigint): Int32Array {
   return Int32Array.from([-1, -2, -3, ...limbsOf(value).map(Number), -4]);
 }

@@ -26,7 +26,7 @@ const wasm = openSecp256k1Module(1);
 const memory = new Int32Array(wasm.memory.buffer);
 const [A, B, OUT] = [0, NUMBER_BYTES, 2 * NUMBER_BYTES];
 
-/** The largest distance by which the third limb of a reduced number may be outside its range. */
+/** The largest amount by which the third limb of a reduced number may exceed its range. */
 const THIRD_MORE = 2 ** 12 - 1;
 const TOP_MAX = 2 ** TOP_LIMB_BITS - 1;
 
@@ -35,10 +35,7 @@ type Limbs = readonly number[];
 
 const limb = (min: number, max: number) =>
   fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, min + 1, max - 1, max));
-/**
- * Numbers in the form that the reductions of the field return. The ends of the ranges are as frequent as all numbers between
- * them.
- */
+/** Numbers in the form that the reductions of the field return. Half of the values are boundary values. */
 const reduced: fc.Arbitrary<Limbs> = fc.oneof(
   fc.tuple(
     ...Array.from({ length: LIMBS }, (_, i) =>

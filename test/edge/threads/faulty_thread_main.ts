@@ -1,17 +1,17 @@
 import { BroadcastChannel, getEnvironmentData, isMainThread } from 'node:worker_threads';
 
 /**
- * The fault of a single thread, which is the first to receive it. The thread crashes, or loops forever. With `when woken` it
- * first stops until it is woken, and has the fault some turns of its event loop later.
+ * The fault of the first thread that receives it. The thread crashes or loops forever. With `when woken`, the thread first blocks
+ * until it is woken. The fault then follows after some turns of its event loop.
  */
 export type Fault = 'crash' | 'loop' | 'crash when woken' | 'loop when woken';
 
-/** The name of the channel for faults. The environment data of a test's threads has this name under {@link FAULTS}. */
+/** The key {@link FAULTS} of the threads' environment data has the name of the channel for faults. */
 export interface FaultChannel {
   readonly channel: string;
   /**
-   * Three numbers of threads: those that must still take a fault, those that must stop when they start, and those that must be
-   * woken.
+   * Three counts of threads: threads that must still receive a fault, threads that must block at their start, and threads that
+   * must be woken.
    */
   readonly due: Int32Array;
 }
@@ -22,8 +22,8 @@ export const DUE_AT_START = 1;
 export const ASLEEP = 2;
 
 /**
- * The number of turns after which a woken thread has the fault. By then it has accepted all connections that arrived while it
- * was stopped, but has not finished their TLS handshakes.
+ * The number of turns after which a woken thread has the fault. By then the thread has accepted all connections that arrived
+ * while it was stopped, but has not finished their TLS handshakes.
  */
 const TURNS_AWAKE = 5;
 

@@ -15,22 +15,22 @@ import { type EdgesHarness, startEdges } from '../harness.js';
 
 /** The number of connections. With this number, both threads almost certainly have some of the connections. */
 const CONNECTIONS = 16;
-/** The number of handshakes. Both threads cannot finish them in some turns of their event loops. */
+/** The number of handshakes. The two threads cannot finish so many handshakes in a few turns of their event loops. */
 const HANDSHAKES = 200;
 /**
- * The longest silence. The time is so long that a healthy thread of a busy machine does not count as hung. A starting thread has
- * twelve times this time.
+ * The longest silence. On a busy machine, a healthy thread is silent for a shorter time. A starting thread has twelve times this
+ * time.
  */
 const SILENCE_MS_MAX = 4_000;
 
-/** Opens streams of the first asset. */
+/** Opens streams that subscribe to the first asset. */
 async function openStreams({ url }: EdgesHarness, count = CONNECTIONS): Promise<TestSocket[]> {
   const streams = await Promise.all(Array.from({ length: count }, () => TestSocket.open(`ws://${url}/ws`)));
   for (const stream of streams) stream.send({ type: 'subscribe', assets: [1] });
   return streams;
 }
 
-/** Waits until each of these streams that is open has received this price. */
+/** Waits until each open stream has received this price. */
 async function receive(streams: readonly TestSocket[], price: bigint): Promise<void> {
   for (const stream of streams) while (!(await stream.next()).includes(`"v":"${price}"`));
 }
@@ -42,7 +42,7 @@ async function oneCloses(streams: readonly TestSocket[]): Promise<void> {
   if (code !== 1006) throw new Error(`closed with ${code}`);
 }
 
-/** Waits until a thread has ended and another thread serves in its place. */
+/** Waits until a thread has ended and its replacement serves. */
 async function replaced({ edges }: EdgesHarness): Promise<void> {
   await eventually(() => edges.count === 1);
   await eventually(() => edges.count === 2);
