@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 /** The project's folder, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** All pages for people, relative to {@link ROOT}. */
+/** The paths of all documentation pages, relative to {@link ROOT}. */
 export const PAGES = [
   'README.md',
   'src/README.md',

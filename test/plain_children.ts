@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
-// The module that .taprc loads into each test's process. The runner makes each process that a test starts load the runner's
-// coverage too, which takes 33 % more CPU time. The floors of the coverage hold without these processes. So this module lets the
-// processes start with only the options from the test.
+// The module that .taprc loads into each test's process. By default, each process that a test starts also loads the runner's
+// coverage, which takes 33 % more CPU time. The coverage reaches its thresholds without these processes. So this module starts
+// the processes with only the test's own options.
 
 interface StartingProcess {
   readonly env: NodeJS.ProcessEnv;

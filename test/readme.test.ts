@@ -89,7 +89,7 @@ test('the annotated configuration has every key, with its default', async (t) =>
   const missing = keys.filter(({ shown }) => shown === undefined).map(({ path }) => path);
   t.same(
     missing,
-    // The schema of a key of the service does not tell its places, because a list of keys has other ones.
+    // The schema of a private key does not contain its paths, because the paths differ in a list of keys.
     ['keys.log.env', 'cluster.credentials.env'],
     'a key comes from one of two places, and each is shown once',
   );
@@ -141,7 +141,7 @@ test('the exports of the client are those of its index', async (t) => {
     names.split(',').map((name) => name.trim()),
   );
   const functions = [...index.matchAll(/^export function (\w+)/gm)].map(([, name = '']) => name);
-  // A function with overloads stands in the file several times.
+  // A function with overloads occurs several times in the file.
   const names = new Set([...functions, ...exported]);
   const values = [...names].filter((name) => name !== '' && !name.startsWith('type '));
   const rows = section('src/client/README.md', 'Exports').match(/^\| `.*$/gm) ?? [];
@@ -156,7 +156,7 @@ test('the checks of torture are listed', async (t) => {
   t.same(firstCells(readPage('scripts/torture/README.md')).sort(), checks?.sort());
 });
 
-/** Returns the anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, in GitHub's form. */
 function headingsOf(file: string): string[] {
   const headings = readFileSync(join(ROOT, file), 'utf8').matchAll(/^#+ (.*)$/gm);
   return [...headings].map(([, title = '']) =>
@@ -181,7 +181,7 @@ interface Key {
   readonly shown: unknown;
 }
 
-/** Returns all keys of the schema. Each key has its default and its first value in `value`. */
+/** Returns all keys of the schema. Each key comes with its default and the first value of `value`. */
 function keysOf(schema: Schema, value: unknown, path = ''): Key[] {
   const inside = (value ?? {}) as Readonly<Record<string, unknown>>;
   const keys = Object.entries(schema.properties ?? {}).flatMap(([name, inner]): Key[] => [

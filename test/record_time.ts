@@ -1,15 +1,14 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
-// The module that .taprc loads into every test's process. The module reports to scripts/test/main.ts how much time the file
-// took, and the exit status.
+// The module that .taprc loads into every test's process. The module reports to scripts/test/main.ts the file's run time and exit
+// status.
 
 const TICKS_PER_SECOND = 100;
 
 const timesFile = process.env['TICKSEAL_TEST_TIMES'];
 const [, file] = /dist\/test\/(.*)\.test\.js$/.exec(process.argv[1] ?? '') ?? [];
-// The variable is removed, because the test's threads and the programs that it starts must not find the name of this file in
-// their environment.
+// Removes the variable, so that the test's threads and child processes do not load this module's report.
 if (isMainThread) delete process.env['TICKSEAL_TEST_TIMES'];
 if (isMainThread && timesFile !== undefined && file !== undefined)
   process.on('exit', (code) => {
@@ -17,7 +16,7 @@ if (isMainThread && timesFile !== undefined && file !== undefined)
     appendFileSync(timesFile, `${cpuSeconds().toFixed(2)}\t${realS.toFixed(2)}\t${code}\t${file}\n`);
   });
 
-/** Returns the CPU time of this process. On Linux, adds the time of the processes for which it waited. */
+/** Returns the CPU time of this process. On Linux, adds the time of its finished child processes. */
 function cpuSeconds(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');

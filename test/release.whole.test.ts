@@ -12,7 +12,7 @@ import {
 } from '../scripts/release/checks.js';
 import { ROOT } from './pages.js';
 
-// Tests of the release that a tag makes, and of the pages and forms in `.github`.
+// Tests of the release that a tag triggers, and of the pages and forms in `.github`.
 
 const GITHUB = join(ROOT, '.github');
 const read = (name: string) => readFileSync(join(GITHUB, name), 'utf8');

@@ -6,13 +6,13 @@ import { text } from 'node:stream/consumers';
 import { HANG_MS } from '../scripts/load/wait.js';
 
 /**
- * The first line of every script. The option lets bash use aliases, because a shell that is not interactive ignores them
- * otherwise. Without the two variables, Node.js loads no modules of the test runner and records no coverage. Scripts start about
- * twenty short processes, so each of them should start fast.
+ * The first line of every script. The option enables aliases, which a non-interactive bash ignores by default. Without the two
+ * variables, Node.js loads no modules of the test runner and records no coverage. Scripts start about twenty short processes, so
+ * each of them should start fast.
  */
 const PREPARATION = 'shopt -s expand_aliases; unset NODE_OPTIONS NODE_V8_COVERAGE';
 
-/** Runs the text as a bash script in an empty folder. Returns its output, and ends all processes that it left running. */
+/** Runs the text as a bash script in an empty folder. Returns its output, and kills all processes that it left running. */
 export async function runShell(script: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-readme-'));
   const shell = spawn('bash', ['-c', `${PREPARATION}\n${script}`], {

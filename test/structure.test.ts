@@ -6,11 +6,11 @@ import { CLOSES } from '../src/wire/close_codes.js';
 import { ADMIN_PATHS, DOCUMENT_PATHS, REST_PATHS, SOCKET_PATHS } from '../src/wire/paths.js';
 import { ROOT, section } from './pages.js';
 
-// Tests of the rules of the code's structure. A test keeps them true (after TigerBeetle's tidy test).
+// Tests that enforce the structure of the code (after TigerBeetle's tidy test).
 
 /**
- * The imports that each room of src may use. An import is a room, or a module of a room. A room is a folder. A room may name only
- * rooms above it in this table, even for types, so imports cannot form a circle.
+ * The imports that each room of src may use. An import is a room, or a module of a room. A room is a folder. A room may import
+ * only rooms above it in this table, even for types, so imports cannot form a cycle.
  */
 const ROOMS: Rooms = {
   wire: [],
@@ -301,7 +301,7 @@ const EFFECTS = new Set([
 /** File names that several rooms may share. The entry of a room is named after its role and not after its subject. */
 const SHARED_FILE_NAMES = new Set(['index.ts', 'main.ts']);
 const LINES_MAX = 300;
-/** Parts of these words are in brackets, because this file would otherwise break its own rule. */
+/** Parts of these words are in brackets, so that this file does not violate its own rule. */
 const UNFINISHED = /\b(?:TO[D]O|FIX[M]E)\b/;
 const VAGUE_NAME = /^(?:utils?|helpers?|commons?|types?)$/i;
 

@@ -14,7 +14,7 @@ const FILES = testFiles();
 const STARTS_MUCH =
   /launchBrowser\(|natsServers\(|TestCluster\.start\(|'demo-cluster'|\b(?:spawn|spawnSync|execFile|execFileSync|runProgram)\(\s*'(?:npm|npx|cargo|cc|go|chromium|nats-server)'/;
 
-/** The longest variable of the environment with which Linux starts a process. A part of it is for the name. */
+/** The largest environment variable with which Linux starts a process. A part of this size is for the name. */
 const VARIABLE_BYTES_MAX = 128 * 1024 - 1024;
 
 test('the name of a file says its tier', async (t) => {

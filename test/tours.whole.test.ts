@@ -87,7 +87,7 @@ function mark(step: number): string {
   return `step ${step} ends`;
 }
 
-/** Returns ports that were free a moment ago. */
+/** Returns ports that were free at the time of the call. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = servers.map(
@@ -111,7 +111,7 @@ const VARYING = /(0x\w*…?|[\w/-]{10,}…|…|\b\d{12,}\b|\b95\d{3}\.\d+\b|"tra
 function shapeOf(output: string): RegExp {
   const lines = output.split('\n').map((line) => {
     if (line === '…') return '[\\s\\S]*';
-    // Splitting by a group puts the matches of the group at the odd places.
+    // Splitting by a capture group puts the matches at the odd indexes.
     return line
       .split(VARYING)
       .map((part, i) => (i % 2 === 1 ? '.+' : part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')))

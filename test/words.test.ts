@@ -4,7 +4,7 @@ import { test } from 'tap';
 import ts from 'typescript';
 import { ROOT } from './pages.js';
 
-// Tests of the rule of the first word: a comment on a thing begins with its noun, and a comment on a function begins with its
+// Tests of the first word of comments: a comment on a thing begins with its noun, and a comment on a function begins with its
 // verb.
 
 /** First words of a comment, or of a paragraph in it, that delay the noun or the verb. */

@@ -15,7 +15,7 @@ import {
   sampleText,
 } from './sample_state.js';
 
-/** The metrics of `state.ts`, which `state.test.ts` tests. */
+/** The metrics of `state.ts`; `state.test.ts` tests them. */
 const STATE = /^(?:config|ready|certificate|clock_healthy|past|store_(?:bytes|free|last|oldest))/;
 
 test('every metric shows its value', async (t) => {

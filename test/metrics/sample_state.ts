@@ -59,7 +59,7 @@ export const SAMPLE_FIGURES: StoreState = {
   past: { bytes: 45, files: 46, oldestS: 47 },
 };
 
-/** Returns the text of `/metrics` for these measurements and these counts. */
+/** Returns the text of `/metrics` for these measurements and counts. */
 export function sampleText(measured: Partial<Measured>, scrape: Partial<Scrape> = {}): Promise<string> {
   const metrics = createMetrics();
   metrics.measure({

@@ -8,7 +8,7 @@ import {
   sampleText,
 } from './sample_state.js';
 
-/** Returns the lines of the state. These are all lines from this metric on. */
+/** Returns the lines of the state. The state begins with this metric and continues to the end. */
 async function samplesOf(state: ServiceState, figures: StoreState): Promise<string[]> {
   const store = { health: () => ({ ok: true }), recordsWaiting: 0, figures: () => figures };
   const text = await sampleText({ state: () => state, store });

@@ -60,8 +60,8 @@ test('a block holds the addresses that Node says', async (t) => {
       const text = isClose ? first : other;
       const block = parseAddressBlock(`${first}/${prefix}`)!;
       const isMixed = isIPv6(first) !== isIPv6(text);
-      // Mixed families are not compared here, because Node compares addresses of different families only if an address is
-      // mapped. Our blocks do so only if they are narrower than IPv4 itself.
+      // Mixed families are not compared here, because Node compares addresses of different families only if an address is mapped.
+      // Our blocks do so only if they are smaller than the whole IPv4 range.
       if (!isMixed)
         assert.equal(
           isInBlock(block, parseAddress(text)!),

@@ -42,7 +42,7 @@ function digestOf(body: Uint8Array): Uint8Array {
   return CHAIN_CRYPTO.keccak256(announcementMessage(body));
 }
 
-/** Makes a chain; each list follows the one before it unless it says otherwise. */
+/** Creates a chain of lists. By default, each list follows the previous list. */
 function chainOf(...lists: (Partial<AnnouncedList> & { readonly by: Uint8Array })[]): string[] {
   let previous = NO_PREVIOUS;
   return lists.map(({ by, ...list }, i) => {

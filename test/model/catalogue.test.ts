@@ -42,7 +42,7 @@ test('whatever reloads bring, an asset keeps its index and is found while it is 
           const asset = catalogue.findAsset(name.symbol, name.signatureType);
           const isListed = names.includes(name);
           const key = `${name.symbol} ${name.signatureType}`;
-          // The name of a removed asset still finds the asset as long as the process runs.
+          // Until the process ends, a removed asset can still be found by its name.
           if (catalogue.placedAsset(name)?.index !== (asset?.index ?? indexes.get(key))) return false;
           if (asset !== undefined && catalogue.assetById(asset.id) !== asset) return false;
           if ((asset !== undefined) !== isListed || catalogue.isListed(sampleAsset(name)) !== isListed)

@@ -13,7 +13,7 @@ import { LOG, LOG_ORIGIN, policyText, SECOND_NS } from '../tlog/witnessed_log.js
 
 const NO_SIZES = { read: () => undefined, write: async () => {} };
 
-/** A publisher whose witnesses answer when the test says so, and whose clock the test sets. */
+/** A checkpoint publisher. The test controls its clock and the answers of its witnesses. */
 async function publisherOf(
   t: Test,
   quorum = 'group G 2 W1 W2 W3\nquorum G',
@@ -79,7 +79,7 @@ async function publisherOf(
     advance: (ms: number) => {
       nowMs += ms;
     },
-    /** Closes a batch, and offers the tree. */
+    /** Closes a batch, and passes the tree to the publisher. */
     offer: async () => {
       const fromNs = ledger.last?.toNs ?? 0n;
       await ledger.apply(await ledger.nextEntry(0n, fromNs, fromNs + SECOND_NS));

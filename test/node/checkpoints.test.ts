@@ -17,7 +17,7 @@ function checkpointsOf(assetCount: number) {
   );
   return {
     state,
-    /** Returns the assets that are written again at this second. */
+    /** Returns the assets whose inputs are written again in this second. */
     at(second: number): string[] {
       checkpoints.tick(timeOf(second));
       return state.written.splice(0);

@@ -37,7 +37,7 @@ test(
     const { state } = await streams.info('TS_MAIN_LOG');
     clock.advance(BigInt(CHECKPOINT_S + 100) * NS_PER_SECOND);
     const checkpointNs = clock.nowNs();
-    // The clock is ahead of the servers now, so signed times only grow by the smallest step.
+    // The clock is now ahead of the servers' clocks, so signed times grow only by the smallest step.
     await eventually(() => clock.nowNs() > checkpointNs + NS_PER_SECOND);
     const beforeNs = await signedNs(leader);
     await eventually(async () => (await signedNs(leader)) > beforeNs);
@@ -47,7 +47,7 @@ test(
     t.ok((await streams.info('TS_MAIN_LOG')).state.first_seq > state.last_seq);
     await streams.update('TS_MAIN_LOG', config);
 
-    // The next node has the right time: one whose clock differs from the servers' for long signs nothing.
+    // The next node has the correct time, because a node with a wrong clock soon stops signing.
     const next = await cluster.node(2, 'aggregator', sections);
     await eventually(async () => (await nodesOf(leader)).length === 2);
     await leader.stop();

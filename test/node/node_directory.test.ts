@@ -12,7 +12,7 @@ function report(node: number, role: NodeReport['role'], signers: readonly Signer
   return { node, name: `n${node}`, role, signers, ...rest };
 }
 
-/** Returns the directory of an edge. The edge is node 2. */
+/** Returns the directory of node 2, an edge. */
 function directoryOf(present: NodeReport[], leader?: number) {
   const clock = { nowMs: 0 };
   const directory = new NodeDirectory({

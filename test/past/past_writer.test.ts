@@ -38,7 +38,7 @@ import {
 const HOUR_NS = 3_600_000_000_000n;
 const BTC = evmName('BTCUSD');
 
-/** Writes aggregates like a store that commits after every few of them. */
+/** Writes aggregates, with a commit after every few aggregates. */
 async function writeAll(
   past: PastWriter,
   aggregates: Iterable<SignedAggregate>,
@@ -99,7 +99,7 @@ test('what was written is read to the last character, from the log and from the 
 test('the entry in force at any time', async (t) => {
   const folder = t.testdir();
   const past = await openPast(folder, { chunkBytesMax: 20_000 });
-  // Three hours with a pause of an hour and a half: an hour without a file.
+  // Three hours with a pause of an hour and a half, so that one hour has no file.
   const times = [10n, 20n, 30n, 3_599n, 9_100n, 9_200n].map(
     (s) => (HOUR_START_NS + s * 1_000_000_000n) as TimeNs,
   );
@@ -110,7 +110,7 @@ test('the entry in force at any time', async (t) => {
   await commit(past);
   past.append(BTC, holdingOfAggregate(aggregates[3]!));
   await commit(past);
-  // The end is found late, at the start of the next process.
+  // The next process finds the end of the last hour at its start.
   past.append(BTC, { state: 'ended', timeNs: at(3_650n), minute: undefined });
   past.append(BTC, holdingOfAggregate(aggregates[4]!));
   past.append(BTC, holdingOfAggregate(aggregates[5]!));
@@ -165,7 +165,7 @@ test('an input that counts in ten aggregates is kept once, and the files have fe
   const folder = t.testdir();
   const past = await openPast(folder);
   const names = Array.from({ length: 6 }, (_, i) => `ASSET${i}USD`);
-  // An hour of one aggregate in 2.5 s for each asset: the rate of 400 a second with 1,000 assets.
+  // An hour with an aggregate of each asset every 2.5 s: 400 a second with 1,000 assets.
   const count = 1_300;
   const all = names.map((name) => [...aggregatesOf(name, HOUR_START_NS, count)]);
   const byTime = all.flat().sort((a, b) => (a.signedAtNs < b.signedAtNs ? -1 : 1));
@@ -180,8 +180,8 @@ test('an input that counts in ten aggregates is kept once, and the files have fe
       .filter((name) => name.endsWith(tier))
       .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
   t.type(hour, 'number');
-  // The bytes without which an answer could not be made: `r`, `s` and the root, the digits of the price, the parts of both times that
-  // nothing else says; for an input `r`, `s`, its price and its time.
+  // The bytes that no format could omit: `r`, `s` and the root, the digits of the price, the parts of both times that cannot be
+  // derived; for an input `r`, `s`, its price and its time.
   const ofAggregate = 32 + 32 + 32 + 3 + 4 + 4;
   const ofInput = 32 + 32 + 2 + 4;
   const signatures = bytesOf('signatures') / byTime.length;
@@ -240,7 +240,7 @@ test('a process that is killed at any moment loses nothing that was flushed, and
     const whole = sizes.filter((size) => size <= cut).length;
     const again = await openPast(copy);
     t.strictSame(textsIn(await entriesOf(copy, BTC)), texts.slice(0, whole), `cut at byte ${cut}`);
-    // A cluster's log is applied again from the store's position.
+    // The store's position may be behind the files, so the process applies a part of the cluster's log again.
     await writeAll(again, aggregates);
     t.strictSame(textsIn(await entriesOf(copy, BTC)), texts, `written again after byte ${cut}`);
     await again.close();

@@ -23,12 +23,12 @@ export function evmName(symbol: string): AssetName {
   return { symbol, signatureType: 'evm' };
 }
 
-/** Makes bytes that no compression shortens, as those of signatures are. */
+/** Creates incompressible bytes, like the bytes of signatures. */
 export function wordOf(seed: string): Buffer {
   return createHash('sha256').update(seed).digest();
 }
 
-/** Returns an input with a hash that fits it. Its price has two decimals, and its time nanoseconds. */
+/** Returns an input with a correct hash. The price has two decimals, and the time has nanoseconds. */
 export function inputOf(symbol: string, publisher: number, timestampNs: TimeNs): PublisherPrice {
   const seed = `${symbol} ${publisher} ${timestampNs}`;
   const cents = 9_123_456n + BigInt(wordOf(seed).readUInt16LE(0) % 5_000);
@@ -82,8 +82,8 @@ export function aggregateOf(
 }
 
 /**
- * Makes aggregates of one asset: a publisher's input counts in `uses` of them.
- * @param stepNs the time from one aggregate to the next, about
+ * Creates aggregates of one asset. Each input counts in `uses` aggregates.
+ * @param stepNs the approximate time between two aggregates
  */
 export function* aggregatesOf(
   symbol: string,
@@ -131,7 +131,7 @@ export async function openPast(folder: string, over: Partial<PastOptions> = {}):
   return past;
 }
 
-/** Returns a writer that keeps nothing. */
+/** Returns a writer that drops all data. */
 export function noPast(): PastWriter {
   return new PastWriter(pastOptionsOf('unused', { proofsNs: 0n, signaturesNs: 0n }));
 }

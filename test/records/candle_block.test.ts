@@ -41,8 +41,8 @@ test('a block of candles reads back as it was written', async (t) => {
 });
 
 /**
- * Returns whether a double is the nearest to a price. Compares the exact distances of the double and its two neighbours, in units
- * of 2^-1074 / 10^18.
+ * Returns whether a double is the nearest to a price. Compares the exact differences of the double and its two neighbours from
+ * the price, in units of 2^-1074 / 10^18.
  */
 function isNearest(price: Price, double: number): boolean {
   const distance = (candidate: number) => abs((price << 1074n) - exactly(candidate) * 10n ** 18n);

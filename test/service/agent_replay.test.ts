@@ -9,7 +9,7 @@ import { loginHeaders } from './login_headers.js';
 import { latestWhen, UNIT } from './publishing.js';
 
 // Tests with the messages of a publisher agent in use today. The messages are unchanged except keys, times and signatures. The
-// agent logs in by signature on a raw socket, asks where to publish, and sends data about itself. The agent publishes without
+// agent logs in by signature on a raw socket, asks where to publish, and sends metadata about itself. The agent publishes without
 // `trace_id` and never reads its socket.
 
 const SYMBOLS = { evm: 'BTCUSD', stark: 'DYDXUSD' };

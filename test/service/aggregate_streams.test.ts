@@ -138,7 +138,7 @@ test('what a client should not send', async (t) => {
   const { socket } = await subscribe(service, 'evm', ['BTCUSD']);
   socket.send('x'.repeat(129));
   t.match(await socket.nextJson(), { type: 'error', error: /129 bytes, client_message_bytes is 128/ });
-  // There are so many that a pause of the machine between two of them does not make room for all.
+  // The number is so large that even a paused machine cannot make room for all of them.
   for (let i = 0; i < 12; i++) socket.send({ type: 'unsubscribe', data: [] });
   await eventually(async () => (await socket.next()).includes('control_messages_per_second'));
   socket.ws.send(Buffer.from('binary'));

@@ -56,7 +56,7 @@ test('aggregation', async (t) => {
     t.same(rejected, {});
     return update;
   };
-  /** Signs the aggregates that wait for their period. */
+  /** Signs the aggregates that wait for the end of their period. */
   const nextPeriod = () => clock.advanceMs(PERIOD_MS);
   const pricesOf = ({ signed_prices }: Aggregate) => signed_prices.map(({ price }) => BigInt(price));
   const signedAt = (aggregate: Aggregate) =>

@@ -21,7 +21,7 @@ interface ServeOptions {
 export class ServeProcess {
   readonly #lines: string[] = [];
   #stderr = '';
-  /** True when the process has ended and its whole output has been read. */
+  /** True when the process has ended and the test has read its whole output. */
   #hasEnded = false;
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
@@ -58,7 +58,7 @@ export class ServeProcess {
 
   /**
    * Waits for a line of standard output that matches. Log lines of `serve --config` are JSON.
-   * @throws Error with the whole output when the process ends without such a line
+   * @throws Error with the whole output when the process ends without a matching line
    */
   async line(pattern: RegExp): Promise<string> {
     const found = await eventually(() => {
@@ -79,7 +79,7 @@ export class ServeProcess {
     };
   }
 
-  /** Ends the process in a teardown, if the test has not ended it. */
+  /** Kills the process in a teardown, if it is still running. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.exited;

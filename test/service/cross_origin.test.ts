@@ -8,7 +8,7 @@ import { RawHttp, type RawResponse } from './raw_http.js';
 // Tests of the requests that a browser makes when a page of another origin reads REST, and of their answers.
 
 const ALLOWED = 'https://app.example';
-/** The number of simultaneous requests that a token may make if it is allowed one a second. */
+/** The number of simultaneous requests that a token with one request per second may make. */
 const BURST = 10;
 const AUTHORIZATION = `Authorization: Basic ${TOKEN}`;
 const PREFLIGHT = ['Access-Control-Request-Method: GET', 'Access-Control-Request-Headers: authorization'];

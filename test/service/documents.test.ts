@@ -90,7 +90,7 @@ test('a running service says what its documents say', async (t) => {
     t.same(Object.keys(content), [contentType], response.url);
     const value: unknown = contentType === 'application/json' ? JSON.parse(body) : body;
     t.equal(check(content[contentType]!.schema, value), '', response.url);
-    // A 400 or 403 may be answered before the request is counted. All other answers have all documented headers.
+    // The service may answer 400 or 403 before it counts the request. All other answers have all documented headers.
     const mayLack = response.status === 400 || response.status === 403;
     for (const name of Object.keys(headers))
       t.ok(response.headers.has(name) || mayLack, `${response.url} ${name}`);
@@ -273,7 +273,7 @@ test('a running service says what its documents say', async (t) => {
     t.match(await expect(200, '/llms.txt', ''), /^# tickseal\n/);
     await pause(REFILL_MS);
     await expect(200, '/v1/signers', '');
-    // A service without a public log proves nothing; public_log.test.ts has the proofs.
+    // A service without a public log has no proofs; public_log.test.ts tests proofs.
     await expect(404, '/v1/prices/proof?asset=BTCUSD&timestamp=5', '');
     answered.add('/v1/prices/proof');
     let response: Response;

@@ -7,7 +7,7 @@ import { publisherSigner, TestSocket, TOKEN } from './harness.js';
 
 // Tests that end the service at a bad moment: while it starts, while workers sign, or while clients do not read.
 
-/** There are enough signatures that a batch goes to the workers. */
+/** The number of signatures is large enough that the workers receive a batch. */
 const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
 const UPDATES_AT_FIRST = 20;
 

@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
 import { createFaults, servesSockets, takeFaults } from '../../scripts/torture/thread_faults.js';
 
-// The module that is loaded into all threads of a tested service. `SIGUSR2` causes the fault that the environment names.
+// All threads of a tested service load this module. `SIGUSR2` causes the fault in the environment variable.
 
 /** The fault: an exception or a rejection in the main thread, or an endless loop in a thread that serves sockets. */
 export type Fault = 'exception' | 'rejection' | 'hang';

@@ -8,9 +8,9 @@ import { publisherSigner, TestSocket } from './harness.js';
 // Tests of faults of the service itself, in whole processes: an uncaught exception, and a thread that hangs.
 
 const STREAMS = 16;
-/** The interval of checks. Checking in each turn would use both cores for the five seconds after which a thread counts as hung. */
+/** The interval of checks. A check in each turn would keep both cores busy for the five seconds until a thread counts as hung. */
 const LOOK_MS = 10;
-/** There are enough signatures that the crypto threads have work. */
+/** The number of signatures is large enough that the crypto threads have work. */
 const ASSETS = Array.from({ length: 200 }, (_, i) => ({ id: i + 1, symbol: `A${i + 1}` }));
 
 async function start(t: Test, fault: Fault, threads: number) {
@@ -100,8 +100,7 @@ test('a thread that hangs is not ready, counted, logged and replaced, and the st
   again.send(priceMessage(3n));
   t.match(await again.nextJson(), { type: 'ack', rejected: {} });
   for (const stream of open) t.match(await stream.next(), /"v":"3"/);
-  // The loop injects further faults, because a thread is missing for only about 0.3 s. All of that time could be between two
-  // checks.
+  // The loop injects further faults, because a thread is missing for only about 0.3 s. That time could fall between two checks.
   for (let hung = 2; reasons.size === 0; hung++) {
     inject();
     await lookUntil(hung);

@@ -6,8 +6,8 @@ import { publisherSigner, type TestService, TestSocket, TOKEN } from './harness.
 let lastNs = 0n;
 
 /**
- * Returns the time of this machine's clock. Each call returns another time, because the service refuses the second of two updates
- * with the same time.
+ * Returns the time of this machine's clock. Each call returns a different time, because the service refuses a second update with
+ * the same time.
  */
 export function distinctNowNs(): bigint {
   const nowNs = BigInt(Date.now()) * 1_000_000n;

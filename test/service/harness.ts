@@ -18,7 +18,7 @@ import { startService } from '../../src/service/start.js';
 export const TOKEN = 'test-token';
 export const SERVICE_KEYS = { evm: Buffer.alloc(32, 0x11), stark: Buffer.alloc(32, 0x01) };
 
-/** Returns a signer of publisher number `n`. Each number has another key. */
+/** Returns a signer of publisher number `n`. Each number has a different key. */
 export function publisherSigner(n: number, signatureType: SignatureType = 'evm'): PriceSigner {
   const secretKey = parseSecretKey((n + 0x100).toString(16).padStart(64, '0'))!;
   return createPriceSigner({ signatureType, secretKey, oracleId: 'tests' });
@@ -29,8 +29,8 @@ export function sha256(token: string): string {
 }
 
 /**
- * Sections of a configuration file. The values of sections are YAML flow text, which includes JSON. Sections that are absent
- * have the values below.
+ * Sections of a configuration file. The values of sections are YAML flow text, which includes JSON. Absent sections have the
+ * default values below.
  */
 export interface Sections {
   readonly [section: string]: unknown;
@@ -87,7 +87,7 @@ export interface TestService extends Service {
   readonly socketUrl: string;
   readonly adminUrl: string;
   readonly dir: string;
-  /** Applies other sections and keys, like a reload by SIGHUP. */
+  /** Applies changed sections and keys, like a reload by SIGHUP. */
   reconfigure(sections: Sections, keys?: typeof SERVICE_KEYS): void;
 }
 
@@ -95,7 +95,7 @@ export interface TestService extends Service {
  * Starts a whole service in this process, on free ports and with a separate data folder. `stop` frees the ports and removes the
  * folder.
  * @param options the folder of an earlier service, a clock, or the number of threads for signatures. By default there are no such
- * threads, because threads take most of the time of a start.
+ * threads, because starting threads takes most of the start-up time.
  */
 export async function startTestService(
   sections: Sections = {},

@@ -47,7 +47,7 @@ test('keys change by the clock and by a reload, and the past stays as it was sig
   stream.send({ type: 'subscribe', assets: [1, 2], id: 1 });
   await stream.nextJson();
 
-  /** Publishes a price of both assets, and returns the answer of `latest` with it. */
+  /** Publishes a price of both assets, and returns the answer of `latest` that contains the price. */
   async function show(price: bigint): Promise<string> {
     for (const [type, symbol] of [
       ['evm', 'BTCUSD'],

@@ -148,7 +148,7 @@ async function ask({ url, token }: Printed, path: string): Promise<unknown> {
   return response.json();
 }
 
-/** Opens six local exchanges that show the same prices all the time. @returns the file of sources */
+/** Opens six local exchanges with constant prices. @returns the sources file */
 async function openMarkets(t: Test): Promise<string> {
   const pairsOf = (kind: BuiltInKind) =>
     DOLLAR.includes(kind)

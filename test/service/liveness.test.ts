@@ -14,7 +14,7 @@ import { units } from './feed.js';
 import { publisherSigner, startTestService, TestSocket, TOKEN } from './harness.js';
 import { openSilentRelay } from './silent_relay.js';
 
-// Tests of the clients of a running service whose connections become silent without being closed.
+// Tests of clients whose connections to a running service become silent without a close.
 
 const PRICE_INTERVAL_MS = 20;
 

@@ -17,7 +17,7 @@ import { WITNESSES } from '../tlog/witnessed_log.js';
 import { emptyFolder } from '../witness/small_witness.js';
 import { SERVICE_KEYS, startTestService, type TestService } from './harness.js';
 
-// Services with a public log, and witnesses in their own processes.
+// Tests of services with a public log, and of witnesses in separate processes.
 
 /** The logs of two operators. */
 const LOGS = ['a.example.com/tlog', 'b.example.com/tlog'].map((origin, i) => {
@@ -68,7 +68,7 @@ limits: { requests_per_second: 100000 }
   }
 }
 
-/** Starts the service of an operator, whose policy is in the folder. */
+/** Starts an operator's service. The operator's policy is in the folder. */
 function startLog(dir: string, number: number, log: object = {}): Promise<TestService> {
   const { origin, seed } = LOGS[number]!;
   const file = { file: 'unused' };
@@ -86,7 +86,7 @@ function writePolicy(dir: string, number: number, witnesses: readonly WitnessPro
   return parsePolicy(text);
 }
 
-/** Waits for a checkpoint beyond a size with exactly these witnesses. Returns its size. */
+/** Waits for a checkpoint above a size that exactly these witnesses have cosigned. Returns its size. */
 function cosignedBy(service: TestService, policy: LogPolicy, names: readonly string[], after = 0n) {
   return eventually(async () => {
     const response = await fetch(`${service.url}/tlog/checkpoint`);
@@ -120,7 +120,7 @@ test('a log and its witnesses, through kill -9 of witnesses, restarts and the lo
   service = await startLog(dir, 0, { witness_grace: '1s' });
   size = await cosignedBy(service, policy, ['W1', 'W2', 'W3'], size);
   await service.stop();
-  // The witnesses have seen more than the older copy of the folder has.
+  // The witnesses have cosigned a larger tree than the older copy of the folder contains.
   rmSync(join(dir, 'data'), { recursive: true });
   cpSync(join(dir, 'old'), join(dir, 'data'), { recursive: true });
   service = await startLog(dir, 0, { witness_grace: '1s', require_quorum: true });

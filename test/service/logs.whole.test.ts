@@ -4,7 +4,7 @@ import { eventually } from '../../scripts/load/wait.js';
 import { claimPort } from '../../src/server/uws/port_claim.js';
 import { ServeProcess, writeConfig } from './child.js';
 
-// Tests of the service's log. In all cases it consists of JSON lines with a level and a time.
+// Tests of the service's log. The log always consists of JSON lines with a level and a time.
 
 const LEVELS = { info: 30, warn: 40, error: 50, fatal: 60 };
 
@@ -27,7 +27,7 @@ async function run(service: ServeProcess, file: string): Promise<void> {
   service.child.kill('SIGHUP');
 }
 
-/** Lines that are ignored: some depend on the user and the machine, and others are repeated each time the file is read. */
+/** Ignored lines: some depend on the user and the machine, and others are repeated each time the file is read. */
 const ADVICE = /^(?:the (?:service runs as root|configuration: )|signatures use )/;
 
 test('every line is JSON with a level, a time and a message', async (t) => {

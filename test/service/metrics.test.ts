@@ -11,7 +11,7 @@ interface Family {
 }
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$/;
-/** The allowed ends of names: base units, and words for counts without a unit. */
+/** The allowed suffixes of names: base units, and words for counts without a unit. */
 const UNIT_OF_GAUGE = /_(?:seconds|bytes|total|info|ratio)$/;
 
 const BLOCKED_MS = 750;

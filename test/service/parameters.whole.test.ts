@@ -49,7 +49,7 @@ const anyText = fc.oneof(
 
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
-/** Returns the JSON value of a query's text. The type of its schema decides about the form. */
+/** Returns the JSON value of a query's text. The type in its schema determines the form. */
 function jsonValueOf({ type }: JsonSchema, text: string): unknown {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;

@@ -24,7 +24,7 @@ test('a service keeps each aggregate as REST showed it, over restarts, reloads a
   });
   const shown: Record<string, string[]> = {};
   let second = 0n;
-  /** Publishes a price durably and notes what REST shows. */
+  /** Publishes a price durably and records REST's answer. */
   async function show(symbol: string, type: 'evm' | 'stark', price: bigint): Promise<void> {
     second += 10n;
     const timestampNs = clock.nowNs() + second * 1_000_000_000n;

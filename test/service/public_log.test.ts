@@ -32,7 +32,7 @@ const SECTIONS = {
   ingest: { max_past: '600s', max_future: '600s' },
 };
 
-/** Publishes a price, and returns the aggregate of it. */
+/** Publishes a price, and returns the resulting aggregate. */
 async function priceOf(
   service: TestService,
   symbol: string,
@@ -48,7 +48,7 @@ async function priceOf(
   return latestWhen(service, symbol, (found) => found.price === `${price * UNIT}`);
 }
 
-/** Returns the place of an aggregate in the log, once a checkpoint covers it. */
+/** Waits until a checkpoint covers an aggregate, and returns the aggregate's index in the log. */
 async function placeOf(service: TestService, aggregate: Aggregate, policy: LogPolicy): Promise<LoggedPrice> {
   const { timestamp, msg_hash: msgHash } = aggregate.service_signed_price.timestamped_signature;
   const query = `asset=${aggregate.asset_id}&timestamp=${timestamp}`;
@@ -71,7 +71,7 @@ async function placeOf(service: TestService, aggregate: Aggregate, policy: LogPo
   return verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
 }
 
-/** Returns the policy that a service shows. */
+/** Returns the policy that a service serves. */
 async function policyOf(service: TestService): Promise<LogPolicy> {
   const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
   return parsePolicy(log.policy);
@@ -128,12 +128,12 @@ test('a service that lacks the last signed checkpoint signs no other, and prices
   t.match(await (await fetch(`${service.adminUrl}/metrics`)).text(), /^tickseal_tlog_stopped 1$/m);
   t.equal(await served(), last, 'the files of the log are served as they were');
   await service.stop();
-  // The data file alone, as a backup has it, knows that the log has signed.
+  // A backup with only the data file still records that the log has signed.
   rmSync(join(data, 'tlog'), { recursive: true });
   t.match(await restart(), /the data folder notes a signed checkpoint/);
   t.equal((await fetch(`${service.url}/tlog/checkpoint`)).status, 404);
 
-  // Only the operator's command begins another log.
+  // Only the operator's command creates a new log.
   const next = 'prices.example.com/tlog2';
   const newOrigin = (...args: string[]) =>
     runCommand(registerLog, ['log', 'new-origin', data, next, ...args]);
@@ -220,7 +220,7 @@ test('a client finds a sample of its prices in the log, and proves what the log 
     oracleId: 'tests',
     log: { policy: log.policy, sample: 1 },
     async fetch(url, init) {
-      // The service that signs two values shows the second one to this reader only.
+      // A service that signs two values shows the second value only to this reader.
       if (forged === undefined || !url.includes('/v1/prices/at')) return fetch(url, init);
       return new Response(`{"data":{"BTCUSD":${forged}}}`);
     },

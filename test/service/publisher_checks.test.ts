@@ -5,7 +5,7 @@ import { FakeClock } from '../clock/fake_clock.js';
 import { publisherSigner, startTestService, type TestSocket } from './harness.js';
 import { altered, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
-/** The orders of the two curves' groups. */
+/** The group orders of the two curves. */
 const SECP256K1_N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const STARK_N = 0x800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn;
 
@@ -30,8 +30,8 @@ test('what is wrong with an update', async (t) => {
   const sockets = { evm: await openPublisher(service), stark: await openPublisher(service, 'stark') };
   let signed = 0n;
   /**
-   * Signs an update. Each update has a new second, so that its time is no reason for a refusal. The price is also new, so that
-   * the aggregate is signed immediately.
+   * Signs an update. Each update has a new second, so that the service cannot refuse it because of its time. The price is also
+   * new, so that the aggregate is signed immediately.
    */
   const sign = (symbol: string, n = 1, type: SignatureType = 'evm'): PriceUpdate => {
     clock.advanceMs(1_000);

@@ -30,7 +30,7 @@ test('the order of updates in time', async (t) => {
   const socket = await openPublisher(service);
   const sign = (timestampNs: bigint, price = UNIT, n = 1, symbol = 'BTCUSD') =>
     publisherSigner(n).sign({ symbol, price, timestampNs });
-  /** Returns the beginning of a second in which no update was signed yet. */
+  /** Returns the start of a second in which no update was signed yet. */
   const nextSecond = () => {
     clock.advanceMs(5_000 - Number((clock.nowNs() / NS_PER_MS) % 1_000n));
     return clock.nowNs();

@@ -14,8 +14,8 @@ test('the values of an update', async (t) => {
   const socket = await openPublisher(service);
   let signed = 0n;
   /**
-   * Signs an update. Each update has a new second, so that its time is no reason for a refusal. The price is also new, so that
-   * the aggregate is signed immediately.
+   * Signs an update. Each update has a new second, so that the service cannot refuse it because of its time. The price is also
+   * new, so that the aggregate is signed immediately.
    */
   const sign = (price = ++signed * UNIT, metadata?: object) => {
     clock.advanceMs(1_000);

@@ -12,7 +12,7 @@ import { get, type TestService, TestSocket, TOKEN } from './harness.js';
 /** The price of 1, times 10^18. */
 export const UNIT = 10n ** 18n;
 
-/** Opens a publisher socket. The service answers its messages, unless `query` sets another `ack`. */
+/** Opens a publisher socket. The service answers its messages, unless `query` sets a different `ack`. */
 export function openPublisher(
   service: TestService,
   type: SignatureType = 'evm',
@@ -48,8 +48,8 @@ export async function refusalOf(
 }
 
 /**
- * Returns the update with other values in some of its fields. The names of the fields must be unique in the update.
- * `undefined` removes a field.
+ * Returns the update with changed values in some fields. The names of the fields must be unique in the update. `undefined`
+ * removes a field.
  */
 export function altered(update: PriceUpdate, fields: Readonly<Record<string, unknown>>): PriceUpdate {
   const alter = (value: unknown): unknown =>

@@ -19,8 +19,7 @@ export class RawHttp {
     socket.on('data', (text) => {
       this.#received += text;
     });
-    // A reset during a read or a write counts as an end. The listener is needed, because `events.once` would reject on the
-    // error.
+    // A reset counts as an end of the connection. Without this listener, `events.once` would reject on the error.
     socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
   }
@@ -67,10 +66,7 @@ export class RawHttp {
     this.socket.destroy();
   }
 
-  /**
-   * Waits for the next bytes. Also returns at an error of the socket, which comes before `closed`. @throws Error when neither
-   * comes
-   */
+  /** Waits for the next bytes. Also returns at a socket error, which precedes `closed`. @throws Error after a timeout */
   async #nextBytes(): Promise<void> {
     try {
       await once(this.socket, 'data', { signal: AbortSignal.timeout(HANG_MS) });
@@ -80,7 +76,7 @@ export class RawHttp {
   }
 
   #take(): RawResponse | undefined {
-    // The text before the version is the rest of a body without a length.
+    // The text before the version is the rest of a body without a `Content-Length`.
     this.#received = this.#received.slice(Math.max(0, this.#received.indexOf(VERSION)));
     const headEnd = this.#received.indexOf('\r\n\r\n');
     if (headEnd < 0) return undefined;
@@ -101,8 +97,8 @@ export class RawHttp {
   }
 
   /**
-   * Finds the end of a body. The parser's own answers have no length, because they end with the connection. For them, returns the end
-   * of the bytes so far.
+   * Finds the end of a body. The parser's own answers have no length, because the end of the connection ends them. For such an
+   * answer, returns the end of the received bytes.
    */
   #bodyEnd(bodyStart: number, status: number, contentLength: string | undefined): number {
     if (contentLength !== undefined) return bodyStart + Number(contentLength);

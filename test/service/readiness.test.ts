@@ -21,7 +21,7 @@ test('a service that drains lives and is not ready', async (t) => {
   const service = await startTestService();
   t.same(await ask(service, '/livez'), OK);
   t.same(await ask(service, '/readyz'), OK);
-  // There are so many streams that closing them takes several rounds.
+  // The number of streams is so large that closing them takes several rounds.
   await Promise.all(Array.from({ length: 80 }, () => TestSocket.open(`${service.socketUrl}/ws`)));
   const probes = await Promise.all([RawHttp.open(service.adminPort), RawHttp.open(service.adminPort)]);
   const stopped = service.stop();

@@ -84,7 +84,7 @@ test('recorded updates flow through a service', { skip }, async (t) => {
     t.match(await refusalOf(socket, borrowed), /msg_hash/, 'under the key of another publisher');
     for (const update of recording!.updates) t.equal(await refusalOf(socket, update), undefined);
     t.equal(await checkServed(t, service, recording!), rootOf(byKey(recording!.updates)));
-    // The recorded aggregator had its publishers in another order. In that order, the served inputs give the recorded root.
+    // The recorded aggregator ordered its publishers differently. In that order, the served inputs have the recorded Merkle root.
     t.equal(rootOf(recording!.updates), recording!.merkleRoot, 'the recorded root');
   });
 

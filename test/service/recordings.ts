@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type PriceUpdate, parseExactJson, type SignedPrice } from '../../src/client/index.js';
 
-// Real updates and aggregates. These are not part of the project, but are beside the repository in which the project was
-// made.
+// Real updates and aggregates. The recordings are not part of the repository.
 export const FOLDER = new URL('../../../../shared/vectors/', import.meta.url);
 
 /** The value for a test's `skip`, which is false if the recordings exist. */
@@ -13,7 +12,7 @@ export interface Recording {
   readonly symbol: string;
   readonly updates: readonly PriceUpdate[];
   readonly merkleRoot: string | undefined;
-  /** The Keccak-256 of the symbol, because contracts name assets by this hash. */
+  /** The Keccak-256 of the symbol, because contracts identify assets by this hash. */
   readonly encodedAssetId: string | undefined;
 }
 

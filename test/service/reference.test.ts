@@ -75,7 +75,7 @@ test('market status follows the calendar through the day', async (t) => {
     [START_S + 1800, 1, 3, START_S + 7 * 3600],
     [START_S + 7 * 3600, 3, 0, START_S + 11 * 3600],
     [START_S + 11 * 3600, 0, 2, START_S + 19 * 3600],
-    // Tuesday ends at noon by the operator's definition, and the after hours begin earlier too.
+    // Tuesday ends at noon by the operator's definition, and so after-hours trading begins earlier too.
     [START_S + 25 * 3600, 1, 3, START_S + 27 * 3600],
     [START_S + 27 * 3600, 3, 0, START_S + 31 * 3600],
   ] as const;

@@ -12,7 +12,7 @@ import {
   TestSocket,
 } from './harness.js';
 
-// Tests that a changed configuration takes effect while everything runs: assets, publishers, calendars.
+// Tests that changed assets, publishers and calendars take effect without a restart.
 
 const MANY = { limits: { control_messages_per_second: 1000 } };
 

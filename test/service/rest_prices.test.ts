@@ -73,7 +73,7 @@ test('what is wrong with a list of assets is 400 and named', async (t) => {
 
   const raw = await RawHttp.open(service.port);
   t.teardown(() => raw.end());
-  // The cut is after the request line, because the pinned parser refuses a request line that is cut
+  // The request is split after the request line, because the pinned parser refuses a split request line
   // (uNetworking/uWebSockets#1776).
   raw.socket.write(`GET /v1/prices/latest?assets=${symbols.slice(1).join()} HTTP/1.1\r\nHost: test\r\n`);
   await get(`${service.url}/v1/taxonomy`);

@@ -5,7 +5,7 @@ import { THREAD_COUNTS } from '../tier.js';
 import { Feed, units } from './feed.js';
 import { startTestService, TestSocket, TOKEN } from './harness.js';
 
-// Connections that stay open while reloads take assets out and put them back.
+// Tests of open connections while reloads remove assets and add them again.
 
 const A = { id: 1, symbol: 'A', clock_period: '50ms' };
 const B = { id: 2, symbol: 'B', clock_period: '50ms' };

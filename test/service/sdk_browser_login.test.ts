@@ -9,7 +9,7 @@ import { startTestService, TOKEN, withTokens } from './harness.js';
 // Tests of the client on a platform whose sockets send no headers, like the sockets of browsers. The client logs in with
 // tickets.
 
-/** Makes a client whose sockets can send only what a browser's sockets can: subprotocols. */
+/** Creates a client whose sockets, like a browser's, cannot send headers but only subprotocols. */
 function browserClient(options: Partial<ClientOptions> & { readonly urls: string }): {
   readonly client: Client;
   readonly upgrades: { readonly url: string; readonly protocols: readonly string[] }[];

@@ -12,7 +12,7 @@ import {
 import { Feed, units } from './feed.js';
 import { SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
 
-// Tests of further uses of the client against a running service, by a program that shows more than ticks to people.
+// Tests of further client options against a running service: events, status and other data beside ticks.
 
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD' },

@@ -16,7 +16,7 @@ async function all(prices: AsyncIterable<AggregatePrice>): Promise<AggregatePric
   return read;
 }
 
-/** Changes the text of a response's body, and ends it with an error when `cut` is set. */
+/** Changes the text of a response's body. With `cut`, the body ends with an error. */
 function changedBody(response: Response, change: (text: string) => string, cut: boolean) {
   return {
     status: response.status,

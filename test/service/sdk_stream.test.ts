@@ -209,7 +209,7 @@ test('of two services the first frame wins, and one goes on where the other ends
   const relays = await Promise.all(services.map((service) => openSilentRelay(service.port)));
   t.teardown(() => Promise.all(relays.map((relay) => relay.close())));
   const urls = relays.map(({ port }) => `http://127.0.0.1:${port}`);
-  // Prices only rise, also from one stream to the next.
+  // Prices only rise, even across streams.
   for (const [base, channel] of [[0, '50ms'] as const, [100, 'real_time'] as const]) {
     await publish(base + 1);
     const { client, states } = clientOf(services[0]!, { urls, staleAfterMs: 500 });
@@ -240,7 +240,7 @@ test('of two services the first frame wins, and one goes on where the other ends
       [],
       'times grow',
     );
-    // On a busy machine one service may have a price some frames before the other, but no price is two steps behind.
+    // On a busy machine, a service may be some frames behind the other service, but never by two steps of the price.
     const backward = ticks.filter((tick, i) => i > 0 && tick.price < ticks[i - 1]!.price - units(1));
     t.same(backward, [], `${channel}: no price comes again after a later one that both services had`);
   }

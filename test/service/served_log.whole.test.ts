@@ -10,7 +10,7 @@ import { emptyFolder } from '../witness/small_witness.js';
 import { publisherSigner, SERVICE_KEYS, startTestService } from './harness.js';
 import { latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
-// Checks of a whole log over HTTP by golang.org/x/mod/sumdb, where Go is.
+// Checks a whole log over HTTP with golang.org/x/mod/sumdb, if Go is installed.
 
 const judge = goJudge();
 const ORIGIN = 'prices.example.com/tlog';
@@ -19,7 +19,7 @@ const SECTIONS = {
   keys: { evm: { file: 'unused' }, stark: { file: 'unused' }, log: { file: 'unused' } },
   log: { origin: ORIGIN, batch: '100ms', checkpoint: '200ms' },
 };
-/** The batches that the folder has before the service starts: a full tile, and most of a second one. */
+/** The number of batches in the folder before the service starts: a full tile, and most of a second tile. */
 const BATCHES = 500n;
 const FIRST_NS = (BigInt(Date.now()) / 1_000n - 3_600n) * SECOND_NS;
 
@@ -71,7 +71,7 @@ test('Go checks each tile, record and checkpoint of a service', { skip: judge.sk
   await latestWhen(service, 'BTCUSD');
   // The second tile is full too, and its partial tiles are gone.
   const full = await checkpoint(513n);
-  // The batch of the price is before the sixth batch from now.
+  // The price is in one of the next five batches.
   const second = await checkpoint(sizeOf(full) + 5n);
   const served = (Keys: string[], earlier: readonly string[]) => ({
     kind: 'served',

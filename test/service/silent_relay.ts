@@ -4,11 +4,13 @@ import { Transform } from 'node:stream';
 /** A TCP relay that can become silent. Connections of a silent relay stay open, but no byte passes in either direction. */
 export interface SilentRelay {
   readonly port: number;
-  /** Makes the current connections silent. Later connections are relayed. @returns the number of silent connections */
+  /**
+   * Makes the current connections silent. The relay still forwards later connections. @returns the number of silent connections
+   */
   silence(): number;
-  /** Makes the current connections and all later ones silent, until `listen` is called. */
+  /** Makes all current and later connections silent, until `listen` is called. */
   deafen(): void;
-  /** Ends the connections that were opened after `deafen`, and relays all later ones. */
+  /** Closes the connections that were opened after `deafen`, and forwards all later connections. */
   listen(): void;
   close(): Promise<void>;
 }

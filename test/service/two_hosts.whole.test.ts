@@ -14,7 +14,7 @@ import type { Aggregate } from './publishing.js';
 // Tests of `tickseal publish --from` on two hosts for one service.
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
-/** The interval at which an exchange shows its price again. */
+/** The interval at which an exchange repeats its price. */
 const SHOW_MS = 200;
 /** The token of the second host. The service takes a repeated price only from the token that sent it first. */
 const OTHER_TOKEN = 'other-token';
@@ -30,7 +30,7 @@ interface Host {
   stop(): Promise<void>;
 }
 
-/** Starts `publish --from` with an exchange of its own, which shows one price for both pairs. */
+/** Starts `publish --from` with a separate exchange, which has the same price for both pairs. */
 async function startHost(
   t: Test,
   service: TestService,

@@ -55,7 +55,7 @@ export async function start(
   };
 }
 
-/** Returns the price in whole units that `latest` serves. If the price has a wrong type, returns that type. */
+/** Returns the price in whole units that `latest` serves. If the price has a wrong type, returns the name of the type. */
 export async function servedAs(service: TestService, type: string | undefined, symbol: string) {
   const query = type === undefined ? '' : `&signature_type=${type}`;
   const { data } = await ask(service, `/v1/prices/latest?assets=${symbol}${query}`);

@@ -10,7 +10,7 @@ import { latestText, latestWhen, openPublisher, refusalOf, UNIT } from './publis
 
 const MINUTE_MS = 60_000;
 const YEAR_MS = 365 * 86_400_000;
-/** No input becomes too old in these tests, except by its time. */
+/** The clock steps are the only reason for which inputs become too old in these tests. */
 const ASSETS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '3600s' }] };
 
 for (const [distance, aheadMs] of Object.entries({ 'a minute': MINUTE_MS, 'a year': YEAR_MS }))
@@ -42,7 +42,7 @@ test('a clock that is stepped back takes its prices with it, and honest ones com
   await takesHonestPrices(t, service, clock);
 });
 
-/** Makes a folder for a service, and a clock that runs with the system's. */
+/** Creates a folder for a service, and a clock that follows the system clock. */
 function workplace(t: Test): { readonly clock: FakeClock; readonly dir: string } {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
@@ -58,7 +58,7 @@ async function publishOne(t: Test, service: TestService, clock: FakeClock, price
   await socket.close();
 }
 
-/** Checks that honest prices are served, and that the service says how it signs them. */
+/** Checks that the service serves honest prices, and reports how it signs them. */
 async function takesHonestPrices(t: Test, service: TestService, clock: FakeClock): Promise<void> {
   const stream = await TestSocket.open(`${service.socketUrl}/ws`);
   stream.send({ type: 'subscribe', assets: [1], id: 'x' });

@@ -10,7 +10,7 @@ import { START } from './plans.js';
 const SCALE = 10n ** 18n;
 const SECOND = 1_000_000_000n;
 
-/** A market of a case: its quote, and the rate of its conversion; a `null` rate is a conversion without a price. */
+/** A market of a test case: its quote, and its conversion rate; a `null` rate is a conversion without a price. */
 interface Market {
   readonly name: string;
   readonly quote: HeldQuote | undefined;
@@ -165,7 +165,7 @@ const marketsOf = fc
 /** An exact fraction. */
 type Fraction = readonly [bigint, bigint];
 
-/** Decides as the rules say, step by step, with fractions that are not rounded. */
+/** A reference implementation of the rules, with exact fractions. */
 function reference(markets: readonly Market[]): { price: Fraction; used: Set<string> } | string {
   const ten = 10n * SECOND;
   const usable: { name: string; price: Fraction }[] = [];
@@ -174,7 +174,7 @@ function reference(markets: readonly Market[]): { price: Fraction; used: Set<str
     const { bid, ask, trade } = quote;
     if (trade === undefined) {
       if (bid <= 0n || ask <= 0n || bid >= ask) continue;
-      // Half a percent of the middle: (ask - bid) / ((ask + bid) / 2) > 5 / 1000.
+      // The limit of the spread is half a percent of the middle price: (ask - bid) / ((ask + bid) / 2) > 5 / 1000.
       if ((ask - bid) * 2000n > 5n * (ask + bid)) continue;
     } else if (trade === 0n) continue;
     const [top, bottom]: Fraction = trade === undefined ? [bid + ask, 2n] : [trade, 1n];
@@ -273,7 +273,7 @@ test('no decision uses an input that is stale, crossed, empty, wide or without i
         if (own! <= 0n) return false;
       }
       const prices = used.map((reading) => reading.price!);
-      // The price lies among those that it was made from.
+      // The result is within the range of the input prices.
       return (
         price === undefined || (prices.some((own) => own <= price) && prices.some((own) => own >= price))
       );

@@ -30,7 +30,8 @@ test('the shortest text of a double is read digit for digit', async (t) => {
       const value = parseDigits(String(double))!;
       const exact = parseDigits(double.toFixed(18))!;
       const difference = value > exact ? value - exact : exact - value;
-      // 17 digits name a double; its shortest text may differ from its exact value by half of their last place.
+      // 17 digits identify a double. The shortest text of a double may differ from its exact value by half a unit in the last
+      // digit.
       return difference * 10n ** 15n <= exact + 10n ** 15n;
     }),
   );

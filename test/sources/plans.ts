@@ -4,7 +4,7 @@ import type { SourcesPlan } from '../../src/sources/plan.js';
 
 export const START = 1_786_613_000_000_000_000n as TimeNs;
 
-/** Returns a time so many milliseconds after {@link START}. */
+/** Returns the time `ms` milliseconds after {@link START}. */
 export function after(ms: number): TimeNs {
   return (START + BigInt(ms) * 1_000_000n) as TimeNs;
 }

@@ -11,7 +11,7 @@ assets: { BTCUSD: { from: [binance BTC/USDT, desk BTC], max_age: 1s } }
 
 const quoteOf = (bid: number) => `{"s":"BTCUSDT","b":"${bid}","a":"${bid + 1}"}`;
 
-/** Makes calls of a room, and returns the lines of their recording. */
+/** Records some quotes, and returns the lines of the recording. */
 function recorded(): string[] {
   const lines: string[] = [];
   const add = (atNs: TimeNs, call: RecordedCall) => lines.push(recordingLine(atNs, call));

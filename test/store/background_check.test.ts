@@ -3,7 +3,7 @@ import { checkRecords } from '../../src/store/background_check.js';
 import type { OpenTables } from '../../src/store/open_tables.js';
 import type { Key, RecordPart, StoredRecord } from '../../src/store/table.js';
 
-/** Tables with one table of records, whose read of a part costs the given time. */
+/** Tables with one table of records. Reading a part of the table takes the given time. */
 function tablesOf(damages: readonly (string | undefined)[], readMs: number): OpenTables {
   const records = damages.map(
     (damage, second): StoredRecord => ({ key: [second, 'BTCUSD'], bytes: 10, damage }),

@@ -185,7 +185,7 @@ test('candles past their retention are deleted, a few days a commit', async (t) 
   await store.close();
 });
 
-/** Computes the same answer from the raw ticks, one after the other, with the calendar's own arithmetic. */
+/** Computes the same answer from the raw ticks one by one, with calendar arithmetic. */
 function slowHistory(
   ticks: readonly Tick[],
   resolution: Resolution,

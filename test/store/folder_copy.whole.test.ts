@@ -84,7 +84,7 @@ test('a folder whose structure is damaged is refused: lmdb itself would end the 
   await filledFolder(source);
   const file = join(source, 'data.mdb');
   const whole = readFileSync(file);
-  // Zeros follow the last page.
+  // The file ends with zeros after the last page.
   const usedBytes = whole.findLastIndex((byte) => byte !== 0) + 1;
   for (const [bytes, reason] of [
     [0, /data\.mdb is damaged: it is empty/],
@@ -154,7 +154,7 @@ test('a backup under load is restored with every price that was served before it
   await eventually(() => price > 200 && Date.now() / 1000 > startS + 2);
   const served = await recentOf(url, startS, Math.floor(Date.now() / 1000) - 1);
   t.ok(served.size > 0);
-  // Records that were served before are written before this price, or together with it.
+  // Earlier records reach the disk before this price, or together with it.
   const durable = await Feed.open({ socketUrl }, { ack: 'durable' });
   await durable.accept({ symbol: 'BTCUSD', price: priceOf(price), publisher: 2 });
   durable.socket.ws.terminate();

@@ -86,7 +86,7 @@ class Pair {
     this.#tellHolding(asset, endIn(this.store, asset, this.clock.nowNs()));
   }
 
-  /** Makes the follower see that the next commit fails once. */
+  /** Makes the next commit fail once, and reports this to the follower. */
   fail(): void {
     this.#failures = 1;
   }

@@ -125,7 +125,7 @@ async function verify(dir: string): Promise<number> {
   return count;
 }
 
-/** Compares the whole past: it has every tick that the store has, in order and once. */
+/** Compares the whole past, which must contain every tick of the store once and in order. */
 async function verifyPast(dir: string, count: number, options: SampleOptions): Promise<void> {
   const past = await openPast(join(dir, 'past'), { clock: new FakeClock(atSecond(START_S)) });
   await past.close();
@@ -148,7 +148,7 @@ function expectedHistory(count: number, resolution: Resolution): CandleColumns {
       candles.h.push(n + 1);
       candles.c.push(n + 1);
     }
-    // Prices only rise, so the newest price is the highest. The property test has other prices.
+    // Prices only rise, so the newest price is the highest. The property test also uses falling prices.
     candles.h[candles.h.length - 1] = n + 1;
     candles.c[candles.c.length - 1] = n + 1;
   }
@@ -166,7 +166,7 @@ async function writeUntilKilled(dir: string): Promise<never> {
   past.open(newest === undefined ? [] : [{ asset, holding: newest }]);
   let n = ticksOf(latestIn(store, asset));
   while (true) {
-    // Some commits are so large that lmdb begins to write a commit before it has all changes of this commit.
+    // Some commits are so large that lmdb writes a part of them before the commit.
     const burst = n % 3 === 0 ? 1_500 : 1 + (n % 40);
     for (let i = 0; i < burst; i++) {
       const aggregate = tick(n++, options);

@@ -54,8 +54,9 @@ test('a store that gets candles and then a part of the records again has the sam
       fc.boolean(),
       fc.boolean(),
       async (steps, knownRaw, replayedRaw, copiedRaw, isRestarted, isRepeated) => {
-        // The other node was present for the first records, then absent, and is present again. The log begins at any later record.
-        // The log repeats the newest record before its beginning, if there is no later record when the candles are copied.
+        // The other node was connected for the first records, then disconnected, and is connected again. The log begins at any
+        // later record. If no later record exists when the candles are copied, the log repeats the newest record before its
+        // beginning.
         const replayed = replayedRaw % (steps.length + 1);
         const known = Math.min(knownRaw % steps.length, replayed);
         const copied = Math.max(steps.length - copiedRaw, replayed, 1);
@@ -86,7 +87,7 @@ test('a store that gets candles and then a part of the records again has the sam
           copyCandles(one, other, asset, atS);
         }
         await append(steps.slice(copied));
-        // The records may have been repeated between any others.
+        // Repeated records may be anywhere between the other records.
         const log = holdings
           .slice(replayed)
           .flatMap((holding, i) => (steps[i]!.isCommitted ? [holding, holding] : [holding]));

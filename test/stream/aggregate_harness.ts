@@ -124,7 +124,7 @@ export class AggregateClient {
   readonly received: Record<string, unknown>[] = [];
   topic: number | undefined;
   sequence = 0;
-  /** True while the connection's socket takes nothing. */
+  /** True while the connection's socket accepts no data. */
   isStuck = false;
   closed: number | undefined;
   /** The values that the client knows from all received frames. */
@@ -194,7 +194,7 @@ export class AggregateClient {
       .map((frame) => Object.entries((frame as unknown as OraclePricesFrame).data));
   }
 
-  /** Lets the connection's socket take all waiting bytes. */
+  /** Makes the connection's socket accept all waiting bytes. */
   drain(): void {
     this.isStuck = false;
     this.harness.streams.drained(this.session, 0);

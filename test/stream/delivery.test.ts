@@ -95,7 +95,7 @@ test('real_time: `ts` of a reader are a millisecond apart, also where the next t
     for (let i = 1n; i <= 3_000n; i++) {
       for (const id of [1, 3]) harness.price(id, i);
       harness.endTurn();
-      // The steps are up to a little more than a millisecond. Some ticks come exactly at its end.
+      // The steps are up to a little more than a millisecond. Some ticks come exactly at the end of a millisecond.
       harness.pass(i % 3n === 0n ? MS : ((i * 7_919n) % MS) + 500n);
     }
     for (const { frames } of clients) {

@@ -53,8 +53,8 @@ export class Expectation {
   }
 
   /**
-   * Checks a frame that was made and sent without waiting. The frame must have the newest prices; on a fixed channel it must
-   * have all of them.
+   * Checks a frame that was sent without a wait. The frame must have the newest prices; on a fixed channel it must have all
+   * prices.
    */
   #checkNewest(prices: ReadonlyMap<number, bigint>, { live }: Real): void {
     for (const [id, price] of prices) assert(live.get(id) === price, `asset ${id} is live at ${price}`);
@@ -64,7 +64,7 @@ export class Expectation {
 
   #take(id: number, price: bigint, real: Real): void {
     const before = this.isRealTime ? (this.toldOf.get(id) ?? 0) : 0;
-    // The index is that of the earliest possible change after the last change that was sent.
+    // The index of the earliest possible change after the last sent change.
     const told = (real.history.get(id) ?? []).indexOf(price, before) + 1;
     assert(told > 0, `asset ${id} never was ${price}, or is repeated unchanged`);
     this.toldOf.set(id, told);
@@ -86,7 +86,7 @@ export interface Real {
   readonly signsLater: boolean;
   readonly clients: (Expectation | undefined)[];
   readonly live: Map<number, bigint>;
-  /** All prices of each asset. A price that ended and came back occurs twice. */
+  /** All prices of each asset. A price that ended and returned occurs twice. */
   readonly history: Map<number, bigint[]>;
   stepsBack: number;
 }

@@ -135,7 +135,7 @@ export class Harness {
     return this.#deferred.length;
   }
 
-  /** Lets time pass in steps, with ticks at the requested times. */
+  /** Advances the time in steps, with ticks at the requested times. */
   advanceMs(durationMs: number, stepMs = 1): void {
     for (let ms = 0; ms < durationMs; ms += stepMs) {
       this.pass(BigInt(stepMs) * 1_000_000n);
@@ -143,7 +143,7 @@ export class Harness {
     }
   }
 
-  /** Lets time pass. Runs a tick if a tick is then due. */
+  /** Advances the time, and runs a tick if a tick is then due. */
   pass(durationNs: bigint): void {
     this.clock.advance(durationNs);
     this.#timer.pass(durationNs);
@@ -195,7 +195,7 @@ export class Client implements StreamConnection {
   binaryFrames = 0;
   /** The number of bytes that may wait for the socket. Further frames are dropped. */
   bufferedBytesMax = Number.POSITIVE_INFINITY;
-  /** True while the socket takes data. */
+  /** True while the socket accepts data. */
   #reads = true;
   #bufferedBytes = 0;
 
@@ -225,7 +225,7 @@ export class Client implements StreamConnection {
     this.#reads = false;
   }
 
-  /** Lets the socket take this number of the waiting bytes, or all of them. */
+  /** Makes the socket accept this number of the waiting bytes, or all of them. */
   read(bytes = Number.POSITIVE_INFINITY): void {
     if (bytes === Number.POSITIVE_INFINITY) this.#reads = true;
     this.#bufferedBytes = Math.max(0, this.#bufferedBytes - bytes);
@@ -269,7 +269,7 @@ export class Client implements StreamConnection {
     }
   }
 
-  /** Receives a frame for the topic. A socket with waiting bytes does not take the frame. */
+  /** Receives a frame for the topic. A socket with waiting bytes does not accept the frame. */
   published(topic: number, text: string, sequence: number): void {
     const toldOf = this.topics.get(topic);
     if (toldOf === undefined) return;

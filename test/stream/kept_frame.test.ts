@@ -13,7 +13,7 @@ const ASSETS = 6;
 
 /** The changes between two frames. */
 const change = fc.oneof(
-  // The prices differ in length, so that some texts keep their length and others do not.
+  // The prices differ in length, so that only some texts keep their length.
   fc.record({
     do: fc.constant('set' as const),
     asset: fc.nat(ASSETS - 1),

@@ -150,7 +150,7 @@ function checkAll(real: Real): void {
   for (const expectation of real.clients) expectation?.check(real);
 }
 
-/** Lets all clients read, finishes all signatures, and lets time pass until nothing is pending. */
+/** Lets all clients read, finishes all signatures, and advances the time until nothing is pending. */
 async function comeToRest(real: Real): Promise<void> {
   for (const expectation of real.clients) expectation?.client.read();
   checkAll(real);

@@ -20,7 +20,7 @@ const number = fc
     const whole = first === '0' ? '0' : first + rest;
     return `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}${exponent}`;
   });
-/** Members of a message that a careless parser would take for the ID. */
+/** Properties of a message that a careless parser would mistake for the ID. */
 const decoy = fc.oneof(
   fc.constantFrom(
     '"a":{"id":5}',

@@ -20,10 +20,10 @@ export interface OtherVerdict {
 /** Another implementation. */
 export interface Judge {
   readonly name: string;
-  /** The reason why it is missing on this machine, or `false`. */
+  /** The reason why the implementation is missing on this machine, or `false`. */
   readonly skip: string | false;
   readonly command: readonly string[];
-  /** True if it reads notes that are malformed, such as a note whose last newline is missing. */
+  /** True if the implementation accepts malformed notes, such as a note whose last newline is missing. */
   readonly isLax: boolean;
 }
 
@@ -31,7 +31,7 @@ const BUILD_MS_MAX = 240_000;
 const ANSWER_MS_MAX = 60_000;
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Compiles the Go program. With `CI=true` a machine that has Go must have the modules too. */
+/** Compiles the Go program. With `CI=true`, a machine with Go must also have the modules. */
 export function goJudge(): Judge {
   const built = mkdtempSync(join(tmpdir(), 'tickseal-judge-'));
   process.on('exit', () => rmSync(built, { recursive: true, force: true }));
@@ -59,7 +59,7 @@ export function pythonJudge(): Judge {
   return { name: 'Python', skip: status !== 0 && 'Python or aics-tlog is not here', command, isLax: true };
 }
 
-/** Returns the verdicts of another implementation. This process can serve requests meanwhile. */
+/** Returns the verdicts of another implementation. Meanwhile this process can still serve requests. */
 export function ask(
   { command: [program, ...args] }: Judge,
   cases: readonly object[],

@@ -18,8 +18,8 @@ import { nodesOfEntries, numberedEntries, TESSERA_CHECKPOINT, TESSERA_KEY } from
 import { tileBytes } from './tile_bytes.js';
 import { LOG, LOG_ORIGIN, WITNESSES } from './witnessed_log.js';
 
-// Comparisons with other implementations: golang.org/x/mod/sumdb, where Go and its modules are, and aics-tlog, where Python has
-// it. TICKSEAL_PYTHON names another Python than python3. Random changes are the same on every run of a day, and others on the next day.
+// Comparisons with other implementations, if they are installed: golang.org/x/mod/sumdb for Go and aics-tlog for Python.
+// TICKSEAL_PYTHON selects a Python other than python3. The seed of the random changes is the date.
 
 const random = randomsOf(Math.floor(Date.now() / 86_400_000));
 
@@ -89,7 +89,7 @@ for (const judge of [goJudge(), pythonJudge()]) {
       if (i % 3 === 1) note[at]! ^= 1 << random(8);
       const bytes =
         i % 3 === 2 ? Buffer.concat([note.subarray(0, at), note.subarray(at + 1 + random(3))]) : note;
-      // Go takes Base64 that has another text too, in which unused bits are set. We do not.
+      // Go accepts non-canonical Base64, in which unused bits are set. Our code refuses it.
       if (!isCanonical(bytes)) continue;
       cases.push({ kind: 'note', note: toBase64(bytes), keys });
       ours.push(await isVerified(bytes, keys));
@@ -150,7 +150,7 @@ async function isVerified(note: Uint8Array, keys: readonly string[]): Promise<bo
   }
 }
 
-/** Returns whether every signature line has the Base64 that encoding its bytes gives. */
+/** Returns whether the Base64 of every signature line is canonical. */
 function isCanonical(note: Uint8Array): boolean {
   const lines =
     Buffer.from(note)
@@ -165,7 +165,7 @@ function changed(hash: Uint8Array, isChanged: boolean): Uint8Array {
   return copy;
 }
 
-/** Returns the list, or the list with a hash that is changed, removed or added. */
+/** Returns the list unchanged, or with one changed, removed or added hash. */
 function changedList(hashes: readonly Uint8Array[], isChanged: boolean): Uint8Array[] {
   if (!isChanged) return [...hashes];
   const copy = [...hashes];

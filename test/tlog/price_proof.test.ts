@@ -81,7 +81,7 @@ test('each step that does not hold is named', async (t) => {
     "the checkpoint is cosigned by no witness, which is not the policy's quorum",
   );
   await refuse(RECORD, proofOf(BATCHES, 42, 7, WITNESSES.slice(0, 1)), /cosigned by W1, which is not/);
-  // A log with the same key in which one record is another: its checkpoint proves only itself.
+  // A log with the same key but one different record. Its checkpoint does not prove records of the first log.
   const forked = batchesOf(300, (fromNs) => [recordAt(fromNs, 1, fromNs === 42n * SECOND_NS ? 9 : 1)]);
   const mixed = { ...file, checkpoint: parseProofFile(proofOf(forked, 42, 0)).checkpoint };
   await refuse(RECORD, formatProofFile(mixed), `${LOG_ORIGIN} does not have this batch at 42`);
@@ -95,7 +95,7 @@ test('a proof in which a byte is changed proves only what the original proves', 
     bytes[at]! ^= 1 << (at % 7);
     try {
       const logged = await verifyPriceProof(RECORD, bytes, POLICY, verifyByNode);
-      // The name or the key ID of a cosigner may become one that the policy does not know; two of three suffice.
+      // A change may turn a cosigner's name or key ID into an unknown one. The other two of the three cosigners are enough.
       if (logged.cosigners.size !== 2) faults.push(`byte ${at}: ${[...logged.cosigners.keys()]}`);
     } catch (error) {
       if (!(error instanceof TlogError)) faults.push(`byte ${at}: ${error}`);

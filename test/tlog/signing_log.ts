@@ -8,11 +8,11 @@ import { LOG, LOG_ORIGIN } from './witnessed_log.js';
 export class SigningLog {
   readonly #read: NodeReader;
 
-  /** @param changed the index of an entry that differs from those of other logs */
+  /** @param changed the index of an entry that differs from the other logs */
   constructor(size: number, changed?: number) {
     const entries = numberedEntries(size);
     if (changed !== undefined) entries[changed] = new TextEncoder().encode('another entry');
-    // The nodes of a larger tree are those of its smaller trees too, because only full subtrees are nodes.
+    // A larger tree contains the nodes of all smaller trees, because the store keeps only complete subtrees.
     this.#read = nodesOfEntries(entries);
   }
 

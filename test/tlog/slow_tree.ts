@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-// The definitions of RFC 6962 section 2.1, as they are written there: slow, and by other code than the room `tlog`.
+// A slow, direct implementation of the definitions in RFC 6962 section 2.1, without code of `src/tlog`.
 
 const sha256 = (...parts: readonly Uint8Array[]) =>
   new Uint8Array(createHash('sha256').update(Buffer.concat(parts)).digest());

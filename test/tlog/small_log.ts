@@ -1,7 +1,7 @@
 import { leafHash, nodeHash } from '../../src/tlog/tree_hash.js';
 import type { NodeReader } from '../../src/tlog/tree_nodes.js';
 
-/** The folder of the recorded data, beside the repository. */
+/** The folder of the recorded data, next to the repository. */
 export const TLOG_VECTORS = '../shared/vectors/tlog';
 
 /** The entries of the test log of transparency-dev/tessera, and their checkpoint of size 15. */

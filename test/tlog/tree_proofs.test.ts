@@ -51,7 +51,7 @@ test('roots and proofs of a known log', async (t) => {
   t.same(consistencyProof(8n, 15n, read).map(toBase64), ['5jLpqTgjsBDSEX6SgZiRnbTMdTuRd8bQ5tSsAOxe0Ks=']);
 });
 
-/** All small trees, and the trees beside a complete tree of another level. */
+/** All small trees, and the trees one leaf smaller or larger than a complete tree. */
 const SIZES = [...Array.from({ length: 34 }, (_, n) => n + 1), 63, 64, 65, 66];
 
 test('the proofs of every tree up to 34 entries, and of 63 to 66, are those of the definition, and no other size or place fits them', async (t) => {

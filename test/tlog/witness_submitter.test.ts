@@ -17,7 +17,7 @@ quorum G
 `,
 );
 
-/** Answers of each witness by its number from 1, and requests as they came. */
+/** The answers of each witness by its number, from 1, and the requests in order of arrival. */
 type Answering = (number: number, body: string) => Partial<WitnessAnswer> | Promise<Partial<WitnessAnswer>>;
 
 /** @param sleepsMax the pauses of all witnesses after which `signal` aborts */

@@ -25,7 +25,7 @@ export function policyText(lines: string): string {
   return `log ${formatVerifierKey(LOG.logKey(LOG_ORIGIN))}\n${witnesses.join('')}${lines}\n`;
 }
 
-/** Returns a record whose bytes follow from its numbers. */
+/** Returns a record whose bytes are determined by its numbers. */
 export function recordAt(timeNs: bigint, asset = 1, price = 1): Uint8Array {
   return encodeRecord({
     signatureType: asset % 2 === 0 ? 'stark' : 'evm',
@@ -43,7 +43,7 @@ export interface LoggedBatches {
 
 export const SECOND_NS = 1_000_000_000n;
 
-/** Makes batches of a second each. Each batch gets the records that `recordsOf` returns for its start. */
+/** Creates batches of one second each. Each batch contains the records that `recordsOf` returns for its start. */
 export function batchesOf(
   count: number,
   recordsOf: (fromNs: bigint) => readonly Uint8Array[],

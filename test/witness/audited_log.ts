@@ -62,17 +62,17 @@ export function signedPrice(
 /** Returns the start of a batch. */
 export const startOf = (batch: number) => BigInt(batch + 1_000) * SECOND_NS;
 
-/** A log of signed prices in memory, whose parts a test may spoil. */
+/** A log of signed prices in memory, whose parts a test can corrupt. */
 export class AuditedLog {
   /** The records of each batch, in the order in which they are logged and served. */
   readonly records: Uint8Array[][] = [];
   readonly entries: Uint8Array[] = [];
   /** The prices that the service has signed. */
   readonly prices: string[] = [];
-  /** The size of the checkpoint that is shown, when that is not the newest. */
+  /** The size of the served checkpoint, if it is not the newest. */
   shownSize: number | undefined;
 
-  /** Appends batches of the service's price of BTCUSD and of four other records. */
+  /** Appends batches, each with the service's price of BTCUSD and four other records. */
   grow(count: number): this {
     for (let i = 0; i < count; i += 1) {
       const fromNs = startOf(this.entries.length);
@@ -84,7 +84,7 @@ export class AuditedLog {
     return this;
   }
 
-  /** Appends a batch with these records, whatever their order. */
+  /** Appends a batch with these records, in any order. */
   append(records: Uint8Array[], change: Partial<{ fromNs: bigint; batch: bigint }> = {}): void {
     const index = this.entries.length;
     const place = { epoch: 0n, batch: BigInt(index), fromNs: startOf(index), toNs: startOf(index + 1) };
@@ -100,7 +100,7 @@ export class AuditedLog {
     return formatNote({ text, signatures: [LOG.sign(LOG_ORIGIN, text), ...cosignatures] });
   }
 
-  /** Serves the files of the log, as it is at each request. */
+  /** Serves the current files of the log. */
   readonly read: ReadLogFile = async (path) => {
     if (path === 'checkpoint') return Buffer.from(this.note(this.shownSize));
     const tile = parseTilePath(path);

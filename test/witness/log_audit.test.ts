@@ -23,7 +23,7 @@ async function auditOf(t: Test, log: AuditedLog, dir = emptyFolder(t)): Promise<
   return new LogAudit({ log: new ServedLog(log.read), policy: POLICY, keep, nowNs }, await folder.read());
 }
 
-/** Returns what a third party reads in the evidence, from its file alone. */
+/** Returns a third party's verdict on the evidence, from its file alone. */
 async function proven(evidence: Evidence | undefined): Promise<string> {
   const read = parseEvidence(formatEvidence(evidence!));
   const fault = await verifyEvidence(read, {
@@ -49,7 +49,7 @@ test('honest work catches nothing, and every price that was heard is found', asy
     if (round === 2) audit = await auditOf(t, log, dir);
   }
   t.equal(audit.found, 11, 'since the restart');
-  // Another node may be behind: its checkpoint is older and fits. A node without the tiles of the newest tree is asked again.
+  // Another node may lag: its older checkpoint is consistent. The audit retries a node without the tiles of the newest tree.
   log.shownSize = 260;
   t.same(await audit.step(), { size: BigInt(log.entries.length), evidence: undefined });
   const behind = new AuditedLog().grow(260);
@@ -112,7 +112,7 @@ test('(d) a batch that is rewritten is caught', async (t) => {
     await proven(evidence),
     'prices.example.com/tlog signed two pasts: its tree of 51 entries does not begin with its tree of 40',
   );
-  // Records that do not fit their entry are seen, but nobody has signed them.
+  // The audit detects records that do not match their entry, but without a signature there is no evidence.
   const other = new AuditedLog().grow(9);
   other.records[4] = [recordAt(startOf(4), 1, 66)];
   const seen = (await (await auditOf(t, other)).step()).evidence;
@@ -133,7 +133,7 @@ test('(e) a fork is caught: of the same size, of a smaller size, and by its entr
   }
   const smaller = new AuditedLog().grow(20);
   smaller.append([]);
-  // The larger tree is that of the honest log, whose tiles both servers may have.
+  // The larger tree belongs to the honest log, whose tiles both servers may have.
   const read = smaller.read;
   const tiles = log.read;
   const mixed = Object.assign(new AuditedLog(), {

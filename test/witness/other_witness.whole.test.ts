@@ -17,8 +17,8 @@ import { SigningLog } from '../tlog/signing_log.js';
 import { LOG, LOG_ORIGIN, WITNESSES } from '../tlog/witnessed_log.js';
 import { emptyFolder } from './small_witness.js';
 
-// The submitter against aics-witness, and the witness against the client of aics-witness, through kill -9. TICKSEAL_PYTHON names a
-// Python that has the package.
+// Tests of the submitter with aics-witness, and of the witness with the client of aics-witness, including kill -9.
+// TICKSEAL_PYTHON names a Python with the package.
 
 const PYTHON = process.env['TICKSEAL_PYTHON'] ?? 'python3';
 const skip =
@@ -27,7 +27,7 @@ const skip =
 const LOG_VKEY = formatVerifierKey(LOG.logKey(LOG_ORIGIN));
 const SIZE = 1_000;
 const log = new SigningLog(SIZE);
-/** The sizes of the checkpoints before whose submission the witness is killed. */
+/** The test kills the witness before it submits the checkpoints of these sizes. */
 const KILLS = [150, 151, 430];
 
 test('our submitter and aics-witness: every checkpoint is cosigned, through kill -9', { skip }, async (t) => {
@@ -93,7 +93,7 @@ async function submitAll(t: Test, serve: () => ChildProcess, port: number, vkey:
     prove: log.prove,
     verify: verifyByNode,
     nowMs: () => performance.now(),
-    // Pauses are cut, because the test waits for the process itself.
+    // Pauses are short, because the test itself waits for the process.
     sleep: (ms, signal) => pauseUnlessAborted(Math.min(ms, 100), signal),
     random: () => 0,
     onFault: (_, { kind }) => faults.push(kind),
@@ -116,7 +116,7 @@ async function submitAll(t: Test, serve: () => ChildProcess, port: number, vkey:
     faults.every((kind) => kind === 'unavailable'),
     String(new Set(faults)),
   );
-  // A log that signs another past is refused, whatever it proves.
+  // The witness refuses a log that signs a different history, whatever proof it sends.
   const { isQuorum } = await submitter.submit(
     new SigningLog(SIZE, 3).note(SIZE),
     new AbortController().signal,
@@ -127,7 +127,7 @@ async function submitAll(t: Test, serve: () => ChildProcess, port: number, vkey:
   await once(witness, 'exit');
 }
 
-/** Returns the way to start our witness, which keeps its folder between starts. */
+/** Returns a function that starts our witness. The witness keeps its folder between starts. */
 async function ourWitness(t: Test) {
   const dir = emptyFolder(t);
   const [port] = (await freePorts(1)) as [number];

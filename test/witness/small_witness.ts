@@ -8,7 +8,7 @@ import { WitnessFolder } from '../../src/witness/witness_folder.js';
 import type { SigningLog } from '../tlog/signing_log.js';
 import { LOG, LOG_ORIGIN, WITNESSES } from '../tlog/witnessed_log.js';
 
-/** Makes an empty folder that the test removes. */
+/** Creates an empty folder, which the test removes at its end. */
 export function emptyFolder(t: Test): string {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-witness-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));

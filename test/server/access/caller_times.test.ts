@@ -1,10 +1,10 @@
 import { test } from 'tap';
 import { CallerTimes, createCallerTimes } from '../../../src/server/access/caller_times.js';
 
-/** The number of callers, which is larger than the memory's number of places. */
+/** The number of callers, above the number of slots in the memory. */
 const STRANGERS = 300_000;
 const BUSY = 100;
-/** The number of the first and of the last callers that the test looks for. */
+/** The number of callers at each end for which the test searches. */
 const SAMPLE = 10_000;
 
 test('what one thread writes another one reads', async (t) => {

@@ -49,7 +49,7 @@ test('streams are for pages of these origins, of the service itself, and for wha
     [false, 'http://127.0.0.1:8080', undefined],
     [false, 'http://127.0.0.1:8080', ''],
     [false, 'http://127.0.0.1:8080', '['],
-    // A browser sends this origin and this host for a name whose owner lets it resolve to this machine.
+    // A browser sends this origin and host for a domain that its owner points at this machine (DNS rebinding).
     [false, 'http://evil.example:8080', 'evil.example:8080'],
     [false, 'null', '127.0.0.1:8080'],
     [false, '', '127.0.0.1:8080'],

@@ -73,7 +73,7 @@ test('no window of 60 s allows more than its share and one burst, and refusals c
           clock.advance(gap);
           if (limiter.take('a', rate).allowed) allowedAt.push(clock.timeNs);
         }
-        // More than a minute must pass between a request and the request that is a full minute's allowance later.
+        // Between a request and the request one full allowance later, more than a minute must pass.
         const most = rate * 60 + rate;
         return allowedAt.every(
           (timeNs, i) => (allowedAt[i + most] ?? timeNs + 61n * SECOND) - timeNs > 60n * SECOND,

@@ -16,7 +16,7 @@ function newTickets() {
   const clock = new FakeClock();
   const memory = createTicketMemory();
   const tickets = new TicketIssuer(memory, clock);
-  /** Issues tickets of token number `n`. */
+  /** Issues tickets for token number `n`. */
   const issue = (n: number) => tickets.issue(tokenHash(n))!.text;
   const take = (text: string) => tickets.take(text);
   return { clock, memory, tickets, issue, take };

@@ -62,7 +62,7 @@ test('the token may be the user or the password of RFC 7617, as curl and browser
     ' alice-token:',
   ])
     t.equal(answer([basic(text)]), 401, text);
-  // A token that has this form by itself means itself.
+  // A token that already has this form is used unchanged.
   const encoded = Buffer.from('alice-token:').toString('base64');
   const directory = new TokenDirectory([sampleToken('alice-token'), sampleToken(encoded)]);
   t.match(authorize(directory, [`Basic ${encoded}`], 'rest'), { name: encoded });

@@ -3,7 +3,7 @@ import ajvFormats from 'ajv-formats';
 import type { AsyncApiDocument } from '../../../src/server/documents/asyncapi.js';
 import type { JsonSchema } from '../../../src/server/documents/json_schema.js';
 
-/** Checks a value against a schema of a document. Returns the faults; empty without faults. */
+/** Checks a value against a schema of a document. Returns the faults; empty for a valid value. */
 export type Check = (schema: object, value: unknown) => string;
 
 /** Makes a checker. @param document the document whose components the schemas refer to */
@@ -18,7 +18,7 @@ export function checkerOf({ components }: { readonly components: object }): Chec
   };
 }
 
-/** Finds the message that a text on a channel fits. Exactly one message of the given side must fit. */
+/** Finds the message type that matches a text on a channel. Exactly one message type of the given side must match. */
 export type MessageFinder = (channel: string, from: 'client' | 'service', text: string) => string;
 
 export function messageFinder(document: AsyncApiDocument): MessageFinder {

@@ -11,7 +11,7 @@ import { sampleAsset } from '../../model/sample.js';
 import { bodyOf, routesOf } from './routes.js';
 import { valuesOf } from './schema_values.js';
 
-// Tests that the service finds no fault of form in the messages that the served AsyncAPI document allows to a client.
+// Tests that the service accepts the form of all client messages that the served AsyncAPI document allows.
 
 const document = JSON.parse(bodyOf(routesOf('service'), '/asyncapi.json')) as AsyncApiDocument;
 
@@ -20,8 +20,8 @@ function messages(name: string): fc.Arbitrary<string> {
 }
 
 /**
- * @param fault returns the fault of a message, if any. The fault is not the name of an assertion, because it may contain any
- * text.
+ * @param fault returns the fault of a message, if any. The fault is not used as the name of an assertion, because it may contain
+ * any text.
  */
 function expectNoFault(name: string, fault: (text: string) => string | undefined): void {
   fc.assert(
@@ -64,7 +64,7 @@ for (const [name, type] of [
       if (!read.ok) return read.error;
       if (read.malformed.size > 0) return [...read.malformed].join();
       for (const update of read.updates) {
-        // JSON Schema cannot express two rules that require equal names, so the update is changed to follow them.
+        // JSON Schema cannot express two rules that require equal names, so this code makes the names equal.
         const { symbol } = update;
         const externalAssetId = type === 'evm' ? symbol : update.externalAssetId;
         const admitted = openGate(type).admit(

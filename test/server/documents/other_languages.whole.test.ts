@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { test } from 'tap';
 import { DOCUMENTS, PATTERNS, TEXTS } from './patterns.js';
 
-// The documents as the tools of another language read them.
+// Tests of the documents with tools of another language.
 
 const PYTHON = 'python3';
 const canRun = (program: string) => spawnSync(PYTHON, ['-c', program]).status === 0;

@@ -2,8 +2,8 @@ import { test } from 'tap';
 import { PATTERNS, TEXTS } from './patterns.js';
 
 // Readers of the documents use the regular expressions of their own languages. The patterns use only the parts that mean the same
-// in JavaScript with and without the flag `u`, Python, PCRE and RE2 (Go): no classes such as \d, \s and \p, because these differ, and
-// no characters above ASCII, because these are counted differently.
+// in JavaScript with and without the flag `u`, Python, PCRE and RE2 (Go): no classes such as \d, \s and \p, because their meaning
+// differs, and no non-ASCII characters, because their length differs.
 
 const CHARACTER = String.raw`(?:[\w ,:"<>=@#%&;~/!'-]|\\x[0-7][0-9a-f]|\\[\\.])`;
 const CLASS = String.raw`\[\^?(?:${CHARACTER}(?:-${CHARACTER})?)+\]`;

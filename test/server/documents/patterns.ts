@@ -17,7 +17,10 @@ function patternsOf(value: unknown): string[] {
   );
 }
 
-/** Texts for every pattern: the ends of its classes, characters that dialects count or class differently, and real values. */
+/**
+ * Texts for every pattern: the first and last characters of its classes, characters that dialects treat differently, and real
+ * values.
+ */
 export const TEXTS = [
   ...['', 'BTCUSD', ' BTCUSD , ETHUSD', 'A,,B', 'EURÜ', 'A B', 'p', 'C', 'pC', '{', '\\', '"', "A'B", '.'],
   ...['0', '-0', '-1', '007', '9223372036854775807', '١٢', '0x', '0x1b', '0X1B', '0xＡ', 'ms', 'ms,ms', 'mS'],

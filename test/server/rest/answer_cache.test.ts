@@ -4,7 +4,7 @@ import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, AnswerCache } from '../../../src/s
 import { firstOf } from '../../tier.js';
 
 const MIB = 1024 * 1024;
-/** The lengths of the kept answers. Short answers are many, and take the longest. */
+/** The lengths of the cached answers. Most are short, because many short answers take the most time. */
 const LENGTHS = firstOf([50_000, 10, 3_000_000]);
 const forever = () => true;
 
@@ -81,7 +81,7 @@ test('a very long answer is not kept', async (t) => {
 test('short or long, the answers hold what the limit says', async (t) => {
   const collect = createHeldBytes();
   const heldBytes = async () => {
-    // The test waits, because another thread frees memory outside the heap after the collection.
+    // The test waits, because another thread frees off-heap memory after the garbage collection.
     for (let i = 0; i < 3; i++) {
       collect();
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -154,7 +154,7 @@ test('an answer is kept once for a token, whatever else stands in the query', as
     t.match(get('/large', { query }), { status: 200, body: /^\{"data":"ax/ });
   }
   const heldMib = Math.round((heldBytes() - before) / MIB);
-  // Node 26 itself holds more than Node 20; an answer kept 256 times would take hundreds.
+  // Node 26 itself uses more memory than Node 20. With 256 copies of an answer, the memory would be hundreds of MB.
   t.ok(heldMib <= 8, `${heldMib} MiB`);
   for (const [query, name] of [
     ['word=b', 'alice'],

@@ -185,7 +185,7 @@ test('an aggregate that is signed and not on disk is waited for', async (t) => {
 test('signed_prices is absent without inputs, and damage is named and costs no other asset', async (t) => {
   const { folder, add, commit, ask, damage, close } = await openRoute(t, 0n);
   const btc = [
-    // The next hour begins with a copy of the last of these.
+    // The next hour begins with a copy of the last of these aggregates.
     ...aggregatesOf('BTCUSD', HOUR_START_NS, 2),
     ...aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 2),
   ];
@@ -212,7 +212,7 @@ test('signed_prices is absent without inputs, and damage is named and costs no o
   t.equal(damage.length, 1, 'told once');
   t.match(damage[0], /BTCUSD evm.*checksum/);
 
-  // Without its header a group is not found: then what it had is not known, and not nothing.
+  // Without its header, a group cannot be found. Its content is then unknown, which differs from empty.
   bytes[0]! ^= 1;
   writeFileSync(path, bytes);
   const fresh = new PastReader(folder);

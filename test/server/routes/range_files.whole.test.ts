@@ -8,7 +8,8 @@ import type { PricedEntry } from '../../../src/past/kept_entry.js';
 import { rangeWriter } from '../../../src/server/routes/range_writer.js';
 import { aggregatesOf, HOUR_START_NS, pastOptionsOf } from '../../past/sample_past.js';
 
-// Tests that the readers of other languages read the files with exact digits. TICKSEAL_PYTHON names the Python that has them.
+// Tests that the readers of other languages read the files with exact digits. TICKSEAL_PYTHON names a Python that has these
+// packages.
 
 const PYTHON = process.env['TICKSEAL_PYTHON'] ?? 'python3';
 const run = promisify(execFile);
@@ -90,7 +91,7 @@ test('Parquet and CSV files are read by pyarrow and duckdb with exact digits', a
   }
 });
 
-/** Reads a decimal text with 18 decimals, also one of Python with an exponent. */
+/** Reads a decimal text with 18 decimals, including Python's notation with an exponent. */
 function scaled(text: string): bigint {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:E([+-]\d+))?$/.exec(text)!;
   const size = BigInt(whole! + fraction) * 10n ** BigInt(18 - fraction.length + Number(exponent));

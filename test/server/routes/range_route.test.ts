@@ -239,7 +239,7 @@ test('ends of prices have no row, and what a failed disk has cost is named', asy
   const query = { asset: 'BTCUSD', from: at(1), to: at(100) };
   t.match(await ask(query), { rows: rows.map(textOf) });
 
-  // Nine more fit, and the last ones of these are lost.
+  // Nine more fit, and the last of these are lost.
   add(Array.from({ length: 11 }, (_, i) => one(10 + i)));
   await commit();
   add([one(40)]);

@@ -8,7 +8,7 @@ import { FanOut } from '../../../src/stream/fan_out.js';
 
 const PART = Buffer.alloc(64 * 1024, 'x');
 
-/** Listens with an answer of `total` parts. `failAt` is the part that cannot be made. */
+/** Listens with an answer of `total` parts. Creating the part `failAt` fails. */
 function open({ total, failAt = total }: { readonly total: number; readonly failAt?: number }) {
   const state = { made: 0, left: 0 };
   async function* parts() {

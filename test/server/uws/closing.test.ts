@@ -99,7 +99,7 @@ test('TLS handshakes that wait for their turn are closed too', async (t) => {
     const client = connect({ port: listener.port, host: '127.0.0.1', rejectUnauthorized: false });
     client.on('error', () => {}).once('close', () => ended++);
   }
-  // All connections are accepted in the same turn, and send their first message in the next turn.
+  // All connections are accepted in one turn, and send their first messages in the next turn.
   while (openSockets() < CLIENTS) await new Promise(setImmediate);
   await new Promise(setImmediate);
   await new Promise(setImmediate);

@@ -7,7 +7,7 @@ const PARSER_BYTES = 128 * KIB;
 /** The handle of the first connection. */
 const FIRST = 20;
 
-/** The connections of a process, and the counts of the system about them. */
+/** The connections of a process, and the kernel's counts of their bytes. */
 class Connections implements TcpCounters {
   readonly sockets: FakeSocket[] = [];
   utilization = 1;
@@ -33,7 +33,7 @@ class Connections implements TcpCounters {
     return this.sockets.at(-1)!;
   }
 
-  /** Lets the watch check some times. Before each check a connection receives bytes. */
+  /** Runs several checks of the watch. Before each check a connection receives bytes. */
   check(times: number, before: () => void = () => {}): void {
     for (let i = 0; i < times; i++) {
       before();

@@ -8,8 +8,8 @@ import { machineProblem, NODE_LINES, thisMachine } from '../../../src/server/uws
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /**
- * The cases: the version of Node, of the C library, the processor, the system, and the error; `undefined` if the service
- * runs.
+ * The cases: the version of Node, of the C library, the processor, the system, and the expected error; `undefined` for a
+ * supported machine.
  */
 const cases: [string, string | undefined, string, string, string | undefined][] = [
   ['20.19.0', '2.34', 'x64', 'linux', undefined],

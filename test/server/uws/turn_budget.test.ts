@@ -7,7 +7,7 @@ import {
   TurnBudget,
 } from '../../../src/server/uws/turn_budget.js';
 
-/** An event loop. The test ends its turns. */
+/** A fake event loop. The test ends its turns. */
 function fakeLoop() {
   let callbacks: (() => void)[] = [];
   return {

@@ -14,7 +14,7 @@ import { nodesOf, TestCluster } from './nodes.js';
 
 const MINUTE_NS = 60n * NS_PER_SECOND;
 const SYMBOLS = ['BUSY', 'IDLE', 'RARE'];
-/** Signed at changes of the price only, so a price that does not change leaves no record. */
+/** The service signs only changes of the price, so an unchanged price leaves no record. */
 const ASSETS = SYMBOLS.map((symbol, i) => ({
   id: i + 1,
   symbol,
@@ -28,7 +28,7 @@ test(
   needsNatsServer(),
   async (t) => {
     const cluster = await TestCluster.start(t);
-    // The clock begins in the past, because no aggregate is signed with a time after that of the servers.
+    // The clock begins in the past, because no aggregate has a signing time after the servers' time.
     const clock = new FakeClock(systemClock());
     clock.advance(-60n * MINUTE_NS);
     const sections = { assets: ASSETS };
@@ -73,7 +73,7 @@ test(
     for (const node of [standby, edge]) await untilEqual(node);
     await standby.stop();
     await edge.stop();
-    // The minute goes on after both nodes have left.
+    // The minute continues after both nodes have left.
     for (const symbol of SYMBOLS) await publish(symbol);
     for (let minute = 0; minute < 3; minute++) {
       toMinute(5);

@@ -41,7 +41,7 @@ test('a leader does not believe a jump that the NATS servers do not see', needsN
   const jumpedNs = monotonicNs();
   let signedNs = 0n;
   let price = 0n;
-  // A jump is believed after 10 s, and then the servers are asked every 10 s.
+  // The clock accepts a jump after 10 s. From then on, the node asks the servers every 10 s.
   while (monotonicNs() - jumpedNs < 12_000_000_000n) {
     const timestampNs = BigInt(Date.now()) * 1_000_000n;
     const update = publisherSigner(1).sign({ symbol: 'BTCUSD', price: ++price * UNIT, timestampNs });

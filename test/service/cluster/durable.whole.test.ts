@@ -23,7 +23,7 @@ async function forgetfulOf({ adminUrl }: TestService): Promise<string | undefine
   return /^tickseal_cluster_forgetful_servers (\d+)$/m.exec(text)?.[1];
 }
 
-/** Publishes until the answer has a form, because the nodes ask the servers every few seconds. */
+/** Publishes until the answer has the expected form, because the nodes query the servers only every few seconds. */
 function untilAnswered(node: TestService, wanted: RegExp): Promise<string> {
   let price = 100n;
   return eventually(async () => {

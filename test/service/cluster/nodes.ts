@@ -67,7 +67,7 @@ export async function untilReady(service: TestService): Promise<void> {
   await eventually(async () => (await fetch(`${service.adminUrl}/readyz`)).status === 200);
 }
 
-/** Returns the current nodes as one of them lists them. */
+/** Returns the current nodes, as listed by one node. */
 export async function nodesOf(service: TestService): Promise<NodeEntry[]> {
   const body = (await (await get(`${service.url}/v1/nodes`)).json()) as {
     data: { nodes: NodeEntry[] };

@@ -25,7 +25,8 @@ const SWAPPED: Sections = {
   ],
 };
 /**
- * The first price of each symbol. The prices of two symbols are far apart, so that a price under another symbol is noticed.
+ * The first price of each symbol. The prices of two symbols are far apart, so that the test notices a price under the wrong
+ * symbol.
  */
 const FIRST_PRICE: Readonly<Record<string, bigint>> = { A: 1_000n, B: 2_000n, C: 3_000n };
 

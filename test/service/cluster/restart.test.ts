@@ -80,8 +80,8 @@ test('a node that cannot continue says why, and still serves the aggregates that
 });
 
 /**
- * Starts a node with the disk of a killed process. The disk has one of the two aggregates of the log, or both with `hasAll`.
- * The node can read the log when the test allows this.
+ * Starts a node with the disk of a killed process. The disk has one of the two aggregates of the log, or both with `hasAll`. The
+ * node can read the log only after the test allows this.
  */
 async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-test-'));

@@ -57,7 +57,7 @@ interface Key {
   readonly address: string;
 }
 
-/** Returns the keys; empty while the limit of a path without a token is reached. */
+/** Returns the keys; empty while the service refuses requests without a token because of the rate limit. */
 async function keysOf(service: TestService): Promise<Key[]> {
   const { data = [] } = (await (await get(`${service.url}/v1/signers`)).json()) as { data?: Key[] };
   return data;

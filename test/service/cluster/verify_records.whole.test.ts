@@ -12,7 +12,7 @@ import { sampleAggregate, samplePublisher } from '../../store/sample.js';
 import { get, publisherSigner, type TestService, TestSocket } from '../harness.js';
 import { TestCluster, untilReady } from './nodes.js';
 
-/** The leader signs only what moves, so that the forged price stays until then. */
+/** The leader signs only prices that move, so the forged price stays until the next move. */
 const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }] };
 
 test(

@@ -12,7 +12,7 @@ export function quotesIn(session: MarketSession, frame: unknown) {
   return eventsOf(session, frame).flatMap((event) => (event.kind === 'quote' ? [event.quote] : []));
 }
 
-/** Reads a frame that is given as text or as the value of its JSON. */
+/** Reads a frame from its text or from its parsed JSON. */
 export function eventsOf(session: MarketSession, frame: unknown): readonly MarketEvent[] {
   return session.read(typeof frame === 'string' ? frame : JSON.stringify(frame));
 }

@@ -8,7 +8,7 @@ import { parseMilliseconds, parseRfc3339 } from '../../../src/sources/market_tim
 import type { BuiltInKind } from '../../../src/sources/sources_schema.js';
 import { ROOT } from '../../pages.js';
 
-// Frames of the exchanges, as they were recorded.
+// Recorded frames of the exchanges.
 
 const FOLDER = join(ROOT, '../shared/recordings');
 const skip = existsSync(FOLDER) ? false : 'the recordings of exchanges are not here';
@@ -97,7 +97,7 @@ test('long recordings of other channels and other times give whole quotes or non
   }
 });
 
-/** Returns the pairs whose names stand in the frames. */
+/** Returns the pairs whose names occur in the frames. */
 function pairsIn(frames: readonly RecordedFrame[]): string[] {
   const names = frames.flatMap(({ text }) => [
     ...text.matchAll(/"(?:s|instId)":"([A-Z0-9]+?)-?(USDT|USDC|BUSD|BTC|USD|ETH|BNB)"/g),

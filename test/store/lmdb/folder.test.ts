@@ -9,9 +9,9 @@ import { lockFolder } from '../../../src/store/lmdb/lock.js';
 import { openStore, type Store } from '../../../src/store/store.js';
 import { atSecond, START_S, sampleAggregate, sampleAsset, storeOptions, units } from '../sample.js';
 
-/** Leaves the socket of a killed owner. @returns the signal that killed the owner */
+/** Creates the socket file of a killed owner. @returns the signal that killed the owner */
 function leaveKilledOwner(dir: string): string | null {
-  // The script listens from inside the folder, because a socket's path must be short and the path of this folder may be long.
+  // The script changes into the folder and listens there, because the length of a socket's path is limited.
   const script = `require('net').createServer().listen('owner.sock', () => process.kill(process.pid, 'SIGKILL'))`;
   return spawnSync(process.execPath, ['-e', script], { cwd: dir }).signal;
 }

@@ -7,8 +7,8 @@ import { LMDB_VERSION } from '../../../src/store/lmdb/page_tree.js';
 const require = createRequire(import.meta.url);
 
 /**
- * Reads the version of lmdb. lmdb exports no package.json, so the function searches this file from the folder of lmdb's entry
- * upwards.
+ * Reads the version of lmdb. lmdb does not export its package.json, so the function searches for the file upwards from lmdb's
+ * entry point.
  */
 function installedVersion(): string {
   let folder = dirname(require.resolve('lmdb'));
@@ -17,7 +17,7 @@ function installedVersion(): string {
       const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
       if (name === 'lmdb') return version;
     } catch {
-      // The search continues in the folder above.
+      // The search continues in the parent folder.
     }
     if (folder === dirname(folder)) throw new Error('lmdb is not installed');
     folder = dirname(folder);
