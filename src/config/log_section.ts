@@ -55,17 +55,16 @@ export function logOriginOf({
   return log?.origin ?? (address && `${address}/tlog`);
 }
 
-/** Returns the section with the name of the log, if the file turns the log on. A cluster has no log. */
+/** Returns the section with the name of the log, if the file turns the log on. An edge of a cluster has no log. */
 export function toLog(file: {
   readonly keys: { readonly log?: unknown };
   readonly log: z.output<typeof logSchema>;
   readonly service: { readonly public_url?: string | undefined };
-  readonly cluster?: unknown;
+  readonly cluster?: { readonly role: 'aggregator' | 'edge' } | undefined;
 }): LogConfig | undefined {
   const { log } = file;
   const name = logOriginOf(file);
-  // The leader of a cluster cannot write batches into a shared log.
-  if (file.keys.log === undefined || name === undefined || file.cluster !== undefined) return undefined;
+  if (file.keys.log === undefined || name === undefined || file.cluster?.role === 'edge') return undefined;
   return {
     origin: name,
     batchNs: log.batch,

@@ -149,9 +149,9 @@ function* logWarnings({ keys, log, cluster }: ConfigFile): Generator<Problem> {
       path: ['log', 'require_quorum'],
       message: 'no effect without log.policy, which names the witnesses',
     };
-  if (keys.log === undefined || cluster === undefined) return;
+  if (keys.log === undefined || cluster?.role !== 'edge') return;
   yield {
     path: ['keys', 'log'],
-    message: 'no effect: a cluster writes no public log yet, only a process that is alone does',
+    message: 'no effect: only the aggregators of a cluster have the public log',
   };
 }

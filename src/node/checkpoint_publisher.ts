@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { LedgerStopped } from '../ledger/ledger.js';
 import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
+import { beginsWith } from '../ledger/sealed_head.js';
 import type { LogPolicy, Witness } from '../tlog/log_policy.js';
 import { parseNote } from '../tlog/signed_note.js';
+import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { Cosigned, WitnessFault, WitnessState, WitnessSubmitter } from '../tlog/witness_submitter.js';
 
@@ -10,8 +14,8 @@ export interface CheckpointPublisherOptions {
   readonly publicFolder: string;
   readonly signer: CheckpointSigner;
   readonly policy: LogPolicy;
-  /** The submitter of checkpoints to the witnesses of the policy. */
-  readonly submitter: Pick<WitnessSubmitter, 'submit' | 'witnesses'>;
+  /** Makes a submitter of checkpoints to the witnesses of the policy, which knows no answer yet. */
+  readonly submitter: () => Submitter;
   /** The time after which a checkpoint is published without the quorum. */
   readonly graceMs: number;
   /** True to never publish a checkpoint without the quorum. */
@@ -23,6 +27,8 @@ export interface CheckpointPublisherOptions {
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
 }
+
+type Submitter = Pick<WitnessSubmitter, 'submit' | 'witnesses'>;
 
 /**
  * The longest time of asking the witnesses about one checkpoint. After this time, the next checkpoint replaces this checkpoint without
@@ -41,10 +47,12 @@ interface Submission {
 /** Signs checkpoints, asks the witnesses to cosign, and publishes the checkpoints. {@link offer} does not wait for witnesses. */
 export class CheckpointPublisher {
   readonly #options: CheckpointPublisherOptions;
+  #submitter: Submitter;
   #size: bigint | undefined;
   /** The newest checkpoint, with the cosignatures so far. */
   #newest: Cosigned | undefined;
   #published: string | undefined;
+  #publishedSize: bigint;
   /** The time at which the first checkpoint after the last quorum was signed. */
   #lacksSinceMs: number | undefined;
   #submission: Submission | undefined;
@@ -53,6 +61,31 @@ export class CheckpointPublisher {
 
   constructor(options: CheckpointPublisherOptions) {
     this.#options = options;
+    this.#submitter = options.submitter();
+    this.#publishedSize = publishedSizeIn(options.publicFolder);
+  }
+
+  /** Begins to sign, at a start or because this node leads now. Answers of witnesses from before may be about another leader's tree. */
+  begin(): void {
+    this.#submission?.abort.abort();
+    this.#submission = undefined;
+    this.#submitter = this.#options.submitter();
+    this.#size = undefined;
+    this.#newest = undefined;
+    this.#lacksSinceMs = undefined;
+    this.#isConfirmed = false;
+  }
+
+  /**
+   * Allows signatures of a tree and its continuations only.
+   * @param sealed the tree in the public files
+   * @throws LedgerStopped when the files do not begin with this tree, or the tree does not continue the last signed tree
+   */
+  async commit(head: TreeHead, sealed: TreeHead): Promise<void> {
+    const { publicFolder, signer } = this.#options;
+    if (!beginsWith(publicFolder, sealed, head))
+      throw new LedgerStopped(`another tree of ${head.size} batches was signed than this node has`);
+    if (head.size > (signer.last?.size ?? -1n)) await signer.commit(head);
   }
 
   /** True when the next checkpoint may replace the newest checkpoint. */
@@ -62,10 +95,11 @@ export class CheckpointPublisher {
     return this.#options.nowMs() - submission.sinceMs >= ASKING_MS_MAX;
   }
 
-  /** True when {@link publish} has something to write. */
-  get isDue(): boolean {
-    if (this.#newest === undefined || this.#newest.note === this.#published) return false;
-    return this.#newest.isQuorum || (this.isGraceOver && !this.#options.requireQuorum);
+  /** The newest checkpoint with the cosignatures so far, if it should be published now. */
+  get due(): string | undefined {
+    if (this.#newest === undefined || this.#newest.note === this.#published) return undefined;
+    const isDue = this.#newest.isQuorum || (this.isGraceOver && !this.#options.requireQuorum);
+    return isDue ? this.#newest.note : undefined;
   }
 
   /** True when no checkpoint had the quorum during the whole grace period. */
@@ -80,7 +114,7 @@ export class CheckpointPublisher {
   }
 
   get witnesses(): readonly WitnessState[] {
-    return this.#options.submitter.witnesses;
+    return this.#submitter.witnesses;
   }
 
   /**
@@ -98,8 +132,8 @@ export class CheckpointPublisher {
   }
 
   #mayConfirm(): boolean {
-    const { signer, policy, submitter, requireQuorum, isCopy = false, nowMs } = this.#options;
-    const { witnesses } = submitter;
+    const { signer, policy, requireQuorum, isCopy = false, nowMs } = this.#options;
+    const { witnesses } = this;
     const note = signer.signAgain();
     if (note === undefined || witnesses.length === 0) return true;
     const isFirst = signer.last?.size === 0n;
@@ -129,11 +163,17 @@ export class CheckpointPublisher {
     this.#ask(note, (cosigned) => this.#note(cosigned));
   }
 
-  /** Writes the newest checkpoint with the cosignatures so far. Resolves when the checkpoint is on disk. */
-  async publish(): Promise<void> {
-    const { note } = this.#newest!;
+  /**
+   * Publishes a checkpoint of this node or of the node that leads, if the public files have its tree. Resolves when it is on disk.
+   * @returns false for a checkpoint that is older than the published one, or newer than the files
+   */
+  async show(note: string, sealed: TreeHead): Promise<boolean> {
+    const { size } = parseCheckpoint(parseNote(note).text);
+    if (size < this.#publishedSize || size > sealed.size) return false;
     await writeDurably(this.#options.publicFolder, [{ path: CHECKPOINT_FILE, bytes: Buffer.from(note) }]);
     this.#published = note;
+    this.#publishedSize = size;
+    return true;
   }
 
   /** Resolves when no request to a witness is open. */
@@ -159,8 +199,8 @@ export class CheckpointPublisher {
 
   #ask(note: string, onCosigned: (cosigned: Cosigned) => void): void {
     const abort = new AbortController();
-    const { submitter, nowMs } = this.#options;
-    const asking = submitter.submit(note, abort.signal, onCosigned);
+    const { nowMs } = this.#options;
+    const asking = this.#submitter.submit(note, abort.signal, onCosigned);
     const done = asking.then(
       () => {
         submission.isDone = true;
@@ -179,7 +219,16 @@ export class CheckpointPublisher {
   }
 }
 
-/** Returns whether a witness has answered that it knows no larger tree: by its size, or because it does not know the log. */
+/** Returns the size of the published checkpoint; -1 without a readable one. */
+function publishedSizeIn(publicFolder: string): bigint {
+  try {
+    return parseCheckpoint(parseNote(readFileSync(join(publicFolder, CHECKPOINT_FILE))).text).size;
+  } catch {
+    return -1n;
+  }
+}
+
+/** Tells whether a witness has answered that it knows no larger tree: by its size, or because it does not know the log. */
 function knowsNoMore({ size, fault }: WitnessState): boolean {
   return fault === undefined ? size !== undefined : fault.kind === 'refused' && fault.status === 404;
 }

@@ -10,11 +10,14 @@ import { openAcceptedInput } from '../records/accepted_input.js';
 import { holdingBytes, openHolding } from '../records/second_record.js';
 import type { LogProgress } from '../store/log_progress.js';
 import type { Store } from '../store/store.js';
+import type { OpenLog } from './public_log.js';
 import { recordFault } from './record_check.js';
 
 export interface LogApplierOptions {
   readonly store: Store;
   readonly past: Pick<PastWriter, 'append'>;
+  /** The public log of this node; absent when the log is off. */
+  readonly publicLog?: Pick<OpenLog, 'follow'> | undefined;
   readonly source: Pick<FeedSource, 'recorded'>;
   /** Returns the current catalogue. */
   readonly catalogue: () => Catalogue;
@@ -93,12 +96,13 @@ export class LogApplier {
   }
 
   #applyEntries(entries: readonly LogEntry[]): void {
-    const { store, keepsInputs } = this.#options;
-    for (const { publisherKey, bytes, ...name } of entries) {
+    const { store, publicLog, keepsInputs } = this.#options;
+    for (const { publisherKey, publicLog: kind, bytes, ...name } of entries) {
       if (publisherKey !== undefined && !keepsInputs) continue;
       // The bytes are copied, because this node keeps them longer than the record, which is much larger.
       const own = new Uint8Array(bytes);
-      if (publisherKey === undefined) this.#record(name, own);
+      if (kind !== undefined) publicLog?.follow(kind, own);
+      else if (publisherKey === undefined) this.#record(name, own);
       else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
     }
   }

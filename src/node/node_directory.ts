@@ -1,12 +1,21 @@
 import type { ClusterMember } from '../cluster/member.js';
 import type { NodeReport } from '../cluster/node_report.js';
-import type { NodeList, NodeRole, NodeSigner, NodeState, Signer } from '../model/node_list.js';
+import type {
+  NodeList,
+  NodeRole,
+  NodeSigner,
+  NodeState,
+  PublicLogFacts,
+  Signer,
+} from '../model/node_list.js';
 
 export interface NodeDirectoryOptions {
   /** The number of this node. */
   readonly node: number;
   readonly name: string;
   readonly signers: () => readonly Signer[];
+  /** The facts of the public log; absent when the log is off. */
+  readonly log?: PublicLogFacts | undefined;
   readonly member: Pick<ClusterMember, 'role' | 'leader' | 'nodes'>;
   readonly nowMs: () => number;
 }
@@ -39,7 +48,7 @@ export class NodeDirectory {
   }
 
   nodes(): NodeList {
-    const { node, name, member } = this.#options;
+    const { node, name, member, log } = this.#options;
     const others = member.nodes.present();
     const self: NodeState = { node, name, role: member.role };
     const states = others.map((report) => ({
@@ -51,6 +60,7 @@ export class NodeDirectory {
       self: node,
       nodes: [...states, self].sort((a, b) => a.node - b.node),
       signers: this.#signers(others),
+      ...(log && { log }),
     };
   }
 

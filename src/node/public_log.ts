@@ -1,9 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { PublicLogKind } from '../cluster/log/log_batch.js';
 import { type Ledger, LedgerStopped } from '../ledger/ledger.js';
 import { recordMaker } from '../ledger/record_of_aggregate.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import type { Holding } from '../records/second_record.js';
+import { parseBatchEntry } from '../tlog/batch_entry.js';
+import { formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
+import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { CheckpointPublisher } from './checkpoint_publisher.js';
 
 /** The maker of prices, while this node makes prices. */
@@ -18,8 +22,10 @@ export interface BatchSource {
   readonly signingSinceNs: bigint | undefined;
   /** Resolves when all aggregates signed so far are in the log of prices and applied. */
   durable(): Promise<void>;
-  /** Writes the entry of a batch to the log of prices. Resolves when this node has applied the entry. */
-  append(entry: Uint8Array): Promise<void>;
+  /** The reason why the log of prices may lose what it has; then no checkpoint is signed. */
+  readonly doubt: string | undefined;
+  /** Writes a part of the public log to the log of prices. Resolves when {@link PublicLog.follow} has received the part. */
+  append(kind: PublicLogKind, bytes: Uint8Array): Promise<void>;
 }
 
 export interface PublicLogOptions {
@@ -54,7 +60,10 @@ const RETRY_MS = 1_000;
 /** The public log as the service uses it. */
 export type OpenLog = Pick<PublicLog, keyof PublicLog>;
 
-/** Writes the public log of this node. Closes batches while the node makes prices, and publishes checkpoints over these batches. */
+/**
+ * Writes the public log of this node, in the order of the log of prices. While the node makes prices, closes batches and signs checkpoints
+ * over these batches. Every part passes through the log of prices before it has an effect, so all nodes of a cluster have the same log.
+ */
 export class PublicLog {
   readonly #options: PublicLogOptions;
   readonly #recordOf = recordMaker();
@@ -64,6 +73,12 @@ export class PublicLog {
   #nextCheckpointMs = 0;
   /** The earliest time of the next attempt after a failed checkpoint. */
   #retryMs = 0;
+  /** Resolves when all parts that {@link follow} has received have taken effect. */
+  #followed: Promise<void> = Promise.resolve();
+  /** The end of the last batch that {@link follow} has received. */
+  #endNs = 0n;
+  /** The tree that may be signed next, until the disk has it. */
+  #head: TreeHead | undefined;
   #closing: Promise<void> | undefined;
   #publishing: Promise<void> | undefined;
   #publishedAtMs: number | undefined;
@@ -81,7 +96,8 @@ export class PublicLog {
 
   /** The end of the last batch. The node signs further aggregates only with later times. */
   get endNs(): bigint {
-    return this.#options.ledger.last?.toNs ?? 0n;
+    const sealedNs = this.#options.ledger.last?.toNs ?? 0n;
+    return sealedNs > this.#endNs ? sealedNs : this.#endNs;
   }
 
   /** Notes a record of the log of prices. */
@@ -90,10 +106,11 @@ export class PublicLog {
       this.#options.ledger.add(this.#recordOf(holding.aggregate));
   }
 
-  /** Applies the entry of a batch from the log of prices. */
-  async apply(entry: Uint8Array): Promise<void> {
-    if (await this.#options.ledger.apply(entry)) return;
-    throw new LedgerStopped('the entry of a batch does not follow the batches of this node');
+  /** Receives a part of the public log. The log of prices gives the parts and the records in one order to all nodes. */
+  follow(kind: PublicLogKind, bytes: Uint8Array): void {
+    if (this.#stopped !== undefined) return;
+    if (kind === 'batch') this.#endNs = parseBatchEntry(bytes).toNs;
+    this.#followed = this.#followed.then(() => this.#attempt(this.#take(kind, bytes)));
   }
 
   /** Begins to close batches of this maker of prices. */
@@ -101,6 +118,7 @@ export class PublicLog {
     this.#source = source;
     this.#fromNs = source.endPeriod(this.#options.batchNs);
     this.#nextBatchMs = this.#options.nowMs();
+    this.#options.publisher.begin();
   }
 
   tick(): void {
@@ -109,6 +127,8 @@ export class PublicLog {
     if (source === undefined || this.#stopped !== undefined) return;
     if (source.isOver) {
       this.#source = undefined;
+      this.#failure = undefined;
+      void this.#options.publisher.stopAsking();
       return;
     }
     if (nowMs() >= this.#nextBatchMs)
@@ -117,7 +137,7 @@ export class PublicLog {
       });
     this.#tellQuorum();
     if (this.#isPublishingDue())
-      this.#publishing ??= this.#attempt(this.#publish()).finally(() => {
+      this.#publishing ??= this.#attempt(this.#publish(source)).finally(() => {
         this.#publishing = undefined;
       });
   }
@@ -142,8 +162,10 @@ export class PublicLog {
    * Resolves when all records so far are on disk. The journal of the store waits for this, so the public log has all records of each
    * commit.
    */
-  write(): Promise<void> {
-    return this.#options.ledger.flush();
+  async write(): Promise<void> {
+    await this.#followed;
+    if (this.#stopped === undefined) await this.#commitHead();
+    await this.#options.ledger.flush();
   }
 
   async close(): Promise<void> {
@@ -151,7 +173,44 @@ export class PublicLog {
     await this.#closing;
     await this.#publishing;
     await this.#options.publisher.stopAsking();
+    await this.#followed;
     await this.#options.ledger.close();
+  }
+
+  async #take(kind: PublicLogKind, bytes: Uint8Array): Promise<void> {
+    const { ledger, publisher } = this.#options;
+    if (this.#stopped !== undefined) return;
+    if (kind === 'batch') {
+      if (await ledger.apply(bytes)) return;
+      const { batch } = parseBatchEntry(bytes);
+      throw new LedgerStopped(
+        `this node has ${ledger.head.size} batches and lacks the others before batch ${batch}: start it with a backup of another node`,
+      );
+    }
+    const text = Buffer.from(bytes).toString();
+    if (kind === 'head') {
+      this.#head = parseCheckpoint(text);
+      await this.#commitHead();
+    } else if (await publisher.show(text, ledger.sealed)) this.#publishedAtMs = this.#options.nowMs();
+  }
+
+  /** Allows signatures of the tree that the log of prices names, and of its continuations only, when the files have this tree. */
+  async #commitHead(): Promise<void> {
+    const { ledger, publisher } = this.#options;
+    const head = this.#head;
+    if (head === undefined) return;
+    if (head.size > ledger.head.size)
+      throw new LedgerStopped(
+        `this node has ${ledger.head.size} batches of the ${head.size} that were signed`,
+      );
+    await publisher.commit(head, await ledger.seal());
+    if (this.#head === head) this.#head = undefined;
+  }
+
+  /** Passes a part through the log of prices, and waits until it has taken effect here. */
+  async #append(source: BatchSource, kind: PublicLogKind, bytes: Uint8Array): Promise<void> {
+    await source.append(kind, bytes);
+    await this.#followed;
   }
 
   async #closeBatch(source: BatchSource): Promise<void> {
@@ -165,33 +224,37 @@ export class PublicLog {
     while ((source.signingSinceNs ?? toNs) < toNs) await wait(SIGNING_POLL_MS);
     await source.durable();
     const entry = await ledger.nextEntry(BigInt(source.epoch), fromNs, toNs);
-    if (!source.isOver) await source.append(entry);
+    if (!source.isOver) await this.#append(source, 'batch', entry);
   }
 
   #isPublishingDue(): boolean {
     const { publisher, nowMs } = this.#options;
     if (nowMs() < this.#retryMs) return false;
-    return publisher.isDue || (nowMs() >= this.#nextCheckpointMs && publisher.mayReplace);
+    return publisher.due !== undefined || (nowMs() >= this.#nextCheckpointMs && publisher.mayReplace);
   }
 
   /** Signs a checkpoint over all batches at the due time, and publishes checkpoints with the witnesses' cosignatures. */
-  async #publish(): Promise<void> {
+  async #publish(source: BatchSource): Promise<void> {
     const { ledger, publisher, checkpointMs, nowMs } = this.#options;
     publisher.requireNoLoss();
     // A cosigned checkpoint is published before the next checkpoint replaces it.
-    await this.#publishDue();
+    await this.#publishDue(source);
     if (ledger.last === undefined || nowMs() < this.#nextCheckpointMs || !publisher.mayReplace) return;
     if (!(await publisher.confirm())) return;
     this.#nextCheckpointMs = nowMs() + checkpointMs;
-    await publisher.offer(await ledger.seal());
-    await this.#publishDue();
+    if (source.doubt !== undefined) throw new Error(source.doubt);
+    const head = await ledger.seal();
+    // All nodes know the tree before it is signed, so the next leader continues this tree.
+    await this.#append(source, 'head', Buffer.from(formatCheckpoint({ origin: this.facts.origin, ...head })));
+    if (this.#stopped !== undefined || source.isOver) return;
+    await publisher.offer(head);
+    await this.#publishDue(source);
   }
 
-  async #publishDue(): Promise<void> {
-    const { publisher, nowMs } = this.#options;
-    if (!publisher.isDue) return;
-    await publisher.publish();
-    this.#publishedAtMs = nowMs();
+  async #publishDue(source: BatchSource): Promise<void> {
+    const { publisher } = this.#options;
+    const note = publisher.due;
+    if (note !== undefined) await this.#append(source, 'checkpoint', Buffer.from(note));
   }
 
   /** Logs once that the quorum was missing during the whole grace period. Also logs when the quorum has returned. */

@@ -23,7 +23,8 @@ class NotAuthentic extends Error {
 }
 
 /** @throws Error when no leader can have written the entry */
-function inputsOf({ symbol, signatureType, publisherKey, bytes }: LogEntry): ForeignInput[] {
+function inputsOf({ symbol, signatureType, publisherKey, publicLog, bytes }: LogEntry): ForeignInput[] {
+  if (publicLog !== undefined) return [];
   if (publisherKey !== undefined) {
     const { input } = decodeAcceptedInput(bytes);
     const key = parseHex(input.wire.publisherKey, publisherKey.length);

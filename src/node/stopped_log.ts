@@ -14,7 +14,7 @@ export class StoppedLog implements OpenLog {
 
   record(): void {}
 
-  async apply(): Promise<void> {}
+  follow(): void {}
 
   lead(): void {}
 

@@ -1,4 +1,5 @@
 import type { Term } from '../cluster/leading/term.js';
+import type { PublicLogKind } from '../cluster/log/log_batch.js';
 import type { Asset } from '../model/asset.js';
 import type { Price } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
@@ -45,6 +46,16 @@ export class TermLog implements PriceLog {
   ): void {
     const bytes = new Uint8Array(encodeAcceptedInput({ input, seen }));
     this.#term.append({ symbol, signatureType, publisherKey, bytes });
+  }
+
+  /**
+   * Appends a part of the public log.
+   * @returns a promise that resolves when the servers have the part and this node has received it
+   * @throws LeadershipLost (as a rejection) when this is unknown
+   */
+  appendPublic(publicLog: PublicLogKind, bytes: Uint8Array): Promise<void> {
+    this.#term.append({ symbol: '', signatureType: 'evm', publicLog, bytes });
+    return this.#term.durable();
   }
 
   inputs(): Iterable<StoredInput> {

@@ -8,7 +8,7 @@ import { ClusterMember } from '../cluster/member.js';
 import type { MemberHost } from '../cluster/member_options.js';
 import { Forwarder } from '../cluster/publishers/forwarder.js';
 import type { ReadMessage } from '../ingest/message.js';
-import type { Activity, ClusterState } from '../metrics/state.js';
+import type { Activity, ClusterState, PublicLogState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
 import { earlierOf, laterByMs, NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 import { LeaderPrices } from '../node/leader_prices.js';
@@ -25,6 +25,7 @@ import { applyRecords, UNAUTHENTIC, watchServers } from './node_parts.js';
 import { NodeStatus } from './node_status.js';
 import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
+import { publicLogState } from './public_log_state.js';
 import type { Settings } from './settings.js';
 
 /** The interval of checks for old aggregates and for changed nodes. */
@@ -110,7 +111,8 @@ class ClusterNode implements PriceMaker {
     // Messages that are already waiting when this node begins to lead take the same path.
     const epoch = () => this.#member.ledEpoch;
     this.#forwarder = new Forwarder({ bus, node, secret, epoch, nameOf: callerNameOf, nowMs });
-    const directory = new NodeDirectory({ node, name, signers, member: this.#member, nowMs });
+    const log = parts.publicLog?.facts;
+    const directory = new NodeDirectory({ node, name, signers, member: this.#member, log, nowMs });
     this.#directory = directory;
     this.#status = new NodeStatus({
       node,
@@ -156,8 +158,13 @@ class ClusterNode implements PriceMaker {
     return this.#status.cluster();
   }
 
+  publicLog(): PublicLogState | undefined {
+    return publicLogState(this.#options.parts.publicLog);
+  }
+
   troubles(): readonly string[] {
-    return this.#fatal === undefined ? this.#status.troubles() : [this.#fatal];
+    if (this.#fatal !== undefined) return [this.#fatal];
+    return [...this.#status.troubles(), ...(this.#options.parts.publicLog?.troubles() ?? [])];
   }
 
   clockTroubles(): readonly string[] {
@@ -175,6 +182,7 @@ class ClusterNode implements PriceMaker {
     if (this.#options.member.role === 'aggregator') this.#servers.tick(nowMs());
     if (this.#term === undefined) this.#clockWatch.tick(nowNs);
     else this.#term.tick(nowNs);
+    this.#options.parts.publicLog?.tick();
     if (nowNs >= this.#lookNs) this.#look(nowNs);
   }
 

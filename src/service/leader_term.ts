@@ -57,7 +57,13 @@ export class LeaderTerm {
     this.#term = term;
     const log = new TermLog(term, store);
     const times = new AggregateTimes(clock, NO_MARK, startAfterNs, latestNs);
+    times.notBefore(parts.publicLog?.endNs ?? 0n);
     this.maker = new LocalMaker({ parts, hooks, settings, log, times, ...(troubles && { troubles }) });
+    this.maker.leadLog(parts.publicLog, {
+      epoch: term.epoch,
+      append: (kind, bytes) => log.appendPublic(kind, bytes),
+      doubt: options.forgetful,
+    });
     this.#checkpoints = new Checkpoints(
       {
         assets: () => settings().catalogue.listed,

@@ -111,12 +111,22 @@ export class LocalMaker {
   }
 
   /** Begins to close the batches of the public log. */
-  leadLog(publicLog: OpenLog | undefined, { epoch, append }: Pick<BatchSource, 'epoch' | 'append'>): void {
+  leadLog(
+    publicLog: OpenLog | undefined,
+    {
+      epoch,
+      append,
+      doubt,
+    }: Pick<BatchSource, 'epoch' | 'append'> & { readonly doubt?: () => string | undefined },
+  ): void {
     const { times, aggregator } = this;
     const log = this.#log;
     publicLog?.lead({
       epoch,
       append,
+      get doubt() {
+        return doubt?.();
+      },
       get isOver() {
         return log.isOver;
       },

@@ -27,10 +27,11 @@ export function applyRecords(
   { catalogue, onMinuteClosed }: Pick<LogApplierOptions, 'catalogue' | 'onMinuteClosed'>,
 ): LogApplier {
   const { parts, hooks, member, verifyRecords } = options;
-  const { store, past, source, pool, logger } = parts;
+  const { store, past, publicLog, source, pool, logger } = parts;
   return new LogApplier({
     store,
     past,
+    publicLog,
     source,
     catalogue,
     keepsInputs: member.role === 'aggregator',

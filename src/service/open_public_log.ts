@@ -95,16 +95,17 @@ async function openLedger(
   logger.info({ origin, vkey: facts.vkey, size: String(ledger.head.size) }, 'the public log is open');
   const nowMs = () => performance.now();
   const reader = new LedgerReader(folders.publicFolder);
-  const submitter = new WitnessSubmitter({
-    policy,
-    post: postCheckpoint,
-    prove: (older, newer) => reader.consistency(older, newer),
-    verify: verifyByNode,
-    nowMs,
-    sleep: pauseUnlessAborted,
-    random: Math.random,
-    onFault: faultLogger(logger),
-  });
+  const submitter = () =>
+    new WitnessSubmitter({
+      policy,
+      post: postCheckpoint,
+      prove: (older, newer) => reader.consistency(older, newer),
+      verify: verifyByNode,
+      nowMs,
+      sleep: pauseUnlessAborted,
+      random: Math.random,
+      onFault: faultLogger(logger),
+    });
   return new PublicLog({
     ledger,
     publisher: new CheckpointPublisher({

@@ -11,6 +11,7 @@ import type { OpenLog } from '../node/public_log.js';
 import { LocalMaker, type MakerHooks, type MakerParts } from './local_maker.js';
 import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
+import { publicLogState } from './public_log_state.js';
 import type { Settings } from './settings.js';
 
 export interface PriceMakerOptions {
@@ -45,7 +46,7 @@ class Solo implements PriceMaker {
     this.#publicLog = parts.publicLog;
     const log = new LocalLog(parts);
     this.#maker = new LocalMaker({ parts, hooks, settings: () => this.#settings, log, times });
-    const append = (entry: Uint8Array) => this.#publicLog!.apply(entry);
+    const append = async (...part: Parameters<OpenLog['follow']>) => this.#publicLog!.follow(...part);
     this.#maker.leadLog(parts.publicLog, { epoch: SOLO_NODE, append });
   }
 
@@ -75,14 +76,7 @@ class Solo implements PriceMaker {
   }
 
   publicLog(): PublicLogState | undefined {
-    if (this.#publicLog === undefined) return undefined;
-    const { size, checkpointAgeMs, ...figures } = this.#publicLog.figures();
-    return {
-      ...figures,
-      size: Number(size),
-      checkpointAgeSeconds: checkpointAgeMs && checkpointAgeMs / 1_000,
-      maxDelaySeconds: this.#publicLog.facts.maxDelayS,
-    };
+    return publicLogState(this.#publicLog);
   }
 
   troubles(): readonly string[] {

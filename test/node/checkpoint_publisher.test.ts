@@ -36,7 +36,7 @@ async function publisherOf(
     ...folders,
     signer: new CheckpointSigner({ ...folders, origin: LOG_ORIGIN, key: LOG }),
     policy: parsePolicy(policyText(quorum)),
-    submitter: {
+    submitter: () => ({
       get witnesses(): WitnessState[] {
         return ['W1', 'W2', 'W3'].map((name) => ({
           name,
@@ -59,7 +59,7 @@ async function publisherOf(
           running.push({ answer: (cosigned) => onCosigned?.(cosigned), end });
         });
       },
-    },
+    }),
     graceMs: 60_000,
     requireQuorum,
     isCopy,
@@ -85,44 +85,53 @@ async function publisherOf(
       await ledger.apply(await ledger.nextEntry(0n, fromNs, fromNs + SECOND_NS));
       await publisher.offer(await ledger.seal());
     },
+    /** Publishes the checkpoint that is due. */
+    publish: async () => t.ok(await publisher.show(publisher.due!, ledger.sealed)),
     served: () => readFileSync(join(folders.publicFolder, 'checkpoint'), 'utf8'),
   };
 }
 
+/** Returns a checkpoint of one batch with a signature of each of these names. */
+function signedBy(names: string): string {
+  const root = Buffer.alloc(32).toString('base64');
+  const lines = names.split(' ').map((name) => `— ${name} ${Buffer.alloc(68).toString('base64')}\n`);
+  return `${LOG_ORIGIN}\n1\n${root}\n\n${lines.join('')}`;
+}
+
 test('a checkpoint is published with the quorum, and again with each later cosignature', async (t) => {
-  const { publisher, running, asked, offer, served, advance } = await publisherOf(t);
+  const { publisher, running, asked, offer, publish, served, advance } = await publisherOf(t);
   await offer();
-  t.notOk(publisher.isDue);
+  t.notOk(publisher.due);
   t.notOk(publisher.mayReplace, 'the witnesses have time to answer');
-  running[0]!.answer({ note: 'one', isQuorum: false });
-  t.notOk(publisher.isDue);
-  running[0]!.answer({ note: 'one two', isQuorum: true });
-  t.ok(publisher.isDue && publisher.mayReplace);
-  await publisher.publish();
-  t.equal(served(), 'one two');
-  t.notOk(publisher.isDue);
-  running[0]!.answer({ note: 'one two three', isQuorum: true });
-  t.ok(publisher.isDue);
-  await publisher.publish();
-  t.equal(served(), 'one two three');
+  running[0]!.answer({ note: signedBy('one'), isQuorum: false });
+  t.notOk(publisher.due);
+  running[0]!.answer({ note: signedBy('one two'), isQuorum: true });
+  t.ok(publisher.due && publisher.mayReplace);
+  await publish();
+  t.equal(served(), signedBy('one two'));
+  t.notOk(publisher.due);
+  running[0]!.answer({ note: signedBy('one two three'), isQuorum: true });
+  t.ok(publisher.due);
+  await publish();
+  t.equal(served(), signedBy('one two three'));
   await offer();
   t.same(asked, ['1', '2']);
-  t.notOk(publisher.isDue, 'the older one stays until the next one has the quorum');
+  t.notOk(publisher.due, 'the older one stays until the next one has the quorum');
   advance(10_000);
   t.ok(publisher.mayReplace, 'slow witnesses do not hold the next one up for longer');
   running[1]!.end();
 });
 
 test('a checkpoint that lacks the quorum is published after the grace, or never', async (t) => {
-  const { publisher, running, offer, served, advance } = await publisherOf(t);
+  const { publisher, running, offer, publish, served, advance } = await publisherOf(t);
   await offer();
   for (let i = 0; i < 6; i += 1) {
-    t.notOk(publisher.isDue);
+    t.notOk(publisher.due);
     advance(10_000);
     await offer();
   }
-  t.ok(publisher.isGraceOver && publisher.isDue, 'the grace counts from the first that lacks it');
-  await publisher.publish();
+  t.ok(publisher.isGraceOver && publisher.due, 'the grace counts from the first that lacks it');
+  await publish();
   t.match(served(), /^prices\.example\.com\/tlog\n7\n/);
   t.equal(served().match(/^— /gm)?.length, 1, 'the signature of the log alone');
   running.at(-1)!.answer({ note: 'cosigned', isQuorum: true });
@@ -131,7 +140,7 @@ test('a checkpoint that lacks the quorum is published after the grace, or never'
   await strict.offer();
   strict.advance(600_000);
   t.ok(strict.publisher.isGraceOver);
-  t.notOk(strict.publisher.isDue);
+  t.notOk(strict.publisher.due);
 });
 
 test('a log that lacks what witnesses have cosigned stops, and one witness alone does not stop it', async (t) => {
@@ -145,7 +154,7 @@ test('a log that lacks what witnesses have cosigned stops, and one witness alone
   t.same(asked, ['1', '2'], 'and signs nothing more');
   const open = await publisherOf(t, 'quorum none');
   await open.offer();
-  t.ok(open.publisher.isDue, 'no cosignature is needed');
+  t.ok(open.publisher.due, 'no cosignature is needed');
   for (const name of ['W1', 'W2', 'W3']) open.faults.set(name, { kind: 'larger', size: 9n });
   t.throws(() => open.publisher.requireNoLoss(), LedgerStopped, 'but all witnesses together stop the log');
 });
@@ -155,7 +164,7 @@ test('after a start nothing new is signed before a quorum has said that it knows
   t.notOk(await again.publisher.confirm());
   t.same(again.asked, ['0'], 'the question is about the empty tree');
   again.running[0]!.answer({ note: 'cosigned', isQuorum: true });
-  t.notOk(again.publisher.isDue, 'and is never published');
+  t.notOk(again.publisher.due, 'and is never published');
   again.sizes.set('W1', 0n);
   t.notOk(await again.publisher.confirm(), 'one witness is no quorum');
   again.faults.set('W2', { kind: 'refused', status: 404, reason: 'it answers 404' });

@@ -1,7 +1,7 @@
 import { Builder, type ByteBuffer, type Offset } from 'flatbuffers';
 import type { AssetName } from '../../model/asset_map.js';
 import { SIGNATURE_TYPES } from '../../wire/signatures.js';
-import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable } from '../generated/wire.js';
+import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable, PublicLogEntry } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
 /** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
@@ -31,12 +31,27 @@ export interface LogBatch {
   readonly entries: readonly LogEntry[];
 }
 
-/** A record of an asset for the store. An entry with `publisherKey` is that publisher's accepted input for the asset. */
+/**
+ * A record of an asset for the store. An entry with `publisherKey` is that publisher's accepted input for the asset. An entry with
+ * `publicLog` belongs to the public log and has an empty symbol; such entries are the last entries of a record.
+ */
 export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
-  /** The encoding of a holding by `records/second_record.ts`, or the encoding of an input by `records/accepted_input.ts`. */
+  readonly publicLog?: PublicLogKind | undefined;
+  /**
+   * The encoding of a holding by `records/second_record.ts`, or the encoding of an input by `records/accepted_input.ts`, or the bytes of
+   * a {@link PublicLogKind}.
+   */
   readonly bytes: Uint8Array;
 }
+
+/**
+ * The parts of the public log. `batch` is the entry of a batch. `head` is the text of a checkpoint that the leader signs when all servers
+ * have this entry. `checkpoint` is the signed checkpoint with its cosignatures.
+ */
+export type PublicLogKind = 'batch' | 'head' | 'checkpoint';
+
+const PUBLIC_LOG_KINDS: readonly PublicLogKind[] = ['batch', 'head', 'checkpoint'];
 
 /** The claim of a node. From this record on, the node leads. A claim with `resign` ends the node's lead. */
 export interface Claim {
@@ -63,7 +78,9 @@ const builder = new Builder(16 * 1024);
 
 export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBatch): Uint8Array {
   builder.clear();
-  const entriesAt = entries.length === 0 ? 0 : buildEntries(entries);
+  const ofAssets = entries.filter(({ publicLog }) => publicLog === undefined);
+  const entriesAt = ofAssets.length === 0 ? 0 : buildEntries(ofAssets);
+  const publicLogAt = ofAssets.length === entries.length ? 0 : buildPublicLog(entries);
   const claimAt = claim === undefined ? 0 : buildClaim(claim);
   const afterAt = after === '' ? 0 : builder.createString(after);
   LogBatchTable.startLogBatch(builder);
@@ -73,6 +90,7 @@ export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBa
   if (afterAt !== 0) LogBatchTable.addAfter(builder, afterAt);
   if (claimAt !== 0) LogBatchTable.addClaim(builder, claimAt);
   if (entriesAt !== 0) LogBatchTable.addEntries(builder, entriesAt);
+  if (publicLogAt !== 0) LogBatchTable.addPublicLog(builder, publicLogAt);
   builder.finish(LogBatchTable.endLogBatch(builder));
   return new Uint8Array(builder.asUint8Array());
 }
@@ -88,12 +106,16 @@ export function decodeLogBatch(bytes: Uint8Array): LogBatch {
     checkVersion(table.wireVersion());
     const claim = table.claim();
     const count = countInside(buffer, table.entriesLength(), 4);
+    const publicCount = countInside(buffer, table.publicLogLength(), 4);
     return {
       epoch: exactNumber(table.epoch()),
       sequence: exactNumber(table.sequence()),
       after: table.after() ?? '',
       claim: claim === null ? undefined : readClaim(buffer, claim),
-      entries: Array.from({ length: count }, (_, i) => readEntry(buffer, table.entries(i)!)),
+      entries: [
+        ...Array.from({ length: count }, (_, i) => readEntry(buffer, table.entries(i)!)),
+        ...Array.from({ length: publicCount }, (_, i) => readPublicLog(buffer, table.publicLog(i)!)),
+      ],
     };
   });
 }
@@ -120,6 +142,21 @@ function buildEntries(entries: readonly LogEntry[]): Offset {
     return Entry.endEntry(builder);
   });
   return LogBatchTable.createEntriesVector(builder, places);
+}
+
+function buildPublicLog(entries: readonly LogEntry[]): Offset {
+  const places = entries.flatMap(({ publicLog, bytes }) => {
+    if (publicLog === undefined) return [];
+    const bytesAt = builder.createByteVector(bytes);
+    return [PublicLogEntry.createPublicLogEntry(builder, PUBLIC_LOG_KINDS.indexOf(publicLog), bytesAt)];
+  });
+  return LogBatchTable.createPublicLogVector(builder, places);
+}
+
+function readPublicLog(buffer: ByteBuffer, entry: PublicLogEntry): LogEntry {
+  const publicLog = PUBLIC_LOG_KINDS[entry.kind()];
+  if (publicLog === undefined) throw new UnreadableMessage('an entry of the public log has an unknown kind');
+  return { symbol: '', signatureType: 'evm', publicLog, bytes: fieldInside(buffer, entry.bytesArray()) };
 }
 
 function readEntry(buffer: ByteBuffer, entry: Entry): LogEntry {

@@ -1,0 +1,14 @@
+import type { PublicLogState } from '../metrics/state.js';
+import type { OpenLog } from '../node/public_log.js';
+
+/** Returns the state of the public log for the metrics. */
+export function publicLogState(log: OpenLog | undefined): PublicLogState | undefined {
+  if (log === undefined) return undefined;
+  const { size, checkpointAgeMs, ...figures } = log.figures();
+  return {
+    ...figures,
+    size: Number(size),
+    checkpointAgeSeconds: checkpointAgeMs && checkpointAgeMs / 1_000,
+    maxDelaySeconds: log.facts.maxDelayS,
+  };
+}
