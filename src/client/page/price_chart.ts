@@ -49,7 +49,7 @@ export class PriceChart {
       rightPriceScale: { borderVisible: false },
       handleScale: { axisPressedMouseMove: { price: false } },
     });
-    this.#series = this.#chart.addSeries(CandlestickSeries, { borderVisible: false });
+    this.#series = this.#chart.addSeries(CandlestickSeries);
     this.#compared = new ComparedLine(this.#chart);
     this.paint();
     for (const media of ['(prefers-color-scheme: dark)', 'print'])
@@ -70,7 +70,16 @@ export class PriceChart {
       },
       grid: { vertLines: { color: line! }, horzLines: { color: line! } },
     });
-    this.#series.applyOptions({ upColor: up!, downColor: down!, wickUpColor: up!, wickDownColor: down! });
+    // A candle that rises is hollow, so that its shape tells the direction and not its colour alone.
+    this.#series.applyOptions({
+      upColor: 'transparent',
+      priceLineColor: text!,
+      downColor: down!,
+      borderUpColor: up!,
+      borderDownColor: down!,
+      wickUpColor: up!,
+      wickDownColor: down!,
+    });
   }
 
   /** Shows the history of an asset in a resolution. */
