@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 });
 
 const RESULTS_FILE = inBench('results.json');
-/** The loads that use the service most, and the loads that a row's limit mentions. */
+/** The heaviest loads of the service, and the loads that a row's limit mentions. */
 const PROFILED = ['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'ticks', 'rest'].map((row) => ({
   row,
   variant: 'service',

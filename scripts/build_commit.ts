@@ -22,7 +22,7 @@ function commitOf(root: string): string | undefined {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
   try {
-    // The user may have unpacked the archive inside another repository.
+    // The archive may have been unpacked inside another repository.
     if (git('rev-parse', '--show-toplevel') !== realpathSync(root)) return undefined;
     return git('describe', '--always', '--abbrev=40', '--dirty', '--exclude=*');
   } catch {

@@ -65,7 +65,7 @@ async function buildPage(): Promise<void> {
   writeFileSync(new URL(MANIFEST_NAME, PAGE_FOLDER), JSON.stringify(manifest, undefined, 2));
 }
 
-/** Bundles the page's program and the program of its workers. A third file contains the code that both programs import. */
+/** Bundles the page's program and the workers' program. A third file contains the code that both import. */
 async function bundleScripts() {
   const { outputFiles, metafile } = await build({
     ...OPTIONS,

@@ -6,7 +6,7 @@ import { licencesOf } from './licences.js';
 // Bundles the program and the programs of its threads, because Node loads a few large modules in a third of the time of 700 small
 // modules. The other modules stay separate, because tests and users of the client import them. `scripts/compile.mjs` runs this program.
 
-/** The folder of the modules that a program loads later, and of the code that several of them share. */
+/** The folder for modules that a program loads lazily, and for the code that several of them share. */
 const SHARED = 'src/bundle';
 
 /** The packages that load files beside their own code: native add-ons, and the program of a thread. */
@@ -65,7 +65,7 @@ function bundle(root: string, program: string, programs: readonly string[]) {
   });
 }
 
-/** Leaves the other programs out of a bundle that imports them. */
+/** Excludes the other programs from a bundle that imports them. */
 function otherPrograms(root: string, programs: readonly string[]): Plugin {
   return {
     name: 'other programs',

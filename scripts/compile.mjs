@@ -82,7 +82,7 @@ function outputOf(file) {
   return `dist/${file.replace(/\.ts$/, '.js')}`;
 }
 
-/** Returns the time of a file's last change; minus infinity if the file does not exist. */
+/** Returns the modification time of a file; minus infinity if the file does not exist. */
 function changedMs(file) {
   return statSync(join(ROOT, file), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
 }

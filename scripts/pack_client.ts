@@ -18,7 +18,7 @@ const [outDir = join(ROOT, 'dist'), repository] = process.argv.slice(2);
 process.stdout.write(`${packClient(resolve(outDir))}\n`);
 
 /**
- * Makes the package in `dir`, as a folder and as a tarball.
+ * Builds the package in `dir`, as a folder and as a tarball.
  * @returns the path of the tarball
  */
 function packClient(dir: string): string {

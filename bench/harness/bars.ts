@@ -7,7 +7,7 @@ export const CHARTS = 'charts';
 
 const WIDTH = 760;
 const TOP = 64;
-/** The horizontal start of the bars. The next constant is the length of the longest bar of a line. */
+/** The horizontal position at which bars start. The next constant is the length of the longest bar of a line. */
 const LEFT = 270;
 const LENGTH = 300;
 const BAR = 18;

@@ -11,8 +11,8 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   /**
-   * The versions of the peers' programs, by name. The field leaves out missing programs. The field is absent in results from before
-   * versions were noted.
+   * The versions of the peers' programs, by name. Missing programs are left out. The field is absent in old results without
+   * versions.
    */
   readonly versions?: Readonly<Record<string, string>>;
   /** The load of other processes in the minute before the bench. */
@@ -59,7 +59,7 @@ function versions(): Record<string, string> {
     const found = version.exec(`${stdout}${stderr}`)?.[1];
     return found === undefined ? [] : [[name, found] as const];
   });
-  // A library that the environment names replaces the system's library.
+  // If the environment names a library, the service uses that library instead of the system's.
   const named = /libsecp256k1-([\d.]+)/.exec(process.env[SECP256K1_LIBRARY_VARIABLE] ?? '')?.[1];
   return Object.fromEntries([
     ...packages,

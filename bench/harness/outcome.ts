@@ -78,7 +78,7 @@ export function figureOf(rounds: Rounds, { variant, figure }: Source): number {
   return median(values);
 }
 
-/** Recognises a line of time or memory, for which a smaller value is better. */
+/** Returns whether a line measures time or memory, for which a smaller value is better. */
 export function isCost({ unit, bound, peers }: LineOutcome): boolean {
   const isMost = [bound, ...peers.map((peer) => peer.bound)].some((one) => one && 'atMost' in one);
   return isMost || /^(CPU ms|ms|µs|bytes|MiB)\b/.test(unit);

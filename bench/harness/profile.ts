@@ -23,7 +23,7 @@ const IDLE = new Set(['(idle)', '(root)']);
 /** V8's name for native code that has no function name, and the meaning of this name in the tables. */
 const NATIVE = '(program)';
 const NATIVE_MEANING = 'native code, most of it reading and writing sockets';
-/** The length of the start. At the start, the service loads its modules and fills its tables. */
+/** The length of the start-up, in which the service loads its modules and fills its tables. */
 const START_MICROS = 1_500_000;
 
 /** The used fields of a V8 CPU profile. */
@@ -65,7 +65,7 @@ export function sumUpProfiles(dir: string): ProfiledFunction[] {
     });
 }
 
-/** Returns the part of the results page about profiles, with the command that makes the profiles. */
+/** Returns the section of the results page about profiles, with the command that records the profiles. */
 export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
   return [
     '## Profiles',

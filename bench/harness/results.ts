@@ -46,7 +46,7 @@ export function withRows(results: Results, rows: readonly MeasuredRow[], names: 
   };
 }
 
-/** Rounds to five significant digits. This precision is higher than the precision of any figure in the bench. */
+/** Rounds to five significant digits. No figure of the bench is more precise. */
 function rounded(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(5));
 }

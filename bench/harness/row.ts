@@ -57,7 +57,7 @@ export interface Source {
   readonly figure: string;
 }
 
-/** A limit. `within` is for two figures that must agree: their ratio may differ from 1 by at most this number. */
+/** A limit. With `within`, two figures must agree: their ratio may differ from 1 by at most this number. */
 export type Bound = { readonly atLeast: number } | { readonly atMost: number } | { readonly within: number };
 
 /** Curves of figures on two logarithmic axes. */

@@ -9,7 +9,7 @@ const WARM_UP_SECONDS: Readonly<Record<Scale, number>> = { full: 0.5, smoke: 0.0
 const BETWEEN_LOOKS_SECONDS = 0.000_5;
 
 /**
- * Repeats `run` in a plain loop, like the peers in other languages.
+ * Repeats `run` in a plain loop, as the peers in other languages do.
  * @returns calls per second of the process's CPU time, including garbage collection. Wall time would include the work of other
  * processes.
  */
@@ -20,8 +20,8 @@ export function callsPerCpuSecond(scale: Scale, run: () => void): number {
 }
 
 /**
- * Calls `run` a number of times at an interval, and waits between the intervals. So the result includes the cost after idle time, when
- * a core is slower at first. The first second does not count.
+ * Calls `run` a number of times at an interval, and waits between the intervals. So the result includes the cost of a core that
+ * is slow after idle time. The first second does not count.
  * @param seconds the time of the measurement
  * @returns calls per second of CPU time, without the CPU time of the timers
  */

@@ -97,7 +97,7 @@ function at({ low, high, from, to }: LogAxis, value: number): number {
   return Math.round(from + ((Math.log10(value) - low) / (high - low)) * (to - from));
 }
 
-/** Returns a line of text. `anchor` is the `text-anchor` of SVG, and `more` contains further attributes. */
+/** Returns a line of text. `anchor` is the `text-anchor` of SVG, and `more` contains additional attributes. */
 export function text(
   x: number,
   y: number,

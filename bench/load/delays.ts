@@ -42,7 +42,7 @@ export class Delays {
     return this.count === 0 ? undefined : this.#histogram.maxValue / 1_000;
   }
 
-  /** Returns the delays as text, and forgets them. */
+  /** Returns the delays as text, and clears them. */
   take(): string {
     const text = encodeIntoCompressedBase64(this.#histogram);
     this.#histogram.reset();

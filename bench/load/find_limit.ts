@@ -1,7 +1,7 @@
 export interface Knee {
-  /** The largest amount that held; `undefined` if the first amount did not hold. */
+  /** The largest amount within the bounds; `undefined` if even the first amount exceeded a bound. */
   readonly holds: number | undefined;
-  /** The smallest amount that did not hold; `undefined` if all tried amounts held. */
+  /** The smallest amount that exceeded a bound; `undefined` if no tried amount did. */
   readonly breaks: number | undefined;
 }
 
@@ -11,8 +11,8 @@ const DOUBLINGS_MAX = 8;
 const PRECISION = 0.1;
 
 /**
- * Doubles an amount until a bound breaks, and then halves the distance.
- * @param holds runs the load with an amount, and tells whether all bounds hold
+ * Doubles an amount until the load exceeds a bound, and then bisects.
+ * @param holds runs the load with an amount, and returns whether it stays within all bounds
  */
 export async function findLimit(first: number, holds: (amount: number) => Promise<boolean>): Promise<Knee> {
   let good: number | undefined;

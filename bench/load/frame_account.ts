@@ -8,17 +8,17 @@ export interface FrameCounts {
   bytes: number;
   /** Ticks of a fixed channel that a connection did not receive. */
   gaps: number;
-  /** Frames that differ from another connection's frame of the same time and assets. */
+  /** Frames that differ from another connection's frame with the same time and assets. */
   different: number;
 }
 
-/** The number of frames, one for each time, that are kept for comparison. */
+/** The number of frames kept for comparison, one for each time. */
 const KEPT_FRAMES = 16;
-/** The number of kept frames whose bytes are compared. With several serving threads, their frames alternate. */
+/** The number of kept frames whose bytes are compared. The frames of several serving threads alternate. */
 const COMPARED_FRAMES = 4;
-/** The time after which a connection without frames counts as behind the others. */
+/** The time after which a connection without frames counts as lagging. */
 const SILENT_NS = 1_000_000_000n;
-/** The low bits of a time that name the node and the thread, in microseconds. */
+/** The resolution of frame times in microseconds, without the low bits for the node and the thread. */
 const TIME_GRAIN_MICROS = 4;
 
 interface KnownFrame {
@@ -42,13 +42,13 @@ export class FrameAccount {
   /** The newest tick of all connections. */
   #newestTick: number | undefined;
   #counts = noFrames();
-  /** The smallest difference between this machine's clock and the times of frames, if the service's clock is another one. */
+  /** The smallest difference between this machine's clock and the times of frames, if the service runs on another machine. */
   #offsetMicros: number | undefined;
 
   /**
    * @param intervalMs the interval of the channel; 0 for `real_time`, which has no gaps
    * @param isSameClock true if the service runs on this machine
-   * @param connections the number of connections, so that a connection without any frame has gaps too
+   * @param connections the number of connections, so that connections without any frame also count
    */
   constructor(
     intervalMs: number,
@@ -99,7 +99,7 @@ export class FrameAccount {
     return known;
   }
 
-  /** A frame may be late by less than an interval, and belongs to the tick before it. */
+  /** A frame may be late by less than an interval, and belongs to the previous tick. */
   #tickOf(timeNs: bigint): number {
     return this.#intervalNs === 0n ? 0 : Number(timeNs / this.#intervalNs);
   }

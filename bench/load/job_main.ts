@@ -3,7 +3,7 @@ import { openPublisher } from './publisher.js';
 import { openReaders } from './readers.js';
 import { openRequests } from './requests.js';
 
-// The program of each load process. The parent sends one job, and ends the process with the channel.
+// The program of each load process. The parent sends one job, and ends the process by closing the channel.
 
 /** The counts of a job since the last call. */
 export interface RunningJob {

@@ -5,7 +5,7 @@ import type { FromJob, JobReport, LoadJob } from './jobs.js';
 
 const MAIN = fileURLToPath(new URL('./job_main.js', import.meta.url));
 
-/** A process that makes a part of the load. */
+/** A process that generates a part of the load. */
 export class JobProcess {
   readonly #child: ChildProcess;
   readonly #ready: Promise<void>;

@@ -1,7 +1,7 @@
 import type { ServerAddress } from '../../scripts/load/frame_socket.js';
 import type { FrameCounts } from './frame_account.js';
 
-/** The facts that each load process needs. */
+/** The settings that each load process needs. */
 export interface Target {
   readonly address: ServerAddress;
   readonly token: string;
@@ -38,7 +38,7 @@ export interface RequestsJob {
 
 export type LoadJob = ReadersJob | PublisherJob | RequestsJob;
 
-/** A process's counts of about a second. */
+/** A process's counts over about a second. */
 export interface JobReport extends FrameCounts {
   /** Connections that the service ended. */
   readonly closed: number;

@@ -5,7 +5,8 @@ import { type LoadAmounts, type LoadResult, runLoad } from './load_run.js';
 import { HELP, type LoadOptions, parseLoadOptions } from './options.js';
 import { brokenBounds } from './verdict.js';
 
-// Loads a running service, measures what its clients see, and judges the figures by bounds. bench/README.md describes the options.
+// Loads a running service, measures the figures that its clients observe, and checks the figures against bounds. bench/README.md
+// describes the options.
 
 const COLUMN = 9;
 

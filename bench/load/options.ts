@@ -31,7 +31,7 @@ export interface LoadOptions {
   readonly bounds: LoadBounds;
   /** The amount that `--find-limit` raises. */
   readonly findLimit: 'readers' | 'publish' | undefined;
-  /** The base address of the admin listener. */
+  /** The base address of the service's admin listener. */
   readonly admin: URL | undefined;
   readonly json: string | undefined;
   readonly page: string | undefined;

@@ -15,16 +15,16 @@ const PRICE = 100n * 10n ** 18n;
 /** The longest time for which an update waits for its frame. */
 const WAIT_MICROS_MAX = 10_000_000;
 
-/** An update with its intended moment in microseconds. */
+/** An update with its intended sending time in microseconds. */
 interface WaitingUpdate {
   readonly price: string;
   readonly intended: number;
 }
 
 /**
- * Sends updates at a constant rate, also while the service is slow. A delay is the time from the intended moment of an update until this
- * process reads a frame with its price or with a later price of the asset. So a slow service cannot hide its delay by slowing the
- * publisher down, or by leaving out prices.
+ * Sends updates at a constant rate, even while the service is slow. A delay is the time from the intended sending time of an
+ * update until this process reads a frame with its price or a later price of the asset. So a slow service cannot hide its delay
+ * by slowing the publisher down, or by leaving out prices.
  */
 export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
   const { target, assets, updatesPerSecond } = job;
@@ -34,7 +34,7 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
     oracleId: job.oracleId,
   });
   const delays = new Delays();
-  /** The updates of each asset that no frame has shown yet, in order. */
+  /** The updates of each asset that have not appeared in a frame yet, in order. */
   const waiting = new Map(assets.map(({ id }) => [String(id), [] as WaitingUpdate[]]));
   const counts = {
     frames: 0,

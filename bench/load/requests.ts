@@ -7,7 +7,9 @@ import type { RequestsJob } from './jobs.js';
 const STEP_MS = 2;
 const SOCKETS_MAX = 64;
 
-/** Sends requests at a constant rate. A delay is the time from the intended moment of a request until its answer was read. */
+/**
+ * Sends requests at a constant rate. A delay is the time from the intended sending time of a request until its answer was read.
+ */
 export async function openRequests({ target, path, requestsPerSecond }: RequestsJob): Promise<RunningJob> {
   const { host, port, isTls } = target.address;
   const options = { keepAlive: true, maxSockets: SOCKETS_MAX };

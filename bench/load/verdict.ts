@@ -1,7 +1,7 @@
 import type { LoadResult } from './load_run.js';
 import type { LoadBounds } from './options.js';
 
-/** Returns a sentence for each bound that the result breaks. A bound without any measured value is broken. */
+/** Returns a sentence for each bound that the result breaks. A bound without measured values counts as broken. */
 export function brokenBounds({ total }: LoadResult, bounds: LoadBounds): string[] {
   const { readers, publisher, requests } = total.kinds;
   const broken: string[] = [];

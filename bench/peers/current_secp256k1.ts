@@ -7,8 +7,8 @@ const SCRIPT = fileURLToPath(new URL('../../../scripts/secp256k1_library.sh', im
 const BUILD_MS_MAX = 280_000;
 
 /**
- * Makes all runs use a current libsecp256k1, if this machine can build the library and the environment names no library. Otherwise the
- * runs use the library of the machine.
+ * Makes all runs use a current libsecp256k1, unless the environment names a library or this machine cannot build it. Otherwise
+ * the runs use the library of the machine.
  */
 export function useCurrentSecp256k1(): void {
   if (process.env[SECP256K1_LIBRARY_VARIABLE] !== undefined) return;

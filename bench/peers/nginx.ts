@@ -10,8 +10,8 @@ import type { StartedPeer } from './compiled.js';
 const READY_MS_MAX = 10_000;
 
 /**
- * The settings of nginx. `debian` opens the file for every request and writes a log line, like Debian's configuration. `tuned` keeps the
- * file open and writes no log.
+ * The settings of nginx. `debian` opens the file for every request and writes a log line, as in Debian's configuration. `tuned`
+ * keeps the file open and writes no log.
  */
 export type NginxSetting = 'debian' | 'tuned';
 

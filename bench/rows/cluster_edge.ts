@@ -73,7 +73,7 @@ async function measureAlone(scale: Scale): Promise<Measurement> {
   return { figures };
 }
 
-/** @param others returns the CPU time that other processes have used */
+/** @param others returns the CPU time of the other processes */
 async function measure(
   scale: Scale,
   server: ServerProcess,

@@ -6,7 +6,10 @@ import { addPercentiles, INTERVAL_MS, measureDelays, type Way, warmUp } from '..
 import { publishFirstPrices, startPricedService } from '../workloads/priced_service.js';
 
 const SUBSCRIBERS = 10;
-/** The number of turns for each way. The ways take turns, so that the bench measures all ways under the same load of the machine. */
+/**
+ * The number of turns for each path. The paths take turns, so that the bench measures all paths under the same load of the
+ * machine.
+ */
 const TURNS: Readonly<Record<Scale, number>> = { full: 6, smoke: 1 };
 const MESSAGES_PER_TURN: Readonly<Record<Scale, number>> = { full: 100, smoke: 5 };
 const WARM_UP_MESSAGES: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 2 };
@@ -14,8 +17,8 @@ const WARM_UP_BURST = 1;
 const LOAD = { assets: 1, clockPeriod: '60s' } as const;
 const ALONE = 'one process';
 /**
- * The largest additional delay of each way in comparison with one process, in ms. An update from an edge passes through the message
- * servers before the update reaches the leader.
+ * The largest additional delay of each path in comparison with one process, in ms. An update from an edge passes through the
+ * message servers before the update reaches the leader.
  */
 const ABOVE_MS_MAX = { 'publisher at the leader': 1, 'publisher at the edge': 2 } as const;
 type WayName = keyof typeof ABOVE_MS_MAX;

@@ -17,14 +17,14 @@ const TICKS_PER_SECOND = 10;
 /** The size of a body: the taxonomy ID, the time, and 20 pairs of an ID and a price. */
 const BODY_BYTES = 10 + ASSETS_PER_CONNECTION * 18;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 4_000, smoke: 50 };
-/** The time for which the bench makes only signatures, at the pace of the ticks. */
+/** The time for which the bench only signs, at the rate of the ticks. */
 const PACED_SECONDS: Readonly<Record<Scale, number>> = { full: 3, smoke: 0.1 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 6_000, smoke: 210 };
 /** The smallest allowed ratio to the rate of signing alone. A frame costs 15 % more than its signature. */
 const SIGNING_RATIO_MIN = 0.87;
 /**
- * The largest allowed growth of the main thread's memory. Some growth is normal, because the number of waiting frames varies. A queue
- * that the service never empties would grow by about 58 MiB: 1,000 frames of 1 KB every 100 ms for 6 s.
+ * The largest allowed growth of the main thread's memory. Some growth is normal, because the number of queued frames varies. A
+ * queue that is never drained would grow by about 58 MiB: 1,000 frames of 1 KB every 100 ms for 6 s.
  */
 const GROWTH_MIB_MAX = 8;
 const COLLECT_GARBAGE = new URL('../workloads/collect_garbage.js', import.meta.url).href;

@@ -14,7 +14,7 @@ import { measureIngest } from '../workloads/ingest.js';
 
 const ASSETS = 50;
 const PUBLISHERS = 5;
-/** The number of updates in a message, for the lines about cores that threads share. */
+/** The number of updates in a message, for the lines with threads that share cores. */
 const CORES_MESSAGE_SIZE = 50;
 
 export const evmIngest: Row = {
@@ -59,8 +59,8 @@ export const evmIngest: Row = {
 
 const UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 100 };
 /**
- * The number of updates before the measurement, so that V8 has compiled the code on all measured threads. The first 12,000 updates cost
- * 50 % more than later updates.
+ * The number of updates before the measurement, that V8 needs to compile the code on all measured threads. The first 12,000
+ * updates cost 50 % more than later updates.
  */
 const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 60_000, smoke: 50 };
 /**
@@ -72,7 +72,7 @@ const MESSAGE_SIZES: Readonly<Record<Scale, readonly number[]>> = { full: [50, 1
 /** The smallest allowed ratio to the rate of our own loop. */
 const LOOP_RATIO_MIN = 0.85;
 const TWO_CORES_RATIO_MIN = 1.7;
-/** The use of cores by other programs above which the bench does not judge the lines about cores. */
+/** The core usage of other programs above which the bench does not judge the lines about cores. */
 const OTHERS_SHARE_MAX = 0.2;
 const WITHOUT_NATIVE = new URL('../peers/without_native.js', import.meta.url).href;
 

@@ -19,7 +19,10 @@ interface FanOutLoad {
   readonly ratios: Readonly<Record<'bare uWS' | 'npm ws' | 'Rust', number>>;
 }
 
-/** The loads. The numbers of clients and ticks are the largest numbers that one core can serve while the client uses the other core. */
+/**
+ * The loads. The numbers of clients and ticks are the largest numbers that one core can serve while the client runs on the other
+ * core.
+ */
 const LOADS: Readonly<Record<Scale, readonly FanOutLoad[]>> = {
   full: [
     { clients: 100, channelMs: 10, settleMs: 15_000, ratios: { 'bare uWS': 0.9, 'npm ws': 1.3, Rust: 0.95 } },

@@ -20,7 +20,7 @@ const UPDATES: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 100 };
 const WARM_UP_UPDATES: Readonly<Record<Scale, number>> = { full: 18_000, smoke: 50 };
 const SUBSCRIBERS_MEASURE_MS: Readonly<Record<Scale, number>> = { full: 1_000, smoke: 210 };
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 500, smoke: 20 };
-/** The largest allowed ratio of two costs of a unit of work: the cost at the largest size, divided by the cost at the cheapest size. */
+/** The largest allowed ratio between the cost of a unit of work at the largest size and the cost at the cheapest size. */
 const UNIT_COST_RATIO_MAX: Readonly<Record<Dimension, number>> = {
   assets: 1.3,
   subscribers: 1.5,
@@ -63,7 +63,7 @@ function source(dimension: Dimension, size: number): Source {
   return { variant: dimension, figure: `${size.toLocaleString('en-US')} ${dimension}` };
 }
 
-/** Returns the source of the smallest cost among all sizes except the largest size. A single size counts itself. */
+/** Returns the source of the smallest cost among all sizes except the largest. If there is only one size, returns its cost. */
 function cheapest(dimension: Dimension): Source {
   return { variant: dimension, figure: 'cheapest of the smaller sizes' };
 }

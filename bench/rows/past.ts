@@ -16,7 +16,7 @@ import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { requestFor } from '../workloads/requests.js';
 import { type StoredPast, storePast } from '../workloads/signed_past.js';
 
-/** The number of publishers. The store of the past is designed for 400 aggregates a second with 4 publishers. */
+/** The number of publishers. The store of past aggregates is designed for 400 aggregates a second with 4 publishers. */
 const PUBLISHERS = 4;
 const STEP_NS = 500_000_000n;
 const ASSETS: Readonly<Record<Scale, number>> = { full: 200, smoke: 10 };
@@ -35,7 +35,7 @@ const SIZE_RATIO_MAX = 1.25;
 /** The smallest allowed rate of an export, in rows a second: a million rows in 30 s on two cores. */
 const EXPORT_ROWS_MIN = 16_667;
 const DETAILS = ['signature', 'whole'] as const;
-/** The details of exports. Each export starts a process. In the smallest run, these starts take more time than all other work. */
+/** The settings of exports. Each export starts a process. In a smoke run, these starts take more time than all other work. */
 const EXPORTED: Readonly<Record<Scale, readonly (typeof DETAILS)[number][]>> = {
   full: DETAILS,
   smoke: ['whole'],
@@ -137,7 +137,7 @@ function configOf(assets: number): string {
 
 /**
  * Reads all rows as JSON lines.
- * @returns the rows for a second of the service's CPU time
+ * @returns the number of rows per second of the service's CPU time
  */
 async function readRange(service: ServerProcess, { times }: StoredPast, detail: string): Promise<number> {
   const query = `asset=${symbolOf(0)}&from=${times[0]}&to=${times.at(-1)! + 1n}&detail=${detail}`;

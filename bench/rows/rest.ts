@@ -22,7 +22,10 @@ const ASSETS = 100;
 const PUBLISHERS = 3;
 const CONNECTIONS = 32;
 const CANDLES: Readonly<Record<Scale, number>> = { full: 10_080, smoke: 100 };
-/** The largest number of candles of today. The store gets this number of additional candles, so that enough candles lie before today. */
+/**
+ * The largest number of candles of today. The store gets this number of additional candles, so that there are enough candles
+ * before today.
+ */
 const CANDLES_OF_TODAY_MAX = 1_440;
 /** The time that V8 needs to compile the code of a request. */
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 1_500, smoke: 10 };

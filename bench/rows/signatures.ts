@@ -71,7 +71,7 @@ export const signatures: Row = {
 const BATCHES = [5, 50];
 const KEYS = 5;
 
-/** Measures batches. Each call verifies a batch, but the figures count single signatures. */
+/** Measures batches. Each call verifies a batch; the figures count signatures. */
 function batchFigures(scale: Scale): Readonly<Record<string, number>> {
   const batch = new EcdsaBatch(KEYS);
   const signed = Array.from({ length: SIGNATURES }, (_, i) => {

@@ -64,7 +64,7 @@ function line([assets, atLeast, atLeastOfGo]: (typeof TARGETS)[number]): Line {
   };
 }
 
-/** The repeated work. For a comparison of variants, `signature` returns one result of the work. */
+/** The measured work. `signature` returns one result, so that variants can be compared. */
 interface Stage {
   readonly run: () => void;
   readonly signature?: () => string;

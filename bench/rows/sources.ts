@@ -18,9 +18,9 @@ const QUOTES_PER_SECOND: Readonly<Record<Scale, number>> = { full: 5_000, smoke:
 const WARM_UP_MS: Readonly<Record<Scale, number>> = { full: 12_000, smoke: 200 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 200 };
 const JUMPS: Readonly<Record<Scale, number>> = { full: 300, smoke: 3 };
-/** The time between two jumps. The interval at which all prices are published is no multiple of this time. */
+/** The time between two jumps. This time is not a multiple of the interval at which all prices are published. */
 const JUMP_MS = 53;
-/** The time for publishing the price before the first jump. */
+/** The time in which the price is published before its first jump. */
 const SETTLE_MS = 1_000;
 const SOURCES = 5;
 const MIB = 2 ** 20;
@@ -173,7 +173,7 @@ async function measureLoad(
   };
 }
 
-/** Opens the jumps of one asset's price, and a subscriber that waits for the jumps. */
+/** Makes one asset's price jump, and opens a subscriber that waits for the jumps. */
 async function openJumps(exchanges: Exchanges, port: number, asset: number) {
   let awaited = '';
   let onArrival: () => void = () => {};
@@ -199,7 +199,7 @@ async function openJumps(exchanges: Exchanges, port: number, asset: number) {
   };
   return {
     async measure(count: number): Promise<number[]> {
-      // The asset's price has moved at random before this point.
+      // Until this point, the asset's price has moved at random.
       exchanges.show(asset, 100_000);
       await pause(SETTLE_MS);
       const delaysMs: number[] = [];

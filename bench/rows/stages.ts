@@ -28,11 +28,11 @@ const BENCHMARK_OPTIONS: Readonly<Record<Scale, Benchmark.Options>> = {
   smoke: { maxTime: 0.001, minTime: 0.001, minSamples: 2 },
 };
 /**
- * The smallest share of wall time in which this thread ran on a core. A turn with a smaller share does not count, because the package
- * benchmark measures wall time.
+ * The smallest share of wall time in which this thread must run on a core. A turn with a smaller share does not count, because
+ * the package benchmark measures wall time.
  */
 const CORE_SHARE_MIN = 0.95;
-/** The time, in seconds, after which the bench tries no further turns. */
+/** The time in seconds after which the bench starts no more turns. */
 const SECONDS_MAX = 120;
 
 export const stages: Row = {
@@ -106,7 +106,7 @@ interface Turn {
   readonly benchmark: number;
   /** The relative margin of error, in percent. */
   readonly rme: number;
-  /** The share of the package benchmark's time for which this thread had a core. */
+  /** The share of the package benchmark's time in which this thread ran on a core. */
   readonly coreShare: number;
 }
 
@@ -143,7 +143,7 @@ function runSuite(
 
 /**
  * Starts a measurement.
- * @returns a function that returns the share of the time since the start for which the main thread had a core
+ * @returns a function that returns the share of the time since the start in which the main thread ran on a core
  */
 function measureCoreShare(): () => number {
   const startMs = performance.now();

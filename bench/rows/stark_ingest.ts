@@ -86,7 +86,7 @@ function signedMessages() {
 function ours(): () => void {
   const claims = signedMessages();
   const verifier = new StarkVerifier(new Pedersen());
-  // This loop fills the tables, because the tables of the service are also full before its first update.
+  // This loop fills the tables, because the service also fills its tables before the first update.
   for (const claim of claims) verifier.verify(claim);
   let at = 0;
   return () => {

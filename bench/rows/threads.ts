@@ -36,8 +36,8 @@ const MORE_CORES_MIN = 8;
 const hasManyCores = availableParallelism() >= MORE_CORES_MIN;
 const MORE = `${MORE_THREADS} threads`;
 /**
- * The smallest ratio of the answers with {@link MORE_THREADS} threads to the answers with one thread. Only above this ratio may
- * `listen.threads: auto` become more than 1.
+ * The smallest ratio of the answers with {@link MORE_THREADS} threads to the answers with one thread. `listen.threads: auto` may
+ * become more than 1 only above this ratio.
  */
 const GAIN_MIN = 2;
 

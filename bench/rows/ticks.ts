@@ -81,8 +81,8 @@ function lines(channel: string): Line[] {
 /** A tick, and the frame that the service sent for the tick. */
 interface Tick {
   /**
-   * The time of making the frame, from the frame's `ts`, in ms since 1970. The next field is the time of the frame's arrival, from the
-   * client's clock.
+   * The time at which the frame was made, from the frame's `ts`, in ms since 1970. The next field is the time of the frame's
+   * arrival, from the client's clock.
    */
   readonly madeMs: number;
   readonly arrivedMs: number;
@@ -167,7 +167,7 @@ function channels(scale: Scale): readonly (readonly [string, number])[] {
   return scale === 'full' ? CHANNELS : CHANNELS.slice(0, 2);
 }
 
-/** Returns the frame's time in ms, to the microsecond. Such a time fits a double. */
+/** Returns the frame's time in ms, with microsecond precision. Such a time fits a double. */
 function madeMsOf(payload: Buffer): number {
   const text = payload.toString('latin1', 0, HEAD_BYTES_MAX);
   return Number(/"ts":(\d+)\d{3}\b/.exec(text)![1]) / 1000;

@@ -11,7 +11,7 @@ export interface Background {
   readonly path: string;
   /** The number of updates a second. */
   readonly rate: number;
-  /** The time limit of the background load. The caller may end the load earlier. */
+  /** The time limit of the background load. The caller may stop the load earlier. */
   readonly seconds: number;
 }
 

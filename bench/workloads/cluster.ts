@@ -16,7 +16,7 @@ import type { Measurement } from '../harness/row.js';
 
 const LOOK_INTERVAL_MS = 20;
 
-/** The roles of node 1 and node 2, which have users on the servers. */
+/** The roles of node 1 and node 2. The servers have a user for each node. */
 const ROLES = ['aggregator', 'edge'] as const;
 
 /**
@@ -40,7 +40,7 @@ export async function withNatsServers(
 
 /**
  * Starts a node of a cluster.
- * @returns the process when the node is ready. A ready node leads, or has all prices and has read the log to its end
+ * @returns the process when the node is ready. A ready node is the leader, or has all prices and has read the whole log
  */
 export async function startNode(
   servers: NatsServers,

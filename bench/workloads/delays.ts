@@ -8,7 +8,7 @@ import { openPublisher } from './publishers.js';
 /** The time, in ms, between two updates with a measured delay. */
 export const INTERVAL_MS = 5;
 
-/** The way of updates of asset 0: the port at the start of the way, and the port at its end. */
+/** The path of asset 0's updates: the port that receives updates, and the port that sends frames. */
 export interface Way {
   readonly publishPort: number;
   readonly readPort: number;
@@ -19,8 +19,8 @@ export interface Way {
 }
 
 /**
- * Sends messages before the measurement, because V8 interprets much of the code for the first thousands of messages. Interpreted code
- * is several times slower.
+ * Sends messages before the measurement, because V8 interprets much of the code for the first few thousand messages, which is
+ * several times slower.
  * @param burst the number of messages in each millisecond
  */
 export async function warmUp(way: Way, subscribers: number, messages: number, burst: number): Promise<void> {

@@ -12,11 +12,11 @@ export const EXCHANGES: readonly BuiltInKind[] = [
   'bybit',
 ];
 const DOLLAR_EXCHANGES = 3;
-/** The number of levels of a side of Bitstamp's books. The other exchanges send only the best prices. */
+/** The number of price levels on each side of Bitstamp's order books. The other exchanges send only the best prices. */
 const BOOK_LEVELS = 100;
 /** The time between two groups of quotes. */
 const TURN_MS = 4;
-/** The largest move of a price between two groups with its quotes, as a share of the price. */
+/** The largest relative move of a price between two of its quotes. */
 const STEP_MAX = 0.000_05;
 const HALF_SPREAD = 0.000_05;
 const FIRST_PRICE = 100_000;
@@ -28,9 +28,9 @@ export interface Exchanges {
   readonly sources: string;
   /** The number of sent quotes. */
   readonly shown: number;
-  /** Begins to show quotes, in turn by exchange and asset, with prices that move at random. */
+  /** Starts to send quotes with random price moves, one exchange and asset after the other. */
   start(quotesPerSecond: number): void;
-  /** Shows a price of one asset at all exchanges. The load no longer includes the asset after this call. */
+  /** Sets the price of one asset at all exchanges. The load no longer includes the asset after this call. */
   show(asset: number, price: number): void;
   stop(): void;
 }

@@ -9,7 +9,7 @@ import { DATA_FILE } from '../../src/store/data_folder.js';
 import { openStore } from '../../src/store/store.js';
 import { AggregateEntries } from './log_records.js';
 
-/** The bytes of a record with five inputs, with its share of the pages. The measured size may be larger. */
+/** The bytes of a record with five inputs, including page overhead. The measured size may be larger. */
 const RECORD_BYTES = 1_500;
 
 /**

@@ -34,9 +34,9 @@ export interface IngestUsage extends Usage {
 const UPDATES_ON_THE_WAY = 3_000;
 
 /**
- * Sends signed updates as fast as the service accepts them, without requesting answers. Each publisher has a socket. The load sends
- * {@link UPDATES_ON_THE_WAY} updates at once, and sends the next updates when these have taken effect. The last message on each socket
- * is invalid, so that the service answers.
+ * Sends signed updates as fast as the service accepts them, without requesting answers. Each publisher has a socket. The load
+ * keeps {@link UPDATES_ON_THE_WAY} updates unanswered, and sends the next updates when these have taken effect. The last message
+ * on each socket is invalid, so that the service answers.
  */
 export async function measureIngest(load: IngestLoad): Promise<IngestUsage> {
   const { signatureType, assets, publishers, nodeOptions = '', cores, clockPeriod = '60s' } = load;

@@ -28,7 +28,7 @@ export class AggregateEntries {
 
   /**
    * Makes the entry of the next asset. The assets take turns.
-   * @param signedAtNs must not be earlier than in the previous call
+   * @param signedAtNs not earlier than in the previous call
    */
   next(signedAtNs: TimeNs): LogEntry {
     const index = this.#made++ % this.#assets.length;

@@ -31,7 +31,7 @@ export function writeSources(text: string): string {
 
 /**
  * Starts `tickseal sources`.
- * @param recordTo the file of the recording; absent for no recording
+ * @param recordTo the path of the recording; absent for no recording
  */
 export async function startSources(file: string, recordTo?: string): Promise<MarketProcesses> {
   const args = recordTo === undefined ? [] : ['--record', recordTo];

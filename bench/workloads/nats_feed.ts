@@ -12,7 +12,7 @@ const CR = 0x0d;
 /** The number of bytes that end a payload. */
 const CRLF_BYTES = 2;
 
-/** Receives the ticks and the log of a cluster, like an edge. Drops the data, and so needs little CPU time. */
+/** Receives the ticks and the log of a cluster, like an edge. Drops the data to save CPU time. */
 export class NatsFeed {
   /** The arrival time of each tick. */
   readonly tickMs: number[] = [];

@@ -13,7 +13,7 @@ import { pastFolderOf } from '../../src/past/past_folder.js';
 import { PastWriter } from '../../src/past/past_writer.js';
 import { pastOptions } from '../../src/service/past_options.js';
 
-/** The number of aggregates in which an input counts. */
+/** The number of aggregates that use an input. */
 const USES = 10;
 const ENTRIES_PER_WRITE = 1_000;
 const NS_PER_HOUR = 3_600_000_000_000n;
@@ -27,8 +27,8 @@ export interface StoredPast {
 }
 
 /**
- * Writes signed aggregates of all assets of a configuration into its past, up to a full hour. Each publisher's input counts in
- * {@link USES} aggregates.
+ * Writes signed aggregates of all assets of a configuration into its past, up to a full hour. Each input is part of {@link USES}
+ * aggregates.
  * @param aggregates the number of aggregates of each asset
  * @param stepNs the time between two aggregates of an asset
  */

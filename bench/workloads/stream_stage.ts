@@ -11,7 +11,7 @@ import { StreamSession } from '../../src/stream/group.js';
 import type { MessageType } from '../../src/wire/stream.js';
 import { filledTable } from './stream_table.js';
 
-/** A place for marks without a disk. Signed times need a mark, but this bench does not measure writing marks to disk. */
+/** A store of marks in memory. Signed times need a mark, but this bench does not measure writing marks to disk. */
 const NO_DISK: MarkPlace = { read: () => undefined, write: (_timeNs, onSettled) => onSettled(true) };
 /** A time with 19 digits. All times between 2001 and 2286 have 19 digits. */
 export const STAGE_TIME_NS = 1_735_689_600_000_000_000n as TimeNs;

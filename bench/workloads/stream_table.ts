@@ -12,7 +12,7 @@ export function filledTable(assets: number): { readonly table: PriceTable; reado
   return { table, indexes };
 }
 
-/** Returns a price from a thousandth to a hundred thousand, with all 18 decimals in use. */
+/** Returns a price from a thousandth to a hundred thousand, with 18 non-zero decimals. */
 function priceOf(random: number): Price {
   const micros = BigInt(Math.round(10 ** (random * 8 - 3) * 1e6));
   return (micros * 10n ** 12n + BigInt(Math.round(random * 1e12))) as Price;

@@ -8,7 +8,7 @@ import { publisherKeys, SERVICE_KEY } from './keys.js';
 
 /** The access token of a load run. The token has every scope. */
 export const TOKEN = 'bench';
-/** A second token, for a client that must not harm the clients with {@link TOKEN}. */
+/** A second token, for a client whose load must not affect the clients with {@link TOKEN}. */
 export const OTHER_TOKEN = 'other';
 /** The oracle ID of every publisher. */
 export const ORACLE_ID = 'bench';
@@ -87,8 +87,8 @@ export function writeConfig(
       signature_type: signatureType,
       oracle_id: ORACLE_ID,
     })),
-    // The timestamps of updates are on a fixed day, so every run sends the same bytes. The log of a cluster must keep inputs as long as
-    // publishers may send them again, so a cluster has a short limit.
+    // The timestamps of updates are on a fixed day, so every run sends the same bytes. A cluster's log must keep inputs as long
+    // as publishers may repeat them, so a cluster has a short limit.
     ingest: { max_past: cluster === undefined ? UNLIMITED : '2h' },
     storage: { dir: storageDir },
     limits: {

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 
-// `--import` loads this module into every server. The module ends the server together with the load run. A killed load run cannot stop
-// its server. But the load run's end of this pipe always closes at the end of the load run.
+// `--import` loads this module into every server. The module stops the server when the load run ends. Even if the load run is
+// killed, its end of this pipe closes.
 const PARENT_FD = 3;
 
 if (isMainThread) {

@@ -5,11 +5,11 @@ export interface ShownBook {
   readonly bid: string;
   readonly ask: string;
   readonly atMs: number;
-  /** The number of levels of a side, for an exchange that sends several levels. */
+  /** The number of price levels per side, for an exchange that sends several levels. */
   readonly levels: number;
 }
 
-/** The server's side of an exchange's protocol. */
+/** The server side of an exchange's protocol. */
 export interface Dialect {
   /** Returns the exchange's list of pairs, in the form of its REST interface. */
   list(pairs: readonly string[]): unknown;

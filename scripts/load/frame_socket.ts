@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls';
 export interface FrameSocket {
   /**
    * Sends bytes from {@link clientFrame}.
-   * @param onTaken called when the operating system has accepted the bytes
+   * @param onTaken called when the kernel has accepted the bytes
    */
   write(frames: Buffer, onTaken?: () => void): void;
   /** Stops reading from the socket. */
@@ -94,7 +94,7 @@ export function openFrameSocket(options: FrameSocketOptions): Promise<FrameSocke
   });
 }
 
-/** Returns a client's text frame (RFC 6455, section 5.2). The mask of the frame is zero, so masking needs no work. */
+/** Returns a client's text frame (RFC 6455, section 5.2). The mask is zero, so masking changes nothing. */
 export function clientFrame(text: string): Buffer {
   const payload = Buffer.from(text);
   const head = payload.length < 126 ? 2 : payload.length < 65_536 ? 4 : 10;
@@ -115,7 +115,7 @@ const OPCODE_BITS = 0x0f;
 const OPCODE_TEXT = 1;
 const OPCODE_CLOSE = 8;
 
-/** Splits the bytes of a server into frames. A server's frames have no mask. The parser ignores pings. */
+/** Splits bytes from a server into frames, which have no mask. The parser ignores pings. */
 class FrameParser {
   readonly #onFrame: (payload: Buffer) => void;
   /** The beginning of an incomplete frame. */

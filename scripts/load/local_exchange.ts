@@ -62,7 +62,7 @@ export class LocalExchange {
     return `{ kind: ${this.kind}, url: "ws://${address}", pairs_url: "http://${address}/", ticker_url: "http://${address}/ticker/{symbol}" }`;
   }
 
-  /** Shows new best prices to all subscribers. @param levels the number of levels of a side, all at the best price */
+  /** Sends new best prices to all subscribers. @param levels the number of levels per side, all at the best price */
   show(pair: string, bid: string, ask: string, atMs: number, levels = 1): void {
     const name = DIALECTS[this.kind].nameOf(pair);
     this.#books.set(name, { bid, ask, atMs, levels });
@@ -81,7 +81,7 @@ export class LocalExchange {
       else socket.ping();
   }
 
-  /** Ends all connections, like an exchange that restarts. */
+  /** Closes all connections, as a restart of the exchange does. */
   endAll(): void {
     for (const socket of this.#sockets.keys()) socket.terminate();
   }

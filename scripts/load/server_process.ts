@@ -19,7 +19,7 @@ export interface ServerProcess {
   /** Returns the anonymous memory of the process in bytes, without mapped files. Linux only. */
   anonymousBytes(): number;
   signal(name: NodeJS.Signals): void;
-  /** Sends a question to the module that Node loaded into the server; see {@link StartOptions.probed}. */
+  /** Sends a request to the module that Node loaded into the server; see {@link StartOptions.probed}. */
   ask(question: string): Promise<unknown>;
   /** Sends SIGTERM and waits until the process has ended. */
   stop(): Promise<void>;
@@ -89,8 +89,9 @@ export async function startServer(
 }
 
 /**
- * Starts a program other than Node. The program prints a line of JSON with its port when it is ready. With `knownPort`, the program
- * prints nothing, and may not be ready yet when this function resolves. The kernel ends the program when this process ends. Linux only.
+ * Starts a program other than Node. The program prints a line of JSON with its port when it is ready. With `knownPort`, the
+ * program prints nothing, and may not be ready yet when this function resolves. The kernel kills the program when this process
+ * ends. Linux only.
  */
 export async function startProgram(command: readonly string[], knownPort?: number): Promise<ServerProcess> {
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {

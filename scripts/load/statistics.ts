@@ -9,7 +9,7 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Returns the smallest value such that at least `percent` of all values are not larger (nearest rank).
+ * Returns the percentile by the nearest-rank method.
  * @returns NaN without values
  */
 export function percentile(values: ArrayLike<number>, percent: number): number {

@@ -15,7 +15,7 @@ export function appendTo(store: Records, aggregate: SignedAggregate): Holding {
 }
 
 /**
- * Records that the asset has no price from `atNs` on, until its next aggregate.
+ * Records that the asset has no price after `atNs`, until its next aggregate.
  * @returns `undefined` when the asset already had no price
  */
 export function endIn(store: Records, asset: AssetName, atNs: TimeNs): Holding | undefined {

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The behaviour of a {@link TcpProxy}: pass bytes on, hold them back, or end connections. */
+/** The behaviour of a {@link TcpProxy}: it forwards bytes, delays bytes, or closes connections. */
 export type ProxyState = 'open' | 'silent' | 'closed';
 
 /** A proxy between a client and a server of this machine. The proxy can interrupt their connections like a network fault. */
@@ -33,9 +33,9 @@ export class TcpProxy {
 
   /**
    * The state of the proxy.
-   * - `silent`: connections stay open, but no byte passes in either direction, as if the network dropped all packets.
-   * - `closed`: connections end, and no new connection begins.
-   * - `open`: bytes pass, including bytes that the proxy held back before.
+   * - `silent`: connections stay open, but no byte is forwarded in either direction, as if the network dropped all packets.
+   * - `closed`: the proxy closes connections and refuses new connections.
+   * - `open`: bytes are forwarded, including the delayed bytes.
    */
   set state(state: ProxyState) {
     this.#state = state;

@@ -15,8 +15,8 @@ import { SEED, seededRandom } from './random.js';
 const START_NS = 1_735_689_600_000_000_000n;
 const UPDATE_INTERVAL_NS = 1_000_000n;
 /**
- * The largest move from an asset's first price. The move is below 0.1 %, the move at which the service signs an aggregate
- * immediately.
+ * The largest move from an asset's first price. The move is below 0.1 %, the threshold at which the service immediately signs an
+ * aggregate.
  */
 const MOVE_MAX = 0.0003;
 /** The number of possible moves. With this number, no price occurs twice within a second; a repeated price would be a refresh. */
@@ -36,7 +36,7 @@ export interface UpdateTimes {
   readonly intervalNs?: bigint;
 }
 
-/** Makes the messages of publishers. The messages have signed updates, which are the same in every run. */
+/** Creates publisher messages with signed updates, which are the same in every run. */
 export class Updates {
   readonly #type: SignatureType;
   readonly #keys: PublisherKeys[] = [];

@@ -7,9 +7,9 @@ export interface Usage {
   readonly serverCpuSeconds: number;
   /** The CPU time of the server divided by wall time, in cores. The value is above 1 when several threads worked. */
   readonly serverShare: number;
-  /** The share of the wall time for which threads of the server were ready to run but had no core. */
+  /** The share of the wall time in which threads of the server were ready to run but had no core. */
   readonly serverWaitShare: number;
-  /** The CPU time of this process, the client, divided by wall time. A value near 1 means that the client limits the result. */
+  /** The CPU time of this process, the client, divided by wall time. With a value near 1, the client is the bottleneck. */
   readonly clientShare: number;
   /** The CPU time of all other programs of the machine divided by wall time, in cores. */
   readonly othersShare: number;

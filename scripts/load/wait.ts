@@ -1,6 +1,6 @@
 /**
- * The deadline that detects hangs. The deadline is not a measure of speed: it is long enough for a machine with ten times more work than
- * cores. An event that has not happened by this deadline will never happen.
+ * The deadline that detects hangs. The deadline does not measure speed: it is long enough for a machine with ten times more work
+ * than cores.
  */
 export const HANG_MS = 300_000;
 

@@ -44,7 +44,7 @@ export function notesOf(changelog: string, version: string): string | undefined 
     : undefined;
 }
 
-/** Finds all reasons against a release in its tag, versions and notes. If the list is empty, the three agree. */
+/** Finds mismatches between the tag, the versions and the notes of a release. Without mismatches, the list is empty. */
 export function releaseFaults({ tag, versions, changelog }: ReleaseFacts): string[] {
   const version = versionOfTag(tag);
   if (version === undefined) return [`the tag ${tag} is not v and a semantic version`];
@@ -59,7 +59,7 @@ export function releaseFaults({ tag, versions, changelog }: ReleaseFacts): strin
   ];
 }
 
-/** Finds the files that the client's package lacks, and the files that the package must not contain. */
+/** Finds missing files and forbidden files in the client's package. */
 export function packageFaults({ files, exported }: PackageFacts): string[] {
   return [
     ...[...REQUIRED_FILES, ...exported]

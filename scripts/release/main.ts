@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { notesOf, packageFaults, releaseFaults, versionOfTag } from './checks.js';
 
-// Makes a release from a tag. The program checks that all files have the tag's version, then packs and publishes the client. With
-// `--dry-run`, the program publishes nothing: `node dist/scripts/release/main.js --dry-run`. `.github/workflows/release.yml` builds the
-// image.
+// Releases the version of a tag. The program checks that all files have the tag's version, then packs and publishes the client.
+// With `--dry-run`, the program publishes nothing: `node dist/scripts/release/main.js --dry-run`. `.github/workflows/release.yml`
+// builds the image.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const CLIENT = 'tickseal-client';

@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname, posix } from 'node:path';
 import { BUNDLES, DIST, isOfTier } from './files.js';
 
-// Loading tap takes longer than most tests of the pure rooms. Loading the service takes as long as most tests of the service. So the
-// light tests of a room run in one process. A test that runs a service in its own process shares this process with a few other tests.
-// Each of these tests also works alone.
+// The light tests of a room run in one process, because loading tap or the service takes longer than most of these tests. A test
+// that runs a service in its own process shares this process with a few other tests. Each of these tests can also run alone.
 
 /** Tests that share a process, and the bundle that imports them. */
 export interface LightTests {
@@ -32,7 +31,7 @@ const SHARED_STATE =
 /** The rooms whose tests run a service, or parts of a service with sockets and stores, in their own process. */
 const SERVICE_ROOM =
   /^test\/(?:aggregator|client|config|fire|ingest|markets|node|past|server|service|store|stream|witness)\//;
-/** The largest number of such tests in one process. With more tests, one core would have no work at the end. */
+/** The largest number of such tests in one process. With more tests, one core would be idle at the end. */
 const SERVICE_TESTS_MAX = 7;
 /** The packages with which a test starts its own threads or processes. */
 const OWN_PROCESS = /^node:(?:child_process|worker_threads|inspector)$/;
@@ -104,8 +103,8 @@ export function hasChanged(file: string, sinceMs: number): boolean {
 }
 
 /**
- * Returns whether a module loads a certain package or module, also through other modules. @param isOne decides about the name of
- * a module and the name of its importer
+ * Returns whether a module loads a certain package or module, also through other modules. @param isOne receives the name of a
+ * module and the name of its importer
  */
 function loads(file: string, isOne: (name: string, by: string) => boolean): boolean {
   const seen = new Set<string>();

@@ -24,17 +24,18 @@ const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listen
 
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
- * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time of the
- * slowest file. So slow machines stay within the limits, and also the whole tier, in which a fast file tries more cases and measures its
- * coverage.
+ * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time of
+ * the slowest file. So slow machines stay within the limits. So does the whole tier, in which a fast file tries more cases and
+ * measures its coverage.
  */
 const BUDGET_S: Readonly<Record<Tier, number>> = { fast: 90, whole: 600, long: 10_800 };
 /** The real time, in seconds, after which a file counts as hung. */
 const LONG_TIMEOUT_S = 4 * 3600;
-/** The largest number of failed files that the whole tier runs again. More failures are not an accident. */
+/** The largest number of failed files that the whole tier runs again. More failures are not a coincidence. */
 const RUN_AGAIN_MAX = 3;
 /**
- * The options of tap for files that run again. Without them, the coverage of the second run would replace the coverage of the first run.
+ * The options of tap for files that run again. Without these options, the coverage of the second run would replace the coverage
+ * of the first run.
  */
 const ALONE = ['--disable-coverage', '--jobs=1'];
 
@@ -119,9 +120,10 @@ async function runTap(
 }
 
 /**
- * Runs failed files again, one after the other, if only a few failed. Tests of browsers, clusters and overload wait for other programs,
- * and the whole tier runs four of them at once. On a machine with other work, a correct test may therefore exceed a time limit. A file
- * that also fails alone is wrong. The function prints the name of a file that passes, because its limits need a change.
+ * Runs failed files again, one after the other, if only a few failed. Tests of browsers, clusters and overload wait for other
+ * programs, and the whole tier runs four of them at once. On a machine with other work, a correct test may therefore exceed a
+ * time limit. A file that also fails alone has a real error. The function prints the names of files that pass alone, because
+ * their time limits need a change.
  * @returns the exit status
  */
 async function runFailedAlone(

@@ -4,7 +4,7 @@ import { BUNDLES, ROOT, SHARED_CODE } from './files.js';
 const FOLDERS = ['src', 'test', 'bench', 'scripts'];
 const OUTPUT = /\.(?:js|js\.map|d\.ts)$/;
 
-/** Deletes outputs of the compiler whose source was moved or deleted. Otherwise tap would still run the tests among them. */
+/** Deletes compiled files whose source was moved or deleted. Otherwise tap would still run deleted tests. */
 export function removeStaleOutputs(root = ROOT): void {
   for (const folder of FOLDERS.filter((name) => existsSync(`${root}dist/${name}`)))
     for (const entry of readdirSync(`${root}dist/${folder}`, { recursive: true, encoding: 'utf8' })) {

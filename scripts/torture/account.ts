@@ -36,7 +36,8 @@ export async function servedAccount(
     served = await readLatest(service, symbols);
     return missing(acknowledged, served) === 0;
   };
-  // The wait is necessary, because the service signs an aggregate only once in a clock period. The caller counts the missing updates.
+  // The loop must wait, because the service signs an aggregate only once in a clock period. The caller counts the missing
+  // updates.
   await until('all that was acknowledged is served', isWhole, SIGNED_MS_MAX).catch(() => {});
   return served;
 }

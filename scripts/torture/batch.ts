@@ -25,15 +25,15 @@ const SHOWN_MAX = 10;
 /** The number of batches between two turns of the event loop. */
 const BATCHES_PER_TURN = 100;
 
-/** A signature and the verdict of a batch. A batch may refuse a valid signature if points are equal in one of its additions. */
+/** A signature and the verdict of a batch. A batch may refuse a valid signature if one of its additions has equal points. */
 interface Case extends Signed {
   readonly isDoubtful?: boolean;
 }
 
-/** The digests at the borders of ranges. */
+/** The digests at the boundaries of ranges. */
 const DIGESTS = [0n, 1n, 2n, N - 1n, N, N + 1n, P - 1n, P, 2n ** 255n, 2n ** 256n - 1n].map(word);
 
-/** The digests that are 0 modulo n. The multiple of the generator is then 0, and the points meet. */
+/** The digests that are 0 modulo n. The multiple of the generator is then 0, a rare case of point addition. */
 const NULL_DIGESTS: ReadonlySet<Uint8Array> = new Set([DIGESTS[0]!, DIGESTS[4]!]);
 
 /** The keys: first the keys near the generator's table, which the crafted signatures use, then random keys. */
@@ -76,7 +76,8 @@ async function compare(count: number): Promise<readonly Finding[] | Skipped> {
 }
 
 /**
- * Returns signatures whose sums go through rare cases, and forgeries. A forgery has the sum that the tables give for points that meet.
+ * Returns signatures that reach rare cases of point addition, and forgeries. A forgery has the incorrect sum that the tables
+ * produce for equal or opposite points.
  */
 function craftedCases(): Case[] {
   return Array.from({ length: CRAFTED }, (_, i) => {
@@ -91,7 +92,6 @@ function craftedCases(): Case[] {
 
 function multiple(): bigint {
   const edge = MULTIPLES[randomInt(MULTIPLES.length)]!;
-  // The number 0 would not be a multiple of a key.
   return [edge, edge, 1n + BigInt(randomInt(2 ** 16)), 1n + modulo(randomNumber(), N - 1n)][randomInt(4)]!;
 }
 
@@ -119,7 +119,7 @@ function damaged(signed: Case): Case {
       rs.set(inGroup(), 32 * randomInt(2));
       return { ...signed, rs };
     case 4:
-      // This line changes a bit of r or s. The highest bits stay, so r and s stay in the group.
+      // Changes a bit of r or s. The highest bits stay unchanged, so r and s stay below the order.
       rs[32 * randomInt(2) + 1 + randomInt(31)]! ^= 1 << randomInt(8);
       return { ...signed, rs };
     default:

@@ -9,7 +9,7 @@ export interface Check {
   readonly title: string;
   /**
    * Runs the check.
-   * @throws Error when no measurement is possible
+   * @throws Error when the check cannot measure
    */
   readonly run: (scale: Scale, sizes: Sizes) => Promise<readonly Finding[] | Skipped>;
 }

@@ -14,7 +14,7 @@ import { changeConfig, until, writeTortureConfig } from './service.js';
 import { SignedValues } from './signed_values.js';
 import { WallClock } from './wall_clock.js';
 
-/** The check with steps of the wall clock while the service signs, dies, starts again and changes its key. */
+/** A check that steps the wall clock while the service signs, is killed, restarts and changes its key. */
 export const clock: Check = {
   name: 'clock',
   title: 'a stepped wall clock, kill -9, restarts and other keys, under load',
@@ -129,7 +129,7 @@ class ClockTorture {
   readonly #clock: WallClock;
   readonly #updates = new Updates('evm');
   #service: ServerProcess | undefined;
-  /** Ends the load beside the service. */
+  /** Stops the additional load. */
   #endLoad = () => {};
   #settledSinceMs = 0;
   #keyNumber = 0;
@@ -145,7 +145,7 @@ class ClockTorture {
     // The keys begin with a zero byte, so they are valid for both curves.
     this.#keys = [1, 2].map(() => `00${randomBytes(31).toString('hex')}`);
     this.#clock = new WallClock(join(storageDir, '..', 'clock'));
-    // The service signs each change of a price, which gives the most signatures within a millisecond.
+    // The service signs each change of a price, which causes the most signatures within a millisecond.
     changeConfig(file, ({ assets }) => {
       for (const asset of assets) asset['delta_percent'] = 0.000001;
     });
@@ -243,7 +243,8 @@ class ClockTorture {
     if (plain) return BigInt(plain[1]!);
     const hex = /"p":"0x([0-9a-f]+)"/.exec(text)![1]!;
     this.values.takePayload(hex);
-    // The offset of the time. A simplified layout begins with the taxonomy ID; a versioned layout has four other bytes before the ID.
+    // The offset of the timestamp. The simplified layout begins with the taxonomy ID; the versioned layout has four bytes before
+    // the ID.
     const at = 130 + (hex.startsWith('ff02', 130) ? 12 : 4);
     return BigInt(`0x${hex.slice(at, at + 16)}`);
   }
@@ -254,7 +255,7 @@ class ClockTorture {
     this.#settledSinceMs = performance.now();
   }
 
-  /** Returns the step. If the wall clock would be more than two hours from the real clock, returns the reversed step. */
+  /** Returns the step, or the opposite step if the wall clock would differ from the real clock by more than two hours. */
   #aheadAfter(stepMs: number): number {
     return Math.abs(this.#clock.aheadMs + stepMs) > 2 * HOUR_MS ? -stepMs : stepMs;
   }

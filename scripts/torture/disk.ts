@@ -9,7 +9,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { readiness, until, writeTortureConfig } from './service.js';
 
-/** The check with a data folder on a file system that is full for some time. */
+/** The check with a data folder on a file system that becomes full for some time. */
 export const disk: Check = {
   name: 'disk',
   title: 'a full disk under load',
@@ -31,7 +31,7 @@ async function measure(scale: Scale) {
   if (spawnSync(command!, args).status !== 0)
     return { skipped: 'not allowed to mount a small file system (unshare -r -m)' };
   const wrapper = [...NAMESPACE, `${mount} && exec "$0" "$@"`];
-  // The service is quiet, because lmdb writes each failure to standard error.
+  // Hides the service's output, because lmdb writes each failure to standard error.
   const service = await startService(file, { wrapper, isQuiet: true });
   const { port } = service;
   const updates = new Updates('evm');
@@ -50,7 +50,7 @@ async function measure(scale: Scale) {
   const errorsBefore = publisher.errors.length;
   const framesBefore = streams.frames;
   await pause(FULL_MS[scale]);
-  // The waits are necessary, because on a busy machine no event may happen during a smoke run.
+  // The check waits for events, because on a busy machine a smoke run may be too short for any event.
   await until('an update is answered', () => publisher.errors.length > errorsBefore);
   await until('a frame comes', () => streams.frames > framesBefore);
   const acceptedMeanwhile = publisher.updatesAccepted - acceptedBefore;

@@ -33,7 +33,7 @@ const LIVEZ_MS_MAX = 100;
 const REVOCATION_MS_MAX = 1_000;
 const LOOP_DELAY_MS_MAX = 100;
 const TIMES_SLOWER_MAX = 3;
-/** The smallest time without load in the comparison. A shorter time may triple without harm. */
+/** The smallest time without load in the comparison. A shorter time may triple without being a problem. */
 const REST_MS_MIN = 5;
 
 const TITLES: Readonly<Record<HostileKind, string>> = {
@@ -54,7 +54,8 @@ interface Seen {
   readonly loopDelayMs: number;
   readonly cpuShare: number;
   /**
-   * The share of the time for which threads of the service were ready to run but had no core. This share shows the noise of the machine.
+   * The share of the time for which threads of the service were ready to run but had no core. It measures the noise of the
+   * machine.
    */
   readonly waitShare: number;
 }
@@ -93,7 +94,7 @@ async function measureBeside(kind: HostileKind, scale: Scale, threads: number): 
   return findingsOf(kind, before, beside, revokedMs);
 }
 
-/** A reader of one asset, a publisher of one asset, and requests to both ports, one at a time. */
+/** The healthy clients: a reader of one asset, a publisher of one asset, and sequential requests to both ports. */
 class Healthy {
   readonly #service: ServerProcess;
   readonly #streams: Streams;
@@ -143,7 +144,7 @@ class Healthy {
     return new Healthy(service, streams, await open([0]));
   }
 
-  /** Observes the clients for a period from now on. */
+  /** Starts to observe the clients for a period. */
   async see(ms: number): Promise<Seen> {
     this.#restMs = [];
     this.#livezMs = [];

@@ -49,7 +49,7 @@ async function measure(scale: Scale) {
   const framesBefore = streams.frames;
   const answersBefore = publisher.delaysMs.length;
   const busy = await cpuShare(service, WATCH_MS[scale]);
-  // The waits are necessary, because on a busy machine no event may happen during a smoke run.
+  // The check waits for events, because on a busy machine a smoke run may be too short for any event.
   await until('a frame comes', () => streams.frames > framesBefore);
   await until('an update is answered', () => publisher.delaysMs.length > answersBefore);
   const livezStatus = await admin.ask('/livez');
@@ -144,7 +144,7 @@ class AdminConnection {
   }
 }
 
-/** A connection that sends one request and stays open. */
+/** Opens a connection that sends one request and stays open. */
 class Visitor {
   readonly #socket: Socket;
   isAnswered = false;

@@ -4,8 +4,8 @@ import { openStreams } from '../load/streams.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { pause } from '../load/wait.js';
 
-// `hostile.js KIND PORT`: a client that uses all rights of its token. The client runs in a separate process, until its parent ends it or
-// its time is over. The process prints a line of JSON when it has begun.
+// `hostile.js KIND PORT`: a client that uses all rights of its token. The client runs in a separate process, until its parent
+// kills it or its time is over. The process prints a line of JSON when it has begun.
 
 /** The kinds of hostile clients. */
 export const HOSTILE_KINDS = ['signed', 'subscriptions', 'junk', 'forged', 'empty', 'tiny'] as const;
@@ -19,7 +19,7 @@ const READERS = 100;
 const JUNK_PUBLISHERS = 10;
 const JUNK_BYTES = 1_000_000;
 const FORGING_PUBLISHERS = 50;
-/** The number of different messages. No message belongs to two publishers. */
+/** The number of different messages. Publishers share no message. */
 const FORGED_MESSAGES = 4;
 const FORGED_UPDATES = 999;
 /** The number of connections that send small frames at full speed. */
@@ -72,7 +72,7 @@ function keepSendingOn(port: number, path: string, frames: Buffer, begin: Buffer
   });
 }
 
-/** Begins messages, and continues them with frames without bytes. */
+/** Begins messages, and continues them with empty frames. */
 async function sendEmptyFrames(port: number): Promise<void> {
   const begin = Buffer.from([0x01, 0x81, 0, 0, 0, 0, 0x7b]);
   const empty = Buffer.from([0x00, 0x80, 0, 0, 0, 0]);

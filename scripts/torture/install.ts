@@ -55,7 +55,7 @@ async function installPackages(folder: string): Promise<Finding[]> {
 
 async function start(folder: string): Promise<Finding[]> {
   const args = ['start', '--', '--port', '0', '--admin-port', '0', '--data', join(folder, 'data')];
-  // The process has its own process group, because npm starts a shell and the shell starts the service.
+  // The process has its own process group, because npm starts a shell, which starts the service.
   const npm = spawn('npm', args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(npm, 'close');
   let output = '';

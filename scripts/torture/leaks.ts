@@ -91,7 +91,7 @@ async function atRest(service: ProbedService): Promise<State> {
     'the sockets are closed',
     async () => (await readMetrics(service)).get('tickseal_stream_connections') === 0,
   );
-  // Work that has just ended still has promises and timers for a moment.
+  // Promises and timers of finished work exist for a moment longer.
   await until(
     'no signature waits',
     async () => (await readMetrics(service)).get('tickseal_crypto_jobs_queued') === 0,

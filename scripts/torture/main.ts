@@ -82,7 +82,7 @@ await Promise.all(Array.from({ length: scale === 'smoke' ? SMOKE_CHECKS_AT_ONCE 
 process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n`);
 const failed = outcomes.filter((outcome) => outcome.failed).map(({ check }) => check);
 process.stdout.write(failed.length === 0 ? 'Everything holds.\n' : `Does not hold: ${failed.join(', ')}.\n`);
-// A check that threw may have left handles open, so the program exits explicitly. The services that the check started end with this
+// A failed check may leave handles open, so the program exits explicitly. The services that the check started end with this
 // process.
 process.exit(failed.length === 0 ? 0 : 1);
 

@@ -4,7 +4,7 @@ import { createHeldBytes } from '../load/held_memory.js';
 import type { ProbeAnswers } from './probed_service.js';
 import { createFaults, servesSockets, takeFaults } from './thread_faults.js';
 
-// The module that Node loads into all threads of a service. probed_service.ts sends questions to this module.
+// The module that Node loads into all threads of a service. probed_service.ts sends requests to this module.
 
 const EXITS = 'tickseal torture, exits';
 const DUE = 0;
@@ -36,7 +36,7 @@ function answerQuestions(): void {
 }
 
 /**
- * Makes a thread exit. The end of a thread inside native code would abort the process, so the thread ends just before it calls such code.
+ * Makes a thread exit. Ending a thread inside native code would abort the process, so the thread exits just before such a call.
  */
 function exitWhenAsked(): void {
   const exits = getEnvironmentData(EXITS) as Int32Array;

@@ -1,10 +1,10 @@
 import { type ServerProcess, startService } from '../load/server_process.js';
 
-/** The answers of the probe in a service, by question. */
+/** The answers of the probe in a service, by request. */
 export interface ProbeAnswers {
   /** The bytes in the main thread's heap and external memory, after a garbage collection. */
   readonly heap: number;
-  /** Makes the next crypto thread exit that verifies or makes a signature. The answer is the number of exits so far. */
+  /** Makes the next crypto thread that verifies or signs exit. The answer is the number of exits so far. */
   readonly killThread: number;
   /** The number of threads that have exited because of `killThread`. */
   readonly exits: number;
@@ -21,7 +21,7 @@ export interface ProbedService extends ServerProcess {
 
 export async function startProbedService(configFile: string): Promise<ProbedService> {
   const nodeOptions = `--import ${new URL('./probe.js', import.meta.url).href}`;
-  // The probe ends threads inside functions of the npm package, so the machine's own library must not replace these functions.
+  // The probe ends threads inside functions of the npm package, so the service must not use the system's library instead.
   const env = { TICKSEAL_SECP256K1_LIBRARY: 'none' };
   const service = await startService(configFile, { nodeOptions, env, probed: true });
   return {

@@ -13,7 +13,9 @@ export interface ConfigFile {
   storage: { dir: string };
 }
 
-/** Writes the configuration of a load run. In contrast to load runs, the service has its default limits unless `limits` changes them. */
+/**
+ * Writes the configuration of a load run. Unlike in load runs, the service has its default limits unless `limits` changes them.
+ */
 export function writeTortureConfig(
   load: Partial<LoadConfig> & Pick<LoadConfig, 'assets'>,
   limits: Readonly<Record<string, unknown>> = {},

@@ -20,7 +20,10 @@ const READERS: Readonly<Record<Scale, number>> = { full: 90, smoke: 20 };
 const ASSETS = 10;
 const TICK_MS = 20;
 const BEFORE_MS = 1_000;
-/** The time without a frame that identifies a reader of the hung thread. Other readers always receive a frame within this time. */
+/**
+ * The time without a frame after which a reader belongs to the hung thread. Other readers always receive a frame within this
+ * time.
+ */
 const SILENCE_MS = 1_000;
 
 interface Reader {

@@ -10,7 +10,7 @@ import { type Check, exactly, type Scale } from './check.js';
 import { AckedPublisher, keepSending } from './publisher.js';
 import { until, writeTortureConfig } from './service.js';
 
-/** The check with readers that stall. The frames are large and fill the kernel's buffers soon. */
+/** The check with readers that stall. The frames are large and quickly fill the kernel's buffers. */
 export const stalled: Check = {
   name: 'stalled',
   title: 'readers that stop reading, beside as many that read',
@@ -42,11 +42,14 @@ const UPDATE_INTERVAL_MS = 50;
 const BACKLOG_READ_MS = 10;
 /** The largest limit. The limit is at least 1.1, and increases with the measured noise up to this value. */
 const NOISE_MAX = 1.25;
-/** The largest memory for each stalled reader. The value is three times the rest of a frame that did not fit in the kernel's buffers. */
+/**
+ * The largest memory for each stalled reader. The value is three times the largest part of a frame that did not fit into the
+ * kernel's buffers.
+ */
 const READER_BYTES_MAX = 150_000;
 /** The time limit for the close frames. The kernel's buffers contain megabytes before each close frame. */
 const CLOSE_FRAMES_MS_MAX = 120_000;
-/** The length of a window. With short windows, other processes disturb only some windows and not the median of all windows. */
+/** The length of a window. With short windows, other processes disturb only some windows and not the median. */
 const WINDOW_MS = 500;
 
 async function measure(scale: Scale) {

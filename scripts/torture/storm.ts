@@ -17,7 +17,9 @@ const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
 const SUBSCRIBE = clientFrame(JSON.stringify({ type: 'subscribe', assets: [0, 1] }));
 
-/** The bytes that the clients send, in turn. They leave a connection in each state that the end of its thread can find. */
+/**
+ * The bytes that the clients send, in turn. They leave connections in every state in which the end of their thread can find them.
+ */
 const WRITES: readonly (readonly (string | Buffer)[])[] = [
   [HEAD],
   [HEAD, '\r\n'],

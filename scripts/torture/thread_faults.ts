@@ -18,7 +18,7 @@ export function servesSockets(): boolean {
 
 /**
  * Prepares faults in the main thread, before the main thread starts other threads.
- * @returns a function that gives a fault to one serving thread, and returns the number of threads that have not taken a fault yet
+ * @returns a function that gives a fault to one serving thread, and returns the number of faults that no thread has taken yet
  */
 export function createFaults(): (fault: ThreadFault) => number {
   const due = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));

@@ -47,7 +47,7 @@ async function measure(scale: Scale) {
   let bytesBefore = 0;
   for (let sent = 0; sent < MESSAGES[scale]; ) {
     const due = Math.min(MESSAGES[scale], Math.floor((performance.now() - startMs) * MESSAGES_PER_MS));
-    // The publishers change their order, because the second of two messages sent together always arrives a little later.
+    // The publishers alternate, because the second of two messages sent together always arrives slightly later.
     for (; sent < due; sent++)
       for (const publisher of sent % 2 === 0 ? publishers : publishers.toReversed()) publisher.send();
     if (bytesBefore === 0 && sent > MESSAGES[scale] / 5) bytesBefore = service.anonymousBytes();

@@ -154,7 +154,7 @@ export class RoamingPublisher {
           return;
         }
       } catch {
-        // The connection failed, but the next node may accept it.
+        // This node refused the connection or failed; the next node may accept it.
       }
       await pause(RECONNECT_MS);
     }

@@ -173,7 +173,7 @@ class ClusterTorture {
             figure: '  longest',
             value: Math.max(...values),
             unit: 'ms',
-            // The limit includes the silence without a fault, because clients of a busy machine also wait without a fault.
+            // The limit includes the silence without a fault, because clients on a busy machine wait even without faults.
             ...(limit !== undefined && { mustBe: { atMost: limit + steady[signal][0]! }, isTiming }),
           },
         ];

@@ -33,12 +33,13 @@ const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
  * The limits after the loss of a message server. If the lost server led the log, the other servers elect a leader, which takes 4 to 9 s.
  */
 const SERVER: SilenceLimits = { stream: 500, log: 10_000 };
-/** The limits during a cut. The nodes behind the cut reach neither the other nodes nor the log. */
+/** The limits during a network partition. The isolated nodes reach neither the other nodes nor the log. */
 const CUT: SilenceLimits = { stream: 1_500, log: 10_000 };
 const PLANNED: SilenceLimits = { stream: 300, log: 300 };
 /**
- * The limits behind a cut. A node connects to another server when the log is silent for 4 s, and then reads the log. Until the servers
- * have detected the cut, they may send the node's request to the unreachable server. The node then repeats its request after 2 s.
+ * The limits for isolated nodes. A node connects to another server when the log is silent for 4 s, and then reads the log. Until
+ * the servers have detected the partition, they may send the node's request to the unreachable server. The node then repeats its
+ * request after 2 s.
  */
 const BEHIND: SilenceLimits = { stream: 1_500, log: 10_000 };
 const LINK_CUT_MS = 15_000;
@@ -109,7 +110,7 @@ const leaderSilenced: Fault = async (cluster) => {
 };
 
 const serverCutOff: Fault = async (cluster) => {
-  // The fault needs nodes on their preferred servers. If both aggregators were behind the cut, no other node could lead.
+  // The fault needs nodes on their preferred servers. If both aggregators were isolated, no node could lead.
   for (const node of cluster.nodes) {
     if (node.server === node.home) continue;
     await node.end('SIGTERM');
@@ -137,7 +138,7 @@ const serverCutOff: Fault = async (cluster) => {
       except: behind,
       async act() {
         cluster.isolate(server, 'open');
-        // The server that returns may cause a new election.
+        // The returning server may cause a new election.
         await pause(HEALED_MS);
       },
     },
@@ -169,8 +170,8 @@ const linkCut: Fault = async (cluster) => {
   const other = (server + 1) % cluster.servers.urls.length;
   return [
     {
-      // This step has no limits. Nodes at the two servers do not receive each other's messages, and may have to wait until the end of the
-      // cut.
+      // This step has no limits. Nodes at the two servers do not receive each other's messages, and may have to wait until the
+      // end of the partition.
       name: "one link of the log's raft leader cut 15 s",
       except: [],
       async act() {

@@ -159,7 +159,7 @@ class JepsenRun {
     return run;
   }
 
-  /** @returns false when the cluster has stopped */
+  /** @returns false after the cluster has stopped */
   async suffer({ name, act }: JepsenFault): Promise<boolean> {
     const details = await act(this.#scene);
     this.#totals.faults++;
@@ -180,7 +180,7 @@ class JepsenRun {
       `  ${name}: ${details}; ${isReady ? 'ready' : 'not ready'} after ${tookMs.toFixed(0)} ms\n`,
     );
     if (isReady) {
-      // The next fault may affect another server. Before it, a majority of servers must have sound copies.
+      // The next fault may affect another server, so a majority of servers must first have undamaged copies.
       await until('all servers have the log', () => this.#isCopied(), COPIED_MS_MAX).catch(() => {
         this.#totals.copiesMissing++;
         process.stderr.write('    a server does not get a copy of the log\n');
@@ -197,7 +197,7 @@ class JepsenRun {
     return false;
   }
 
-  /** Ends all clients, and compares their acknowledgements with the log on each server. */
+  /** Stops all clients, and compares their acknowledgements with the log on each server. */
   async finish(): Promise<void> {
     const { cluster } = this.#scene;
     const totals = this.#totals;

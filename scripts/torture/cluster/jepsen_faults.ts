@@ -3,7 +3,7 @@ import type { TortureCluster } from './nodes.js';
 import { flip, removeSnapshots, type StoredPart, truncate } from './stored_files.js';
 import type { SyncedFiles } from './synced_files.js';
 
-/** The cluster on which a fault acts. */
+/** The cluster that a fault affects. */
 export interface Scene {
   readonly cluster: TortureCluster;
   /** The records of synced bytes, one for each server. */
@@ -14,19 +14,20 @@ export interface Scene {
 
 export interface JepsenFault {
   readonly name: string;
-  /** Executes the fault, and resolves with its details when every process runs again. */
+  /** Injects the fault, and resolves with a description when every process runs again. */
   readonly act: (scene: Scene) => Promise<string>;
 }
 
 type Damage = (dir: string, random: () => number) => string | undefined;
 
-/** The time for which a running server works on damaged files. */
+/** The time for which a server runs with damaged files. */
 const DAMAGED_MS = 3_000;
 const PAUSED_MS = 8_000;
 const PARTS: readonly StoredPart[] = ['the log', "the log's raft group"];
 
 /**
- * The faults of Jepsen's analysis of NATS 2.12, and similar faults. Each fault affects a minority of the servers, or is a loss of power.
+ * The faults of Jepsen's analysis of NATS 2.12, and similar faults. Each fault affects a minority of the servers, or is a power
+ * loss of all servers.
  */
 export const JEPSEN_FAULTS: readonly JepsenFault[] = [
   stopped('block truncated', (dir, random) => truncate(dir, pick(PARTS, random), random)),

@@ -67,8 +67,8 @@ export class TortureNode {
   }
 
   /**
-   * Starts the service. A node ends if no message server answers at its start. The method then starts the node again, as a supervisor
-   * would.
+   * Starts the service. A node exits if no message server answers at its start. The method then restarts the node, as a
+   * supervisor would.
    */
   #startService(): Promise<ServerProcess> {
     const options = { nodeOptions: this.clock.nodeOptions, isQuiet: true };
@@ -179,13 +179,13 @@ export class TortureCluster {
     return this.nodes.filter(({ isAggregator }) => !isAggregator);
   }
 
-  /** Cuts a server off from all other servers, or ends the cut. */
+  /** Isolates a server from all other servers, or ends the isolation. */
   isolate(server: number, state: 'silent' | 'open'): void {
     for (const [name, proxy] of this.#routes)
       if (name.split(' ').includes(String(server))) proxy.state = state;
   }
 
-  /** Cuts one connection between two servers, or ends the cut. */
+  /** Interrupts the connection between two servers, or restores it. */
   link(one: number, other: number, state: 'silent' | 'open'): void {
     for (const name of [`${one} ${other}`, `${other} ${one}`]) this.#routes.get(name)!.state = state;
   }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 /**
- * The content of the log, read and judged without the code of the product. This file implements the protocol of NATS, the bytes of the
- * flatbuffers and the rules of the log a second time.
+ * The content of the log, read and checked without the service's code. This file reimplements the NATS protocol, the FlatBuffers
+ * encoding and the rules of the log.
  */
 export interface RawLog {
   readonly first: number;
@@ -51,7 +51,7 @@ interface StoredMessage {
   readonly message?: { readonly subject: string; readonly data?: string };
 }
 
-/** A connection that sends the lines of NATS's protocol. */
+/** A connection that speaks the NATS protocol. */
 class RawClient {
   readonly #socket: Socket;
   readonly #waiting = new Map<string, (answer: string) => void>();

@@ -1,4 +1,4 @@
-/** The kinds of data that a client may miss for some time: frames, newer aggregates over REST, and answers to a publisher. */
+/** The kinds of data whose absence the check measures: frames, newer aggregates over REST, and answers to a publisher. */
 export type Signal = 'stream' | 'rest' | 'ack';
 export const SIGNALS: readonly Signal[] = ['stream', 'rest', 'ack'];
 

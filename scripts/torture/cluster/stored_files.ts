@@ -2,10 +2,10 @@ import { closeSync, openSync, readSync, rmSync, statSync, truncateSync, writeSyn
 import { sep } from 'node:path';
 import { filesIn } from './synced_files.js';
 
-/** Parts of a message server's stored data. */
+/** The parts of a message server's stored data. */
 export type StoredPart = 'the log' | "the log's raft group";
 
-/** The number of bytes at the end of a file that can contain the last records. */
+/** The number of bytes at the end of a file in which the last records are. */
 const END_BYTES = 512;
 
 /**

@@ -4,8 +4,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import * as secp256k1 from '@noble/secp256k1';
 import WebSocket from 'ws';
 
-// Clients that use only the public documents: plain sockets, JSON and signatures of a library. The clients share no code with the
-// service.
+// Clients written only from the public documents, with plain sockets, JSON and a signature library. The clients share no code
+// with the service.
 
 secp256k1.hashes.sha256 = sha256;
 secp256k1.hashes.hmacSha256 = (key, message) => hmac(sha256, key, message);
@@ -103,10 +103,10 @@ export class StrangerPublisher {
     if (this.#socket?.readyState !== WebSocket.OPEN) return;
     const count = this.#count++;
     const symbol = this.#options.symbols[count % this.#options.symbols.length]!;
-    // The updates of a minute have timestamps within a record's window of two seconds, so the log contains each of them.
+    // The updates of a minute have timestamps within two seconds, the window of a record, so the log contains all of them.
     this.#timestampNs += NS_PER_MS;
     const timestampNs = this.#timestampNs;
-    // Each update has another price. The service signs most of them, because they move by more than the smallest move.
+    // Each update has a different price. The service signs most of them, because they exceed the smallest move.
     const price = 100n * UNIT + BigInt(count % 1_000) * (UNIT / 1_000n);
     this.#pending.set(String(count), `${this.key} ${symbol} ${timestampNs}`);
     this.#socket.send(
@@ -153,7 +153,7 @@ interface PublishAnswer {
   readonly accepted?: readonly string[];
 }
 
-/** The signed values that readers of all nodes received, and the contradictions among them. */
+/** The signed values from all nodes, and the contradictions among them. */
 export class SeenValues {
   readonly #values = new Map<string, string>();
   aggregates = 0;

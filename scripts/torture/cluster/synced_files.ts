@@ -22,9 +22,8 @@ interface Written {
 }
 
 /**
- * Records which bytes of a server's files are synced. With this record, the check can simulate a loss of power: bytes without an `fsync`
- * are lost. The server runs under strace. The simulation keeps names of files and overwritten bytes, which is also possible on a real
- * disk.
+ * Records which bytes of a server's files are synced. With this record, the check can simulate a loss of power: bytes without an
+ * `fsync` are lost. The server runs under strace. The simulation keeps file names and overwritten bytes, as a real disk may do.
  */
 export class SyncedFiles {
   readonly #dir: string;
@@ -54,7 +53,7 @@ export class SyncedFiles {
     this.#offsets = new Map();
     this.#begun = new Map();
     this.#syncing = new Map();
-    // If this process opened the pipe itself, the pipe would block one of the few threads for files.
+    // If this process opened the pipe itself, the pipe would block one of libuv's few threads.
     const { stdout } = spawn('cat', [this.#pipe], { stdio: ['ignore', 'pipe', 'ignore'] });
     const reader = createInterface({ input: stdout });
     reader.on('line', (line) => this.#take(line));
@@ -79,7 +78,7 @@ export class SyncedFiles {
   }
 
   /**
-   * Cuts each file after its synced bytes. The server must have ended before this call.
+   * Cuts each file after its synced bytes. The server must not be running.
    * @param kept the share of the other bytes that reached the disk, from 0 to 1
    * @returns the number of lost bytes
    */
@@ -178,7 +177,7 @@ function pathsIn(args: string): string[] {
   return [...args.matchAll(/"(.*?)"/g)].map(([, path]) => path!);
 }
 
-/** Returns all files in a folder and its folders. */
+/** Returns all files in a folder and its subfolders. */
 export function filesIn(dir: string): string[] {
   return readdirSync(dir, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
