@@ -21,7 +21,7 @@ export interface Admitted {
 /** The number of updates that may wait for their verdicts: about a second of work for one core. */
 const UPDATES_WAITING_MAX = 20_000;
 
-/** The number of callers above which this class forgets the callers without recent bad signatures. */
+/** The number of callers above which this class drops callers without recent bad signatures. */
 const USES_KEPT_MAX = 1_000;
 
 const OVERLOADED = 'overloaded: too many updates wait for verification';
@@ -35,8 +35,8 @@ interface BudgetUse {
 }
 
 /**
- * Passes updates through the gate and limits the number of updates that wait for curve arithmetic. One limit holds for all callers
- * together. Another limit holds for each caller, and depends on the number of bad signatures that the caller sent.
+ * Passes updates through the gate and limits the number of updates that wait for curve arithmetic. One limit applies to all
+ * callers together. Another limit applies to each caller, and depends on the caller's number of bad signatures.
  *
  * A caller may have as many waiting updates as there are free places left. So one caller that floods gets half of all places, two such
  * callers get a third each, and so on. A caller with few waiting updates therefore always finds a free place. The connections of one

@@ -126,7 +126,7 @@ export class Aggregator implements PublishReceiver {
     return this.#signing.signingSinceNs;
   }
 
-  /** Returns the last activity of each configured asset and publisher. */
+  /** Returns the time of the last activity of each configured asset and publisher. */
   activity(): Activity {
     const { listed, currentPublishers } = this.#catalogue;
     const seconds = (atNs: TimeNs | undefined) => (atNs === undefined ? undefined : Number(atNs) / 1e9);
@@ -191,7 +191,7 @@ export class Aggregator implements PublishReceiver {
     }
   }
 
-  /** Gives the asset's inputs with a time before `beforeNs` to the input store again, except the inputs that are too old. */
+  /** Writes the asset's inputs from before `beforeNs` to the input store again, except inputs that are too old. */
   putAgain({ index }: Asset, beforeNs: TimeNs): void {
     const { asset, inputs } = this.#books[index]!;
     for (const { publisher, input } of inputs)
@@ -213,7 +213,7 @@ export class Aggregator implements PublishReceiver {
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
 
-  /** Removes the inputs that no longer count, and signs the prices that are due by the clock. */
+  /** Removes the inputs that no longer count, and signs the prices that are due. */
   tick(nowNs: TimeNs): void {
     const isSteppedBack = nowNs < this.#tickedNs;
     this.#tickedNs = nowNs;

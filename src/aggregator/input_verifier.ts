@@ -15,8 +15,8 @@ export interface ForeignInput extends AssetName {
 }
 
 /**
- * Verifies the signatures of inputs that another node accepted. One input is part of many aggregates, so the verifier remembers the
- * newest verified input of each publisher and asset.
+ * Verifies the signatures of inputs that another node accepted. An input is part of many aggregates, so the verifier remembers
+ * the newest verified input of each publisher and asset.
  */
 export class InputVerifier {
   readonly #here: CryptoJobs;

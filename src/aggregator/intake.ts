@@ -48,8 +48,8 @@ const MESSAGE_BYTES = 256;
 const REFUSED_BYTES = 64;
 
 /**
- * Receives the messages of publishers. Each update passes the gate, then its signature is verified, then the update takes effect. The
- * work before and the work after the verification are two parts of a message. Under load each part waits for its turn.
+ * Receives the messages of publishers. Each update passes the gate, then its signature is verified, then the update takes effect.
+ * A message's work has two parts, before and after the verification. Under load, each part waits for its turn.
  */
 export class Intake implements PublishReceiver {
   readonly #options: IntakeOptions;
@@ -196,7 +196,7 @@ export class Intake implements PublishReceiver {
   }
 }
 
-/** Answers a message later, after it has taken effect. */
+/** Answers a message after it has taken effect. */
 type Later = (resolve: Endings['resolve'], reject: Endings['reject']) => void;
 
 /** The ways in which a message can end. */
@@ -205,7 +205,7 @@ interface Endings {
   readonly bytes: number;
   /** Applies the updates. Called after the verdicts have arrived. */
   settle(refusals: Refusals): PublishOutcome;
-  /** Throws the reason why no verdicts arrived. */
+  /** Throws the error that prevented the verdicts. */
   giveUp(fault: unknown): never;
   readonly resolve: (outcome: PublishOutcome) => void;
   readonly reject: (fault: unknown) => void;

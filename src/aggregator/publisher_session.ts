@@ -48,7 +48,7 @@ export type PublishOutcome =
        * the caller.
        */
       readonly verifiedFromS?: bigint;
-      /** The value `memory` marks the outcome of a durable session whose accepted updates a power cut may destroy. */
+      /** With `memory`, a power failure may lose the accepted updates of this durable session. */
       readonly durable?: 'memory';
     }
   | { readonly ok: false; readonly traceId: string | undefined; readonly error: string };

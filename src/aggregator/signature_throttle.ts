@@ -2,8 +2,9 @@
 const SUSPICION_S = 10n;
 
 /**
- * Limits the number of bad signatures of one caller that are verified in a second. A caller below the limit has no other limit. For
- * {@link SUSPICION_S} seconds after exceeding the limit, a caller may have at most the same number of updates in verification.
+ * Limits the number of bad signatures of one caller that are verified in a second. A caller below the limit is not limited
+ * otherwise. For {@link SUSPICION_S} seconds after exceeding the limit, a caller may have at most the same number of updates in
+ * verification.
  */
 export class SignatureThrottle {
   readonly #badPerSecondMax: number;
@@ -32,7 +33,7 @@ export class SignatureThrottle {
     return isUsedUp ? second + 1n : undefined;
   }
 
-  /** Returns whether a new throttle would behave in the same way as this throttle. */
+  /** Returns whether this throttle behaves like a new throttle. */
   isAtRest(second: bigint): boolean {
     return !this.#isSuspect(second) && this.#pending === 0 && (this.#bad === 0 || second !== this.#second);
   }
@@ -50,8 +51,8 @@ export class SignatureThrottle {
   }
 
   /**
-   * Returns whether the caller is limited. Ignores an end of the limit that is too far ahead, because that end comes from before
-   * a step back of the clock.
+   * Returns whether the caller is limited. Ignores an end of the limit that is too far in the future, because it was set before
+   * the clock stepped back.
    */
   #isSuspect(second: bigint): boolean {
     return second < this.#suspectUntil && this.#suspectUntil <= second + SUSPICION_S;

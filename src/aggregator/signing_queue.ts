@@ -22,9 +22,9 @@ export interface SigningOptions {
 }
 
 /**
- * Signs due aggregates in batches of one signature type. While a batch is being signed, new requests gather for the next batch. So the
- * queue returns an asset's aggregates in the order of their times. With a slow signer, batches become larger, and queues do not become
- * longer.
+ * Signs due aggregates in batches of one signature type. While a batch is being signed, new requests gather for the next batch.
+ * So the queue returns an asset's aggregates in the order of their times. With a slow signer, batches become larger instead of
+ * more numerous.
  */
 export class SigningQueue {
   readonly #options: SigningOptions;

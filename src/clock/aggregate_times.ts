@@ -60,8 +60,8 @@ export class AggregateTimes {
   }
 
   /**
-   * Ends the period that the clock has left. From now on, all times are at or after the period's end. Periods begin at multiples of
-   * their length.
+   * Ends the last complete period. From now on, all times are at or after the period's end. Periods begin at multiples of their
+   * length.
    * @returns the end; if the last time is ahead of the clock, the result is later than the period's end
    */
   endPeriod(periodNs: bigint): bigint {
@@ -86,7 +86,7 @@ export class AggregateTimes {
     this.#mark.keep(nowNs);
   }
 
-  /** The distance by which the last time is ahead of the clock. */
+  /** The time by which the last time is ahead of the clock. */
   get aheadNs(): bigint {
     const aheadNs = this.#lastNs - this.#clock.nowNs();
     return aheadNs > 0n ? aheadNs : 0n;
@@ -103,8 +103,8 @@ export class AggregateTimes {
   }
 
   /**
-   * Ends the times. After this call, {@link next} returns no more times. A clean stop writes an exact mark, so the times of the next
-   * start are not ahead of the clock.
+   * Stops the times. After this call, {@link next} returns no more times. A clean stop writes an exact mark, so the times of the
+   * next start are not ahead of the clock.
    */
   close(): void {
     if (this.#isClosed) return;
@@ -117,9 +117,9 @@ export class AggregateTimes {
 const SKIP_NS_MAX = 1_000_000;
 
 /**
- * Returns the time after which a new leader of a cluster signs. The NATS servers may have lost records whose times come directly after
- * the newest known time. A leader whose clock is behind would use these times again. To avoid this, the leader skips a random part of a
- * millisecond.
+ * Returns the time after which a new leader of a cluster signs. The NATS servers may have lost records with times directly after
+ * the newest known time. A leader whose clock is behind would use these times again. To avoid this, the leader skips a random
+ * part of a millisecond.
  * @param random a number from 0 to below 1
  */
 export function startOfTerm(newestNs: bigint, random: number): bigint {

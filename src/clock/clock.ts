@@ -1,6 +1,6 @@
 import { type Clock, type JumpWitness, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 
-/** The two clocks of the system that give the time. */
+/** The two system clocks. */
 export interface ClockSources {
   /** Returns the wall clock's time, truncated to milliseconds. */
   wallMs(): number;
@@ -11,7 +11,7 @@ const SYSTEM: ClockSources = { wallMs: () => Date.now(), monotonicNs: () => proc
 
 /** The largest difference that the clock corrects in small steps. A larger difference is a jump. */
 const JUMP_NS = NS_PER_SECOND;
-/** The time after which the clock accepts a jump, if the wall clock has not jumped again in that time. */
+/** The time after which the clock accepts a jump, unless the wall clock jumps again before. */
 const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
 /**
  * The divisor for small steps. Small steps change the clock's rate by at most a tenth, so that the clock corrects the largest
@@ -24,9 +24,9 @@ const COMPARE_INTERVAL_NS = NS_PER_MS;
 /**
  * Creates a clock that runs on the monotonic clock and follows the wall clock.
  *
- * The clock corrects a difference of up to {@link JUMP_NS} in small steps, and never goes back for such a difference. The clock follows
- * a jump all at once after {@link BELIEVED_AFTER_NS}, unless the wall clock has returned by then. If there is a witness, the clock also
- * needs the agreement of the witness. Only such a jump can set the clock back.
+ * The clock corrects a difference of up to {@link JUMP_NS} in small steps, and never goes back for such a difference. The clock
+ * follows a jump in one step after {@link BELIEVED_AFTER_NS}, unless the wall clock has returned by then. If there is a witness,
+ * the clock also needs the agreement of the witness. Only such a jump can set the clock back.
  *
  * Two of these clocks, also on different threads, agree within a few milliseconds, except around the moment of accepting a jump.
  */
@@ -102,7 +102,10 @@ class FollowingClock implements Clock {
   }
 }
 
-/** Returns the distance of the offset from the range: positive for an offset below the range, negative for an offset above, 0 inside. */
+/**
+ * Returns the difference between the offset and the range: positive for an offset below the range, negative for an offset above,
+ * 0 inside.
+ */
 function surelyBetween(lowestNs: bigint, highestNs: bigint, offsetNs: bigint): bigint {
   if (offsetNs < lowestNs) return lowestNs - offsetNs;
   return offsetNs > highestNs ? highestNs - offsetNs : 0n;

@@ -72,8 +72,8 @@ export function streamTroubles(times: StreamTimes): readonly Trouble[] {
 }
 
 /**
- * Returns the distance in seconds by which the wall clock is ahead of the service's clock. The distance is 0 unless a jump of the wall
- * clock waits for acceptance.
+ * Returns the time in seconds by which the wall clock is ahead of the service's clock; 0 unless a jump of the wall clock waits
+ * for acceptance.
  */
 export function clockJumpSeconds({ jumpNs = 0n }: Clock): number {
   return secondsOf(jumpNs);

@@ -13,15 +13,18 @@ export const POSTED = 2;
 
 /** The largest delay of a call that counts as exact. */
 const LATE_NS = 50_000n;
-/** The largest delay of a rough call that does not count as a delay of the event loop. Timeouts of Node have whole milliseconds. */
+/**
+ * The largest delay of a rough call that is not reported as a delay of the event loop. Node's timeouts have millisecond
+ * precision.
+ */
 const ROUGH_LATE_NS = 2_000_000n;
 
 export const STOP_NS = -1n;
 export const NEVER_NS = 2n ** 63n - 1n;
 
 /**
- * Calls back at times that are exact to 0.1 ms, from a thread that does nothing else. Under load, `setInterval` drifts by hundreds of
- * milliseconds. A timeout that is aligned again each time loses a third of 1 ms ticks. This timer loses 1 %.
+ * Calls back at times that are exact to 0.1 ms, from a thread that does nothing else. Under load, `setInterval` drifts by
+ * hundreds of milliseconds. With an interval of 1 ms, a realigned timeout misses a third of the ticks. This timer misses 1 %.
  */
 export class PreciseTimer {
   readonly #clock: Clock;
@@ -59,8 +62,8 @@ export class PreciseTimer {
   }
 
   /**
-   * Sets the next time like {@link at}, with a timeout of this thread. Waking up the other thread too would double the cost. The
-   * timeout does not keep this thread alive. The other thread keeps this thread alive.
+   * Sets the next time like {@link at}, with a timeout of this thread. Also waking up the other thread would double the cost. The
+   * other thread, and not the timeout, keeps this thread alive.
    */
   roughlyAt(timeNs: bigint): void {
     if (this.#isStopping) return;

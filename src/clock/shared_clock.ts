@@ -10,8 +10,8 @@ const WORDS = 3;
 const STEP_NS_MIN = NS_PER_SECOND;
 
 /**
- * Shows the time of one thread's clock to other threads. The owner must tick this object regularly, because the clock corrects its
- * offset from time to time.
+ * Shares the time of one thread's clock with other threads. The owner must call `tick` regularly, because the clock sometimes
+ * corrects its offset.
  */
 export class SharedClock {
   readonly memory = new SharedArrayBuffer(WORDS * BigInt64Array.BYTES_PER_ELEMENT);

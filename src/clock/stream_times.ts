@@ -14,8 +14,8 @@ const ERA_NUMBERS = 1 << ERA_BITS;
 /** The number of threads of a process that can sign frames. */
 export const THREADS_MAX = 1 << THREAD_BITS;
 /**
- * The limit of the age of the last attempt. Waiting frames try again at least once a second, so after an older attempt no frame waits
- * any more.
+ * The limit of the age of the last attempt. Waiting frames try again at least once a second, so an older attempt means that no
+ * frame waits.
  */
 const TRIED_AGAIN_NS_MAX = 2n * NS_PER_SECOND;
 
@@ -37,9 +37,9 @@ export interface StreamTimesOptions {
  * later times stay in the earlier era, whose times grow by the smallest step until the clock has caught up. New connections use the new
  * era, so their times are not ahead of the clock.
  *
- * There are 8 numbers for eras. Each number has a mark on disk. No process has ever signed a time of the number after the number's
- * mark. An era takes a number only when the clock is past the number's mark. If no number is free, the era's signed frames wait. Only
- * many steps back in a short time can use up the numbers.
+ * There are 8 numbers for eras. Each number has a mark on disk. No process has ever signed a time with this number after its
+ * mark. An era takes a number only when the clock is past the number's mark. If no number is free, the era's signed frames wait.
+ * Only many steps back in a short time can use up the numbers.
  */
 export class StreamTimes {
   readonly #clock: Clock;
@@ -86,7 +86,7 @@ export class StreamTimes {
     return this.#eras.size > 1;
   }
 
-  /** The largest distance by which the times of connections are ahead of the clock. */
+  /** The largest time by which connections' times are ahead of the clock. */
   get aheadNs(): bigint {
     const nowNs = this.#clock.nowNs();
     let aheadNs = 0n;

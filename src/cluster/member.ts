@@ -172,8 +172,8 @@ export class ClusterMember {
   }
 
   /**
-   * Lets another node lead, before a planned end. Writes all remaining entries and then a resignation. Resolves when the log has the
-   * resignation, when another node leads, or when a lease has passed. The node does not claim again.
+   * Hands the lead to another node before a planned shutdown. Writes all remaining entries and then a resignation. Resolves when
+   * the log has the resignation, when another node leads, or when a lease has passed. The node does not claim again.
    */
   resign(reason = 'the node ends'): Promise<void> {
     this.#isLeaving = true;
@@ -270,7 +270,7 @@ export class ClusterMember {
     if (run === this.#options.run) this.#leadership.resigned();
     else {
       this.#claimant.resigned();
-      // This node may be the next node that must claim.
+      // This node may now be the next node in line to claim.
       this.#options.defer(() => this.tick());
     }
   }
@@ -278,7 +278,7 @@ export class ClusterMember {
   #fail(reason: string): void {
     if (this.#isStopped) return;
     this.stop();
-    // After this failure no message will report changes of these prices, so all shown prices end.
+    // After this failure, no message will report changes of these prices, so all prices end.
     this.#receiver.clear();
     this.#options.host.fatal(reason);
   }

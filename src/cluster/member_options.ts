@@ -25,7 +25,7 @@ export interface MemberHost extends LeaderHost {
    */
   missing(firstSequence: number): void;
   /**
-   * Returns true when this node's clock is right. A node with a wrong clock does not lead while another node with a right clock
+   * Returns true when this node's clock is correct. A node with a wrong clock does not lead while a node with a correct clock
    * could lead. Returns `undefined` while the state of the clock is unknown. In this case the node may lead, but the node does
    * not take the lead from another node.
    */

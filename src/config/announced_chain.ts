@@ -9,7 +9,7 @@ import { readPublicFile } from './secret_file.js';
 const CRYPTO: ChainCrypto = { keccak256, recover: recoverAddress };
 const PATH = ['keys', 'announcements'];
 
-/** Reads the announcements of a configuration with absolute paths. A chain that no reader can follow is a problem. */
+/** Reads the announcements of a configuration with absolute paths. An unverifiable chain is a problem. */
 export function withAnnouncements(config: Config): {
   readonly config: Config;
   readonly problems: readonly Problem[];

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Config } from './config.js';
 
 /**
- * Returns the SHA-256 of all keys that decide which prices a node makes: `service`, `assets`, `publishers` and `calendars`. The order of
- * keys and entries does not change the hash. The hash omits `service.public_url`, because each node has its own public URL. The hash
- * omits names and classes of assets, because they do not affect prices.
+ * Returns the SHA-256 of all keys that determine the prices of a node: `service`, `assets`, `publishers` and `calendars`. The
+ * order of keys and entries does not change the hash. The hash omits `service.public_url`, because each node has its own public
+ * URL. The hash omits names and classes of assets, because they do not affect prices.
  */
 export function clusterConfigHash({ service, assets, publishers, calendars }: Config): Buffer {
   const { publicUrl: _, ...identity } = service;

@@ -4,11 +4,9 @@ import type { ConfigFile } from './schema.js';
 
 /** The configuration with which one process of a cluster connects to the other processes. */
 export interface ClusterConfig {
-  /** The word for the cluster in NATS subjects and streams. */
+  /** The cluster's name in NATS subjects and streams. */
   readonly name: string;
-  /**
-   * The role of the node. An aggregator makes prices, or stands by to make prices. An edge serves the prices of the leading aggregator.
-   */
+  /** The role of the node. An aggregator makes prices, or is a standby. An edge serves the prices of the leading aggregator. */
   readonly role: 'aggregator' | 'edge';
   /** The node's number, 1 to 63. Each node has a different number. */
   readonly node: number;

@@ -8,12 +8,12 @@ import { type LogConfig, toLog } from './log_section.js';
 import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
-/** The checked configuration of an operator. The object never changes. */
+/** The validated configuration. The object is immutable. */
 export interface Config {
   /** SHA-256 of the file's text, in hex. */
   readonly fileSha256: string;
   readonly service: {
-    /** The word for the service in wire identifiers. */
+    /** The service's name in wire identifiers. */
     readonly name: string;
     /** A uint16. */
     readonly taxonomyId: number;
@@ -52,24 +52,24 @@ export interface Config {
   /** The publishers by {@link PublisherIndex}, in the order of the file. */
   readonly publishers: readonly ListedPublisher[];
   readonly ingest: {
-    /** The largest distance of a publisher's timestamp behind the service's clock. */
+    /** The largest accepted age of a publisher's timestamp, by the service's clock. */
     readonly maxPastNs: bigint;
-    /** The largest distance of a publisher's timestamp ahead of the service's clock. */
+    /** The largest accepted lead of a publisher's timestamp over the service's clock. */
     readonly maxFutureNs: bigint;
     /**
-     * The largest distance of a publisher's timestamp behind the newest accepted timestamp of the same publisher and asset. With 0, the
-     * service accepts only newer timestamps.
+     * The largest accepted difference by which a publisher's timestamp is older than the newest accepted timestamp of the same
+     * publisher and asset. With 0, the service accepts only newer timestamps.
      */
     readonly maxBackwardNs: bigint;
-    /** The largest distance of a login's time behind the service's clock, for logins with a signature. */
+    /** The largest accepted age of a signed login, by the service's clock. */
     readonly loginMaxPastNs: bigint;
-    /** The largest distance of a login's time ahead of the service's clock, for logins with a signature. */
+    /** The largest accepted lead of a signed login's time over the service's clock. */
     readonly loginMaxFutureNs: bigint;
   };
   readonly storage: {
     readonly dir: string;
     readonly candleRetentionNs: bigint;
-    /** The free space that commits leave to the file system. */
+    /** The free space that commits leave on the file system. */
     readonly reserveBytes: number;
     /** The times for which the service keeps signed aggregates, with publishers' inputs and without inputs. */
     readonly past: { readonly proofsNs: bigint; readonly signaturesNs: bigint };
@@ -109,7 +109,7 @@ export interface TokenConfig {
 export type Deployment = Readonly<ConfigFile['deployments'][number]>;
 export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
 
-/** The limits. Each limit is the largest accepted value. */
+/** The limits. A value equal to its limit is accepted. */
 export interface Limits {
   readonly assetsPerRequest: number;
   readonly candlesPerRequest: number;
@@ -151,7 +151,7 @@ export interface Limits {
   readonly refusedRequestsPerMinute: number;
 }
 
-/** The sections that change only at the next start. */
+/** The sections whose changes take effect only at the next start. */
 const FIXED_SECTIONS = [
   'service',
   'listen',

@@ -44,7 +44,7 @@ export function readDocument(text: string, fileName: string): ConfigDocument {
     schema: 'core',
     resolveKnownTags: false,
     stringKeys: true,
-    // The code finds duplicate keys later, when their path is known.
+    // Duplicate keys are reported later, when their path is known.
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter,
@@ -81,7 +81,7 @@ const UNRESOLVED_ALIAS = 'the alias names no anchor before it';
 const INEXACT_NUMBER =
   'not a plain decimal number that is kept exactly; put it in quotes if it is meant as text';
 
-/** Finds constructs that are valid YAML but are not allowed in a configuration file. */
+/** Finds valid YAML that is not allowed in a configuration file. */
 function* inspect(document: Document, node: unknown, path: Path): Generator<Problem> {
   if (isMap(node)) {
     const seen = new Set<string>();

@@ -25,7 +25,7 @@ export function* keyTimeProblems({ keys }: ReadableFile): Generator<Problem> {
   }
 }
 
-/** Finds uses for which no key is valid yet. */
+/** Finds purposes for which no key is valid yet. */
 export function* notYetInForce({ keys }: Pick<Config, 'keys'>, nowMs: number): Generator<Problem> {
   for (const name of KEY_NAMES) {
     const sources = keys[name];

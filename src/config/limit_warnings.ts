@@ -3,9 +3,9 @@ import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import type { Problem } from './document.js';
 import type { ConfigFile } from './schema.js';
 
-/** The smallest useful limit for an update's age. The network takes a part of this time, and clocks differ by the rest. */
+/** The smallest useful limit for an update's age. The network delay and clock differences use up this time. */
 const PAST_NS_MIN = 100n * NS_PER_MS;
-/** The largest useful distance ahead of the clock. Even clocks without a time service usually differ less. */
+/** The largest useful lead over the clock. Even unsynchronised clocks usually differ less. */
 const FUTURE_NS_MAX = 60n * NS_PER_SECOND;
 /** The shortest useful retention. The store deletes candles by whole UTC days, so with a shorter time no finished day stays complete. */
 const RETENTION_NS_MIN = 86_400n * NS_PER_SECOND;
@@ -16,7 +16,7 @@ const STOP_WITHOUT_DRAIN_SECONDS = 5n;
 const IPV4_FREE_BITS_MAX = 24;
 const IPV6_FREE_BITS_MAX = 121;
 
-/** Finds valid limits and times that are harmfully small or large. */
+/** Finds valid limits and times that are so small or large that they cause harm. */
 export function* limitWarnings({ listen, ingest, storage, limits }: ConfigFile): Generator<Problem> {
   for (const [index, block] of listen.trusted_proxies.entries())
     if (isPublic(block))

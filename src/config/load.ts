@@ -75,7 +75,7 @@ function checkDocument(document: ConfigDocument, text: string): LoadResult {
   return { ok: true, config: toConfig(parsed.data, fileSha256), warnings, describe: document.describe };
 }
 
-/** Returns the valid parts of a file that is invalid as a whole. With these parts, further checks find all errors at once. */
+/** Returns the valid parts of an invalid file, so that further checks can report all errors in one run. */
 function readableParts(value: unknown): ReadableFile {
   const { shape } = fileSchema;
   const file = asRecord(value);

@@ -1,9 +1,6 @@
 import { NS_PER_SECOND } from '../model/time.js';
 
-/**
- * The amount of some work that one caller may still cause. Each piece of the work has a cost, in a unit that the budget's owner
- * chooses.
- */
+/** The amount of work that a caller may still cause. Each piece of work has a cost, in a unit of the owner's choice. */
 export interface Budget {
   /**
    * Subtracts a cost.
@@ -28,7 +25,10 @@ export interface BudgetRate {
   readonly burst: number;
 }
 
-/** The largest difference between the clocks of two threads. A time that is further ahead comes from before a step back of the clock. */
+/**
+ * The largest difference between the clocks of two threads. A time that is further ahead was stored before a step back of the
+ * clock.
+ */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 /** The longest time for which {@link Budget.owe} can use up a budget. */
 export const DEBT_NS_MAX = CLOCK_STEP_NS / 2n;

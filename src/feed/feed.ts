@@ -10,7 +10,7 @@ import type { Commit } from '../store/store.js';
  * message about an asset has a position. An edge that has missed a message receives the whole state again.
  */
 export interface Feed {
-  /** Receives the whole state at a position. All earlier messages become invalid. */
+  /** Receives the whole state at a position, which replaces the effect of all earlier messages. */
   begin(snapshot: Snapshot): void;
   priced(message: FeedPosition & Priced): void;
   /** Notes that the store has a new record of an asset. The record is the asset's newest aggregate, or the end of its aggregates. */
@@ -24,7 +24,7 @@ export interface Feed {
    * @param receivedNs the time at which the message was received
    */
   applied(receivedNs: TimeNs): void;
-  /** Notes that the store writes all existing records to the disk. */
+  /** Notes that the store starts to write all records to the disk. */
   committing(commit: Commit): void;
   committed(isOnDisk: boolean): void;
 }

@@ -120,7 +120,7 @@ export function readFeedMessage(
   }
 }
 
-/** Returns this thread's asset with the name, or the name itself if the catalogue has no such asset. */
+/** Returns this thread's asset with the name, or the name itself if the asset is not in the catalogue. */
 export function fedAsset(name: AssetName, catalogue: Pick<ReadersCatalogue, 'placedAsset'>): FedAsset {
   return catalogue.placedAsset(name) ?? name;
 }

@@ -89,7 +89,7 @@ export class CcxtConnection implements LiveConnection {
       }
       if (isOver()) return;
       onText(line);
-      // A watch that always resolves immediately must leave time for other work.
+      // If the watch always resolves immediately, this pause leaves time for other work.
       await (delayMs === 0 ? new Promise(setImmediate) : this.#pause(delayMs));
     }
   }

@@ -41,10 +41,10 @@ const FIRST_MS_MAX = 2_000;
 
 /** The longest time for which a connection with an announced end stays open beside its successor. */
 const HANDOVER_MS_MAX = 10_000;
-/** The age from which a connection counts as good: after it, the delay of attempts begins at its minimum again. */
+/** The age after which a connection counts as good, so that the delay of attempts starts at its minimum again. */
 const GOOD_AFTER_MS = 5_000;
 
-/** The connection for a part of a source's pairs. A lost connection is made again. Each pair has a watchdog. */
+/** The connection for a part of a source's pairs. A lost connection is replaced. Each pair has a watchdog. */
 export class ExchangeLine {
   readonly #options: ExchangeFeedOptions;
   readonly #pairs = new Map<string, PairWatch>();
@@ -89,7 +89,7 @@ export class ExchangeLine {
     return silent;
   }
 
-  /** Ends the connection and makes another one after the delay of a failure. */
+  /** Closes the connection and opens another one after the delay for failures. */
   renew(reason: string): void {
     if (this.#current !== undefined) this.#lose(this.#current, reason);
   }
@@ -129,7 +129,7 @@ export class ExchangeLine {
     if (asker === undefined) return;
     watch.askedMs = nowMs();
     asker.ask(pair, (quote) => {
-      // A frame may have come in the meantime.
+      // A frame may have arrived in the meantime.
       if (life !== this.#current || this.#pairs.get(pair) !== watch || watch.heardMs > watch.askedMs) return;
       const before = watch.top;
       watch.top = quote;
@@ -223,7 +223,10 @@ export class ExchangeLine {
   }
 }
 
-/** Subscribes pairs on a connection, which may be an older one: a connection may open after its successor was made. */
+/**
+ * Subscribes pairs on a connection, which may be an older connection, because a connection may open after its successor was
+ * created.
+ */
 function subscribe({ connection, session }: Life, pairs: readonly string[], isAgain: boolean): void {
   if (isAgain) connection.send(session.unsubscribe(pairs));
   connection.send(session.subscribe(pairs));

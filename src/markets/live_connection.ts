@@ -1,6 +1,6 @@
 import type { MarketSession } from '../sources/adapters/market.js';
 
-/** A connection to a market. A connection is never reopened. */
+/** A connection to a market, which is never reopened. */
 export interface LiveConnection {
   /** Sends messages of the session in order. */
   send(texts: readonly string[]): void;
@@ -16,5 +16,5 @@ export interface LiveEvents {
   readonly onEnd: (reason: string) => void;
 }
 
-/** Begins a connection. Its events come later, never during this call. */
+/** Starts a connection. Its events arrive later, never during this call. */
 export type Connect = (events: LiveEvents) => LiveConnection;

@@ -86,7 +86,7 @@ export class MarketConnection implements LiveConnection {
     const look = () => {
       silent = this.#hasHeard ? 0 : silent + 1;
       this.#hasHeard = false;
-      // The first check only clears the mark of the time before it.
+      // The first check only clears the flag of the time before the first check.
       if (silent >= 2) this.#end(`no frame for ${silenceMs / 1000} s`);
       else this.#later('silence', look, silenceMs / 2);
     };

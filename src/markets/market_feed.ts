@@ -15,7 +15,7 @@ export interface FrameSink {
   ): { readonly connection: number; readonly session: MarketSession };
   end(connection: number): void;
   read(connection: number, text: string): readonly MarketEvent[];
-  /** Reports a fact that people should know. Each text is reported at most once in a period. */
+  /** Reports a message for the operator. Each text is reported at most once in a period. */
   warn(text: string): void;
 }
 

@@ -84,7 +84,7 @@ async function openExchange(
   const market = MARKETS[kind];
   const { schedule } = world;
   const { rules, top } = market;
-  // The address may be a replacement for the real exchange, whose prices would then be wrong here.
+  // The address may belong to a stand-in for the exchange, so the real exchange's prices could be wrong here.
   const topUrl = ticker_url ?? (url === undefined ? top.url : undefined);
   const asker = topUrl === undefined ? undefined : new TopAsker({ top, url: topUrl, sink, schedule });
   const connect: Connect = (events) =>
@@ -148,7 +148,7 @@ async function openChecked(
   const gone = new Set<string>();
   if (report.unread !== undefined && !signal.aborted) sink.warn(report.unread);
   checkAgain({ list, pairs: report.usable, gone }, report.unread !== undefined, sink, world);
-  // Over REST a halted pair shows its last prices, like a quiet pair.
+  // Over REST, a halted pair still returns its last prices, like a quiet pair.
   const asker = ways.asker && {
     ask: (...[pair, onQuote]: Parameters<TopAsker['ask']>) => {
       if (!gone.has(pair)) ways.asker!.ask(pair, onQuote);
@@ -171,7 +171,7 @@ interface CheckedList {
   readonly gone: Set<string>;
 }
 
-/** Reads a list of pairs repeatedly. The run continues meanwhile, so a fault is only a warning. */
+/** Reads a list of pairs repeatedly. A failed read is only a warning, because the run continues. */
 function checkAgain(checked: CheckedList, isUnread: boolean, sink: FrameSink, world: FeedWorld): void {
   const { schedule, signal } = world;
   const { list, pairs, gone } = checked;
@@ -221,5 +221,5 @@ function requestOf(
 }
 
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** The shortest secret that is removed from answers. Shorter texts occur in answers by chance. */
+/** The shortest secret that is removed from answers. Shorter texts may occur in answers by chance. */
 const SECRET_CHARACTERS_MIN = 8;

@@ -23,7 +23,7 @@ export interface PairReport {
   /** The pairs to subscribe. */
   readonly usable: readonly string[];
   readonly faults: readonly PairFault[];
-  /** The reason why the list could not be read; all pairs are then tried. */
+  /** The reason why the list could not be read; the feed then tries all pairs. */
   readonly unread: string | undefined;
 }
 

@@ -48,7 +48,7 @@ export class Recorder {
   /** Adds a call before the room makes the call, or a decision when the room writes the decision. */
   add(atNs: TimeNs, call: RecordedCall, state: () => RoomState): void {
     if (this.#handle === undefined) return;
-    // Decisions belong to the call before them, in the same file.
+    // Decisions belong to the preceding call, in the same file.
     if (this.#fileBytes + this.#chunk.length >= this.#bytesMax && !('wrote' in call))
       this.#rotate(atNs, state());
     this.#chunk += `${recordingLine(atNs, call)}\n`;

@@ -29,7 +29,7 @@ const IS_CHANGED = 0x80;
 export interface BlockTexts {
   /** Signers and shown facts. */
   readonly facts: TextList;
-  /** Publishers and their texts. These texts are removed together with the inputs. */
+  /** Publishers and their texts, which are removed together with the inputs. */
   readonly sources: TextList;
 }
 
@@ -119,7 +119,7 @@ export interface BlockBytes {
 
 /**
  * Reads the entries of a block in order. Reads each aggregate on its first use.
- * @param skipped the number of first entries that are not wanted
+ * @param skipped the number of entries to skip at the start
  * @throws RangeError when the bytes are not a block
  */
 export function* readBlock(

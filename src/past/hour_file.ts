@@ -35,8 +35,8 @@ export interface FoundGroups {
 }
 
 /**
- * Finds the groups of an hour's file from a place on. Other bytes before a group are damage and are skipped. Other bytes after the last
- * group are an incomplete write.
+ * Finds the groups of an hour's file from an offset onwards. Other bytes before a group are damage and are skipped. Other bytes
+ * after the last group are an incomplete write.
  */
 export async function findGroups(file: FileHandle, tier: Tier, hour: number, from = 0): Promise<FoundGroups> {
   const { size } = await file.stat();
@@ -95,7 +95,7 @@ export async function appendChunk(folder: string, chunk: Chunk, tier: Tier): Pro
   try {
     const { groups, end } = await findGroups(file, tier, chunk.hour);
     const same = groups.find(({ header }) => header.number === chunk.number);
-    // A damaged group before other groups was complete once. Only the bytes of this group are lost.
+    // A damaged group before other groups was once complete, so only this group is lost.
     if (same !== undefined && (same !== groups.at(-1) || (await isWhole(file, same)))) return 0;
     const start = same?.at ?? end;
     await file.truncate(start);

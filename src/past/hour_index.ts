@@ -6,7 +6,7 @@ import { type BlockIndex, decodeIndex, GROUP_HEADER_BYTES, type Tier } from './c
 import { findGroups, type PlacedGroup, readAt } from './hour_file.js';
 import { tierPath } from './past_folder.js';
 
-/** The known groups of a file. Files only grow, so known groups stay. */
+/** The known groups of a file. Files only grow, so known groups remain valid. */
 interface KnownFile {
   groups: readonly PlacedGroup[];
   end: number;
@@ -22,7 +22,7 @@ const INDEXES_MAX = 64;
 export interface OpenTierFile {
   readonly path: string;
   readonly groups: readonly PlacedGroup[];
-  /** The places of damaged bytes. Entries are missing there. */
+  /** The offsets of damaged bytes, where entries are missing. */
   readonly damagedAt: readonly number[];
   /** True when bytes follow the last group. These bytes are an unfinished or damaged group. */
   readonly hasTail: boolean;

@@ -105,7 +105,7 @@ export class InputReader {
     return () => made.map((make) => make());
   }
 
-  /** Reads the inputs of an aggregate that is not wanted, because later aggregates may name them. */
+  /** Reads the inputs of a skipped aggregate, because later aggregates may refer to them. */
   skip(from: PackedReader): void {
     for (let left = from.count(); left > 0; left--)
       if (from.count() === 0) this.#inputs.push(once(this.#readNew(from)));

@@ -36,7 +36,7 @@ export interface OpenHour {
 }
 
 /**
- * Opens the hours of a past, on any thread and while another thread writes. All reads are in the thread pool of Node, except the list
+ * Opens the hours of a past, on any thread and while another thread writes. All reads use Node's thread pool, except the listing
  * of the logs.
  */
 export class HourOpener {

@@ -111,7 +111,7 @@ export class PackedReader {
         byte = this.byte();
         low += (byte & 0x7f) * factor;
       }
-      // Most integers are short: one bigint is made for them.
+      // Most integers are short, so this code creates only one bigint.
       if (byte < 0x80 && shift === 0n) return BigInt(low % 2 === 0 ? low / 2 : -(low + 1) / 2);
       value |= BigInt(low) << shift;
       if (byte < 0x80) break;

@@ -8,8 +8,8 @@ import { type PastBlock, type PastRange, pastBlocks } from './past_blocks.js';
 import { hourOf } from './past_folder.js';
 
 /**
- * Reads the past from its files, on any thread and while another thread writes. All reads are in the thread pool of Node, except the
- * list of the logs.
+ * Reads the past from its files, on any thread and while another thread writes. All reads use Node's thread pool, except the
+ * listing of the logs.
  */
 export class PastReader {
   readonly #opener: HourOpener;
@@ -18,7 +18,7 @@ export class PastReader {
     this.#opener = new HourOpener(folder);
   }
 
-  /** Returns the time from which the past is complete; `undefined` while nothing is kept. */
+  /** Returns the time from which the past is complete; `undefined` while the past is empty. */
   async keptFrom(): Promise<bigint | undefined> {
     for (const hour of this.#opener.hours()) {
       const open = await this.#opener.open(hour);
@@ -40,7 +40,8 @@ export class PastReader {
     const hours = this.#opener.hours();
     const hour = hours.findLast((one) => one <= hourOf(atNs));
     if (hour === undefined) return undefined;
-    // An end at a start belongs to an earlier hour. The file of the next hour begins with this end.
+    // At the start of the process, the end of a price may belong to an earlier hour. The file of the next hour begins with this
+    // end.
     const next = hours.find((one) => one > hour);
     const late = next === undefined ? undefined : await this.#lastIn(next, name, atNs, 'copies');
     return late ?? this.#lastIn(hour, name, atNs, 'all');
@@ -76,7 +77,7 @@ export class PastReader {
     return this.#opener.close();
   }
 
-  /** @param wanted `copies` if all of the hour's own entries are later; the hour's damage then does not matter */
+  /** @param wanted `copies` if all other entries of the hour are later; damage in the hour then has no effect */
   async #lastIn(
     hour: number,
     name: AssetName,
@@ -94,7 +95,7 @@ export class PastReader {
         for (let i = blocks.length - 1; i >= 0; i--) {
           if (blocks[i]!.minNs > atNs) continue;
           const { bytes, texts } = await part.read(assetKey, i, true);
-          // All entries up to the wanted one have to be read, but only the wanted one is made.
+          // All entries up to the wanted entry must be read, but only the wanted entry is decoded.
           const { count, hasLater } = countUntil(bytes.signatures, atNs);
           const [found] = count === 0 ? [] : readBlock(name, bytes, texts, count - 1);
           const isNewest = i === blocks.length - 1 && !hasLater;

@@ -43,8 +43,8 @@ export interface PastFigures extends FileFigures {
 }
 
 /**
- * Keeps every signed aggregate in files by hour. {@link append} changes only memory. The store calls {@link write} at the beginning of
- * each commit, so the past has every entry that the store has on disk, and a durable promise covers both.
+ * Keeps every signed aggregate in files by hour. {@link append} changes only memory. The store calls {@link write} at the
+ * beginning of each commit, so the past has every entry that the store has on disk, and a durable acknowledgement covers both.
  */
 export class PastWriter {
   readonly #options: PastOptions;
@@ -77,7 +77,7 @@ export class PastWriter {
   }
 
   /**
-   * Makes the folder, and takes entries from now on. Before this method, other methods do nothing.
+   * Creates the folder, and accepts entries from now on. Before this call, other methods do nothing.
    * @param inForce the newest holding of each configured asset
    * @throws Error if the folder cannot be made
    */
@@ -96,8 +96,8 @@ export class PastWriter {
   }
 
   /**
-   * Reads the logs of the last process. A start serves before this, because {@link write} calls this method when it has entries. Then
-   * {@link committed} writes the logs into the files of their hours.
+   * Reads the logs of the last process. At a start, the service serves before this call, because {@link write} calls this method
+   * when it has entries. Then {@link committed} writes the logs into the files of their hours.
    * @throws Error when the disk fails; a further call tries again
    */
   load(): Promise<void> {
@@ -113,7 +113,7 @@ export class PastWriter {
     const { chunks, newest, lastPlace } = await readLastLogs(folder, logger);
     for (const [assetKey, entry] of newest) {
       keepNewest(this.#newest, assetKey, entry);
-      // An asset that was removed while no process ran has no end, and every hour would carry its last entry.
+      // An asset that was removed between two processes has no end entry, so every hour would carry its last entry.
       if (this.#configured.has(assetKey)) keepNewest(this.#inForce, assetKey, entry);
     }
     // The last process may have written entries that the store did not commit, and that were added again since.
@@ -153,7 +153,7 @@ export class PastWriter {
    * @throws Error when the disk fails; the same entries are written by the next call
    */
   async write(): Promise<void> {
-    // A commit without aggregates, such as the first commit of a start, need not wait.
+    // A commit without aggregates, such as the first commit after a start, need not wait.
     if (this.#state === 'open' && this.#pending.length === 0) return;
     await this.load();
     if (this.#state === 'closed') return;
@@ -196,7 +196,7 @@ export class PastWriter {
     return { ...this.#figures, entriesWaiting: this.#pending.length };
   }
 
-  /** Ends all writing. The log of the running chunk stays, and the next process writes the log into the file of its hour. */
+  /** Stops writing. The log of the running chunk remains, and the next process writes the log into the file of its hour. */
   async close(): Promise<void> {
     await this.#loading?.catch(() => {});
     this.#state = 'closed';

@@ -65,7 +65,7 @@ export class LogReader {
     this.chunk = new Chunk(place.hour, place.number);
   }
 
-  /** @returns `undefined` when another thread has just removed or begun the log */
+  /** @returns `undefined` when another thread has just removed or created the log */
   static async open(folder: string, place: ChunkPlace): Promise<LogReader | undefined> {
     const path = logPath(folder, place);
     let file: FileHandle;

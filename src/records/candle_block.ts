@@ -45,7 +45,7 @@ export class CandleBlock {
     this.close[at] = close;
   }
 
-  /** Adds a candle at its place. Replaces an existing candle with the same slot. */
+  /** Inserts a candle in order. Replaces an existing candle with the same slot. */
   put(slot: number, open: number, high: number, low: number, close: number): void {
     let at = this.length;
     while (at > 0 && this.slot[at - 1]! >= slot) at--;

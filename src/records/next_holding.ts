@@ -44,7 +44,7 @@ function minuteOf(timeNs: TimeNs): number {
   return Math.floor(Number(timeNs / NS_PER_SECOND) / 60);
 }
 
-/** Returns the running minute candle after `price`. The first price of a later minute begins a new candle. */
+/** Returns the running minute candle with `price` added. The first price of a later minute begins a new candle. */
 function runningMinute(newest: Holding | undefined, minute: number, price: number): MinuteCandle {
   const running = newest?.minute;
   if (running?.minute !== minute) return { minute, open: price, high: price, low: price, close: price };

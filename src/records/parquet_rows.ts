@@ -60,7 +60,7 @@ export class ParquetRows {
     const columnData = this.#columns.map(({ name, kind }, i) => ({
       name,
       data: this.#values[i]!,
-      // Readers do not need the least and the greatest text of a group.
+      // Readers do not need the smallest and the largest text of a group.
       statistics: kind === 'time' || kind === 'price',
       ...(kind === 'digits' && ({ codec: 'UNCOMPRESSED', encoding: 'PLAIN' } as const)),
     }));

@@ -8,7 +8,7 @@ import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_reco
 import { packText, unpackText } from './packed_text.js';
 
 /**
- * The state of an asset from `timeNs` on. The asset has an aggregate (`priced`), or has no price (`ended`). The state `gap` means
+ * The state of an asset since `timeNs`. The asset has an aggregate (`priced`), or has no price (`ended`). The state `gap` means
  * that the store dropped the record while the disk failed, so the aggregate is unknown.
  */
 export type Holding = {

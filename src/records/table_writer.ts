@@ -106,7 +106,7 @@ export class TableWriter {
     this.view.setUint16(PREFIX_BYTES + 4 + 2 * field, at - this.#table, true);
   }
 
-  /** Clears bytes one by one. For so few bytes a Node function takes longer. */
+  /** Clears bytes one by one, because for so few bytes a Node function takes longer. */
   #clear(from: number, to: number): void {
     for (let at = from; at < to; at++) this.bytes[at] = 0;
   }

@@ -10,8 +10,8 @@ import { type DeciderState, loadNumber, loadQuote, saveQuote } from './room_stat
 export type WriteDecision = (line: string, decision: Decision, trigger: DecisionTrigger) => void;
 
 /**
- * Holds the newest quote of every market, and decides prices. At every tick `write` receives the decisions with a price. Between ticks
- * `write` receives a price that moved by `delta`, the first price, and each new reason for a missing price.
+ * Stores the newest quote of every market, and decides prices. At every tick `write` receives the decisions with a price. Between
+ * ticks, `write` receives the first price, prices that moved by `delta`, and new reasons for a missing price.
  */
 export class Decider {
   readonly #assets: readonly Judged[];
@@ -40,7 +40,7 @@ export class Decider {
       }
   }
 
-  /** Takes a quote and decides the prices of its assets. */
+  /** Stores a quote and decides the prices of its assets. */
   take(source: string, quote: MarketQuote, receivedNs: TimeNs): void {
     const market = this.#markets.get(keyOf({ source, symbol: quote.symbol }));
     if (market === undefined) return;
@@ -48,7 +48,7 @@ export class Decider {
     for (const asset of market.assets) this.#judge(asset, receivedNs);
   }
 
-  /** Forgets all quotes of a source, because its market has halted. */
+  /** Drops all quotes of a source, because its market has halted. */
   forget(source: string, nowNs: TimeNs): void {
     const judged = this.#assets.filter(({ plan }) => plan.inputs.some((input) => input.source === source));
     for (const { inputs } of judged.map(({ plan }) => plan))

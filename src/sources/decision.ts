@@ -136,9 +136,9 @@ function priceOf(
   const median = medianOf(sorted);
   const [lower, upper] = middlesOf(sorted);
   if (
-    // Half of the prices are on each side of a gap. Nothing shows which half is wrong, and the mean is near none of the prices.
+    // Half of the prices are on each side of a gap. Either half may be wrong, and the mean is not near any price.
     exceedsPercent(upper - lower, median, maxDeviation) ||
-    // Converted prices are in the majority and all wrong, because the asset that converts them has jumped.
+    // Most prices are converted, and all of them are wrong after a jump of the converting asset.
     isContradicted(median, used, candidates, maxDeviation)
   )
     return { price: undefined, withheld: 'sources disagree' };
@@ -154,7 +154,7 @@ function isContradicted(
   candidates: readonly MarketReading[],
   maxDeviation: bigint,
 ): boolean {
-  // Without outliers and converted prices, the median is that of the markets without a conversion.
+  // Without outliers and converted prices, only the markets without a conversion remain.
   const isDirect = candidates.every(({ input }) => input.conversion === undefined);
   if (isDirect && used.length === candidates.length) return false;
   const direct = directPrice(candidates, maxDeviation);

@@ -6,8 +6,8 @@ const DECIMAL = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 /**
  * Reads the digits of a market's number, such as `62807.0`, `0.00005100` or `5.1e-05`. The shortest text of a double (`String(number)`)
  * is read in the same way.
- * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` when the text is not a number of 0 or
- *   above, or the value needs more than 16 bytes.
+ * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` if the text is not a non-negative
+ * number, or if the value needs more than 16 bytes.
  */
 export function parseDigits(text: string): Price | undefined {
   const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];

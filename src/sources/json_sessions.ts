@@ -61,7 +61,7 @@ export function lineSession(symbols: readonly string[]): MarketSession {
   return { subscribe: () => [], unsubscribe: () => [], read };
 }
 
-/** Reads RFC 3339, or digits in seconds, milliseconds, microseconds or nanoseconds. The number of digits tells the unit. */
+/** Reads RFC 3339, or digits in seconds, milliseconds, microseconds or nanoseconds. The number of digits determines the unit. */
 function anyTime(text: unknown): bigint | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{10}$/.test(text)) return parseMilliseconds(`${text}000`);

@@ -37,7 +37,7 @@ export function holdQuote(quote: MarketQuote, receivedNs: TimeNs): HeldQuote {
   };
 }
 
-/** Returns whether two quotes have the same best prices, also when their digits are written in different ways. */
+/** Returns whether two quotes have the same best prices, even if the digits are written differently. */
 export function isSameTop(one: MarketQuote, other: MarketQuote): boolean {
   return (
     parseDigits(one.bid ?? '') === parseDigits(other.bid ?? '') &&

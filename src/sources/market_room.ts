@@ -42,7 +42,7 @@ export class MarketRoom {
     const known = this.#sessions.get(connection);
     if (known === undefined) return [];
     const { source, rest } = known.opened;
-    // Over REST a halted market shows its last prices.
+    // Over REST, a halted market still returns its last prices.
     if (rest === true && this.#isHalted(source)) return [];
     const events = known.session.read(text);
     for (const event of events) {

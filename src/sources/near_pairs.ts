@@ -1,5 +1,5 @@
 const NEAR_MAX = 3;
-/** The number of edits up to which a pair is near. A different currency of three letters needs three edits. */
+/** The largest number of edits to a near pair. Replacing a three-letter currency takes three edits. */
 const EDITS_MAX = 3;
 
 /** Returns the pairs of the list that are most similar to a pair that is not in the list, the nearest first. */

@@ -16,7 +16,7 @@ export type RecordedCall =
   | { readonly wrote: string };
 
 /**
- * Writes a call as a line. A frame that looks like JSON is a part of the line as it came, because escaping its quotes would cost more than
+ * Writes a call as a line. A frame that looks like JSON is included unchanged, because escaping its quotes would cost more than
  * reading the frame. Any other frame is a JSON string.
  */
 export function recordingLine(atNs: TimeNs, call: RecordedCall): string {
@@ -43,7 +43,7 @@ export class Replay {
   readonly #made: string[] = [];
   /** The number of recorded decisions that this replay made in the same way. */
   same = 0;
-  /** The number of recorded decisions that this replay made in another way, or did not make. */
+  /** The number of recorded decisions that this replay made differently or did not make. */
   different = 0;
 
   constructor(plan: SourcesPlan, write: (line: string) => void) {

@@ -1,8 +1,8 @@
 import type { MarketSession } from './adapters/market.js';
 import { lineSession } from './json_sessions.js';
 
-// The lines of a connection that a library makes. The library implements the exchange's protocol: requests name symbols, frames have
-// best prices.
+// The request and frame formats of a connection through a library. The library implements the exchange's protocol; requests name
+// symbols, and frames have best prices.
 
 /** Begins a connection that watches symbols. */
 export function watchSession(symbols: readonly string[]): MarketSession {

@@ -29,7 +29,6 @@ export function aggregatePrice(
   }
 }
 
-/** Returns the middle value, or the mean of the two middle values. */
 export function medianPrice(sorted: readonly WeightedPrice[], from: number, to: number): Price {
   const middle = (from + to) >> 1;
   const upper = sorted[middle]!.price;

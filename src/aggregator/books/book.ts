@@ -53,7 +53,7 @@ export class AssetBook {
     return this.#entries;
   }
 
-  /** The number of all inputs of the book, including the inputs that do not count. */
+  /** The number of inputs in the book, including the inputs that do not count. */
   get size(): number {
     return this.#entries.length;
   }
@@ -110,7 +110,7 @@ export class AssetBook {
       .map(({ input }) => input);
   }
 
-  /** Returns the place of the publisher's entry, or the place after the last entry when the publisher has no entry. */
+  /** Returns the index of the publisher's entry, or the number of entries if the publisher has none. */
   #placeOf({ index }: ListedPublisher): number {
     let at = 0;
     while (at < this.#entries.length && this.#entries[at]!.publisher.index !== index) at++;

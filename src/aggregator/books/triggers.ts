@@ -62,7 +62,7 @@ export class SigningTriggers {
     const due: Asset[] = [];
     for (const schedule of this.#schedules) {
       const nextNs = nextMultiple(nowNs, schedule.periodNs);
-      // If the clock went back by more than a period, the periods count from the new time.
+      // After a step back of more than a period, periods are counted from the new time.
       if (nowNs >= schedule.nextNs) due.push(...schedule.assets);
       if (nowNs >= schedule.nextNs || nextNs < schedule.nextNs) schedule.nextNs = nextNs;
     }

@@ -3,9 +3,9 @@ import type { Claim } from '../log/log_batch.js';
 import { chainedRecord } from '../log/record_chain.js';
 import { type ClusterTiming, LEASE_MARGIN, RANK_DELAY_MS } from '../timing.js';
 
-/** The highest rank that adds waiting time. Standbys with a higher rank wait as long as this rank. */
+/** The highest rank that adds waiting time. A standby with a higher rank waits as long as a standby with this rank. */
 const RANK_MAX = 10;
-/** The part of the lease within which the leader must have ticked to count as present. */
+/** The share of the lease within which the leader must have sent a tick to count as alive. */
 const TICK_SHARE = 0.6;
 
 export interface ClaimantOptions {
@@ -19,7 +19,7 @@ export interface ClaimantOptions {
     catchUp(): Promise<void>;
   };
   readonly claim: () => Claim;
-  /** Returns the number of standbys that claim before this standby. */
+  /** Returns the number of standbys that may claim before this standby. */
   readonly rank: () => number;
   /** Returns the time of the leader's last tick. */
   readonly tickMs: () => number;

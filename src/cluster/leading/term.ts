@@ -18,8 +18,8 @@ export interface TermOptions
 }
 
 /**
- * A term is the time in which a node leads. All prices and records of the host pass through the term. A term that has ended
- * ignores prices and records. So a part of the host may learn of the end late without harm.
+ * The period in which a node leads. All prices and records of the host pass through the term. A term that has ended ignores
+ * prices and records. So it is harmless if a part of the host learns of the end late.
  */
 export class Term {
   readonly epoch: number;
@@ -34,8 +34,8 @@ export class Term {
     this.epoch = epoch;
     this.#shown = options.shown;
     this.#tickLeaseMs = timing.tickLeaseMs;
-    // The log is written one turn of the event loop later than the ticks. Readers wait for ticks, and each write to a socket takes
-    // time.
+    // The log is written one turn of the event loop later than the ticks. Ticks come first, because readers wait for them and
+    // each write to a socket takes time.
     this.#writer = new LogWriter({
       bus,
       follower,
@@ -56,8 +56,7 @@ export class Term {
   }
 
   /**
-   * The time after which this node must not tick, because another node may have led for long enough. Each acknowledged write moves this
-   * time.
+   * The time after which this node must not send ticks, because another node may lead. Each acknowledged write extends this time.
    */
   get leaseEndMs(): number {
     return this.#writer.acknowledgedSentMs + this.#tickLeaseMs;
@@ -102,8 +101,8 @@ export class Term {
   }
 
   /**
-   * Ends the prices of the term. Then writes the remaining entries and after them this claim. Called by the member when the host has
-   * stopped making prices.
+   * Ends the prices of the term. Then writes the remaining entries, followed by this claim. Called by the member when the host
+   * has stopped making prices.
    */
   resign(claim: Claim): void {
     this.#isOver = true;

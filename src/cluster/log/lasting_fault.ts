@@ -15,7 +15,7 @@ export class LastingFault {
   }
 
   /**
-   * Notes that the fault is present.
+   * Records an observation of the fault.
    * @returns true when the fault has lasted long enough to count
    */
   seen(): boolean {
@@ -23,7 +23,7 @@ export class LastingFault {
     return this.#nowMs() - this.#sinceMs >= this.#lastsMs;
   }
 
-  /** Notes that the fault has ended. */
+  /** Records that the fault has ended. */
   gone(): void {
     this.#sinceMs = undefined;
   }

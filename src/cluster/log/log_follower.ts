@@ -137,7 +137,7 @@ export class LogFollower {
       await this.#readToEnd();
       if (this.lag > 0) this.#againMs = nowMs() + timing.retryMs;
       this.#compareEnd(known, knownEnd, last);
-      // A log that ends before the applied records may be an old copy, so its end is not the end of the log.
+      // A log that ends before the applied records may be a stale copy, so its end may not be the real end.
       return !this.#lostEnd.isThere && this.#position.sequence >= last.sequence;
     } catch (error) {
       this.#againMs = nowMs() + timing.retryMs;

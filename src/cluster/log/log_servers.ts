@@ -22,7 +22,7 @@ export interface LogServers {
 /** A server that keeps the log, and the server's disk. */
 export interface ServerDisk {
   readonly server: string;
-  /** True when the other servers report that this server is away. The server then takes part in no write. */
+  /** True when the other servers report that this server is offline. The server then participates in no writes. */
   readonly isAway: boolean;
   /**
    * The longest time, in ms, from a record's acknowledgement to its `fsync`. The time is 0 when the server acknowledges only
@@ -46,7 +46,7 @@ export class LogGone extends Error {
 export interface ServerReport {
   /** The server to which this node is connected. */
   readonly ownServer?: string;
-  /** The server that leads the log. While no server leads the log, writes wait. */
+  /** The server that leads the log. Writes wait while no server leads the log. */
   readonly logLeader?: string;
   /** The number of servers that have a complete copy of the log, including the log's leader. */
   readonly currentCopies: number;

@@ -53,7 +53,7 @@ export class LeadershipLost extends Error {
 }
 
 /**
- * Writes one epoch of the log. Only one write is in progress at a time, and entries gather meanwhile. With two simultaneous
+ * Writes one epoch of the log. Only one write is in progress at a time, and entries accumulate meanwhile. With two simultaneous
  * writes, the first could be lost and the second could be accepted after the claim of another node.
  *
  * The writer sends a write that may be lost again, unchanged, until the log shows the write or another record in its place.
@@ -248,7 +248,7 @@ export class LogWriter {
   }
 
   /**
-   * Reads the log to learn whether the log has the write. A lagging server may not show the write yet, so this node sends the
+   * Reads the log to learn whether the log has the write. A lagging server may not have the write yet, so this node sends the
    * write again unchanged.
    */
   #resolveDoubt(write: Write): void {

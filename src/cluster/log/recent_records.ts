@@ -73,7 +73,7 @@ export class RecentRecords {
     return records.length;
   }
 
-  /** Drops a quarter of the size at once, which makes dropping cheap for each record. */
+  /** Drops a quarter of the records at a time, which makes the cost per record small. */
   #dropOldest(): void {
     let count = 0;
     while (this.#bytes > 0.75 * this.#bytesMax && count < this.#records.length - 1)

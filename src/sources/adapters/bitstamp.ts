@@ -14,7 +14,7 @@ import {
 } from './market.js';
 
 const CHANNEL = 'order_book_';
-/** The number of levels of each side that are parsed. A book has 100 levels, and only the best one counts. */
+/** The number of levels of each side that are parsed. A book has 100 levels, but only the best level matters. */
 const LEVELS = 8;
 
 /**

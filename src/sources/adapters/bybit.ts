@@ -38,7 +38,7 @@ export const bybit: Market = {
       .map(({ baseCoin, quoteCoin }) => `${baseCoin}/${quoteCoin}`),
   open: (pairs) => {
     const names = namesOf(pairs, nameOf);
-    /** The pairs of each message; one acknowledgement is for all of them. */
+    /** The pairs of each message. One acknowledgement covers all pairs of a message. */
     const asked: string[][] = [];
     const requests = (op: string, list: readonly string[]) =>
       slicesOf(list, PAIRS_PER_MESSAGE).map((slice) => {

@@ -56,7 +56,7 @@ export interface MarketSession {
 export type MarketEvent =
   | { readonly kind: 'quote'; readonly quote: MarketQuote }
   | { readonly kind: 'subscribed'; readonly pairs: readonly string[] }
-  /** The exchange refused a pair, or a whole message if the pair is not known. */
+  /** The exchange refused a pair, or a whole message if the pair is unknown. */
   | { readonly kind: 'refused'; readonly pair: string | undefined; readonly reason: string }
   /** The exchange stays connected but stops trading: its quotes no longer count. */
   | { readonly kind: 'halted'; readonly reason: string }
