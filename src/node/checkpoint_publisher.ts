@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { LedgerStopped } from '../ledger/ledger.js';
 import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
-import { beginsWith } from '../ledger/sealed_head.js';
 import type { LogPolicy, Witness } from '../tlog/log_policy.js';
+import { isEqual } from '../tlog/log_text.js';
 import { parseNote } from '../tlog/signed_note.js';
 import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
@@ -79,13 +79,14 @@ export class CheckpointPublisher {
   /**
    * Allows signatures of a tree and its continuations only.
    * @param sealed the tree in the public files
-   * @throws LedgerStopped when the files do not begin with this tree, or the tree does not continue the last signed tree
+   * @throws LedgerStopped when the files have another tree, or the tree does not continue the last signed tree
    */
   async commit(head: TreeHead, sealed: TreeHead): Promise<void> {
-    const { publicFolder, signer } = this.#options;
-    if (!beginsWith(publicFolder, sealed, head))
-      throw new LedgerStopped(`another tree of ${head.size} batches was signed than this node has`);
-    if (head.size > (signer.last?.size ?? -1n)) await signer.commit(head);
+    const { signer } = this.#options;
+    if (head.size <= (signer.last?.size ?? -1n)) return;
+    if (head.size !== sealed.size || !isEqual(head.root, sealed.root))
+      throw new LedgerStopped(`the leader signs another tree of ${head.size} batches than this node has`);
+    await signer.commit(head);
   }
 
   /** True when the next checkpoint may replace the newest checkpoint. */

@@ -9,7 +9,9 @@ import type { PastWriter } from '../past/past_writer.js';
 import { openAcceptedInput } from '../records/accepted_input.js';
 import { holdingBytes, openHolding } from '../records/second_record.js';
 import type { LogProgress } from '../store/log_progress.js';
+import { signedSizes } from '../store/log_sizes.js';
 import type { Store } from '../store/store.js';
+import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { OpenLog } from './public_log.js';
 import { recordFault } from './record_check.js';
 
@@ -101,10 +103,18 @@ export class LogApplier {
       if (publisherKey !== undefined && !keepsInputs) continue;
       // The bytes are copied, because this node keeps them longer than the record, which is much larger.
       const own = new Uint8Array(bytes);
-      if (kind !== undefined) publicLog?.follow(kind, own);
-      else if (publisherKey === undefined) this.#record(name, own);
+      if (kind !== undefined) {
+        publicLog?.follow(kind, own);
+        if (publicLog === undefined && kind === 'head') this.#noteHead(own);
+      } else if (publisherKey === undefined) this.#record(name, own);
       else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
     }
+  }
+
+  /** Notes the tree, so that this node never begins a second log with the same origin when its own log is turned on. */
+  #noteHead(bytes: Uint8Array): void {
+    const { origin, size } = parseCheckpoint(Buffer.from(bytes).toString());
+    void signedSizes(this.#options.store.marks).write(origin, size);
   }
 
   #record(name: AssetName, bytes: Uint8Array): void {

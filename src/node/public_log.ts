@@ -8,25 +8,8 @@ import type { Holding } from '../records/second_record.js';
 import { parseBatchEntry } from '../tlog/batch_entry.js';
 import { formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
+import type { BatchSource } from './batch_source.js';
 import type { CheckpointPublisher } from './checkpoint_publisher.js';
-
-/** The maker of prices, while this node makes prices. */
-export interface BatchSource {
-  /** The epoch of the leader; 0 without a cluster. */
-  readonly epoch: number;
-  /** True when another node may make prices. */
-  readonly isOver: boolean;
-  /** Ends the period that the clock has left, and returns the end of that period. All later aggregates have later times. */
-  endPeriod(periodNs: bigint): bigint;
-  /** The earliest time of the aggregates whose signing is in progress; `undefined` without such aggregates. */
-  readonly signingSinceNs: bigint | undefined;
-  /** Resolves when all aggregates signed so far are in the log of prices and applied. */
-  durable(): Promise<void>;
-  /** The reason why the log of prices may lose what it has; then no checkpoint is signed. */
-  readonly doubt: string | undefined;
-  /** Writes a part of the public log to the log of prices. Resolves when {@link PublicLog.follow} has received the part. */
-  append(kind: PublicLogKind, bytes: Uint8Array): Promise<void>;
-}
 
 export interface PublicLogOptions {
   readonly ledger: Ledger;
@@ -79,6 +62,8 @@ export class PublicLog {
   #endNs = 0n;
   /** The tree that may be signed next, until the disk has it. */
   #head: TreeHead | undefined;
+  /** True while no batch may be closed, because the next checkpoint covers all batches before its place in the log of prices. */
+  #isNaming = false;
   #closing: Promise<void> | undefined;
   #publishing: Promise<void> | undefined;
   #publishedAtMs: number | undefined;
@@ -131,7 +116,7 @@ export class PublicLog {
       void this.#options.publisher.stopAsking();
       return;
     }
-    if (nowMs() >= this.#nextBatchMs)
+    if (nowMs() >= this.#nextBatchMs && !this.#isNaming)
       this.#closing ??= this.#attempt(this.#closeBatch(source)).finally(() => {
         this.#closing = undefined;
       });
@@ -243,12 +228,32 @@ export class PublicLog {
     if (!(await publisher.confirm())) return;
     this.#nextCheckpointMs = nowMs() + checkpointMs;
     if (source.doubt !== undefined) throw new Error(source.doubt);
-    const head = await ledger.seal();
-    // All nodes know the tree before it is signed, so the next leader continues this tree.
-    await this.#append(source, 'head', Buffer.from(formatCheckpoint({ origin: this.facts.origin, ...head })));
+    const head = await this.#nameHead(source);
     if (this.#stopped !== undefined || source.isOver) return;
     await publisher.offer(head);
     await this.#publishDue(source);
+  }
+
+  /**
+   * Writes the tree of all batches so far to the log of prices. All nodes know the tree before it is signed, so the next leader
+   * continues this tree. No batch is between the tree and its place in the log of prices, so all nodes write the same files.
+   */
+  async #nameHead(source: BatchSource): Promise<TreeHead> {
+    const { ledger } = this.#options;
+    this.#isNaming = true;
+    try {
+      await this.#closing;
+      await this.#followed;
+      const head = await ledger.seal();
+      await this.#append(
+        source,
+        'head',
+        Buffer.from(formatCheckpoint({ origin: this.facts.origin, ...head })),
+      );
+      return head;
+    } finally {
+      this.#isNaming = false;
+    }
   }
 
   async #publishDue(source: BatchSource): Promise<void> {

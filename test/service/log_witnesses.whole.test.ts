@@ -1,74 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { freePorts } from '../../src/cli/demo/nats_servers.js';
-import { Ed25519Key, verifyByNode } from '../../src/tlog/ed25519_key.js';
-import { type LogPolicy, parsePolicy } from '../../src/tlog/log_policy.js';
-import { openCheckpoint } from '../../src/tlog/open_checkpoint.js';
-import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
+import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { runCommand } from '../cli/run_command.js';
-import { ROOT } from '../pages.js';
-import { WITNESSES } from '../tlog/witnessed_log.js';
 import { emptyFolder } from '../witness/small_witness.js';
 import { SERVICE_KEYS, startTestService, type TestService } from './harness.js';
+import { cosignedBy, LOGS, WitnessProcess } from './witness_process.js';
 
 // Tests of services with a public log, and of witnesses in separate processes.
 
-/** The logs of two operators. */
-const LOGS = ['a.example.com/tlog', 'b.example.com/tlog'].map((origin, i) => {
-  const seed = Buffer.alloc(32, 0x40 + i);
-  return { origin, seed, vkey: formatVerifierKey(new Ed25519Key(seed).logKey(origin)) };
-});
-
-class WitnessProcess {
-  readonly line: string;
-  readonly #t: Test;
-  readonly #file: string;
-  readonly #number: number;
-  #child: ChildProcess | undefined;
-
-  /** @param number 1 to 3 */
-  constructor(t: Test, dir: string, number: number, port: number) {
-    this.#t = t;
-    this.#number = number;
-    const { name, key } = WITNESSES[number - 1]!;
-    this.line = `witness W${number} ${formatVerifierKey(key.witnessKey(name))} http://127.0.0.1:${port}`;
-    this.#file = join(dir, `witness-${number}.yaml`);
-    writeFileSync(
-      this.#file,
-      `name: ${name}
-key: { env: WITNESS_KEY }
-folder: state-${number}
-listen: { port: ${port} }
-admin: { port: 0 }
-logs: [${LOGS.map(({ vkey }) => `{ vkeys: ['${vkey}'] }`).join(', ')}]
-limits: { requests_per_second: 100000 }
-`,
-    );
-  }
-
-  start(): void {
-    const main = join(ROOT, 'dist/src/cli/main.js');
-    const child = spawn(process.execPath, [main, 'witness', '--config', this.#file], {
-      stdio: 'ignore',
-      env: { ...process.env, WITNESS_KEY: `0${this.#number}`.repeat(32) },
-    });
-    this.#t.teardown(() => child.kill('SIGKILL'));
-    this.#child = child;
-  }
-
-  async kill(): Promise<void> {
-    this.#child!.kill('SIGKILL');
-    await once(this.#child!, 'exit');
-  }
-}
-
-/** Starts an operator's service. The operator's policy is in the folder. */
+/** Starts the service of an operator, whose policy is in the folder. */
 function startLog(dir: string, number: number, log: object = {}): Promise<TestService> {
   const { origin, seed } = LOGS[number]!;
   const file = { file: 'unused' };
@@ -84,18 +29,6 @@ function writePolicy(dir: string, number: number, witnesses: readonly WitnessPro
   const text = `log ${LOGS[number]!.vkey}\n${witnesses.map(({ line }) => `${line}\n`).join('')}${quorum}\n`;
   writeFileSync(join(dir, 'log.policy'), text);
   return parsePolicy(text);
-}
-
-/** Waits for a checkpoint above a size that exactly these witnesses have cosigned. Returns its size. */
-function cosignedBy(service: TestService, policy: LogPolicy, names: readonly string[], after = 0n) {
-  return eventually(async () => {
-    const response = await fetch(`${service.url}/tlog/checkpoint`);
-    const note = await response.text();
-    if (response.status !== 200) return undefined;
-    const { checkpoint, cosigners } = await openCheckpoint(note, policy, verifyByNode);
-    const found = [...cosigners.keys()].sort().join();
-    return found === names.join() && checkpoint.size > after ? checkpoint.size : undefined;
-  });
 }
 
 test('a log and its witnesses, through kill -9 of witnesses, restarts and the loss of data', async (t) => {

@@ -13,16 +13,15 @@ import {
 import { parseEvidence } from '../../src/client/verify/evidence_file.js';
 import { checksumAddress, evmAddress } from '../../src/client/verify/evm_signatures.js';
 import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
-import { verifyLogged } from '../../src/client/verify/logged_price.js';
 import { systemClock } from '../../src/clock/clock.js';
-import { verifyByNode } from '../../src/tlog/ed25519_key.js';
-import { type LogPolicy, parsePolicy } from '../../src/tlog/log_policy.js';
+import { parsePolicy } from '../../src/tlog/log_policy.js';
 import type { LoggedPrice } from '../../src/tlog/price_proof.js';
 import { runCommand } from '../cli/run_command.js';
 import { FakeClock } from '../clock/fake_clock.js';
 import { signedPrice } from '../witness/audited_log.js';
-import { get, publisherSigner, SERVICE_KEYS, startTestService, type TestService, TOKEN } from './harness.js';
-import { type Aggregate, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
+import { get, SERVICE_KEYS, startTestService, TOKEN } from './harness.js';
+import { placeOf, policyOf, priceOf } from './logged_prices.js';
+import { type Aggregate, UNIT } from './publishing.js';
 
 const ORIGIN = 'prices.example.com/tlog';
 const KEYS = { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) };
@@ -31,51 +30,6 @@ const SECTIONS = {
   log: { origin: ORIGIN, batch: '100ms', checkpoint: '200ms' },
   ingest: { max_past: '600s', max_future: '600s' },
 };
-
-/** Publishes a price, and returns the resulting aggregate. */
-async function priceOf(
-  service: TestService,
-  symbol: string,
-  type: 'evm' | 'stark',
-  price: bigint,
-  nowNs: bigint,
-) {
-  const update = publisherSigner(1, type).sign({ symbol, price: price * UNIT, timestampNs: nowNs });
-  const socket = await openPublisher(service, type);
-  const refusal = await refusalOf(socket, update);
-  if (refusal !== undefined) throw new Error(refusal);
-  await socket.close();
-  return latestWhen(service, symbol, (found) => found.price === `${price * UNIT}`);
-}
-
-/** Waits until a checkpoint covers an aggregate, and returns the aggregate's index in the log. */
-async function placeOf(service: TestService, aggregate: Aggregate, policy: LogPolicy): Promise<LoggedPrice> {
-  const { timestamp, msg_hash: msgHash } = aggregate.service_signed_price.timestamped_signature;
-  const query = `asset=${aggregate.asset_id}&timestamp=${timestamp}`;
-  const proof = await eventually(async () => {
-    const response = await fetch(`${service.url}/v1/prices/proof?${query}`);
-    const text = await response.text();
-    if (response.status === 503 || response.status === 429 || text.includes('no public log'))
-      return undefined;
-    if (response.status !== 200) throw new Error(`${response.status} ${text}`);
-    if (response.headers.get('Access-Control-Allow-Origin') !== '*') throw new Error('not for every origin');
-    return text;
-  });
-  const price = {
-    signatureType: aggregate.signature_type,
-    signer: BigInt(aggregate.service_signed_price.public_key),
-    symbol: aggregate.asset_id,
-    timeNs: BigInt(timestamp),
-    msgHash: BigInt(msgHash),
-  };
-  return verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
-}
-
-/** Returns the policy that a service serves. */
-async function policyOf(service: TestService): Promise<LogPolicy> {
-  const { log } = (await (await fetch(`${service.url}/v1/signers`)).json()) as { log: { policy: string } };
-  return parsePolicy(log.policy);
-}
 
 test('every signed price has a proof, over restarts and steps of the clock', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
