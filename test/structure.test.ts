@@ -235,7 +235,7 @@ const INNER_ROOMS: Readonly<Record<string, Rooms>> = {
     tlog_index: ['verify'],
     signers: ['verify', 'connect'],
     signers_index: ['signers'],
-    page: ['verify', 'connect', 'prices'],
+    page: ['verify', 'connect', 'prices', 'quorum'],
     examples: [],
   },
   server: {

@@ -11,6 +11,17 @@ export const allowedOrigin = z
     'expected "*", or the origin of web pages as browsers send it, such as https://app.example.com',
   );
 
+/** An origin without the characters that separate the directives of a content security policy. Hosts of URLs may contain these characters. */
+const PLAIN_ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?$/;
+
+/** The origin of another operator's service. A web page may connect to this origin. */
+export const operatorOrigin = z
+  .string()
+  .refine(
+    (text) => isOrigin(text) && PLAIN_ORIGIN.test(text),
+    "expected the origin of an operator's service, such as https://prices.example.com",
+  );
+
 /**
  * Recognises an origin. Browsers send the host in lower case, and no slash after the host. Browsers send the port only if the port is not
  * the scheme's default port.

@@ -1,9 +1,9 @@
 import type { CalendarDefinition } from '../calendar/definition.js';
-import type { AddressBlock } from '../model/address.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../model/asset.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
 import { type KeyPlan, type KeySource, readKeyPlan, toKeySource } from './key_source.js';
+import { type ListenConfig, type ListenSection, toListen } from './listen_section.js';
 import { type LogConfig, toLog } from './log_section.js';
 import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
@@ -23,15 +23,7 @@ export interface Config {
     /** The address of the sockets: ws or wss, without a slash at its end. */
     readonly publicUrl?: string;
   };
-  readonly listen: ListenSection & {
-    readonly tls?: { readonly certFile: string; readonly keyFile: string };
-    /** The number of threads that serve the sockets. */
-    readonly threads: number | 'auto';
-    /** The proxies whose header `X-Forwarded-For` names the client. */
-    readonly trustedProxies: readonly AddressBlock[];
-    /** The origins of web pages that may read REST and open streams. `*` means all origins. */
-    readonly allowedOrigins: readonly string[];
-  };
+  readonly listen: ListenConfig;
   readonly admin: ListenSection;
   readonly keys: {
     /** The EVM key. Only an edge of a cluster may omit this key. */
@@ -84,12 +76,6 @@ export interface Config {
   readonly log?: LogConfig;
   /** The section of the cluster. Absent when the process has no cluster. */
   readonly cluster?: ClusterConfig;
-}
-
-export interface ListenSection {
-  readonly host: string;
-  /** The port. With 0, the system chooses a free port. */
-  readonly port: number;
 }
 
 export type Scope = 'rest' | 'stream' | 'publish';
@@ -176,7 +162,7 @@ export function withFixedSections(before: Config, next: Config): Config {
 
 /** Converts a file without errors to a configuration. */
 export function toConfig(file: ConfigFile, fileSha256: string): Config {
-  const { service, listen, keys, limits } = file;
+  const { service, keys, limits } = file;
   const log = toLog(file);
   return {
     fileSha256,
@@ -187,14 +173,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       encodedAssetId: service.encoded_asset_id,
       ...(service.public_url && { publicUrl: service.public_url }),
     },
-    listen: {
-      host: listen.host,
-      port: listen.port,
-      threads: listen.threads,
-      trustedProxies: listen.trusted_proxies,
-      allowedOrigins: listen.allowed_origins,
-      ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
-    },
+    listen: toListen(file),
     admin: file.admin,
     keys: {
       ...(keys.evm && { evm: readKeyPlan(keys.evm) }),

@@ -7,7 +7,7 @@ import { LOGIN_SYMBOL } from '../wire/login_message.js';
 import { TRACE_ID_LENGTH_MAX } from '../wire/publish_message.js';
 import { DEFAULT_SERVICE_NAME, SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { AGGREGATION_TYPES, ORACLE_ID_LENGTH, SIGNATURE_TYPES } from '../wire/signatures.js';
-import { allowedOrigin } from './allowed_origin.js';
+import { allowedOrigin, operatorOrigin } from './allowed_origin.js';
 import { clusterSchema } from './cluster_schema.js';
 import { logSchema } from './log_section.js';
 import { publicUrl } from './public_url.js';
@@ -82,6 +82,9 @@ const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text
   return block ?? z.NEVER;
 });
 
+/** The other operators of the largest quorum. Their origins are in a header of each file of the live page. */
+const PAGE_OPERATORS_MAX = 15;
+
 const listen = z.strictObject({
   host: host.prefault('127.0.0.1'),
   /** The port. With 0 the system chooses a free port. */
@@ -97,6 +100,11 @@ const listen = z.strictObject({
   trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
   /** The origins whose web pages may read REST and open streams. */
   allowed_origins: z.array(allowedOrigin, { error: 'expected a list of origins' }).prefault([]),
+  /** The origins of other operators' services to which the live page may connect. */
+  page_operators: z
+    .array(operatorOrigin, { error: 'expected a list of origins' })
+    .max(PAGE_OPERATORS_MAX)
+    .prefault([]),
 });
 
 const admin = z.strictObject({ host: host.prefault('127.0.0.1'), port: uint16.prefault(9090) });

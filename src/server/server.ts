@@ -231,7 +231,12 @@ function openRest(
   let { routes } = options;
   const answers = new AnswerCache();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
-  const page = createPage({ files: loadPage(), clientOf, limiter });
+  const page = createPage({
+    files: loadPage(),
+    clientOf,
+    limiter,
+    operators: options.config.listen.pageOperators,
+  });
   const logFiles = serveLogFiles({ files: options.logFiles, clientOf, limiter, onFault });
   const api = createRest({
     routes: () => routes,

@@ -6,7 +6,8 @@ import { TOKEN } from '../service/harness.js';
 // Helpers with which the tests read the live page.
 
 /**
- * Opens a page with empty storage. Afterwards checks that the page connected only to its origin and did not violate its policy.
+ * Opens a page with an empty storage. Afterwards checks that the page connected only to the expected origins and did not
+ * violate its policy.
  */
 export async function withTab(
   t: Test,
@@ -14,7 +15,14 @@ export async function withTab(
     browser,
     url,
     width = 1280,
-  }: { readonly browser: Browser; readonly url: string; readonly width?: number },
+    operators = [],
+  }: {
+    readonly browser: Browser;
+    readonly url: string;
+    readonly width?: number;
+    /** The origins of other operators that the page may ask. */
+    readonly operators?: readonly string[];
+  },
   run: (page: Page) => Promise<void>,
 ): Promise<void> {
   const context = await browser.newContext({ viewport: { width, height: 800 } });
@@ -27,9 +35,9 @@ export async function withTab(
         problems.push(message.text());
     });
     page.on('pageerror', ({ message }) => problems.push(message));
-    const { origin } = new URL(url);
+    const origins = [new URL(url).origin, ...operators];
     page.on('request', (request) => {
-      if (new URL(request.url()).origin !== origin) problems.push(`it asked ${request.url()}`);
+      if (!origins.includes(new URL(request.url()).origin)) problems.push(`it asked ${request.url()}`);
     });
     await page.goto(url);
     await run(page);

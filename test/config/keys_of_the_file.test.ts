@@ -59,6 +59,26 @@ const cases: [string, { right: readonly unknown[]; wrong: readonly unknown[] }][
     { right: [undefined, [], ['*'], ['https://a.example']], wrong: [{}, '*', null] },
   ],
   [
+    'listen.page_operators',
+    { right: [undefined, [], ['https://b.example']], wrong: [{}, 'https://b.example', null] },
+  ],
+  [
+    'listen.page_operators[0]',
+    {
+      right: ['https://b.example', 'http://127.0.0.1:8081'],
+      wrong: [
+        '',
+        '*',
+        'b.example',
+        'https://b.example/',
+        'https://*.example',
+        'https://b.example;x',
+        "https://b'example",
+        'wss://b.example',
+      ],
+    },
+  ],
+  [
     'listen.allowed_origins[0]',
     {
       right: ['*', 'https://a.example', 'http://localhost:3000', 'http://[::1]:8080', 'https://xn--p1ai'],

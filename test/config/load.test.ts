@@ -17,6 +17,7 @@ test('the sample becomes exact values under the names of the code', async (t) =>
     threads: 'auto',
     trustedProxies: [],
     allowedOrigins: [],
+    pageOperators: [],
     tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
   });
   t.same(config.tokens, [

@@ -11,6 +11,7 @@ export function sampleFile() {
       threads: 'auto',
       trusted_proxies: [],
       allowed_origins: [],
+      page_operators: [],
     },
     admin: { host: '127.0.0.1', port: 9090 },
     keys: { evm: { file: 'keys/evm.hex' }, stark: { env: 'STARK_KEY' } },

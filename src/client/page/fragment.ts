@@ -15,6 +15,11 @@ export interface LinkFragment {
   readonly streamSigner: string | undefined;
 }
 
+/** Recognises the link to the page with the prices of several operators, which `quorum_link.ts` reads. */
+export function isQuorumLink(hash: string): boolean {
+  return new URLSearchParams(hash.replace(/^#/, '')).has('quorum');
+}
+
 /** Reads `#token=…&signer=0x…&stream_signer=0x…`; `signer` may appear twice, for the address and for the Stark public key. */
 export function readFragment(hash: string): LinkFragment {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));

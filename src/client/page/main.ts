@@ -1,5 +1,5 @@
 import { byId } from './elements.js';
-import { type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
+import { isQuorumLink, type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
 import { LivePage } from './live_page.js';
 import { keyTypeOf, PinnedSigners } from './pins.js';
 import { reasonText } from './plain_reason.js';
@@ -14,25 +14,31 @@ const REASON_NAME = 'tickseal.reason';
 const REMARK_NAME = 'tickseal.remark';
 
 const pins = new PinnedSigners(originStorage);
-takeFragment();
-// If a link to the same page is opened in this tab, only the fragment changes.
-addEventListener('hashchange', () => {
-  if (takeFragment()) location.reload();
-});
-for (const button of signOutButtons()) button.addEventListener('click', () => signOut());
-byId('login').addEventListener('submit', (event) => {
-  event.preventDefault();
-  const token = byId<HTMLInputElement>('token').value.trim();
-  if (token === '') return;
-  tabStorage.setItem(TOKEN_NAME, token);
-  void open(token);
-});
+if (isQuorumLink(location.hash))
+  void import('./quorum_page.js').then(({ openQuorumPage }) => openQuorumPage(tabStorage, TOKEN_NAME));
+else start();
 
-const remark = take(REMARK_NAME);
-if (remark !== '') new StateBar().showNotice({ tone: 'info', text: remark });
-const known = tabStorage.getItem(TOKEN_NAME);
-if (known === null) ask();
-else void open(known);
+/** Opens the page of the service that serves it. */
+function start(): void {
+  takeFragment();
+  // If a link to the same page is opened in this tab, only the fragment changes.
+  addEventListener('hashchange', () => {
+    if (isQuorumLink(location.hash) || takeFragment()) location.reload();
+  });
+  for (const button of signOutButtons()) button.addEventListener('click', () => signOut());
+  byId('login').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const token = byId<HTMLInputElement>('token').value.trim();
+    if (token === '') return;
+    tabStorage.setItem(TOKEN_NAME, token);
+    void open(token);
+  });
+  const remark = take(REMARK_NAME);
+  if (remark !== '') new StateBar().showNotice({ tone: 'info', text: remark });
+  const known = tabStorage.getItem(TOKEN_NAME);
+  if (known === null) ask();
+  else void open(known);
+}
 
 /**
  * Takes the token and the signers from the address, and removes them there. The place stays in the address. The tab keeps the

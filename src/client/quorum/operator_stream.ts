@@ -1,6 +1,6 @@
-import type { Client } from '../client.js';
 import { type TicksealError, UnknownAssetError, UnverifiedError } from '../connect/errors.js';
 import type { PriceStream, StreamOptions } from '../prices/price_stream.js';
+import type { StreamClient } from '../prices/stream_client.js';
 import type { Tick } from '../prices/tick.js';
 import type { OperatorClient } from './quorum_options.js';
 import type { OperatorFault, Standing } from './vote_count.js';
@@ -89,7 +89,7 @@ export class OperatorStream {
     }
   }
 
-  #listen(client: Client): (() => void)[] {
+  #listen(client: StreamClient): (() => void)[] {
     return [
       client.on('error', (error) => this.#failed(error)),
       client.on('state', ({ url, state, reason }) => {

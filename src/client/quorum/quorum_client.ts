@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { Client } from '../client.js';
 import type { TicksealError } from '../connect/errors.js';
 import { EventListeners } from '../connect/event_listeners.js';
 import type { Platform } from '../connect/platform.js';
@@ -31,7 +32,7 @@ export type QuorumEvents = {
  * assets are matched by symbol. {@link createClient} makes a quorum client when the options contain `quorum`.
  */
 export class QuorumClient {
-  readonly #operators: readonly OperatorClient[];
+  readonly #operators: readonly OperatorClient<Client>[];
   readonly #rules: QuorumRules;
   readonly #platform: Platform;
   readonly #listeners = new EventListeners<QuorumEvents>();
@@ -44,7 +45,7 @@ export class QuorumClient {
   constructor(options: QuorumClientOptions, platform: Platform) {
     this.#rules = rulesOf(options);
     this.#platform = platform;
-    this.#operators = clientsOf(options, platform);
+    this.#operators = clientsOf(options, (one) => new Client(one, platform));
     for (const { name: operator, client } of this.#operators) {
       client.on('state', (event) => this.#listeners.emit('state', { ...event, operator }));
       client.on('error', (error) => this.#listeners.emit('error', { operator, error }));
@@ -128,12 +129,15 @@ export class QuorumClient {
 
   async #ask(
     symbols: readonly string[],
-    request: (operator: OperatorClient, known: readonly string[]) => Promise<Record<string, AggregatePrice>>,
+    request: (
+      operator: OperatorClient<Client>,
+      known: readonly string[],
+    ) => Promise<Record<string, AggregatePrice>>,
     { atMs, aheadMsMax }: { readonly atMs: () => number; readonly aheadMsMax: number },
   ): Promise<Record<string, QuorumTick>> {
     requireSymbols(symbols);
     const { nowMs } = this.#platform;
-    const asked: OperatorRequest = {
+    const asked: OperatorRequest<OperatorClient<Client>> = {
       symbols,
       request,
       rules: this.#rules,

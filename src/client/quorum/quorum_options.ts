@@ -1,6 +1,5 @@
-import { Client } from '../client.js';
-import type { Platform } from '../connect/platform.js';
 import type { ClientOptions } from '../prices/client_context.js';
+import type { StreamClient } from '../prices/stream_client.js';
 import { parseHexInteger } from '../verify/bytes.js';
 import { parseDecimalPrice } from '../verify/decimal_price.js';
 import type { AgreementRules } from './agreement.js';
@@ -37,9 +36,9 @@ export interface QuorumClientOptions
 }
 
 /** An operator and its client. */
-export interface OperatorClient {
+export interface OperatorClient<C extends StreamClient = StreamClient> {
   readonly name: string;
-  readonly client: Client;
+  readonly client: C;
   /** The number of the operator's services. */
   readonly services: number;
 }
@@ -83,16 +82,20 @@ export function rulesOf(options: QuorumClientOptions): QuorumRules {
 
 /**
  * Makes the client of each operator.
+ * @param open makes a client
  * @throws TypeError or RangeError that names the operator and the option
  */
-export function clientsOf(options: QuorumClientOptions, platform: Platform): OperatorClient[] {
+export function clientsOf<C extends StreamClient>(
+  options: QuorumClientOptions,
+  open: (options: ClientOptions) => C,
+): OperatorClient<C>[] {
   const { quorum, staleAfterMs, worker, inlinePerSecond, fetch } = options;
   const shared = { staleAfterMs, worker, inlinePerSecond, fetch };
   requireDistinct(quorum.operators);
   return quorum.operators.map((operator, i) => {
     const { name } = operator;
     try {
-      const client = new Client({ ...shared, ...withoutUndefined(operator) }, platform);
+      const client = open({ ...shared, ...withoutUndefined(operator) });
       return { name, client, services: typeof operator.urls === 'string' ? 1 : operator.urls.length };
     } catch (error) {
       const { message } = error as Error;

@@ -20,11 +20,11 @@ export class NoQuorumError extends TicksealError {
 }
 
 /** A request that goes to every operator. */
-export interface OperatorRequest {
+export interface OperatorRequest<O extends OperatorClient = OperatorClient> {
   readonly symbols: readonly string[];
   /** Requests the symbols that an operator knows. */
   readonly request: (
-    operator: OperatorClient,
+    operator: O,
     known: readonly string[],
   ) => Promise<Readonly<Record<string, AggregatePrice>>>;
   readonly rules: QuorumRules;
@@ -46,9 +46,9 @@ interface Answer {
  * Asks all operators at once. Waits for all answers. After every symbol has a quorum, the function waits only {@link GRACE_MS} more.
  * @throws NoQuorumError when no symbol has a quorum
  */
-export async function askOperators(
-  operators: readonly OperatorClient[],
-  asked: OperatorRequest,
+export async function askOperators<O extends OperatorClient>(
+  operators: readonly O[],
+  asked: OperatorRequest<O>,
   { schedule }: Pick<Platform, 'schedule'>,
   onNoQuorum: (event: NoQuorumEvent) => void,
 ): Promise<Record<string, QuorumTick>> {
@@ -96,7 +96,10 @@ function standingOf(operator: string, { prices, faultOf }: Answer, symbol: strin
   return { operator, price: { price, timestampNs, signer, url, ageMs: 0 }, fault: undefined };
 }
 
-async function answerOf(operator: OperatorClient, { symbols, request }: OperatorRequest): Promise<Answer> {
+async function answerOf<O extends OperatorClient>(
+  operator: O,
+  { symbols, request }: OperatorRequest<O>,
+): Promise<Answer> {
   try {
     return answerWith(await request(operator, symbols), symbols);
   } catch (error) {

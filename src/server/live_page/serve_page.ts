@@ -4,27 +4,31 @@ import { failure, type RestRequest, type RestResponse } from '../http/rest_excha
 import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
 
 /**
- * The headers of the page. The headers allow the page to load scripts, styles and its icon from its own origin, and to connect
- * only to that origin. No other page may show this page in a frame. Forms send nothing, because the page's script reads the
- * fields of forms.
+ * Returns the headers of the page. The headers allow the page to load scripts, styles and its icon from its own origin, and to
+ * connect only to that origin and to the operators that the configuration names. A link cannot add an operator. No other page may
+ * show this page in a frame. Forms send nothing, because the page's script reads the fields of forms.
+ * @param operators the origins of other operators
  */
-export const PAGE_HEADERS = {
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "connect-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "worker-src 'self'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; '),
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-  'Cross-Origin-Opener-Policy': 'same-origin',
-  'Cross-Origin-Resource-Policy': 'same-origin',
-} as const;
+export function pageHeaders(operators: readonly string[]): Readonly<Record<string, string>> {
+  const targets = operators.flatMap((origin) => [origin, origin.replace(/^http/, 'ws')]);
+  return {
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      ["connect-src 'self'", ...targets].join(' '),
+      "style-src 'self'",
+      "img-src 'self'",
+      "worker-src 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+      "form-action 'none'",
+    ].join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
+}
 
 /** The requests per second for each client address. The page itself makes five requests per second. */
 const REQUESTS_PER_SECOND = 20;
@@ -34,6 +38,8 @@ export interface PageOptions {
   readonly files: ReadonlyMap<string, PageFile>;
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
+  /** The origins of other operators to which the page may connect. */
+  readonly operators: readonly string[];
 }
 
 /**
@@ -41,7 +47,8 @@ export interface PageOptions {
  * path.
  */
 export function createPage(options: PageOptions): (request: RestRequest) => RestResponse | undefined {
-  const { files, clientOf, limiter } = options;
+  const { files, clientOf, limiter, operators } = options;
+  const policy = Object.entries(pageHeaders(operators));
   return (request) => {
     const { path, hasBody, fault } = request;
     if (path !== PAGE_PATHS.home && !path.startsWith(PAGE_PATHS.files)) return undefined;
@@ -54,14 +61,18 @@ export function createPage(options: PageOptions): (request: RestRequest) => Rest
     }
     const allowance = limiter.take(`page ${clientOf(request)}`, REQUESTS_PER_SECOND);
     if (!allowance.allowed) return failure(429, 'too many requests', limitHeaders(allowance));
-    return { ...answer(file, request), payer: 'page' };
+    return { ...answer(file, request, policy), payer: 'page' };
   };
 }
 
-function answer(file: PageFile, { ifNoneMatch = '', acceptEncoding = '' }: RestRequest): RestResponse {
+function answer(
+  file: PageFile,
+  { ifNoneMatch = '', acceptEncoding = '' }: RestRequest,
+  policy: readonly [string, string][],
+): RestResponse {
   const { etag, isImmutable, contentType, bodies } = file;
   const headers: [string, string][] = [
-    ...Object.entries(PAGE_HEADERS),
+    ...policy,
     ['ETag', etag],
     ['Cache-Control', isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache'],
     ['Vary', 'Accept-Encoding'],

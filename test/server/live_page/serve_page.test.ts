@@ -4,7 +4,7 @@ import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import type { RestRequest, RestResponse } from '../../../src/server/http/rest_exchange.js';
 import { loadPage } from '../../../src/server/live_page/page_files.js';
-import { createPage, PAGE_HEADERS } from '../../../src/server/live_page/serve_page.js';
+import { createPage, pageHeaders } from '../../../src/server/live_page/serve_page.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleRequest } from '../access/sample_tokens.js';
 
@@ -15,10 +15,10 @@ function ask(over: Partial<RestRequest>): RestResponse | undefined {
   return newPage().page(sampleRequest(over));
 }
 
-function newPage() {
+function newPage(operators: readonly string[] = []) {
   const clock = new FakeClock();
   const limiter = new RateLimiter(clock);
-  return { clock, page: createPage({ files, clientOf: ({ address }) => address, limiter }) };
+  return { clock, page: createPage({ files, clientOf: ({ address }) => address, limiter, operators }) };
 }
 
 function headerOf(response: RestResponse | undefined, name: string): string | undefined {
@@ -33,11 +33,28 @@ test('the page and its files come with a strict policy', async (t) => {
   for (const path of ['/', script]) {
     const response = ask({ path });
     t.equal(response?.status, 200);
-    for (const [name, value] of Object.entries(PAGE_HEADERS)) t.equal(headerOf(response, name), value, name);
+    for (const [name, value] of Object.entries(pageHeaders([])))
+      t.equal(headerOf(response, name), value, name);
   }
-  t.notMatch(PAGE_HEADERS['Content-Security-Policy'], /unsafe|https?:|\*|data:|blob:/);
+  t.notMatch(pageHeaders([])['Content-Security-Policy'], /unsafe|https?:|\*|data:|blob:/);
   t.equal(ask({ path: '/' })?.contentType, 'text/html; charset=utf-8');
   t.equal(ask({ path: script })?.contentType, 'text/javascript; charset=utf-8');
+});
+
+test('the page may connect to the operators that the configuration names, and to no other', async (t) => {
+  const { page } = newPage(['https://b.example', 'http://127.0.0.1:8081']);
+  const policy = headerOf(page(sampleRequest({ path: '/' })), 'Content-Security-Policy')!;
+  t.ok(
+    policy
+      .split('; ')
+      .includes(
+        "connect-src 'self' https://b.example wss://b.example http://127.0.0.1:8081 ws://127.0.0.1:8081",
+      ),
+  );
+  t.equal(
+    policy.replace(/connect-src [^;]*/, "connect-src 'self'"),
+    pageHeaders([])['Content-Security-Policy'],
+  );
 });
 
 test('the page names only files that are served, and holds no script or style of its own', async (t) => {

@@ -1,0 +1,82 @@
+import type { QuorumOptions } from '../quorum/quorum_options.js';
+import { keyTypeOf } from './pins.js';
+
+/** A link to the page with the prices of several operators. */
+export type QuorumLink =
+  | { readonly ok: true; readonly quorum: LinkQuorum }
+  /** The reason why the link cannot be used, as a sentence. */
+  | { readonly ok: false; readonly reason: string };
+
+/** The operators of a link, and the rules for their agreement. */
+export interface LinkQuorum extends QuorumOptions {
+  readonly operators: readonly LinkOperator[];
+}
+
+/** An operator of a link. Each operator has one service. */
+export interface LinkOperator {
+  readonly name: string;
+  readonly urls: string;
+  readonly signers: readonly string[];
+  readonly token?: string;
+}
+
+const AGE = /^(\d{1,9})(ms|s)$/;
+
+/**
+ * Reads `#quorum=URL,URL,URL&signer=0x…&signer=0x…&signer=0x…&threshold=2&max_spread_percent=1&max_age=10s`. Each operator has a
+ * `signer`, in the order of the addresses; several keys of an operator are separated by commas. A token belongs to one operator, so
+ * a link with a token is refused.
+ */
+export function readQuorumLink(hash: string): QuorumLink {
+  const parameters = new URLSearchParams(hash.replace(/^#/, ''));
+  const fail = (reason: string): QuorumLink => ({ ok: false, reason });
+  if (parameters.has('token')) return fail('A link with several operators must not contain a token.');
+  const texts = listOf(parameters.get('quorum') ?? '');
+  const signers = parameters.getAll('signer').map(listOf);
+  if (signers.length !== texts.length)
+    return fail(
+      `The link names ${texts.length} operators and the keys of ${signers.length}: each needs its own signer.`,
+    );
+  const operators: LinkOperator[] = [];
+  for (const [i, text] of texts.entries()) {
+    const urls = serviceAddress(text);
+    if (urls === undefined) return fail(`The link's operator ${text} is not the address of a service.`);
+    const keys = signers[i]!;
+    const wrong = keys.find((key) => keyTypeOf(key) !== 'evm');
+    if (wrong !== undefined || keys.length === 0)
+      return fail(`The link's signer ${wrong ?? i + 1} is not an address of a key.`);
+    operators.push({ name: urls.replace(/^https?:\/\//, ''), urls, signers: keys });
+  }
+  const [, age, unit] = AGE.exec(parameters.get('max_age') ?? '10s') ?? [];
+  if (age === undefined) return fail('The link’s max_age is not a time such as 10s or 500ms.');
+  const numberOf = (name: string) => {
+    const value = parameters.get(name);
+    return value === null ? undefined : value === '' ? Number.NaN : Number(value);
+  };
+  return {
+    ok: true,
+    quorum: {
+      operators,
+      threshold: numberOf('threshold'),
+      maxSpreadPercent: numberOf('max_spread_percent'),
+      maxAgeMs: Number(age) * (unit === 's' ? 1_000 : 1),
+    },
+  };
+}
+
+/** Returns the name under which a tab keeps the token of a service. Every address has its own token. */
+export function tokenName(url: string): string {
+  return `tickseal.token ${url}`;
+}
+
+/** Returns the normal form of a service's address; `undefined` for other texts. */
+function serviceAddress(text: string): string | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const { origin, pathname, search, hash, username, password } = new URL(text);
+  if (`${search}${hash}${username}${password}` !== '') return undefined;
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+function listOf(text: string): string[] {
+  return text === '' ? [] : text.split(',');
+}

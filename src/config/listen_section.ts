@@ -1,0 +1,35 @@
+import type { AddressBlock } from '../model/address.js';
+import type { ConfigFile } from './schema.js';
+
+/** The address of a listener. */
+export interface ListenSection {
+  readonly host: string;
+  /** The port. With 0, the system chooses a free port. */
+  readonly port: number;
+}
+
+/** The listener of REST, streams and publishers. */
+export interface ListenConfig extends ListenSection {
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  /** The number of threads that serve the sockets. */
+  readonly threads: number | 'auto';
+  /** The proxies whose header `X-Forwarded-For` names the client. */
+  readonly trustedProxies: readonly AddressBlock[];
+  /** The origins of web pages that may read REST and open streams. `*` means all origins. */
+  readonly allowedOrigins: readonly string[];
+  /** The origins of other operators' services to which the live page may connect. */
+  readonly pageOperators: readonly string[];
+}
+
+/** Converts the section `listen`. */
+export function toListen({ listen }: Pick<ConfigFile, 'listen'>): ListenConfig {
+  return {
+    host: listen.host,
+    port: listen.port,
+    threads: listen.threads,
+    trustedProxies: listen.trusted_proxies,
+    allowedOrigins: listen.allowed_origins,
+    pageOperators: listen.page_operators,
+    ...(listen.tls && { tls: { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file } }),
+  };
+}

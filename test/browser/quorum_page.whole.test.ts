@@ -1,0 +1,197 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { Feed, units } from '../service/feed.js';
+import { sha256, startTestService, type TestService } from '../service/harness.js';
+import { launchBrowser, needsBrowser } from './browser.js';
+import { untilText, withTab } from './live_page.js';
+
+const SYMBOLS = ['BTCUSD', 'ETHUSD'];
+const HONEST = { BTCUSD: 95_000, ETHUSD: 2_000 };
+/** Five percent above the honest prices. */
+const LIE = { BTCUSD: 99_750, ETHUSD: 2_100 };
+
+/** A service of an operator, with its own keys, streaming IDs and token. */
+interface Operator {
+  readonly service: TestService;
+  readonly token: string;
+  prices: Readonly<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+async function startOperator(
+  t: Test,
+  n: number,
+  listen: object,
+  prices: Operator['prices'],
+): Promise<Operator> {
+  const token = `token-of-operator-${n}`;
+  const scopes = ['rest', 'stream', 'publish'];
+  const sections = {
+    listen: { port: 0, ...listen },
+    service: { taxonomy_id: 10 + n },
+    tokens: [{ name: 'reader', sha256: sha256(token), scopes, requests_per_second: 1_000 }],
+    assets: SYMBOLS.map((symbol, i) => ({ id: 10 * (n + 1) + i, symbol })),
+  };
+  const keys = { evm: Buffer.alloc(32, 0x21 + n), stark: Buffer.alloc(32, 0x01) };
+  const service = await startTestService(sections, { keys });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= service.stop();
+    return stopped;
+  };
+  t.teardown(stop);
+  const operator = { service, token, prices, stop };
+  const feed = await Feed.open(service, { token });
+  const publish = () =>
+    feed.accept(...SYMBOLS.map((symbol) => ({ symbol, price: units(operator.prices[symbol]!) })));
+  await publish();
+  const timer = setInterval(() => void publish().catch(() => undefined), 300);
+  t.teardown(() => clearInterval(timer));
+  return operator;
+}
+
+function linkOf(
+  page: string,
+  operators: readonly (readonly [url: string, key: string])[],
+  rest = '',
+): string {
+  const urls = operators.map(([url]) => url).join();
+  return `${page}/#quorum=${urls}${operators.map(([, key]) => `&signer=${key}`).join('')}${rest}`;
+}
+
+async function fillTokens(page: Page, tokens: readonly string[]): Promise<void> {
+  await page.waitForSelector('#quorum input');
+  for (const [i, token] of tokens.entries()) await page.locator('#quorum input').nth(i).fill(token);
+  await page.click('#quorum button[type=submit]');
+}
+
+const row = (symbol: string) => `#quorum tr[data-symbol=${symbol}]`;
+const operatorItem = (n: number) => `#quorum .operators li:nth-child(${n + 1})`;
+
+test('the page of several operators', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const anyPage = { allowed_origins: ['*'] };
+  const b = await startOperator(t, 1, anyPage, HONEST);
+  const c = await startOperator(t, 2, anyPage, LIE);
+  const others = [b.service.url, c.service.url];
+  const a = await startOperator(t, 0, { page_operators: others }, HONEST);
+  const operators = [a, b, c];
+  const named = operators.map(({ service }) => [service.url, service.evmAddress] as const);
+  const tokens = operators.map(({ token }) => token);
+
+  await t.test('a liar is left out and named, and each token goes to its operator', async (t) => {
+    const url = linkOf(a.service.url, named);
+    await withTab(t, { browser, url, operators: others }, async (page) => {
+      const sent = new Set<string>();
+      page.on('request', (request) => {
+        const token = request.headers()['authorization']?.replace(/^\w+ /, '');
+        if (token !== undefined) sent.add(`${new URL(request.url()).origin} ${token}`);
+      });
+      await fillTokens(page, tokens);
+      await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
+      await untilText(page, `${row('ETHUSD')} .price`, '2,000.00');
+      await untilText(page, `${row('BTCUSD')} button`, '2 of 3');
+      await untilText(page, operatorItem(2), /deviates: .*5\.00 % above the median · 2 of 2 assets/);
+      await untilText(page, operatorItem(0), 'agrees · 2 of 2 assets');
+      t.same([...sent].sort(), operators.map(({ service, token }) => `${service.url} ${token}`).sort());
+      await page.click(`${row('BTCUSD')} button`);
+      t.match(await untilText(page, `${row('BTCUSD')} + tr`, /99,750.*deviates/), /95,000agrees/);
+      t.equal(page.url(), url, 'the address has no token, and stays');
+
+      b.prices = { BTCUSD: 90_000, ETHUSD: 1_900 };
+      await untilText(page, `${row('BTCUSD')} button`, 'the operators disagree');
+      t.equal(await page.textContent(`${row('BTCUSD')} .price`), '—');
+      b.prices = HONEST;
+      await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
+      c.prices = HONEST;
+      await untilText(page, `${row('BTCUSD')} button`, '3 of 3');
+
+      await page.reload();
+      await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
+      await page.click('.bar .sign-out');
+      await page.waitForSelector('#quorum input');
+      t.equal(await page.evaluate('sessionStorage.length'), 0, 'no token is left');
+    });
+  });
+
+  await t.test('a wrong key and a refused token do not count', async (t) => {
+    const wrong = [named[0]!, named[1]!, [c.service.url, `0x${'ab'.repeat(20)}`] as const];
+    await withTab(t, { browser, url: linkOf(a.service.url, wrong), operators: others }, async (page) => {
+      await fillTokens(page, [tokens[0]!, 'wrong', tokens[2]!]);
+      await untilText(page, operatorItem(1), 'refuses the token');
+      await untilText(page, operatorItem(2), 'failed its check: signer');
+      await untilText(page, `${row('BTCUSD')} button`, 'too few operators');
+      t.equal(await page.textContent(`${row('BTCUSD')} .price`), '—');
+    });
+  });
+
+  await t.test('a link cannot make the page ask an operator that its service does not name', async (t) => {
+    let asked = 0;
+    const stranger = createServer((_request, response) => {
+      asked += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => void stranger.close());
+    const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+    const link = linkOf(a.service.url, [named[0]!, named[1]!, [url, `0x${'ab'.repeat(20)}`]]);
+    const context = await browser.newContext();
+    t.teardown(() => context.close());
+    const page = await context.newPage();
+    await page.goto(link);
+    await fillTokens(page, tokens);
+    await untilText(page, operatorItem(2), 'not allowed');
+    await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
+    t.equal(asked, 0);
+  });
+
+  await t.test('a link that cannot be used says why', async (t) => {
+    for (const [link, reason] of [
+      [linkOf(a.service.url, named, '&token=secret'), 'must not contain a token'],
+      [linkOf(a.service.url, named, '&threshold=4'), 'quorum.threshold must be 2 to 3'],
+      [linkOf(a.service.url, [named[0]!, [others[0]!, named[0]![1]]]), 'belongs to quorum.operators[0] too'],
+    ] as const)
+      await withTab(t, { browser, url: link }, async (page) => {
+        await untilText(page, '#quorum .problem', reason);
+        t.equal(await page.evaluate('sessionStorage.length'), 0);
+      });
+  });
+
+  await t.test('it fits every width', async (t) => {
+    c.prices = LIE;
+    for (const width of [360, 768, 1280])
+      await withTab(
+        t,
+        { browser, url: linkOf(a.service.url, named), width, operators: others },
+        async (page) => {
+          await fillTokens(page, tokens);
+          await untilText(page, `${row('BTCUSD')} button`, '2 of 3');
+          await page.click(`${row('BTCUSD')} button`);
+          await untilText(page, `${row('BTCUSD')} + tr`, 'deviates');
+          const isWide = await page.evaluate(
+            `[...document.querySelectorAll('html, #quorum')].some((one) => one.scrollWidth > one.clientWidth)`,
+          );
+          t.equal(isWide, false, `${width} px`);
+          const folder = process.env['SHOTS'];
+          if (folder !== undefined) await page.screenshot({ path: `${folder}/${width}.png` });
+        },
+      );
+  });
+
+  await t.test('operators that are gone are named, and with one left there is no price', async (t) => {
+    c.prices = HONEST;
+    await withTab(t, { browser, url: linkOf(a.service.url, named), operators: others }, async (page) => {
+      await fillTokens(page, tokens);
+      await untilText(page, `${row('BTCUSD')} button`, '3 of 3');
+      await c.stop();
+      await untilText(page, operatorItem(2), /unreachable|stale/);
+      await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
+      await b.stop();
+      await untilText(page, `${row('BTCUSD')} button`, 'too few operators');
+      await eventually(async () => (await page.textContent(`${row('BTCUSD')} .price`)) === '—');
+    });
+  });
+});

@@ -1,0 +1,61 @@
+import { test } from 'tap';
+import { isQuorumLink, readFragment } from '../../../src/client/page/fragment.js';
+import { readQuorumLink, tokenName } from '../../../src/client/page/quorum_link.js';
+
+const KEYS = ['aa', 'bb', 'cc'].map((digits) => `0x${digits.repeat(20)}`);
+const URLS = ['https://a.example', 'https://b.example/prices/', 'http://127.0.0.1:8081'];
+
+function hashOf(over: Readonly<Record<string, string>> = {}, signers: readonly string[] = KEYS): string {
+  const parameters = new URLSearchParams({ quorum: URLS.join(), ...over });
+  for (const signer of signers) parameters.append('signer', signer);
+  return `#${parameters}`;
+}
+
+test('a link names the operators with their keys, and the rules', async (t) => {
+  t.ok(isQuorumLink(hashOf()));
+  t.notOk(isQuorumLink('#asset=BTCUSD'));
+  const rules = { threshold: '3', max_spread_percent: '0.5', max_age: '500ms' };
+  t.same(readQuorumLink(hashOf(rules, [KEYS[0]!, `${KEYS[1]},${KEYS[2]}`, `0x${'dd'.repeat(20)}`])), {
+    ok: true,
+    quorum: {
+      operators: [
+        { name: 'a.example', urls: 'https://a.example', signers: [KEYS[0]] },
+        { name: 'b.example/prices', urls: 'https://b.example/prices', signers: [KEYS[1], KEYS[2]] },
+        { name: '127.0.0.1:8081', urls: 'http://127.0.0.1:8081', signers: [`0x${'dd'.repeat(20)}`] },
+      ],
+      threshold: 3,
+      maxSpreadPercent: 0.5,
+      maxAgeMs: 500,
+    },
+  });
+  t.match(readQuorumLink(`#quorum=${URLS.join()}&signer=${KEYS.join('&signer=')}`), {
+    quorum: { threshold: undefined, maxSpreadPercent: undefined, maxAgeMs: 10_000 },
+  });
+});
+
+test('a link that is incomplete or wrong gives its reason', async (t) => {
+  const cases: readonly [string, RegExp][] = [
+    [hashOf({}, KEYS.slice(1)), /3 operators and the keys of 2/],
+    [hashOf({}, [KEYS[0]!, '', KEYS[2]!]), /signer 2 is not/],
+    [hashOf({}, [KEYS[0]!, '0x12', KEYS[2]!]), /signer 0x12 is not/],
+    [hashOf({ token: 'secret' }), /must not contain a token/],
+    [hashOf({ max_age: '10' }), /max_age is not a time/],
+    ...['b.example', 'ftp://b.example', 'https://u:p@b.example', 'https://b.example/?x=1', '//b.example'].map(
+      (url): [string, RegExp] => [
+        hashOf({ quorum: [URLS[0], url, URLS[2]].join() }),
+        /is not the address of/,
+      ],
+    ),
+  ];
+  for (const [hash, reason] of cases) {
+    const link = readQuorumLink(hash);
+    t.match(link, { ok: false, reason }, hash);
+    t.notMatch(JSON.stringify(link), /secret/);
+  }
+});
+
+test('each address has its own token', async (t) => {
+  const names = [...URLS, 'https://a.example:444', 'http://a.example', 'https://a.example/b'].map(tokenName);
+  t.equal(new Set(names).size, names.length);
+  t.equal(readFragment(hashOf()).token, undefined);
+});
