@@ -1,39 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { PublicLogKind } from '../cluster/log/log_batch.js';
-import { type Ledger, LedgerStopped } from '../ledger/ledger.js';
+import { LedgerStopped } from '../ledger/ledger.js';
 import { recordMaker } from '../ledger/record_of_aggregate.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import type { Holding } from '../records/second_record.js';
-import { parseBatchEntry } from '../tlog/batch_entry.js';
+import { formatBatchEntry, parseBatchEntry } from '../tlog/batch_entry.js';
 import { formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { BatchSource } from './batch_source.js';
-import type { CheckpointPublisher } from './checkpoint_publisher.js';
-
-export interface PublicLogOptions {
-  readonly ledger: Ledger;
-  readonly publisher: CheckpointPublisher;
-  readonly facts: PublicLogFacts;
-  readonly batchNs: bigint;
-  readonly checkpointMs: number;
-  /** Notes on the disk that the log has stopped. */
-  readonly onStopped: (reason: string) => Promise<void>;
-  /** Returns the time of a monotonic clock in milliseconds. */
-  readonly nowMs: () => number;
-  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-}
-
-export interface PublicLogFigures {
-  /** The number of batches. */
-  readonly size: bigint;
-  /** The time since the last checkpoint was published; `undefined` before the first checkpoint. */
-  readonly checkpointAgeMs: number | undefined;
-  /** The number of witnesses that cosigned the published checkpoint. */
-  readonly witnesses: number;
-  readonly hasQuorum: boolean;
-  readonly isStopped: boolean;
-}
+import type { PublicLogFigures, PublicLogOptions } from './public_log_options.js';
 
 /** The interval of checks for the end of signing. */
 const SIGNING_POLL_MS = 5;
@@ -122,7 +97,7 @@ export class PublicLog {
       });
     this.#tellQuorum();
     if (this.#isPublishingDue())
-      this.#publishing ??= this.#attempt(this.#publish(source)).finally(() => {
+      this.#publishing ??= this.#attempt(this.#whileLeading(source, this.#publish(source))).finally(() => {
         this.#publishing = undefined;
       });
   }
@@ -216,6 +191,21 @@ export class PublicLog {
     const { publisher, nowMs } = this.#options;
     if (nowMs() < this.#retryMs) return false;
     return publisher.due !== undefined || (nowMs() >= this.#nextCheckpointMs && publisher.mayReplace);
+  }
+
+  /**
+   * Stops the log only while this node leads. Witnesses may know the trees of the next leader before this node knows that it leads no
+   * more, so this node first writes the last batch to the log of prices again, which only a leader can.
+   */
+  async #whileLeading(source: BatchSource, work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      const { last } = this.#options.ledger;
+      if (error instanceof LedgerStopped && last !== undefined)
+        await source.append('batch', formatBatchEntry(last));
+      throw error;
+    }
   }
 
   /** Signs a checkpoint over all batches at the due time, and publishes checkpoints with the witnesses' cosignatures. */

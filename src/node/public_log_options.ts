@@ -1,0 +1,28 @@
+import type { Logger } from 'pino';
+import type { Ledger } from '../ledger/ledger.js';
+import type { PublicLogFacts } from '../model/node_list.js';
+import type { CheckpointPublisher } from './checkpoint_publisher.js';
+
+export interface PublicLogOptions {
+  readonly ledger: Ledger;
+  readonly publisher: CheckpointPublisher;
+  readonly facts: PublicLogFacts;
+  readonly batchNs: bigint;
+  readonly checkpointMs: number;
+  /** Notes on the disk that the log has stopped. */
+  readonly onStopped: (reason: string) => Promise<void>;
+  /** Returns the time of a monotonic clock in milliseconds. */
+  readonly nowMs: () => number;
+  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
+}
+
+export interface PublicLogFigures {
+  /** The number of batches. */
+  readonly size: bigint;
+  /** The time since the last checkpoint was published; `undefined` before the first checkpoint. */
+  readonly checkpointAgeMs: number | undefined;
+  /** The number of witnesses that cosigned the published checkpoint. */
+  readonly witnesses: number;
+  readonly hasQuorum: boolean;
+  readonly isStopped: boolean;
+}
