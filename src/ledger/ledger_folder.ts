@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { indexPath, readBundle, TILE_WIDTH, type Tile, tilePath, writeBundle } from '../tlog/tiles.js';
@@ -64,17 +64,29 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Returns the bytes of a tile. A partial tile can also come from the full tile. */
+/** Returns the bytes of a tile. A partial tile can also come from a wider tile. */
 export function readTileSync(folder: string, tile: Tile): Uint8Array {
   const path = join(folder, tilePath(tile));
   if (existsSync(path) || tile.width === TILE_WIDTH) return readFileSync(path);
-  return cutTile(tile, readFileSync(join(folder, tilePath({ ...tile, width: TILE_WIDTH }))));
+  const wider = { ...tile, width: widerWidth(folder, tile) };
+  return cutTile(tile, readFileSync(join(folder, tilePath(wider))), wider.width);
 }
 
-/** Returns the bytes of a partial tile from the bytes of the full tile. */
-export function cutTile({ level, width }: Tile, full: Uint8Array): Uint8Array {
+/**
+ * Returns the width of a tile in the folder that begins with this partial tile. A node that hears of several batches at once writes only
+ * the tiles of the last tree, and a checkpoint may have a smaller tree.
+ */
+export function widerWidth(folder: string, tile: Tile): number {
+  const full = join(folder, tilePath({ ...tile, width: TILE_WIDTH }));
+  if (existsSync(full) || !existsSync(`${full}.p`)) return TILE_WIDTH;
+  const widths = readdirSync(`${full}.p`).filter((name) => /^\d{1,3}$/.test(name));
+  return widths.map(Number).find((width) => width > tile.width) ?? TILE_WIDTH;
+}
+
+/** Returns the bytes of a partial tile from the bytes of a wider tile. */
+export function cutTile({ level, width }: Tile, full: Uint8Array, fullWidth: number): Uint8Array {
   return level === 'entries'
-    ? writeBundle(readBundle(full, TILE_WIDTH).slice(0, width))
+    ? writeBundle(readBundle(full, fullWidth).slice(0, width))
     : full.subarray(0, width * HASH_BYTES);
 }
 

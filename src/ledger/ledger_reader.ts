@@ -25,7 +25,7 @@ import {
   nodesOfInclusion,
   type TreeNode,
 } from '../tlog/tree_nodes.js';
-import { batchPath, CHECKPOINT_FILE, cutTile } from './ledger_folder.js';
+import { batchPath, CHECKPOINT_FILE, cutTile, widerWidth } from './ledger_folder.js';
 import { fastSha256 } from './ledger_hash.js';
 
 /** A price to find in the log: its symbol, type and time. */
@@ -62,12 +62,13 @@ export class LedgerReader {
     }
   }
 
-  /** Returns the bytes of a tile. A partial tile can also come from the full tile. */
+  /** Returns the bytes of a tile. A partial tile can also come from a wider tile. */
   async tile(tile: Tile): Promise<Uint8Array | undefined> {
     const bytes = await this.file(tilePath(tile));
     if (bytes !== undefined || tile.width === TILE_WIDTH) return bytes;
-    const full = await this.file(tilePath({ ...tile, width: TILE_WIDTH }));
-    return full && cutTile(tile, full);
+    const width = widerWidth(this.#folder, tile);
+    const wider = await this.file(tilePath({ ...tile, width }));
+    return wider && cutTile(tile, wider, width);
   }
 
   /** Returns the proof of a price under the published checkpoint. */

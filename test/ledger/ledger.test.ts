@@ -5,9 +5,10 @@ import { type Test, test } from 'tap';
 import { CheckpointSigner } from '../../src/ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../../src/ledger/ledger.js';
 import { batchPath, publicFolderOf, readTileSync, stateFolderOf } from '../../src/ledger/ledger_folder.js';
+import { LedgerReader } from '../../src/ledger/ledger_reader.js';
 import { copyLog, readCopyMark } from '../../src/ledger/log_copy.js';
 import { type LogStartOptions, startLog } from '../../src/ledger/log_start.js';
-import { readHead } from '../../src/ledger/sealed_head.js';
+import { beginsWith, readHead } from '../../src/ledger/sealed_head.js';
 import { parseBatchEntry } from '../../src/tlog/batch_entry.js';
 import { toBase64 } from '../../src/tlog/log_text.js';
 import { splitRecords } from '../../src/tlog/price_record.js';
@@ -74,6 +75,22 @@ class TestLedger {
 function textsOf(list: readonly Uint8Array[]): string[] {
   return list.map(toBase64);
 }
+
+test('files of a larger tree also give a smaller tree that was never sealed', async (t) => {
+  const log = new TestLedger(t);
+  await log.open();
+  for (let i = 0; i < 7; i += 1) await log.batch();
+  const smaller = log.ledger.head;
+  for (let i = 0; i < 3; i += 1) await log.batch();
+  const sealed = await log.ledger.seal();
+  const { publicFolder } = log.folders;
+  t.ok(beginsWith(publicFolder, sealed, smaller));
+  t.notOk(beginsWith(publicFolder, sealed, { size: 7n, root: sealed.root }));
+  const bundle = await new LedgerReader(publicFolder).tile({ level: 'entries', index: 0n, width: 7 });
+  t.same(textsOf(readBundle(bundle!, 7)), textsOf(log.entries.slice(0, 7)));
+  const lacking = await new LedgerReader(publicFolder).tile({ level: 'entries', index: 0n, width: 11 });
+  t.equal(lacking, undefined);
+});
 
 test('a log has each batch in its files, whenever it is sealed, killed and opened again', async (t) => {
   const log = new TestLedger(t);
