@@ -176,6 +176,7 @@ export class PublicLog {
   async #closeBatch(source: BatchSource): Promise<void> {
     const { ledger, batchNs, nowMs } = this.#options;
     const startMs = nowMs();
+    await this.#followed;
     const toNs = source.endPeriod(batchNs);
     const fromNs = ledger.last?.toNs ?? this.#fromNs;
     // A clock that stands still or goes back ends no period.
@@ -211,6 +212,8 @@ export class PublicLog {
   /** Signs a checkpoint over all batches at the due time, and publishes checkpoints with the witnesses' cosignatures. */
   async #publish(source: BatchSource): Promise<void> {
     const { ledger, publisher, checkpointMs, nowMs } = this.#options;
+    // A new leader knows the last tree of the former leader only then.
+    await this.#followed;
     publisher.requireNoLoss();
     // A cosigned checkpoint is published before the next checkpoint replaces it.
     await this.#publishDue(source);
