@@ -92,6 +92,7 @@ export class KeptPrices {
       line,
       checks,
       qualityOf(inputs ?? [], timestampNs),
+      one.texts,
     );
   }
 
