@@ -11,7 +11,7 @@ export interface AdminOptions {
   readonly notReady: () => readonly string[];
   /** Returns the metrics in the Prometheus text format. */
   readonly metrics: () => Promise<string>;
-  /** True when another process listens on the port until this process replaces it. */
+  /** True if another process listens on the port until this process takes over. */
   readonly sharesPort: boolean;
 }
 

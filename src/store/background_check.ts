@@ -3,7 +3,7 @@ import type { Key, StoredRecord, Table } from './table.js';
 
 /** The part of the check that runs before the folder is used. A small folder is checked completely. */
 const FIRST_MS = 50;
-/** The number of records between two looks at the time. */
+/** The number of records between two reads of the clock. */
 const RECORDS_AT_ONCE = 100;
 /** The longest pause of the thread for the check, and the share of the thread's time that the check takes. */
 const TURN_MS = 1;
@@ -53,13 +53,13 @@ export function checkRecords(tables: OpenTables, onDamage: (reason: string) => v
   };
 }
 
-/** Yields after some records each: the reason of a damaged record, or `undefined`. */
+/** Yields after every few records: the reason of a damaged record, or `undefined`. */
 function* damageOfEach(tables: readonly Table<unknown>[]): Generator<string | undefined, undefined> {
   for (const table of tables) {
     let last: Key | undefined;
     let records: readonly StoredRecord[];
     do {
-      // Each part begins anew at its first key, because a read that lasted longer would keep lmdb from using free pages again.
+      // Each part is a new read, because a long read would keep lmdb from reusing free pages.
       records = [...table.recordsOnDisk({ after: last, limit: RECORDS_AT_ONCE })];
       last = records.at(-1)?.key;
       yield records.find(({ damage }) => damage !== undefined)?.damage;

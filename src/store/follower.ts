@@ -20,7 +20,7 @@ export interface Follower extends StoreReader {
   recorded(asset: AssetName, holding: Holding): void;
   /** Called when a commit takes all records that this store has received so far. */
   committing(commit: Commit): void;
-  /** @param isOnDisk false if the records of the commit wait again */
+  /** @param isOnDisk false if the commit failed and its records wait again */
   committed(isOnDisk: boolean): void;
   /** Drops all received records, because this thread has fallen behind. */
   behind(): void;

@@ -14,7 +14,7 @@ const NO_SYMBOLS: readonly string[] = [];
 
 /** A connection of `/evm/subscribe` or `/stark/subscribe`. */
 export class AggregateSession extends ReaderSession<AggregateGroup> {
-  /** The requested symbols that name no asset now, in the order of the requests. */
+  /** The requested symbols without an asset, in the order of the requests. */
   awaited: readonly string[] = NO_SYMBOLS;
 
   constructor(

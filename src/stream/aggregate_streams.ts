@@ -57,7 +57,7 @@ export class AggregateStreams extends Subscriptions<
 > {
   readonly #options: AggregateStreamsOptions;
   readonly #groups: AggregateGroupIndex;
-  /** The connections with symbols that name no asset yet. */
+  /** The connections with symbols that have no asset yet. */
   readonly #awaiting = new Set<AggregateSession>();
   /** The number of signatures so far. `#signedAt` has the number of the last signature, by asset index. */
   #sequence = 0;

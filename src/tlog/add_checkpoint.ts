@@ -17,7 +17,7 @@ export interface AddCheckpoint {
 
 /** The path under a witness's submission prefix. */
 export const ADD_CHECKPOINT_PATH = '/add-checkpoint';
-/** The content type of an answer 409 that has the size of the tree that the witness cosigned last. */
+/** The content type of a 409 answer that contains the size of the witness's last cosigned tree. */
 export const SIZE_CONTENT_TYPE = 'text/x.tlog.size';
 /** The largest number of hashes in a request. */
 export const WITNESS_HASHES_MAX = 63;

@@ -19,7 +19,7 @@ export interface LineAnswer {
 const LOST = /"damaged":\{"from":(\d{1,19}),"to":(\d{1,19})\}/;
 
 /**
- * Gets the lines of a long answer while they arrive.
+ * Reads the lines of a long answer as they arrive.
  * @throws the errors of {@link RestService.get}, and LostRangeError
  */
 export async function getLines(service: RestService, path: string): Promise<LineAnswer> {
@@ -47,7 +47,7 @@ async function* linesUntilLost(
 }
 
 /**
- * Reads the lines of a body while it arrives.
+ * Reads the lines of a body as it arrives.
  * @param waiting called before each wait for the body; returns the function to call after the wait
  * @throws RangeError for a line that is too long, or for a last line without a newline
  */

@@ -89,7 +89,7 @@ export class UnreachableError extends TicksealError {
   }
 }
 
-/** An error for prices of the past that the service has lost. Prices after them can be read with `from: lastNs + 1n`. */
+/** An error for past prices that the service has lost. Later prices can be read with `from: lastNs + 1n`. */
 export class LostRangeError extends TicksealError {
   /** The name of the class. The name stays the same when a bundler renames the class. */
   override readonly name = 'LostRangeError';

@@ -2,14 +2,12 @@ import { UnreachableError } from './errors.js';
 import type { Platform } from './platform.js';
 import type { RestService } from './rest_service.js';
 
-/** The time for which the client puts a service at the end of the order, after this service did not answer. */
+/** The time for which a service that did not answer is tried last. */
 const AVOID_MS = 30_000;
-/** The time after which the client asks the next service too, if a service has not answered. */
+/** The time after which the client also asks the next service, if a service has not answered. */
 const HEDGE_DELAY_MS = 1_000;
 
-/**
- * Asks several services for the same thing and returns the first answer. The class remembers services that did not answer.
- */
+/** Sends the same request to several services and returns the first answer. The class remembers services that did not answer. */
 export class FirstAnswer {
   readonly #services: readonly RestService[];
   readonly #platform: Platform;

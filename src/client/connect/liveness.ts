@@ -6,7 +6,7 @@ const ANSWER_DELAY_MS_MAX = 3_000;
 /** The part of the stale time after which a silent connection is probed. */
 const QUIET_SHARE = 0.4;
 
-/** The callbacks for a connection on which nothing arrives. */
+/** The callbacks for a silent connection. */
 export interface LivenessEvents {
   /** Called after silence for the expected time. This function sends a message that the other side answers. */
   readonly probe: () => void;
@@ -15,9 +15,8 @@ export interface LivenessEvents {
 }
 
 /**
- * Notices that a connection is dead although no side closed it. A live connection may also be silent, so the client first
- * sends a probe. A timer checks at an interval. An arriving message only sets a flag, because a timer for each message would
- * cost more.
+ * Detects dead connections that neither side has closed. A live connection may also be silent, so the client first sends a probe.
+ * A timer checks at an interval. An arriving message only sets a flag, because a timer for each message would cost more.
  */
 export class Liveness {
   readonly #schedule: Schedule;

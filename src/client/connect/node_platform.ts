@@ -37,7 +37,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
       if (text.length > REFUSAL_LENGTH_MAX) break;
     }
   } catch {
-    // The connection was lost, or the client ended it.
+    // The connection was lost, or the client closed it.
   }
   return text;
 }

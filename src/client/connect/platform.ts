@@ -26,12 +26,12 @@ export interface Platform {
    * this file. Absent on platforms without workers.
    */
   readonly openWorker?: ((url: string | undefined) => WorkerLike) | undefined;
-  /** Curves that sign faster than plain JavaScript. */
+  /** Signing functions that are faster than plain JavaScript. */
   readonly curves?: Partial<PriceCurves> | undefined;
   /** Recovers the signers of aggregates. Default: plain JavaScript. */
   readonly recoverAddress?: RecoverAddress | undefined;
   /**
-   * Verifies lines of a range together. The client verifies one by one each line that this function cannot verify, and all lines on a
+   * Verifies lines of a range together. The client itself verifies lines that this function cannot verify, and all lines on a
    * platform without this function.
    */
   readonly verifyLines?: VerifyLines | undefined;

@@ -234,12 +234,12 @@ export class ReconnectingSocket {
     const final = this.#ended !== undefined;
     this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
     for (const resolve of this.#onClosed.splice(0)) resolve();
-    // The listener may have closed this connection permanently.
+    // The listener may have permanently closed this connection.
     if (this.#ended === undefined)
       this.#cancelTimer = this.#schedule(() => this.#connect(), this.#nextDelayMs(isReplaced));
   }
 
-  /** Returns whether another attempt makes sense. After a refused token, a new token may be accepted. */
+  /** Returns whether another attempt may succeed. After a refused token, a new token may be accepted. */
   #mayReturn(code: number, reason: string, httpStatus: number | undefined): boolean {
     const isRevoked = code === CLOSES.tokenRevoked.code && reason.includes(CLOSES.tokenRevoked.reason);
     if (isRevoked || httpStatus === UNAUTHORIZED) return this.#login.renew();

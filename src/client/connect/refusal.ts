@@ -9,7 +9,7 @@ export class RefusedConnection extends Error {
   }
 }
 
-/** The reason why a connection is missing. */
+/** The reason why there is no connection. */
 export interface ConnectFailure {
   readonly reason: string;
   /** The HTTP status of a refusal; `undefined` if the server did not refuse, or the socket does not report the status. */

@@ -153,7 +153,7 @@ export class RestService {
       throw new UnreachableError(this.url, reason, bare(path));
     } finally {
       cancel();
-      // The first answer ends the other requests, but this body is still read.
+      // The first answer cancels the other requests, but not the read of this body.
       this.#end?.removeEventListener('abort', stop);
     }
   }

@@ -21,8 +21,8 @@ client.on('state', ({ url, state }) => {
   void client.close();
 });
 
-// The client merges all services into a single sequence. The client takes each price from the service that sends the price
-// first, and the times only grow.
+// The client merges all services into a single sequence. The client uses each price from the first service that sends it, and
+// timestamps only increase.
 for await (const tick of client.stream([symbol], { channel: '500ms' })) {
   if (isReached) console.log(tick.symbol, tick.decimal, 'from', tick.url);
 }

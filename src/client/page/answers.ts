@@ -2,7 +2,7 @@ import type { NodesAnswer } from './node_log.js';
 
 // Readers of the service's JSON answers. For an answer of another shape they throw an error that names the answer.
 
-/** Five columns of equal length. The times are in UNIX seconds. */
+/** Five columns of equal length, with times in UNIX seconds. */
 export interface CandleAnswer {
   readonly t: readonly number[];
   readonly o: readonly number[];

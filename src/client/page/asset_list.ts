@@ -55,12 +55,12 @@ export class AssetList {
     byId('sort-again').addEventListener('click', () => void this.#sort());
   }
 
-  /** The assets that a reader sees; none while the page is hidden. */
+  /** The visible assets; none while the page is hidden. */
   get seen(): readonly TaxonomyAsset[] {
     return document.hidden ? [] : this.#seen;
   }
 
-  /** Shows the groups of other assets. A group that is gone gives way to all assets. */
+  /** Shows the groups of the new assets. If the selected group no longer exists, selects all assets. */
   showGroups(): void {
     const groups = groupsOf(this.#options.board.assets);
     if (!groups.includes(this.#group)) this.#group = ALL;
@@ -77,11 +77,11 @@ export class AssetList {
   /** Marks an asset as favourite, or removes the mark. */
   star(asset: TaxonomyAsset): void {
     this.#favourites.toggle(asset);
-    // The row of an asset that leaves the favourites stays until the reader comes back to the group.
+    // The row of an asset that is no longer a favourite stays until the reader returns to the group.
     this.table.draw();
   }
 
-  /** Shows the assets of the group that the search finds, in the chosen order. */
+  /** Shows the assets of the group that match the search, in the selected order. */
   show(): void {
     const { board } = this.#options;
     const choice = {
@@ -126,7 +126,7 @@ export class AssetList {
 
   /**
    * Sorts the list. The order then stays while prices change, so that no row moves under the reader's pointer. The changes of
-   * assets out of sight are read first.
+   * invisible assets are read first.
    */
   async #sort(): Promise<void> {
     const byChange = this.#order.value === 'rising' || this.#order.value === 'falling';
@@ -137,7 +137,7 @@ export class AssetList {
     this.show();
   }
 
-  /** Returns the change of the verified price; without such a price, of the last price that the service named. */
+  /** Returns the change of the verified price, or of the last unsigned price if there is no verified price. */
   #changeOf(asset: TaxonomyAsset): number | undefined {
     const { board, bases } = this.#options;
     const quote = board.quote(asset);

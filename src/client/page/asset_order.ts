@@ -1,7 +1,7 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { assetKey, searchAssets } from './board.js';
 
-/** The order of the list. `catalogue` is the order in which the service names its assets. */
+/** The order of the list. `catalogue` is the service's order. */
 export type SortOrder = 'catalogue' | 'symbol' | 'rising' | 'falling';
 
 /** The group of all assets. */
@@ -19,7 +19,7 @@ export interface ListChoice {
   readonly search: string;
 }
 
-/** The facts of the assets by which a list is chosen and sorted. */
+/** The properties of the assets by which a list is filtered and sorted. */
 export interface ListFacts {
   readonly isFavourite: (asset: TaxonomyAsset) => boolean;
   /** Returns the change of the day; `undefined` if it is unknown. */
@@ -34,7 +34,7 @@ export function groupsOf(assets: readonly TaxonomyAsset[]): readonly string[] {
   return [...GROUPS_OF_PAGE, ...new Set(classes)];
 }
 
-/** Chooses and sorts assets. A search in the order of the catalogue keeps the order of its hits. */
+/** Filters and sorts assets. In the order of the catalogue, a search sorts by relevance. */
 export function listAssets(
   assets: readonly TaxonomyAsset[],
   { group, order, search }: ListChoice,
@@ -58,7 +58,7 @@ function sortAssets(
   };
   if (order === 'symbol') return [...assets].sort(bySymbol);
   const sign = order === 'rising' ? -1 : 1;
-  // Each change is read once, because it must stay the same while the list is sorted.
+  // Each change is read once, so that it stays the same during the sort.
   const changes = new Map(assets.map((asset) => [assetKey(asset), changeOf(asset)]));
   const rankOf = (asset: TaxonomyAsset) => {
     const change = changes.get(assetKey(asset));

@@ -140,7 +140,7 @@ export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
 const FLASH_MS = 700;
 const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Shows a price, and colours the digits that changed for a moment. @param direction 0 for a price without a former price */
+/** Shows a price, and colours the digits that changed for a moment. @param direction 0 for a first price */
 export function showPrice(element: HTMLElement, text: string, direction: Quote['direction']): void {
   const before = element.textContent;
   if (before === text) return;
@@ -155,10 +155,7 @@ export function showPrice(element: HTMLElement, text: string, direction: Quote['
   moved.animate([{ color: direction > 0 ? 'var(--up)' : 'var(--down)' }, {}], FLASH_MS);
 }
 
-/**
- * Sets the text of an element. An unchanged text is not written, because each write makes the browser compute the layout of the row
- * again.
- */
+/** Sets the text of an element. Skips an unchanged text, because each write makes the browser recompute the layout of the row. */
 function setText(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -11,7 +11,7 @@ const MARGIN_ROWS = 4;
 /** The time without scrolling after which the page subscribes the assets that are now visible. */
 const REST_MS = 150;
 
-/** The cause of a choice: the reader's click or key, or the page itself. */
+/** The cause of a selection: the reader's click or key, or the page itself. */
 export type ChosenBy = 'click' | 'key' | 'page';
 
 export interface AssetTableOptions extends RowData {
@@ -30,7 +30,7 @@ export class AssetTable {
   readonly #rows: AssetRow[] = [];
   #assets: readonly TaxonomyAsset[] = [];
   #chosen: TaxonomyAsset | undefined;
-  /** The row of the chosen asset; -1 while it is not shown. */
+  /** The row of the selected asset; -1 while it is not in the list. */
   #place = -1;
   #seenText = '';
   #restTimer = 0;
@@ -90,7 +90,7 @@ export class AssetTable {
     return Math.max(Math.floor(this.#options.grid.clientHeight / ROW_PX), 1);
   }
 
-  /** Draws with the next frame of the screen. Several calls before that frame cause a single drawing. */
+  /** Draws in the next animation frame. Several calls before that frame cause a single drawing. */
   draw(): void {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
@@ -108,7 +108,7 @@ export class AssetTable {
     const end = Math.min(endSeen + MARGIN_ROWS, this.#assets.length);
     while (this.#rows.length < end - first) this.#rows.push(this.#createRow());
     const nowMs = performance.now();
-    // A place in the list always has the same row, so scrolling by a row changes a single row.
+    // A position in the list always uses the same row element, so scrolling by one row changes only one element.
     const count = Math.max(this.#rows.length, 1);
     const used = new Set<AssetRow>();
     if (this.#place < first || this.#place >= end) grid.removeAttribute('aria-activedescendant');

@@ -4,7 +4,7 @@ import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { type DayPrices, readBasePrices } from './answers.js';
 import { assetKey } from './board.js';
 
-/** The most symbols that the service takes in one request. */
+/** The most symbols that the service accepts in one request. */
 const SYMBOLS_MAX = 100;
 const DAY_MS = 86_400_000;
 const RETRY_MS = 10_000;
@@ -64,7 +64,7 @@ export class BasePrices {
     return relativeChange(this.#bases.get(assetKey(asset)), Number(price) / SCALE);
   }
 
-  /** Returns the change of the last price that the service named with the base. That price is not signed, so it only sorts. */
+  /** Returns the change of the last price that came with the base. That price is unsigned, so it is used only for sorting. */
   lastChange(asset: TaxonomyAsset): number | undefined {
     const prices = this.#bases.get(assetKey(asset));
     return relativeChange(prices, prices?.last);
@@ -81,7 +81,7 @@ export class BasePrices {
       const found = readBasePrices(await this.#options.get(`${REST_PATHS.udfQuotes}?${query}`));
       for (const asset of assets) bases.set(assetKey(asset), found.get(asset.symbol));
     } catch {
-      // An asset without its base has no change. After this time the base is forgotten, so that it is read again.
+      // An asset without its base has no change. After this time, the page reads the base again.
       setTimeout(() => {
         for (const asset of assets) bases.delete(assetKey(asset));
       }, RETRY_MS);

@@ -23,7 +23,7 @@ export interface Quote {
   readonly madeMs: number;
   /** The market status; `undefined` for an asset without a schedule. */
   readonly marketStatus: MarketStatusName | undefined;
-  /** The price compared with the price before: above (1), below (-1) or equal (0). */
+  /** The comparison with the previous price: above (1), below (-1) or equal (0). */
   readonly direction: -1 | 0 | 1;
 }
 
@@ -43,9 +43,9 @@ export function assetKey({ symbol, signatureType }: Pick<TaxonomyAsset, 'symbol'
 }
 
 /**
- * The newest verified value of every asset. A frame that fails its checks removes all values. Ages are those of the client's
- * ticks, measured on by a monotonic clock, whose `nowMs` counts from any time: a wrong clock of this computer makes no value young
- * or old, and a delayed frame is old.
+ * The newest verified value of every asset. A frame that fails its checks removes all values. Ages begin with the age of the
+ * client's tick and grow by a monotonic clock, whose `nowMs` has any origin. So a wrong clock of this computer has no effect on
+ * ages, and a delayed frame is old.
  */
 export class Board {
   #assets: readonly TaxonomyAsset[] = [];
@@ -103,7 +103,7 @@ export class Board {
     });
   }
 
-  /** Removes every value after a frame failed, because nothing in that frame is known to be true, not even its assets. */
+  /** Removes every value after a frame failed, because no part of that frame can be trusted, not even its list of assets. */
   blank(fault: Fault): void {
     this.#fault = fault;
     this.#blankedNs = this.#newestNs;

@@ -1,11 +1,11 @@
 import { ageText } from './price_text.js';
 
-/** The silence after which the page reports it. Frames come twice a second. */
+/** The silence after which the page reports a lost connection. Frames come twice a second. */
 const SILENT_MS = 2_000;
 /** The smallest difference between the clocks of the service and of this computer that the page reports. */
 const CLOCK_DIFFERENCE_MS = 2_000;
 
-/** The facts that the page has about its connection. */
+/** The page's information about its connection. */
 export interface ConnectionFacts {
   readonly isUp: boolean;
   /** False when the browser knows that this computer has no network. */
@@ -18,12 +18,12 @@ export interface ConnectionFacts {
   readonly isFailing: boolean;
   /** The difference between this computer's clock and the time of the last verified frame. */
   readonly aheadMs: number;
-  /** The number of verified frames since the page was opened. `failed` counts the others. */
+  /** The number of verified frames since the page was opened. `failed` counts frames that failed. */
   readonly verified: number;
   readonly failed: number;
 }
 
-/** The facts of a connection. Events of the connection update them. */
+/** The state of a connection, updated by its events. */
 export class ConnectionLog implements ConnectionFacts {
   isUp = false;
   isOnline = true;

@@ -24,7 +24,7 @@ export class CurrentNodes {
     }, INTERVAL_MS);
   }
 
-  /** Reads the nodes. Without an answer the last known nodes stay, because older services have no such answer. */
+  /** Reads the nodes. Without an answer the last known nodes stay, because older services lack this route. */
   async read(): Promise<void> {
     try {
       this.log.take(readNodes(await this.#client.get(REST_PATHS.nodes)), clockText(Date.now()));

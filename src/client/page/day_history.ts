@@ -37,8 +37,8 @@ interface KeptDay {
 }
 
 /**
- * The candles of the last 24 hours of the visible assets. One request is on its way at a time, because a page with hundreds of
- * assets must leave requests to its chart and its proof. A history is read again after the length of a candle.
+ * The candles of the last 24 hours of the visible assets. Only one request is in progress at a time, because a page with hundreds
+ * of assets must leave requests for its chart and its proof. A history is read again after the length of a candle.
  */
 export class DayHistories {
   readonly #options: DayHistoriesOptions;
@@ -64,7 +64,7 @@ export class DayHistories {
     return wider;
   }
 
-  /** Reads the histories of these assets that are absent or old. Assets of earlier calls that are not among them are left out. */
+  /** Reads the absent or old histories of these assets. Drops assets of earlier calls that are not in the list. */
   async read(assets: readonly TaxonomyAsset[]): Promise<void> {
     this.#wanted = assets;
     if (this.#isReading) return;

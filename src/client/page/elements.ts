@@ -26,7 +26,7 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }
 
-/** Draws with the next frame of the screen. A hidden page has no frames, but its title is seen, so it draws immediately. */
+/** Draws in the next animation frame. A hidden page has no frames, but its title is visible, so it draws immediately. */
 export function drawWithFrame(draw: () => void): void {
   if (document.hidden) draw();
   else requestAnimationFrame(draw);

@@ -30,7 +30,7 @@ export class Favourites {
   }
 }
 
-/** Reads the stored favourites. A text of another form counts as no favourites, because another program may have written it. */
+/** Reads the stored favourites. A malformed text counts as an empty list, because another program may have written it. */
 function readKeys(text: string | null): readonly string[] {
   try {
     const keys: unknown = JSON.parse(text ?? '[]');

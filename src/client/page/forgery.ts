@@ -10,17 +10,17 @@ export interface Forgery {
   readonly before: string;
 }
 
-/** The price in an answer whose digit a forgery changes: that of the aggregate, or of the first publisher. */
+/** The price that a forgery changes: the price of the aggregate, or of the first publisher. */
 export type ForgedPrice = 'aggregate' | 'publisher';
 
-/** The prices in the text of an aggregate, in their order: the aggregate's own, the service's, then the publishers'. */
+/** The prices in the text of an aggregate, in order: the aggregate's price, the service's, then the publishers'. */
 const PRICES = /"price":\s*"?-?(\d+)/g;
 const PRICE_PLACES: Readonly<Record<ForgedPrice, number>> = { aggregate: 0, publisher: 2 };
 /** The hex digits of the signature, the ID and the price in a payload. */
 const SIGNATURE_DIGITS = 130;
 const ID_DIGITS = 4;
 const PRICE_DIGITS = 32;
-/** The last digits of a price, which are not 0 or far from its beginning, so that the price stays near. */
+/** The last digits of a price that are not 0 or are far from its beginning, so that the change is small. */
 const LOW_DIGITS = 20;
 
 /**
@@ -53,7 +53,7 @@ export function forgeAnswer(answer: string, price: ForgedPrice, turn: number): F
   return forged(answer, start + (turn % digits.length), 10);
 }
 
-/** Replaces a digit by the next one, and the highest by the digit before it, so that no first digit becomes 0. */
+/** Replaces a digit by the next higher digit, and the highest digit by the next lower one, so that no first digit becomes 0. */
 function forged(text: string, at: number, base: 10 | 16): Forgery {
   const before = text[at]!;
   const value = Number.parseInt(before, base);

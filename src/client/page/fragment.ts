@@ -30,7 +30,7 @@ export function readFragment(hash: string): LinkFragment {
   };
 }
 
-/** The asset that the page shows, as the address tells it: `#asset=BTCUSD&resolution=15&at=…`. */
+/** The asset that the page shows, in the form of the address: `#asset=BTCUSD&resolution=15&at=…`. */
 export interface PagePlace {
   /** The symbol; `undefined` when the address names no asset. */
   readonly symbol: string | undefined;

@@ -2,7 +2,7 @@ import type { PayloadReport } from '../verify/verify_payload.js';
 import type { Fault } from './board.js';
 import { clockText } from './price_text.js';
 
-/** A message across the page, with an action that the reader can take. */
+/** A banner with a message and an action for the reader. */
 export interface Notice {
   readonly tone: 'bad' | 'info';
   readonly text: string;
@@ -12,8 +12,8 @@ export interface Notice {
 type FailedReport = Extract<PayloadReport<readonly string[]>, { readonly verdict: 'failed' }>;
 
 /**
- * Returns the meaning of a failed frame. The operator may have changed keys, so a valid signature by the key that the service
- * names now differs from a forgery.
+ * Returns the meaning of a failed frame. The operator may have changed keys, so a valid signature by the service's current key is
+ * not a forgery.
  * @param namedSigner the key that the taxonomy names for streams
  */
 export function faultOf({ checks, signer }: FailedReport, namedSigner: string): Fault {

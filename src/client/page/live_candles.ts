@@ -16,8 +16,8 @@ export interface ChartCandle {
 export type ChartGap = Pick<ChartCandle, 'time'>;
 
 /**
- * The maximum number of empty places in one gap. A closed market or a long loss of connection then leaves room for the candles around
- * the gap.
+ * The maximum number of empty places in one gap. So a closed market or a long loss of connection does not push the candles out of
+ * view.
  */
 const GAP_MAX = 24;
 
@@ -67,7 +67,7 @@ export function nextCandle(
   return { ...last, high: Math.max(last.high, price), low: Math.min(last.low, price), close: price };
 }
 
-/** Adds the empty intervals between candles. A gap longer than {@link GAP_MAX} intervals has its last ones. */
+/** Adds the empty intervals between candles. Of a longer gap, only the last {@link GAP_MAX} intervals are added. */
 export function withGaps(
   candles: readonly ChartCandle[],
   resolution: Resolution,

@@ -37,7 +37,7 @@ const CHANNEL = '500ms';
 const REOPEN_MS = 5_000;
 /** The interval at which the service's keys are read while another key signs its frames. */
 const SIGNERS_INTERVAL_MS = 5_000;
-/** The signer while none is pinned and the service names none. No key has this address. */
+/** The signer while no key is pinned and the service names no key. No key has this address. */
 const NOBODY = `0x${'0'.repeat(40)}`;
 const UNAUTHORIZED = 401;
 
@@ -68,7 +68,7 @@ export class LivePrices {
   #newestPayload: { readonly hex: string; readonly ids: ReadonlySet<number> } | undefined;
   /** The reason why the service does not send all wanted assets. */
   #refusal: string | undefined;
-  /** The reason why no prices come. */
+  /** The reason why no prices arrive. */
   #trouble: string | undefined;
 
   constructor(options: LivePricesOptions) {
@@ -142,7 +142,7 @@ export class LivePrices {
       channel: CHANNEL,
       marketStatus: true,
       signatureType: 'both',
-      // The page shows the age of each value, also when the clock of this computer is wrong.
+      // The page shows the age of each value even if the clock of this computer is wrong.
       maxAgeMs: Number.POSITIVE_INFINITY,
     });
     // The service may remove a symbol that was added to a stream, but a symbol in the first request must exist.

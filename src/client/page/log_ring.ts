@@ -28,8 +28,8 @@ interface FollowedPrice {
 }
 
 /**
- * The seal's second ring: the public log. A checkpoint covers a price after some seconds, so this class follows a single verified
- * price until the log proves it, and then takes the newest one. The verifier of proofs loads with the first price.
+ * The seal's second ring: the public log. A checkpoint covers a price after some seconds, so this class follows one verified
+ * price until the log proves it, and then follows the newest price. The proof verifier loads with the first price.
  */
 export class LogRing {
   readonly #options: LogRingOptions;
@@ -49,14 +49,14 @@ export class LogRing {
     return this.#state;
   }
 
-  /** Forgets the price when another asset or another time is shown. */
+  /** Drops the price when the page shows another asset or another time. */
   forget(): void {
     this.#price = undefined;
     this.#nextMs = Math.min(this.#nextMs, this.#askedMs + PAUSE_MS);
     this.#setState(undefined);
   }
 
-  /** Asks for a proof when it is time. */
+  /** Requests a proof when it is due. */
   async follow(nowMs: number): Promise<void> {
     if (document.hidden || this.#isAsking || nowMs < this.#nextMs) return;
     this.#price ??= this.#newest(nowMs);
@@ -85,7 +85,7 @@ export class LogRing {
     this.#take(state);
   }
 
-  /** A price that was proven stays shown while the next one waits for its checkpoint. */
+  /** A proven price stays visible while the next price waits for its checkpoint. */
   #take(state: LogView): void {
     if (state.kind === 'waiting' && (this.#state?.steps.length ?? 0) > 0) return;
     this.#setState(state);

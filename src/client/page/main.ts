@@ -41,8 +41,8 @@ function start(): void {
 }
 
 /**
- * Takes the token and the signers from the address, and removes them there. The place stays in the address. The tab keeps the
- * remark about the link for the restarted page.
+ * Moves the token and the signers out of the address. The place stays in the address. The tab keeps the remark about the link for
+ * the restarted page.
  * @returns true if the address had a token or a signer
  */
 function takeFragment(): boolean {
@@ -87,7 +87,7 @@ async function open(token: string): Promise<void> {
   }
 }
 
-/** Forgets the token, and restarts the page so that no data of the old login stays in it. */
+/** Deletes the token, and reloads the page so that no data of the old login remains. */
 function signOut(reason = ''): void {
   tabStorage.removeItem(TOKEN_NAME);
   tabStorage.setItem(REASON_NAME, reason);

@@ -1,5 +1,5 @@
 /**
- * Returns a function that calls `run`. During a run, any number of calls cause a single further run after it.
+ * Returns a function that calls `run`. Calls during a run cause a single further run after it.
  * @param run does not reject
  */
 export function oneAtATime(run: () => Promise<void>): () => Promise<void> {

@@ -1,6 +1,9 @@
 import { type PagePlace, readPlace, writePlace } from './fragment.js';
 
-/** The time without another key after which the place goes into the address. Browsers refuse more than 100 entries in 30 s. */
+/**
+ * The time without another key after which the page writes the place into the address. Browsers refuse more than 100 entries in
+ * 30 s.
+ */
 const REST_MS = 400;
 /** The state of an entry of the browser's history that the page has made itself. */
 const OWN_ENTRY = 'inside';
@@ -35,7 +38,7 @@ export class PageAddress {
     history.pushState(OWN_ENTRY, '', pathTo(place));
   }
 
-  /** Goes to a place that a key has chosen. A run of keys makes a single entry. */
+  /** Goes to a place that was selected by a key. Several keys in quick succession make a single entry. */
   pushAfterRest(place: PagePlace): void {
     clearTimeout(this.#timer);
     this.#place = place;

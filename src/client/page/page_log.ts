@@ -13,7 +13,7 @@ import { parseExactJson } from '../verify/exact_json.js';
 import { type PriceToFind, placeOfAggregate, recordOfPrice, verifyLogged } from '../verify/logged_price.js';
 import { timeText } from './price_text.js';
 
-/** The step of a proof, with its names and values. */
+/** A step of a proof, with its names and values. */
 export interface LogStep {
   readonly title: string;
   readonly value: string;
@@ -24,10 +24,10 @@ export interface LogStep {
  * The state of a price in the public log.
  * - `none`: the service has no log.
  * - `waiting`: no checkpoint covers the price yet.
- * - `logged`: the proof and the policy's quorum hold.
- * - `unwitnessed`: the proof holds, but fewer witnesses cosigned than the policy asks for.
+ * - `logged`: the proof is valid and has the policy's quorum.
+ * - `unwitnessed`: the proof is valid, but has fewer cosignatures than the policy requires.
  * - `missing`: the service says that the log does not have the price, or does not prove it in the promised time.
- * - `failed`: the proof does not hold.
+ * - `failed`: the proof is invalid.
  * - `unknown`: the service did not answer.
  */
 export interface LogView {
@@ -87,7 +87,7 @@ export class PageLog {
     try {
       this.#served = readServedPolicy(await this.#get(REST_PATHS.signers));
     } catch {
-      // A failure stays, because a service must not clear it by hiding its policy.
+      // A failure is permanent, because a service must not be able to clear it by hiding its policy.
       return state;
     }
     const isOther = this.#served !== undefined && this.#served.text !== before;
@@ -118,7 +118,7 @@ export class PageLog {
       return stateOf('missing', 'not logged in time', `${waited} ${promise}`);
     }
     try {
-      // Missing cosignatures are told apart from a proof that does not hold.
+      // Missing cosignatures are distinguished from an invalid proof.
       const place = await verifyLogged(price, proof, { policy: { ...policy, isQuorum: () => true } });
       return foundState(price, proof, place, policy);
     } catch (error) {
@@ -150,7 +150,7 @@ function stateOf(kind: LogView['kind'], text: string, statement = `${text}.`): L
   return { kind, text, statement, steps: [] };
 }
 
-/** Returns the state of a price whose proof holds. The proof was verified, so its parts are read without checks. */
+/** Returns the state of a price whose proof is valid. The proof was verified, so its parts are read without checks. */
 function foundState(price: PriceToFind, proof: string, place: LoggedPrice, policy: LogPolicy): LogView {
   const { origin, size, batch, record, cosigners } = place;
   const [all, cosigned] = [policy.witnesses.length, cosigners.size];

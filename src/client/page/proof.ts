@@ -32,7 +32,7 @@ export interface ProofExpectations {
   readonly oracleId: string | undefined;
   /** The definition of each algorithm. */
   readonly algorithms: ReadonlyMap<string, string>;
-  /** The instant at which the aggregate was in force; `undefined` for the newest aggregate. */
+  /** The instant at which the aggregate was the newest one; `undefined` for the newest aggregate. */
   readonly atNs: bigint | undefined;
 }
 
@@ -75,7 +75,7 @@ export function proofOf(
   return { content, report: atNs === undefined ? report! : checkInstant(report!, content, atNs) };
 }
 
-/** Checks that an aggregate was already signed at an instant. */
+/** Checks that an aggregate had been signed by an instant. */
 function checkInstant(report: Proof['report'], { signedAtNs }: ProofContent, atNs: bigint): Proof['report'] {
   const name = 'signed before the instant';
   const checks = report.checks;

@@ -21,7 +21,7 @@ import type { ProvenAggregate } from './seal_card.js';
 const REFRESH_MS = 5_000;
 /** The age above which a signed aggregate looks stale. */
 const OLD_MS = 300_000;
-/** The statuses with which the service says that it has no price of an instant. */
+/** The statuses with which the service answers that it has no price at an instant. */
 const GONE: readonly number[] = [404, 410];
 
 export interface ProofPanelOptions {
@@ -80,8 +80,8 @@ export class ProofPanel {
   }
 
   /**
-   * True while the reader marks text or a control has the focus. The panel is not drawn then, because drawing would remove
-   * both.
+   * True while text is selected or a control has the focus. The panel is not drawn then, because drawing would remove the
+   * selection and the focus.
    */
   get #isInUse(): boolean {
     const { root } = this.#options;
@@ -107,7 +107,7 @@ export class ProofPanel {
           this.#keepOrFail(problemText(error as Error, asset, atNs));
       }
     }
-    // The past does not change, and what is not kept does not come back.
+    // The past does not change, and deleted prices do not return.
     const isDone = atNs !== undefined && (this.#proven !== undefined || this.#isGone);
     if (this.#isShown(asset, atNs) && !isDone) this.#timer = setTimeout(() => void this.#read(), REFRESH_MS);
   }
@@ -170,12 +170,12 @@ export class ProofPanel {
     root.dataset['isKept'] = '';
     const text = `${reason} This is the last proof, as of ${clockText(Number(this.#age.signedAtNs / NS_PER_MS))}.`;
     const line = root.querySelector('.problem') ?? element('p', { class: 'problem', role: 'status' });
-    // An unchanged text is not written, because a screen reader speaks a status after each change.
+    // Skips an unchanged text, because a screen reader announces each write.
     if (line.textContent !== text) line.textContent = text;
     if (!line.isConnected) root.prepend(line);
   }
 
-  /** Shows an old proof as old, even if no newer proof arrives. */
+  /** Marks an old proof as old, even if no newer proof arrives. */
   #drawAge(): void {
     if (this.#age === undefined) return;
     const { element, signedAtNs } = this.#age;
@@ -230,7 +230,7 @@ export class ProofPanel {
       'div',
       { class: 'copies' },
       copyButton('Copy for tickseal verify', () => command),
-      // The service signs payloads for contracts only in the present.
+      // The service does not sign payloads for contracts with past prices.
       ...(this.#atNs === undefined
         ? [copyButton('Copy for a contract', contract, 'No verified payload yet')]
         : []),

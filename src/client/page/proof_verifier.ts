@@ -1,8 +1,8 @@
 import { PROOF_WORKER_NAME, type Proof, type ProofRequest } from './proof.js';
 
 /**
- * Verifies aggregates in a worker, one after the other. A verification takes tens of milliseconds, but a frame of the screen
- * lasts only 16.
+ * Verifies aggregates in a worker, one after the other. A verification takes tens of milliseconds, longer than an animation frame
+ * of 16 ms.
  */
 export class ProofVerifier {
   readonly #url: string;

@@ -1,9 +1,7 @@
 import { byId, element } from './elements.js';
 import type { SealFacts } from './seal_card.js';
 
-/**
- * The card that explains the seal. The program of the card loads when the card opens, so that the page's first bytes do not grow.
- */
+/** The card that explains the seal. The card's code loads when the card opens, so that the initial load stays small. */
 export class SealButton {
   readonly #root = byId('seal');
   readonly #factsNow: () => SealFacts | undefined;

@@ -16,7 +16,7 @@ export interface ProvenAggregate {
   readonly proof: Proof;
 }
 
-/** The facts that the card explains. They do not change while it is open. */
+/** The facts that the card explains. The facts do not change while the card is open. */
 export interface SealFacts {
   readonly symbol: string;
   /** The text beside the seal. */
@@ -67,7 +67,7 @@ export function drawSealCard(root: HTMLElement, about: SealFacts): void {
   drawLogSteps(log, about.log);
 }
 
-/** Draws the steps by which a price came into the public log. */
+/** Draws the steps by which a price was added to the public log. */
 export function drawLogSteps(root: HTMLElement, log: LogView | undefined): void {
   const wasOpen = [...root.querySelectorAll('details')].map(({ open }) => open);
   const isFault = log?.kind === 'failed' || log?.kind === 'missing';
@@ -85,7 +85,7 @@ export function drawLogSteps(root: HTMLElement, log: LogView | undefined): void 
   );
 }
 
-/** Says in one sentence why the page believes the price. */
+/** Explains in one sentence why the page trusts the price. */
 function statement({ isVerified, proven, frame, pin }: SealFacts, report: PayloadReport | undefined) {
   const signer = report?.signer ?? proven?.proof.report.signer;
   const key = frame?.pin ?? pin;

@@ -24,7 +24,7 @@ export interface CallerBudgets extends ReaderBudgets {
   readonly publishBytes: Budget;
   /** The budget of publishers' messages that the service refuses as a whole. */
   readonly badMessages: Budget;
-  /** The budget of aggregates that the service reads from the past. */
+  /** The budget of past aggregates that the service reads. */
   readonly rangeRows: Budget;
 }
 
@@ -109,7 +109,7 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
       signed * SIGNED_FRAMES_BURST_S,
     ),
     subscription_changes_per_second: rate(limits.subscriptionChangesPerSecond, 1),
-    // Closing a connection still has budget after all connections have sent their allowed messages.
+    // The burst leaves budget for closing connections after all connections have sent their allowed messages.
     control_messages_per_second: rate(control, closed, control + closed),
     publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
     bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),

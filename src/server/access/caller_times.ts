@@ -66,7 +66,7 @@ export class CallerTimes {
     return undefined;
   }
 
-  /** @returns `undefined` when another thread was faster; the caller must then try again */
+  /** @returns `undefined` if another thread has changed the entry first; the caller must then try again */
   #add(name: HashedName): number | undefined {
     const { hash, first } = name;
     let free = first;

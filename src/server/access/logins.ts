@@ -11,7 +11,7 @@ import { type Allowance, limitHeaders, type RateLimiter } from './rate_limit.js'
 import type { TicketIssuer } from './ticket_issuer.js';
 import { hashOf, readTokenText, Token, type TokenDirectory, tokenOfUserPass } from './tokens.js';
 
-/** A caller that requests admission: the holder of a token, or a publisher that logged in with a signature. */
+/** A caller: the holder of a token, or a publisher that logged in with a signature. */
 export type Caller = Token | PublisherLogin;
 
 export interface LoginOptions {
@@ -172,7 +172,7 @@ export class Logins {
     if (!allowance.allowed) return this.#refuseLimited(request, allowance);
     onRefused(reason);
     if (allowance.remaining === 0) this.#watch(allowance);
-    // With the scheme `Basic`, a browser asks its user for a name and a password. A page with a ticket has no use for them.
+    // With the scheme `Basic`, a browser asks its user for a name and a password. A page with a ticket does not need this dialog.
     const scheme = reason === 'ticket' ? 'Ticket' : 'Basic';
     return failure(status, error, status === 401 ? [['WWW-Authenticate', `${scheme} realm="tickseal"`]] : []);
   }
@@ -208,7 +208,7 @@ export function offersTicket({ protocols }: RestRequest): boolean {
   return protocols?.some((protocol) => protocol.startsWith(TICKET_PREFIX)) ?? false;
 }
 
-/** Returns the text of the ticket that a request offers, or the fault of its headers. */
+/** Returns the text of the ticket that a request offers, or an error in its headers. */
 function readTicket({ protocols = [], authorization }: RestRequest): { text: string } | { error: string } {
   const tickets = protocols.filter((protocol) => protocol.startsWith(TICKET_PREFIX));
   if (tickets.length !== 1) return { error: `the request offers ${tickets.length} tickets` };

@@ -3,7 +3,7 @@ import { ANY_ORIGIN } from '../../config/allowed_origin.js';
 import type { Config } from '../../config/config.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 
-/** The part of a configuration that decides about origins. */
+/** The part of a configuration that determines the allowed origins. */
 export interface OriginsConfig {
   readonly service: Pick<Config['service'], 'publicUrl'>;
   readonly listen: Pick<Config['listen'], 'host' | 'tls' | 'allowedOrigins'>;

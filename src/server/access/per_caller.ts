@@ -1,8 +1,8 @@
 import type { Caller } from './logins.js';
 
 /**
- * A value for each caller. After a reload renamed the caller, this class makes the value again, because the old name may now
- * belong to another caller.
+ * A value for each caller. If a reload renames a caller, this class creates a new value, because the old name may now belong to
+ * another caller.
  */
 export class PerCaller<Value> {
   readonly #make: (caller: Caller) => Value;

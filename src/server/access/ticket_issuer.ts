@@ -104,7 +104,7 @@ export class TicketIssuer {
     return own < TICKETS_PER_TOKEN_MAX ? free : oldest;
   }
 
-  /** Locks a slot, unless another thread has changed the slot since this thread read the slot. */
+  /** Locks a slot, unless another thread has changed it since this thread read it. */
   #lock({ place, state, expiresMs }: SeenSlot): boolean {
     if (Atomics.compareExchange(this.#states, place, state, LOCKED) !== state) return false;
     if (state === FREE || this.#expiresMs[place] === expiresMs) return true;
@@ -131,7 +131,7 @@ const HELD = 2;
 
 const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT + 2 * HASH_BYTES;
 
-/** The number of attempts. Each other thread can take one slot away, and the process has far fewer threads than attempts. */
+/** The number of attempts. Each other thread can take at most one slot, and there are far fewer threads than attempts. */
 const ATTEMPTS_MAX = 1000;
 
 /**

@@ -43,7 +43,7 @@ export class TokenDirectory {
   }
 
   /**
-   * Applies changed tokens. A token that stays keeps its object and receives its new rights. A removed token loses all rights, so
+   * Applies changed tokens. A remaining token keeps its object and receives its new rights. A removed token loses all rights, so
    * the service refuses its waiting messages.
    */
   reload(configs: readonly TokenConfig[]): void {

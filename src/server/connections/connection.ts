@@ -38,7 +38,7 @@ export interface ConnectionEvents {
   /** Called each second while nothing arrives, not even the answer to a ping. Requires {@link ConnectionPath.reportsSilence}. */
   silent(): void;
   /**
-   * Called after so long a silence that a message must not be unfinished any more, and then with each check. Requires {@link
+   * Called when a silence exceeds the time limit for a message, and then at each check. Requires {@link
    * ConnectionPath.reportsSilence}.
    */
   unfinished(): void;
@@ -51,15 +51,15 @@ export interface ConnectionEvents {
 /** The settings of the sockets of one path. */
 export interface ConnectionPath {
   readonly path: string;
-  /** The most bytes of a message. For a longer message, {@link ConnectionEvents.oversize} reports only the length. */
+  /** The maximum size of a message in bytes. For a longer message, {@link ConnectionEvents.oversize} reports only the length. */
   readonly messageBytesMax: number;
   /**
-   * The most bytes that the parser of uWebSockets.js accepts. After a longer message, the parser ends the connection without a
-   * close frame. So this bound is above {@link messageBytesMax}, and a message between the two bounds receives an answer. A
-   * connection can hold this number of bytes of an unfinished message.
+   * The maximum message size that the parser of uWebSockets.js accepts. After a longer message, the parser ends the connection
+   * without a close frame. So this bound is above {@link messageBytesMax}, and a message between the two bounds receives an
+   * answer. A connection can hold this number of bytes of an unfinished message.
    */
   readonly parserBytesMax: number;
-  /** The most bytes that may wait for a socket. Above this number, the service drops further messages. */
+  /** The maximum number of bytes that may wait for a socket. Above this number, the service drops further messages. */
   readonly bufferedBytesMax: number;
   readonly idleTimeoutSeconds: number;
   readonly sendsPings: boolean;

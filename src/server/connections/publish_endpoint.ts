@@ -37,8 +37,8 @@ export interface PublishEndpointOptions extends PublisherBoundsOptions {
 }
 
 /**
- * The most bytes of replies that wait for a publisher; the service drops further replies. Many publishers never read their
- * socket, and the service keeps their connections open. So the idle timeout is the longest possible, and only {@link
+ * The maximum number of reply bytes that wait for a publisher; the service drops further replies. Many publishers never read
+ * their socket, and the service keeps their connections open. So the idle timeout is the longest possible, and only {@link
  * SilentPublishers} requires answers to pings.
  */
 const REPLY_BYTES_MAX = 64 * 1024;
@@ -198,7 +198,7 @@ function openPublisher(
       heard: () => silent.delete(socket),
       closed() {
         silent.delete(socket);
-        // The last messages of the socket may still wait in the queue.
+        // The socket's last messages may still be in the queue.
         reading.run(owner, 0, () => receiver.closed?.(session));
       },
     };

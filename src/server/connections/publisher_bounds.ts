@@ -31,7 +31,7 @@ const PUBLISH_BYTES_MIN = 512;
  */
 const READ_UNVERIFIED_BYTES_MAX = 64 * 1024;
 
-/** The reason for not reading a message. */
+/** The reason why a message is not read. */
 export interface Unread {
   /** The reason for the metrics: one of a few fixed texts. */
   readonly reason: string;

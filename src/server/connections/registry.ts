@@ -16,7 +16,7 @@ import { FloodPauses } from './flood_pauses.js';
 
 export interface ConnectionLimits {
   readonly controlMessagesPerSecondMax: number;
-  /** The most connections of all kinds for each token, and for each key that logged in by signature. */
+  /** The maximum number of connections of all kinds for each token, and for each key that logged in by signature. */
   readonly connectionsPerTokenMax: number;
   readonly streamConnectionsMax: number;
 }

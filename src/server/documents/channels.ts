@@ -34,7 +34,7 @@ client address has made too many failed logins or refused requests
 
 `;
 
-/** All paths of WebSockets. */
+/** All WebSocket paths. */
 export const CHANNELS: Readonly<Record<string, ChannelDefinition>> = {
   stream: {
     address: STREAM_PATH,

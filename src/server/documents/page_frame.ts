@@ -7,7 +7,7 @@ const STYLE_HTML = new Html(PAGE_STYLE);
 const STYLE_SHA256 = createHash('sha256').update(PAGE_STYLE).digest('base64');
 
 /**
- * Headers that allow a page only its own style. A page may not run scripts, load other files, or stand in a frame of another
+ * Headers that allow a page only its own style. A page may not run scripts, load other files, or appear in a frame of another
  * page.
  */
 export const PAGE_HEADERS = {

@@ -53,7 +53,7 @@ export function createPage(options: PageOptions): (request: RestRequest) => Rest
     const { path, hasBody, fault } = request;
     if (path !== PAGE_PATHS.home && !path.startsWith(PAGE_PATHS.files)) return undefined;
     const file = files.get(path);
-    // The REST API answers this request with an error that names the fault.
+    // The REST API answers this request with an error that describes the problem.
     if (file === undefined || hasBody || fault !== undefined) return undefined;
     if (!METHODS.includes(request.method)) {
       const allowed = METHODS.join(', ');

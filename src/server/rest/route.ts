@@ -62,7 +62,7 @@ export type DescribedRoute = Omit<Route, 'handle'>;
 
 /**
  * The callers that a route admits.
- * - `open`: everyone; the limit counts requests per client address.
+ * - `open`: everyone; the rate limit applies per client address.
  * - `token`: holders of a token.
  * - `login`: publishers that log in with a signature.
  */

@@ -39,5 +39,5 @@ export interface StreamedAnswer {
   open(pay: PayRows): AsyncIterable<Uint8Array>;
 }
 
-/** Takes rows from the caller's budget. @returns false when the budget is used up for now; the function then took nothing */
+/** Takes rows from the caller's budget. @returns false when the budget is too small for now; the budget is then unchanged */
 export type PayRows = (rows: number) => boolean;

@@ -24,7 +24,7 @@ export interface HistoryReaderOptions {
   readonly candlesPerRequestMax: number;
 }
 
-/** Candles that a request wants. */
+/** The candles of a request. */
 export interface WantedCandles {
   readonly asset: Asset;
   readonly resolution: Resolution;

@@ -108,8 +108,8 @@ class InstantReader {
       const before = await this.#access.gone('timestamp', atNs);
       if (before !== undefined) return before;
     }
-    // The loop reads one asset after the other. So a request for many assets takes no more memory at once than a request for a
-    // single asset.
+    // The loop reads one asset after the other, so a request for many assets needs no more memory than a request for a single
+    // asset.
     for (const one of missing)
       found.set(
         one,

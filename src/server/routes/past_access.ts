@@ -77,7 +77,7 @@ export class PastAccess {
 
   /**
    * Waits until the past contains everything that was signed for a configured asset until an instant.
-   * @returns false when the wait took too long
+   * @returns false after a timeout
    */
   async isOnDisk(name: AssetName, atNs: bigint): Promise<boolean> {
     const newest = this.#options.newest(name);
