@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Test } from 'tap';
-import { eventually } from '../../scripts/load/wait.js';
+import { eventually, HANG_MS } from '../../scripts/load/wait.js';
 import { TOKEN } from '../service/harness.js';
 
 // Helpers with which the tests read the live page.
@@ -85,14 +85,19 @@ export function untilSealed(page: Page, seal: string): Promise<Record<string, Sh
 }
 
 /** Waits until the element's text equals `wanted`, or matches it. */
-export function untilText(page: Page, selector: string, wanted: string | RegExp): Promise<string> {
+export function untilText(
+  page: Page,
+  selector: string,
+  wanted: string | RegExp,
+  withinMs = HANG_MS,
+): Promise<string> {
   let text = '';
   return eventually(
     async () => {
       text = (await page.locator(selector).textContent()) ?? '';
       return (typeof wanted === 'string' ? text.includes(wanted) : wanted.test(text)) && text;
     },
-    { what: `${selector} with ${wanted}` },
+    { what: `${selector} with ${wanted}`, withinMs },
   ).catch((error) => {
     throw new Error(`${error.message}: ${text}`);
   });
