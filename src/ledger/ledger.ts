@@ -12,6 +12,7 @@ import {
   writeBundle,
 } from '../tlog/tiles.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
+import { ExpiredRecords } from './expired_records.js';
 import {
   batchPath,
   type FileToWrite,
@@ -29,8 +30,12 @@ export interface LedgerOptions {
   readonly publicFolder: string;
   readonly stateFolder: string;
   readonly origin: string;
+  /** The time for which the records of a batch stay in the public files; `undefined` keeps them for ever. */
+  readonly recordsRetentionNs?: bigint;
   /** Called for a mismatch: the entry of another node does not fit, or two prices have the same place. */
   readonly onMismatch: (reason: string) => void;
+  /** Called when expired records cannot be removed. The log continues. */
+  readonly onKept?: (reason: string) => void;
 }
 
 /** A batch that is not in the public files yet. The records are absent when they do not match the root of the entry. */
@@ -53,6 +58,7 @@ export class Ledger {
   readonly #journal: LedgerJournal;
   readonly #waiting = new WaitingRecords(fastSha256);
   readonly #tree: GrowingTree;
+  readonly #expired: ExpiredRecords | undefined;
   /** The entries of the sealed tree's last bundle, and all later entries. */
   #entries: Uint8Array[];
   #sealed: TreeHead;
@@ -63,8 +69,10 @@ export class Ledger {
   #work: Promise<unknown> = Promise.resolve();
 
   private constructor(options: LedgerOptions, sealed: TreeHead) {
-    const { publicFolder, stateFolder } = options;
+    const { publicFolder, stateFolder, recordsRetentionNs } = options;
     this.#options = options;
+    this.#expired =
+      recordsRetentionNs === undefined ? undefined : new ExpiredRecords(publicFolder, recordsRetentionNs);
     this.#sealed = sealed;
     this.#tree = new GrowingTree(sealed.size, (tile) => readOwnTile(publicFolder, tile), fastSha256);
     if (!isEqual(this.#tree.root(), sealed.root))
@@ -217,7 +225,17 @@ export class Ledger {
     this.#entries = this.#entries.slice(this.#entries.length - Number(head.size % BigInt(TILE_WIDTH)));
     await this.#journal.restart(this.#waiting.all().map((bytes) => ({ kind: 'record', bytes })));
     for (const tile of tiles) if (tile.width === TILE_WIDTH) await removePartials(publicFolder, tile);
+    await this.#removeExpired(batches.length);
     return head;
+  }
+
+  /** Removes expired records. A failure does not end the log, because nothing depends on their removal except the disk's space. */
+  async #removeExpired(added: number): Promise<void> {
+    try {
+      await this.#expired?.remove(this.#sealed.size, this.#last!.toNs, added);
+    } catch (error) {
+      this.#options.onKept?.((error as Error).message);
+    }
   }
 
   #fileOf(tile: ReturnType<typeof tilesBetween>[number], older: bigint): FileToWrite {

@@ -19,9 +19,12 @@ export function stateFolderOf(dataFolder: string): string {
   return join(dataFolder, 'tlog-state');
 }
 
+/** The folder of the records of batches below the public folder. */
+export const BATCH_FOLDER = 'batch';
+
 /** Returns the path of a batch's records below the public folder. */
 export function batchPath(batch: bigint): string {
-  return `batch/${indexPath(batch)}`;
+  return `${BATCH_FOLDER}/${indexPath(batch)}`;
 }
 
 /** A file to write: its path below a folder, and its bytes. */

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { formatCheckpoint } from '../tlog/tree_checkpoint.js';
 import {
+  BATCH_FOLDER,
   CHECKPOINT_FILE,
   type FileToWrite,
   makeLedgerFolders,
@@ -88,7 +89,7 @@ async function copyOnce(source: LogFolders, target: string, nowMs: number): Prom
   await writeDurably(stateFolder, files);
   for (const path of publicFilesIn(source.publicFolder)) {
     mkdirSync(dirname(join(publicFolder, path)), { recursive: true });
-    copyFileSync(join(source.publicFolder, path), join(publicFolder, path));
+    copyUnlessExpired(source.publicFolder, publicFolder, path);
   }
   if (checkpoint !== undefined)
     await writeDurably(publicFolder, [{ path: CHECKPOINT_FILE, bytes: checkpoint }]);
@@ -97,6 +98,17 @@ async function copyOnce(source: LogFolders, target: string, nowMs: number): Prom
     throw new IncompleteCopy(
       `the files in ${source.publicFolder} do not give the root of their ${sealed.size} batches`,
     );
+}
+
+/** Copies a public file. The service may have removed the expired records of a batch since the files were listed. */
+function copyUnlessExpired(from: string, to: string, path: string): void {
+  try {
+    copyFileSync(join(from, path), join(to, path));
+  } catch (error) {
+    const isExpired =
+      (error as NodeJS.ErrnoException).code === 'ENOENT' && path.startsWith(`${BATCH_FOLDER}/`);
+    if (!isExpired) throw error;
+  }
 }
 
 /** Lists the complete public files except the published checkpoint. */

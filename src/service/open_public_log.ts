@@ -66,7 +66,7 @@ async function openLedger(
   facts: PublicLogFacts,
 ): Promise<PublicLog> {
   const { storage } = config;
-  const { origin, batchNs, checkpointMs } = log;
+  const { origin, batchNs, checkpointMs, recordsRetentionNs } = log;
   const folders = { publicFolder: publicFolderOf(storage.dir), stateFolder: stateFolderOf(storage.dir) };
   const sizes = signedSizes(marks);
   const copiedAt = readCopyMark(folders.stateFolder);
@@ -83,7 +83,9 @@ async function openLedger(
   const ledger = await Ledger.open({
     ...folders,
     origin,
+    recordsRetentionNs,
     onMismatch: (reason) => logger.error(`the public log: ${reason}`),
+    onKept: (reason) => logger.warn(`the public log keeps records that have expired: ${reason}`),
   });
   const signer = new CheckpointSigner({
     ...folders,

@@ -113,6 +113,15 @@ function sampleFolder(folder: string): string {
 }
 const env = { STARK_KEY: '2'.repeat(63) };
 
+test('the public log keeps records for longer than an audit demands them', async (t) => {
+  const errorsOf = (retention: string) => {
+    const result = parseConfig(stringify({ ...sampleFile(), log: { records_retention: retention } }), 'c');
+    return result.ok ? [] : result.errors;
+  };
+  t.match(errorsOf('119m'), [/log\.records_retention/]);
+  t.same(errorsOf('120m'), []);
+});
+
 test('a file loads with absolute paths when every file that it names exists', async (t) => {
   const folder = t.testdir();
   const file = sampleFolder(folder);
