@@ -23,8 +23,11 @@ export interface LogConfig {
 }
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;
-/** An audit counts records that are missing within the first hour as withheld. The second hour is for clocks and late batches. */
-const RECORDS_NS_MIN = 2n * HOUR_NS;
+/**
+ * The retention of records below which an audit may count expired records as withheld. An audit expects the records of the last hour, and
+ * the second hour is for clocks and late batches.
+ */
+export const RECORDS_NS_ADVISED = 2n * HOUR_NS;
 
 const origin = line.refine(
   (text) => isKeyName(text) && !text.includes('://') && !text.endsWith('/'),
@@ -42,7 +45,7 @@ export const logSchema = z.strictObject({
   witness_grace: durationNs({ minNs: NS_PER_SECOND, maxNs: HOUR_NS, stepNs: NS_PER_MS }).prefault('60s'),
   require_quorum: z.boolean().prefault(false),
   must_exist: z.boolean().prefault(false),
-  records_retention: durationNs({ minNs: RECORDS_NS_MIN }).prefault('7d'),
+  records_retention: durationNs({ minNs: 60n * NS_PER_SECOND }).prefault('7d'),
 });
 
 /** Returns the name of the log: the configured name, or the public address without its scheme and with `/tlog`. */

@@ -2,6 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { PERCENT_SCALE } from '../model/asset.js';
 import type { Problem } from './document.js';
 import { limitWarnings } from './limit_warnings.js';
+import { RECORDS_NS_ADVISED } from './log_section.js';
 import { canonicalText } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
@@ -148,6 +149,12 @@ function* logWarnings({ keys, log, cluster }: ConfigFile): Generator<Problem> {
     yield {
       path: ['log', 'require_quorum'],
       message: 'no effect without log.policy, which names the witnesses',
+    };
+  if (keys.log !== undefined && log.records_retention < RECORDS_NS_ADVISED)
+    yield {
+      path: ['log', 'records_retention'],
+      message:
+        'shorter than 2h: an audit of the log counts records that are missing within an hour as withheld',
     };
   if (keys.log === undefined || cluster?.role !== 'edge') return;
   yield {
