@@ -58,10 +58,11 @@ async function serve(
   logger: Logger,
 ): Promise<void> {
   const stopSignal = listenForStop(logger);
-  const service = await start(file, logger, { simulation: simulated, takeOver });
+  const starting = start(file, logger, { simulation: simulated, takeOver });
+  reloadOnSignal(file, logger, starting);
+  const service = await starting;
   if (service === undefined) return;
   exitOnFault(logger, service);
-  reloadOnSignal(file, logger, service);
   const handedOver = service.askedToHandOver.then(() => logger.info('another process takes over'));
   await Promise.race([stopped(stopSignal), handedOver]);
   await service.stop();

@@ -69,23 +69,29 @@ function logWarnings(warnings: readonly string[], logger: Logger): void {
   for (const warning of warnings) logger.warn(`the configuration: ${warning}`);
 }
 
-/** Reads the file again on `SIGHUP`. An invalid file changes nothing. */
-export function reloadOnSignal(file: string, logger: Logger, service: Service): void {
-  process.on('SIGHUP', () => {
-    const configured = readConfigured(file);
-    if (!configured.ok) {
-      logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
-      service.noteInvalidReload();
-      return;
-    }
-    try {
-      service.reload(configured.config, configured.keys);
-      logWarnings(configured.warnings, logger);
-      logger.info('the configuration was read again');
-    } catch (error) {
-      logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
-    }
-  });
+/**
+ * Reads the file again on `SIGHUP`. An invalid file changes nothing. The caller must call this function before the service says that it is
+ * ready, because a signal without a handler ends the process. A signal during the start takes effect after the start.
+ */
+export function reloadOnSignal(file: string, logger: Logger, starting: Promise<Service | undefined>): void {
+  const started = starting.catch(() => undefined);
+  process.on('SIGHUP', () => void started.then((service) => service && reload(file, logger, service)));
+}
+
+function reload(file: string, logger: Logger, service: Service): void {
+  const configured = readConfigured(file);
+  if (!configured.ok) {
+    logger.error({ errors: configured.errors }, 'the configuration is not valid; nothing was changed');
+    service.noteInvalidReload();
+    return;
+  }
+  try {
+    service.reload(configured.config, configured.keys);
+    logWarnings(configured.warnings, logger);
+    logger.info('the configuration was read again');
+  } catch (error) {
+    logger.error({ err: error }, 'the configuration could not be put in force; nothing was changed');
+  }
 }
 
 /**

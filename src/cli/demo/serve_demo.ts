@@ -33,7 +33,9 @@ export async function serveDemo({ data, port, adminPort, live }: DemoOptions, lo
     assets: demo.simulatedAssets,
     clock: systemClock(),
   });
-  const service = await start(demo.configFile, logger, { simulation: demo.simulation, takeOver: false });
+  const starting = start(demo.configFile, logger, { simulation: demo.simulation, takeOver: false });
+  if (!hasTerminal) reloadOnSignal(demo.configFile, logger, starting);
+  const service = await starting;
   if (service === undefined) return;
   exitOnFault(logger, service);
   const url = `ws://127.0.0.1:${service.port}`;
@@ -55,7 +57,6 @@ export async function serveDemo({ data, port, adminPort, live }: DemoOptions, lo
     evmAddress: service.evmAddress!,
     starkPublicKey: service.starkPublicKey!,
   });
-  if (!hasTerminal) reloadOnSignal(demo.configFile, logger, service);
   await untilLive(service, stopSignal);
   if (!stopSignal.aborted) process.stdout.write(banner);
   await stopped(stopSignal);
