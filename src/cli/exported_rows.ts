@@ -48,9 +48,8 @@ export function exportedRows(format: ExportFormat, detail: Exclude<RowDetail, 'p
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns the columns of an aggregate that passed its checks. */
-function valuesOf(verified: AggregatePrice, detail: RowDetail): RowValues {
-  const { text, price, timestampNs } = verified;
-  const line = verified.line ?? readAggregateLine(text);
+function valuesOf({ text, price, timestampNs }: AggregatePrice, detail: RowDetail): RowValues {
+  const line = readAggregateLine(text);
   if (line !== undefined) {
     const { timestamp, symbol, trigger, publicKey, encodedAssetId, r, s, v, msgHash } = line;
     const ofPrice = [timestampNs, BigInt(timestamp), price, symbol, 'evm', trigger];

@@ -92,7 +92,6 @@ export class KeptPrices {
       line,
       checks,
       qualityOf(inputs ?? [], timestampNs),
-      one.texts,
     );
   }
 

@@ -1,4 +1,3 @@
-import type { AggregateLine } from '../../wire/aggregate_line.js';
 import {
   MARKET_STATUS_NAMES,
   MARKET_STATUS_SUFFIXES,
@@ -73,8 +72,6 @@ export class AggregatePrice extends Tick {
     readonly checks: readonly Check[],
     /** The number, age and spread of the inputs; `undefined` for an aggregate that is kept without its inputs. */
     readonly quality: PriceQuality | undefined,
-    /** @internal The texts of an aggregate that was verified as a line, so that an export need not read the line again. */
-    readonly line?: AggregateLine | undefined,
   ) {
     super(fields, nowMs);
   }
