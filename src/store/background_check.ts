@@ -5,7 +5,7 @@ import type { Key, StoredRecord, Table } from './table.js';
 const FIRST_MS = 50;
 /** The number of records between two reads of the clock. */
 const RECORDS_AT_ONCE = 100;
-/** The longest pause of the thread for the check, and the share of the thread's time that the check takes. */
+/** The time of a turn of the check on the thread, and the share of the thread's time that the turns take. */
 const TURN_MS = 1;
 const SHARE = 0.1;
 

@@ -58,8 +58,6 @@ export interface Store
   readonly starkSymbols: ReadonlySet<string>;
   /** Sets the watch that tells followers when a commit begins and ends. */
   watchCommits(watch: { begun(commit: Commit): void; settled(isOnDisk: boolean): void }): void;
-  /** Resolves when the records that the folder had at its opening are checked, or the folder is closed. */
-  readonly recordsChecked: Promise<void>;
   /** The newest UNIX second with a record at the time of opening the folder. */
   readonly newestSecond: number | undefined;
   /** The number of records that are not on disk yet. */
@@ -145,11 +143,6 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
 
   const journal = openJournal(folder, options.logger, options.companion);
   const tables = openTables(journal);
-  const check = folder.isHandedOver
-    ? undefined
-    : checkRecords(tables, (reason) => {
-        damage = reason;
-      });
   const recordKeys = new RecordKeys(symbolsOfStarkAssets(tables.inputs));
   const seriesIndex = loadSeries(options.assets, recordKeys, tables);
   const newestSecond = findNewestSecond(seriesIndex);
@@ -208,6 +201,13 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     }
   }
 
+  // The check begins last, because nothing would stop it if a step of the opening failed.
+  const check = folder.isHandedOver
+    ? undefined
+    : checkRecords(tables, (reason) => {
+        damage = reason;
+      });
+
   return {
     putInput: (asset, key, input, seen) => putInput(tables, recordKeys.ofInput(asset, key), { input, seen }),
     record(asset, holding) {
@@ -242,7 +242,6 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       }
     },
     marks: openMarks(journal, tables.marks),
-    recordsChecked: check?.ended ?? Promise.resolve(),
     newestSecond,
     get recordsWaiting() {
       return journal.waiting;
