@@ -67,6 +67,16 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** Returns the bytes of a file; `undefined` when there is no such file. */
+export function readIfExists(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 /** Returns the bytes of a tile. A partial tile can also come from a wider tile. */
 export function readTileSync(folder: string, tile: Tile): Uint8Array {
   const path = join(folder, tilePath(tile));

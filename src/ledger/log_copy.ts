@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { formatCheckpoint } from '../tlog/tree_checkpoint.js';
@@ -8,6 +8,7 @@ import {
   type FileToWrite,
   makeLedgerFolders,
   publicFolderOf,
+  readIfExists,
   stateFolderOf,
   writeDurably,
 } from './ledger_folder.js';
@@ -51,12 +52,7 @@ export async function copyLog(dataFolder: string, target: string, nowMs: number)
 
 /** Returns the time at which this folder was copied; `undefined` for a folder that is no copy, or whose witnesses were asked. */
 export function readCopyMark(stateFolder: string): string | undefined {
-  try {
-    return readFileSync(join(stateFolder, COPY_FILE), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return readIfExists(join(stateFolder, COPY_FILE))?.toString().trim();
 }
 
 /** Removes the mark, after the witnesses have said that they know no larger tree. */
@@ -119,13 +115,4 @@ function publicFilesIn(folder: string): string[] {
       !path.endsWith('.unfinished') &&
       (statSync(join(folder, path), { throwIfNoEntry: false })?.isFile() ?? false),
   );
-}
-
-function readIfExists(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isEqual } from '../tlog/log_text.js';
 import { nodesFromTiles } from '../tlog/tiles.js';
 import { type Checkpoint, formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import { treeRoot } from '../tlog/tree_nodes.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
-import { readTileSync, writeDurably } from './ledger_folder.js';
+import { readIfExists, readTileSync, writeDurably } from './ledger_folder.js';
 import { fastSha256 } from './ledger_hash.js';
 
 /**
@@ -16,14 +15,8 @@ export type HeadName = 'sealed' | 'signed';
 
 /** Reads a head. Returns `undefined` when the file is missing. @throws TlogError when the file is damaged */
 export function readHead(stateFolder: string, name: HeadName): Checkpoint | undefined {
-  let text: string;
-  try {
-    text = readFileSync(join(stateFolder, name), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  return parseCheckpoint(text);
+  const bytes = readIfExists(join(stateFolder, name));
+  return bytes && parseCheckpoint(bytes.toString());
 }
 
 /** Resolves when the head is on disk. */

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeDurably } from './ledger_folder.js';
+import { readIfExists, writeDurably } from './ledger_folder.js';
 
 const STOP_FILE = 'stopped';
 
@@ -16,10 +15,5 @@ export async function removeStopNote(stateFolder: string): Promise<void> {
 
 /** Returns the reason for which the log stopped in the last run; `undefined` when it did not. */
 export function readStopNote(stateFolder: string): string | undefined {
-  try {
-    return readFileSync(join(stateFolder, STOP_FILE), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return readIfExists(join(stateFolder, STOP_FILE))?.toString().trim();
 }
