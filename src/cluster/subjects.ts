@@ -57,3 +57,16 @@ export function submitTopic(node: number | '*', epoch: number | '*'): string {
 export function submitterOf(topic: string): number {
   return Number(topic.split('.')[1]);
 }
+
+/**
+ * Returns the topic of questions about the past: `log` asks for files of the public log, `past` for signed aggregates. Only aggregators
+ * answer. `*` stands for all subjects or nodes.
+ */
+export function questionTopic(about: 'log' | 'past' | '*', from: number | '*', to: number | '*'): string {
+  return `ask.${about}.${from}.${to}`;
+}
+
+/** Returns the number of the node that sent a question, from the question's topic. */
+export function askerOf(topic: string): number {
+  return Number(topic.split('.')[2]);
+}

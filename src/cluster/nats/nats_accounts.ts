@@ -1,4 +1,4 @@
-import { reportTopic, SERVERS_TOPIC, submitTopic } from '../subjects.js';
+import { questionTopic, reportTopic, SERVERS_TOPIC, submitTopic } from '../subjects.js';
 import { Names } from './nats_options.js';
 
 export interface NatsUser {
@@ -98,6 +98,7 @@ function askedSubjects(names: Names, node: number | '*'): AskedSubject[] {
     names.topic(reportTopic({ node, role: 'edge' })),
     names.topic(submitTopic(node, '*')),
     names.topic('full.*'),
+    names.topic(questionTopic('*', node, '*')),
     ...streams.map((stream) => `$JS.API.STREAM.INFO.${stream}`),
     `$JS.API.STREAM.MSG.GET.${names.logStream}`,
   ];
@@ -117,6 +118,7 @@ function makerLines(names: Names, user: NatsUser): string[] {
     publish: [
       [names.record('*'), names.candles(['>']), names.topic('tick'), names.topic('full.*')],
       [reportTopic({ node, role }), submitTopic(node, '*'), SERVERS_TOPIC].map((one) => names.topic(one)),
+      [names.topic(questionTopic('*', node, '*'))],
       api('STREAM.INFO'),
       api('STREAM.CREATE'),
       api('STREAM.UPDATE'),
@@ -125,7 +127,7 @@ function makerLines(names: Names, user: NatsUser): string[] {
     ],
     subscribe: [
       [...heardSubjects(names), names.topic('full.*'), names.topic(submitTopic('*', '*'))],
-      ['_INBOX.aggregator.>'],
+      [names.topic(questionTopic('*', '*', node)), '_INBOX.aggregator.>'],
     ],
     more: ['allow_responses: { max: 1, expires: "1m" }'],
   });
@@ -154,7 +156,7 @@ function edgeLines(names: Names, user: NatsUser): string[] {
     `  EDGE_${node} {`,
     '    users: [',
     ...userLines('      ', user, {
-      publish: [asked.slice(0, 3), asked.slice(3, 6), asked.slice(6)],
+      publish: [asked.slice(0, 4), asked.slice(4, 7), asked.slice(7)],
       subscribe: [[...heardSubjects(names), '_INBOX.edge.>']],
     }),
     '    ]',
