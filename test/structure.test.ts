@@ -73,6 +73,7 @@ const ROOMS: Rooms = {
   feed: ['wire', 'model', 'records', 'store'],
   node: [
     'model',
+    'fair',
     'clock/clock_watch',
     'records',
     'store',
@@ -97,7 +98,6 @@ const ROOMS: Rooms = {
     'config',
     'store',
     'past',
-    'tlog',
     'ledger',
     'aggregator/publisher_session',
   ],

@@ -74,6 +74,8 @@ export interface Config {
   readonly limits: Limits;
   /** The section of the public log. Absent when the log is off. */
   readonly log?: LogConfig;
+  /** The time for which an edge keeps the records in its copy of the public log. */
+  readonly copiedRecordsRetentionNs: bigint;
   /** The section of the cluster. Absent when the process has no cluster. */
   readonly cluster?: ClusterConfig;
 }
@@ -227,6 +229,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       refusedRequestsPerMinute: limits.refused_requests_per_minute,
     },
     ...(log && { log }),
+    copiedRecordsRetentionNs: file.log.records_retention,
     ...(file.cluster && { cluster: toCluster(file.cluster) }),
   };
 }

@@ -60,7 +60,7 @@ export function logOriginOf({
   return log?.origin ?? (address && `${address}/tlog`);
 }
 
-/** Returns the section with the name of the log, if the file turns the log on. An edge of a cluster has no log. */
+/** Returns the section with the name of the log, if the file turns the log on. An edge of a cluster has only a copy of the log. */
 export function toLog(file: {
   readonly keys: { readonly log?: unknown };
   readonly log: z.output<typeof logSchema>;

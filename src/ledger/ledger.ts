@@ -14,7 +14,6 @@ import {
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import { ExpiredRecords } from './expired_records.js';
 import {
-  batchPath,
   type FileToWrite,
   makeLedgerFolders,
   readTileSync,
@@ -24,7 +23,8 @@ import {
 import { fastSha256, rootInTurns } from './ledger_hash.js';
 import { type JournalFrame, LedgerJournal, readJournal } from './ledger_journal.js';
 import { readHead, writeHead } from './sealed_head.js';
-import { type HashedRecord, WaitingRecords } from './waiting_records.js';
+import { batchFiles, type UnsealedBatch } from './unsealed_batch.js';
+import { type HashedRecord, hashRecord, WaitingRecords } from './waiting_records.js';
 
 export interface LedgerOptions {
   readonly publicFolder: string;
@@ -38,11 +38,11 @@ export interface LedgerOptions {
   readonly onKept?: (reason: string) => void;
 }
 
-/** A batch that is not in the public files yet. The records are absent when they do not match the root of the entry. */
-interface UnsealedBatch {
-  readonly entry: Uint8Array;
-  readonly records: readonly HashedRecord[] | undefined;
-}
+/**
+ * Returns the records of a batch from another node, because this node recorded other prices; `undefined` when no node has the records.
+ * @param reason the difference between the batch and the prices that this node recorded
+ */
+export type AskRecords = (batch: bigint, reason: string) => Promise<readonly Uint8Array[] | undefined>;
 
 /** Thrown when the folder's log cannot be continued. */
 export class LedgerStopped extends Error {
@@ -56,7 +56,7 @@ export class LedgerStopped extends Error {
 export class Ledger {
   readonly #options: LedgerOptions;
   readonly #journal: LedgerJournal;
-  readonly #waiting = new WaitingRecords(fastSha256);
+  readonly #waiting = new WaitingRecords();
   readonly #tree: GrowingTree;
   readonly #expired: ExpiredRecords | undefined;
   /** The entries of the sealed tree's last bundle, and all later entries. */
@@ -65,6 +65,8 @@ export class Ledger {
   #last: BatchEntry | undefined;
   #unsealed: UnsealedBatch[] = [];
   #toJournal: JournalFrame[] = [];
+  /** True when the last record found too many records waiting. */
+  #isFull = false;
   #prepared: { readonly entry: Uint8Array; readonly records: readonly HashedRecord[] } | undefined;
   #work: Promise<unknown> = Promise.resolve();
 
@@ -101,6 +103,10 @@ export class Ledger {
     return ledger;
   }
 
+  get origin(): string {
+    return this.#options.origin;
+  }
+
   /** The tree of all applied batches. */
   get head(): TreeHead {
     return { size: this.#tree.size, root: this.#tree.root() };
@@ -126,7 +132,9 @@ export class Ledger {
     const outcome = this.#waiting.add(record);
     if (outcome === 'other')
       this.#options.onMismatch(`two signed prices have one place, at ${recordTimeNs(record)} ns`);
-    if (outcome === 'full') this.#options.onMismatch('too many signed prices wait for their batch');
+    if (outcome === 'full' && !this.#isFull)
+      this.#options.onMismatch('too many signed prices wait for their batch');
+    this.#isFull = outcome === 'full';
     if (outcome === 'added') this.#write({ kind: 'record', bytes: record });
   }
 
@@ -146,8 +154,8 @@ export class Ledger {
    * Applies the entry of a batch, in the order of the batches. An entry that was applied before changes nothing.
    * @returns false when the entry does not follow the last entry
    */
-  apply(entry: Uint8Array): Promise<boolean> {
-    return this.#inOrder(() => this.#apply(entry));
+  apply(entry: Uint8Array, ask?: AskRecords): Promise<boolean> {
+    return this.#inOrder(() => this.#apply(entry, ask));
   }
 
   /** Resolves when all records and entries so far are on disk. */
@@ -182,12 +190,12 @@ export class Ledger {
     await this.#journal.removeOlder();
   }
 
-  async #apply(bytes: Uint8Array): Promise<boolean> {
+  async #apply(bytes: Uint8Array, ask?: AskRecords): Promise<boolean> {
     const entry = parseBatchEntry(bytes);
     if (entry.batch < this.#tree.size) return true;
     const fromNs = this.#last?.toNs ?? entry.fromNs;
     if (entry.batch !== this.#tree.size || entry.fromNs !== fromNs) return false;
-    const records = await this.#recordsOf(bytes, entry);
+    const records = await this.#recordsOf(bytes, entry, ask);
     this.#prepared = undefined;
     this.#waiting.removeBefore(entry.toNs);
     this.#tree.append(bytes);
@@ -199,14 +207,19 @@ export class Ledger {
   }
 
   /** Returns the records of a batch of any node, if the records match the root. */
-  async #recordsOf(bytes: Uint8Array, entry: BatchEntry): Promise<readonly HashedRecord[] | undefined> {
+  async #recordsOf(
+    bytes: Uint8Array,
+    entry: BatchEntry,
+    ask: AskRecords = async (_batch, reason) => void this.#options.onMismatch(reason),
+  ): Promise<readonly HashedRecord[] | undefined> {
     if (this.#prepared !== undefined && isEqual(this.#prepared.entry, bytes)) return this.#prepared.records;
-    const records = this.#waiting.between(entry.fromNs, entry.toNs);
-    const root = await rootInTurns(records.map(({ leaf }) => leaf));
-    if (isEqual(root, entry.root)) return records;
-    const counts = `${entry.records} records, here ${records.length}`;
-    this.#options.onMismatch(`batch ${entry.batch} has other prices than this node recorded: ${counts}`);
-    return undefined;
+    const own = this.#waiting.between(entry.fromNs, entry.toNs);
+    if (await isRootOf(own, entry)) return own;
+    const reason = `batch ${entry.batch} has other prices than this node recorded: ${entry.records} records, here ${own.length}`;
+    const asked = (await ask(entry.batch, reason))?.map(hashRecord);
+    if (asked === undefined || !(await isRootOf(asked, entry))) return undefined;
+    for (const { record } of asked) this.#write({ kind: 'record', bytes: record });
+    return asked;
   }
 
   async #seal(): Promise<TreeHead> {
@@ -266,6 +279,10 @@ export class Ledger {
   }
 }
 
+async function isRootOf(records: readonly HashedRecord[], { root }: BatchEntry): Promise<boolean> {
+  return isEqual(await rootInTurns(records.map(({ leaf }) => leaf)), root);
+}
+
 /** @throws LedgerStopped when the tile is missing */
 function readOwnTile(publicFolder: string, tile: Tile): Uint8Array {
   try {
@@ -278,12 +295,4 @@ function readOwnTile(publicFolder: string, tile: Tile): Uint8Array {
 
 function readLastBundle(publicFolder: string, size: bigint, width: number): Uint8Array[] {
   return readBundle(readOwnTile(publicFolder, bundleOf(size - 1n, size)), width);
-}
-
-function batchFiles(batches: readonly UnsealedBatch[], older: bigint): FileToWrite[] {
-  return batches.flatMap(({ records }, i) =>
-    records === undefined
-      ? []
-      : [{ path: batchPath(older + BigInt(i)), bytes: Buffer.concat(records.map(({ record }) => record)) }],
-  );
 }

@@ -9,6 +9,7 @@ import { parseNote } from '../tlog/signed_note.js';
 import {
   bundleOf,
   nodesFromTiles,
+  parseTilePath,
   readBundle,
   TILE_WIDTH,
   type Tile,
@@ -69,6 +70,13 @@ export class LedgerReader {
     const width = widerWidth(this.#folder, tile);
     const wider = await this.file(tilePath({ ...tile, width }));
     return wider && cutTile(tile, wider, width);
+  }
+
+  /** Returns the bytes of a public file; `undefined` for every other path, so a request reaches no other file. */
+  async publicFile(path: string): Promise<Uint8Array | undefined> {
+    const tile = parseTilePath(path);
+    if (tile !== undefined) return this.tile(tile);
+    return path === CHECKPOINT_FILE || isBatchPath(path) ? this.file(path) : undefined;
   }
 
   /** Returns the proof of a price under the published checkpoint. */
@@ -135,6 +143,11 @@ export class LedgerReader {
     if (bytes === undefined) throw new Error(`${join(this.#folder, tilePath(tile))} is missing`);
     return bytes;
   }
+}
+
+function isBatchPath(path: string): boolean {
+  const match = /^batch\/((?:x\d{3}\/){0,6}\d{3})$/.exec(path);
+  return match !== null && batchPath(BigInt(match[1]!.replace(/[x/]/g, ''))) === path;
 }
 
 function isAt(record: Uint8Array, { signatureType, symbolHash, timeNs }: PlaceToFind): boolean {

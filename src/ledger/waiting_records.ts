@@ -1,11 +1,16 @@
 import { isEqual } from '../tlog/log_text.js';
 import { comparePlaces, recordTimeNs } from '../tlog/price_record.js';
-import { leafHash, type Sha256 } from '../tlog/tree_hash.js';
+import { leafHash } from '../tlog/tree_hash.js';
+import { fastSha256 } from './ledger_hash.js';
 
 /** A record with the hash of its leaf. */
 export interface HashedRecord {
   readonly record: Uint8Array;
   readonly leaf: Uint8Array;
+}
+
+export function hashRecord(record: Uint8Array): HashedRecord {
+  return { record, leaf: leafHash(record, fastSha256) };
 }
 
 /** The bytes before the time: type, signer and symbol. */
@@ -19,12 +24,7 @@ export const WAITING_RECORDS_MAX = 300_000;
  */
 export class WaitingRecords {
   readonly #series = new Map<string, HashedRecord[]>();
-  readonly #sha256: Sha256;
   #count = 0;
-
-  constructor(sha256: Sha256) {
-    this.#sha256 = sha256;
-  }
 
   get count(): number {
     return this.#count;
@@ -43,7 +43,7 @@ export class WaitingRecords {
     if (before !== undefined && comparePlaces(before, record) === 0)
       return isEqual(before, record) ? 'known' : 'other';
     if (this.#count >= WAITING_RECORDS_MAX) return 'full';
-    series.splice(at, 0, { record, leaf: leafHash(record, this.#sha256) });
+    series.splice(at, 0, hashRecord(record));
     this.#series.set(key, series);
     this.#count += 1;
     return 'added';

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { LedgerStopped } from '../ledger/ledger.js';
 import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
+import { beginsWith } from '../ledger/sealed_head.js';
 import type { LogPolicy, Witness } from '../tlog/log_policy.js';
 import { isEqual } from '../tlog/log_text.js';
 import { parseNote } from '../tlog/signed_note.js';
@@ -84,7 +85,11 @@ export class CheckpointPublisher {
   async commit(head: TreeHead, sealed: TreeHead): Promise<void> {
     const { signer } = this.#options;
     if (head.size <= (signer.last?.size ?? -1n)) return;
-    if (head.size !== sealed.size || !isEqual(head.root, sealed.root))
+    const isOwn =
+      head.size === sealed.size
+        ? isEqual(head.root, sealed.root)
+        : beginsWith(this.#options.publicFolder, sealed, head);
+    if (!isOwn)
       throw new LedgerStopped(`the leader signs another tree of ${head.size} batches than this node has`);
     await signer.commit(head);
   }

@@ -13,7 +13,7 @@ import { signedSizes } from '../store/log_sizes.js';
 import type { Store } from '../store/store.js';
 import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { OpenLog } from './public_log.js';
-import { recordFault } from './record_check.js';
+import { publicLogFault, recordFault } from './record_check.js';
 
 export interface LogApplierOptions {
   readonly store: Store;
@@ -29,7 +29,7 @@ export interface LogApplierOptions {
   readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
   /** The verifier of the inputs of each record; absent when the node trusts the log. */
   readonly verifier?: InputVerifier | undefined;
-  /** Called when a record has no effect, because its inputs are not authentic. */
+  /** Called when a record has no effect, because its inputs are not authentic, or its part of the public log is invalid. */
   readonly onUnauthentic: (reason: string) => void;
   /** Called when the store has records that readers have not received one by one. */
   readonly onStoreChanged: () => void;
@@ -58,7 +58,7 @@ export class LogApplier {
     return this.#newestNs;
   }
 
-  /** The number of records that had no effect, because their inputs were not authentic. */
+  /** The number of records that had no effect, because they are not authentic. */
   get unauthenticCount(): number {
     return this.#unauthenticCount;
   }
@@ -88,7 +88,7 @@ export class LogApplier {
   /** Applies the next record of the log. A record that is not authentic has no effect, and the log continues after that record. */
   apply(batch: LogBatch, position: LogPosition): void {
     const { store, verifier, onUnauthentic } = this.#options;
-    const fault = verifier && recordFault(batch, verifier);
+    const fault = publicLogFault(batch) ?? (verifier && recordFault(batch, verifier));
     if (fault === undefined) this.#applyEntries(batch.entries);
     else {
       this.#unauthenticCount++;
@@ -105,13 +105,13 @@ export class LogApplier {
       const own = new Uint8Array(bytes);
       if (kind !== undefined) {
         publicLog?.follow(kind, own);
-        if (publicLog === undefined && kind === 'head') this.#noteHead(own);
+        if (kind === 'head' && (publicLog === undefined || !keepsInputs)) this.#noteHead(own);
       } else if (publisherKey === undefined) this.#record(name, own);
       else store.recordInput(name, Buffer.from(publisherKey), openAcceptedInput(own));
     }
   }
 
-  /** Notes the tree, so that this node never begins a second log with the same origin when its own log is turned on. */
+  /** Notes the tree, so that this node never begins a second log with the same origin when its own log is turned on later. */
   #noteHead(bytes: Uint8Array): void {
     const { origin, size } = parseCheckpoint(Buffer.from(bytes).toString());
     void signedSizes(this.#options.store.marks).write(origin, size);

@@ -14,8 +14,8 @@ export interface NodeDirectoryOptions {
   readonly node: number;
   readonly name: string;
   readonly signers: () => readonly Signer[];
-  /** The facts of the public log; absent when the log is off. */
-  readonly log?: PublicLogFacts | undefined;
+  /** Returns the facts of the public log; `undefined` when the log is off. */
+  readonly log: () => PublicLogFacts | undefined;
   readonly member: Pick<ClusterMember, 'role' | 'leader' | 'nodes'>;
   readonly nowMs: () => number;
 }
@@ -48,7 +48,8 @@ export class NodeDirectory {
   }
 
   nodes(): NodeList {
-    const { node, name, member, log } = this.#options;
+    const { node, name, member } = this.#options;
+    const log = this.#options.log();
     const others = member.nodes.present();
     const self: NodeState = { node, name, role: member.role };
     const states = others.map((report) => ({

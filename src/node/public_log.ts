@@ -4,10 +4,12 @@ import { LedgerStopped } from '../ledger/ledger.js';
 import { recordMaker } from '../ledger/record_of_aggregate.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import type { Holding } from '../records/second_record.js';
-import { formatBatchEntry, parseBatchEntry } from '../tlog/batch_entry.js';
-import { formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
+import { formatBatchEntry } from '../tlog/batch_entry.js';
+import { formatCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { BatchSource } from './batch_source.js';
+import { FollowedLog } from './followed_log.js';
+import type { OtherLogFiles } from './other_log_files.js';
 import type { PublicLogFigures, PublicLogOptions } from './public_log_options.js';
 
 /** The interval of checks for the end of signing. */
@@ -16,7 +18,10 @@ const SIGNING_POLL_MS = 5;
 const RETRY_MS = 1_000;
 
 /** The public log as the service uses it. */
-export type OpenLog = Pick<PublicLog, keyof PublicLog>;
+export interface OpenLog extends Pick<PublicLog, Exclude<keyof PublicLog, 'facts'>> {
+  /** The facts with which readers verify the log; `undefined` while the node does not know them. */
+  readonly facts: PublicLogFacts | undefined;
+}
 
 /**
  * Writes the public log of this node, in the order of the log of prices. While the node makes prices, closes batches and signs checkpoints
@@ -31,23 +36,20 @@ export class PublicLog {
   #nextCheckpointMs = 0;
   /** The earliest time of the next attempt after a failed checkpoint. */
   #retryMs = 0;
-  /** Resolves when all parts that {@link follow} has received have taken effect. */
-  #followed: Promise<void> = Promise.resolve();
-  /** The end of the last batch that {@link follow} has received. */
-  #endNs = 0n;
-  /** The tree that may be signed next, until the disk has it. */
-  #head: TreeHead | undefined;
+  readonly #followed: FollowedLog;
   /** True while no batch may be closed, because the next checkpoint covers all batches before its place in the log of prices. */
   #isNaming = false;
   #closing: Promise<void> | undefined;
   #publishing: Promise<void> | undefined;
-  #publishedAtMs: number | undefined;
   #lacksQuorum = false;
   #stopped: string | undefined;
   #failure: string | undefined;
 
   constructor(options: PublicLogOptions) {
     this.#options = options;
+    this.#followed = new FollowedLog(options, async (work) => {
+      if (this.#stopped === undefined) await this.#attempt(work());
+    });
   }
 
   get facts(): PublicLogFacts {
@@ -57,7 +59,7 @@ export class PublicLog {
   /** The end of the last batch. The node signs further aggregates only with later times. */
   get endNs(): bigint {
     const sealedNs = this.#options.ledger.last?.toNs ?? 0n;
-    return sealedNs > this.#endNs ? sealedNs : this.#endNs;
+    return sealedNs > this.#followed.endNs ? sealedNs : this.#followed.endNs;
   }
 
   /** Notes a record of the log of prices. */
@@ -68,9 +70,12 @@ export class PublicLog {
 
   /** Receives a part of the public log. The log of prices gives the parts and the records in one order to all nodes. */
   follow(kind: PublicLogKind, bytes: Uint8Array): void {
-    if (this.#stopped !== undefined) return;
-    if (kind === 'batch') this.#endNs = parseBatchEntry(bytes).toNs;
-    this.#followed = this.#followed.then(() => this.#attempt(this.#take(kind, bytes)));
+    if (this.#stopped === undefined) this.#followed.receive(kind, bytes);
+  }
+
+  /** Asks the other nodes for what this node lacks from now on. */
+  joinOthers(files: OtherLogFiles): void {
+    this.#followed.joinOthers(files);
   }
 
   /** Begins to close batches of this maker of prices. */
@@ -104,14 +109,17 @@ export class PublicLog {
 
   /** Returns the reasons why the log does not continue. */
   troubles(): readonly string[] {
-    return [this.#stopped, this.#failure].flatMap((reason) => (reason === undefined ? [] : [reason]));
+    return [this.#stopped, this.#failure ?? this.#followed.failure].flatMap((reason) =>
+      reason === undefined ? [] : [reason],
+    );
   }
 
   figures(): PublicLogFigures {
     const { ledger, publisher, nowMs } = this.#options;
+    const { publishedAtMs } = this.#followed;
     return {
       size: ledger.sealed.size,
-      checkpointAgeMs: this.#publishedAtMs === undefined ? undefined : nowMs() - this.#publishedAtMs,
+      checkpointAgeMs: publishedAtMs === undefined ? undefined : nowMs() - publishedAtMs,
       witnesses: publisher.cosigners,
       hasQuorum: !publisher.isGraceOver,
       isStopped: this.#stopped !== undefined,
@@ -123,8 +131,8 @@ export class PublicLog {
    * commit.
    */
   async write(): Promise<void> {
-    await this.#followed;
-    if (this.#stopped === undefined) await this.#commitHead();
+    await this.#followed.settled;
+    if (this.#stopped === undefined) await this.#followed.commitHead();
     await this.#options.ledger.flush();
   }
 
@@ -133,50 +141,21 @@ export class PublicLog {
     await this.#closing;
     await this.#publishing;
     await this.#options.publisher.stopAsking();
-    await this.#followed;
+    await this.#followed.settled;
     await this.#options.ledger.close();
-  }
-
-  async #take(kind: PublicLogKind, bytes: Uint8Array): Promise<void> {
-    const { ledger, publisher } = this.#options;
-    if (this.#stopped !== undefined) return;
-    if (kind === 'batch') {
-      if (await ledger.apply(bytes)) return;
-      const { batch } = parseBatchEntry(bytes);
-      throw new LedgerStopped(
-        `this node has ${ledger.head.size} batches and lacks the others before batch ${batch}: start it with a backup of another node`,
-      );
-    }
-    const text = Buffer.from(bytes).toString();
-    if (kind === 'head') {
-      this.#head = parseCheckpoint(text);
-      await this.#commitHead();
-    } else if (await publisher.show(text, ledger.sealed)) this.#publishedAtMs = this.#options.nowMs();
-  }
-
-  /** Allows signatures of the tree that the log of prices names, and of its continuations only, when the files have this tree. */
-  async #commitHead(): Promise<void> {
-    const { ledger, publisher } = this.#options;
-    const head = this.#head;
-    if (head === undefined) return;
-    if (head.size > ledger.head.size)
-      throw new LedgerStopped(
-        `this node has ${ledger.head.size} batches of the ${head.size} that were signed`,
-      );
-    await publisher.commit(head, await ledger.seal());
-    if (this.#head === head) this.#head = undefined;
   }
 
   /** Passes a part through the log of prices, and waits until it has taken effect here. */
   async #append(source: BatchSource, kind: PublicLogKind, bytes: Uint8Array): Promise<void> {
     await source.append(kind, bytes);
-    await this.#followed;
+    await this.#followed.settled;
   }
 
   async #closeBatch(source: BatchSource): Promise<void> {
     const { ledger, batchNs, nowMs } = this.#options;
     const startMs = nowMs();
-    await this.#followed;
+    await this.#followed.settled;
+    this.#followed.requireComplete();
     const toNs = source.endPeriod(batchNs);
     const fromNs = ledger.last?.toNs ?? this.#fromNs;
     // A clock that stands still or goes back ends no period.
@@ -213,7 +192,8 @@ export class PublicLog {
   async #publish(source: BatchSource): Promise<void> {
     const { ledger, publisher, checkpointMs, nowMs } = this.#options;
     // A new leader knows the last tree of the former leader only then.
-    await this.#followed;
+    await this.#followed.settled;
+    this.#followed.requireComplete();
     publisher.requireNoLoss();
     // A cosigned checkpoint is published before the next checkpoint replaces it.
     await this.#publishDue(source);
@@ -236,7 +216,7 @@ export class PublicLog {
     this.#isNaming = true;
     try {
       await this.#closing;
-      await this.#followed;
+      await this.#followed.settled;
       const head = await ledger.seal();
       await this.#append(
         source,

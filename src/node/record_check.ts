@@ -3,6 +3,9 @@ import type { LogBatch, LogEntry } from '../cluster/log/log_batch.js';
 import { parseHex } from '../model/hex.js';
 import { decodeAcceptedInput } from '../records/accepted_input.js';
 import { decodeHolding } from '../records/second_record.js';
+import { parseBatchEntry } from '../tlog/batch_entry.js';
+import { parseNote } from '../tlog/signed_note.js';
+import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 
 /**
  * Checks a record of the log against the publishers' signatures.
@@ -15,6 +18,20 @@ export function recordFault({ entries }: LogBatch, verifier: InputVerifier): str
   } catch (error) {
     // The decoders trust their bytes. The decoders throw for bytes that no leader wrote.
     return error instanceof NotAuthentic ? error.message : `cannot be read: ${(error as Error).message}`;
+  }
+}
+
+/** @returns the reason why a part of the public log in a record cannot be read; `undefined` when all parts can be read */
+export function publicLogFault({ entries }: LogBatch): string | undefined {
+  try {
+    for (const { publicLog, bytes } of entries) {
+      if (publicLog === 'batch') parseBatchEntry(bytes);
+      else if (publicLog === 'head') parseCheckpoint(Buffer.from(bytes).toString());
+      else if (publicLog === 'checkpoint') parseCheckpoint(parseNote(bytes).text);
+    }
+    return undefined;
+  } catch (error) {
+    return `has a part of the public log that cannot be read: ${(error as Error).message}`;
   }
 }
 

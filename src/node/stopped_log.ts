@@ -17,6 +17,8 @@ export class StoppedLog implements OpenLog {
 
   follow(): void {}
 
+  joinOthers(): void {}
+
   lead(): void {}
 
   tick(): void {}

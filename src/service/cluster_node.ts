@@ -21,7 +21,7 @@ import { CallerRights, callerNameOf } from '../server/access/caller_rights.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { LeaderTerm } from './leader_term.js';
 import { NodeFacts } from './node_facts.js';
-import { applyRecords, UNAUTHENTIC, watchServers } from './node_parts.js';
+import { applyRecords, joinPublicLog, UNAUTHENTIC, watchServers } from './node_parts.js';
 import { NodeStatus } from './node_status.js';
 import { OwnSigners } from './own_signers.js';
 import type { PriceMaker } from './price_maker.js';
@@ -111,9 +111,10 @@ class ClusterNode implements PriceMaker {
     // Messages that are already waiting when this node begins to lead take the same path.
     const epoch = () => this.#member.ledEpoch;
     this.#forwarder = new Forwarder({ bus, node, secret, epoch, nameOf: callerNameOf, nowMs });
-    const log = parts.publicLog?.facts;
+    const log = () => parts.publicLog?.facts;
     const directory = new NodeDirectory({ node, name, signers, member: this.#member, log, nowMs });
     this.#directory = directory;
+    joinPublicLog(options, this.#member.nodes);
     this.#status = new NodeStatus({
       node,
       records: this.#records,

@@ -1,5 +1,9 @@
 import { InputVerifier } from '../aggregator/input_verifier.js';
+import type { NodePresence } from '../cluster/node_presence.js';
+import { publicFolderOf } from '../ledger/ledger_folder.js';
+import { LedgerReader } from '../ledger/ledger_reader.js';
 import { LogApplier, type LogApplierOptions } from '../node/log_applier.js';
+import { LogQuestions } from '../node/log_questions.js';
 import { ServerWatch } from '../node/server_watch.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { durableRefusal } from './node_status.js';
@@ -40,4 +44,23 @@ export function applyRecords(
     onMinuteClosed,
     onStoreChanged: hooks.onStoreChanged,
   });
+}
+
+/** Lets the public log of a node ask the aggregators for what it lacks, and answers the other nodes. */
+export function joinPublicLog(
+  { bus, parts, settings, member }: ClusterNodeOptions,
+  nodes: Pick<NodePresence, 'present'>,
+): void {
+  const { publicLog, clock } = parts;
+  if (publicLog === undefined) return;
+  const questions = new LogQuestions({
+    bus,
+    node: member.node,
+    aggregators: () => nodes.present().flatMap(({ node, role }) => (role === 'edge' ? [] : [node])),
+    nowNs: () => clock.nowNs(),
+  });
+  publicLog.joinOthers(questions);
+  if (member.role === 'edge') return;
+  const reader = new LedgerReader(publicFolderOf(settings.config.storage.dir));
+  questions.answer({ publicFile: (path) => reader.publicFile(path), facts: () => publicLog.facts });
 }

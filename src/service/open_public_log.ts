@@ -11,6 +11,7 @@ import { removeStopNote, writeStopNote } from '../ledger/stop_note.js';
 import type { PublicLogFacts } from '../model/node_list.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { CheckpointPublisher } from '../node/checkpoint_publisher.js';
+import { LogMirror } from '../node/log_mirror.js';
 import { type OpenLog, PublicLog } from '../node/public_log.js';
 import { StoppedLog } from '../node/stopped_log.js';
 import { signedSizes } from '../store/log_sizes.js';
@@ -35,12 +36,20 @@ export interface OpenPublicLogOptions {
 }
 
 /**
- * Opens the public log, if the configuration turns the log on. A log that must not continue is returned as a stopped log.
+ * Opens the public log, if the configuration turns the log on. A log that must not continue is returned as a stopped log. An edge of a
+ * cluster gets a copy of the log of the aggregators.
  * @throws Error when its folder or its policy cannot be used
  */
 export async function openPublicLog(options: OpenPublicLogOptions): Promise<OpenLog | undefined> {
   const { config, seed, logger } = options;
-  const { log } = config;
+  const { log, cluster, storage } = config;
+  if (cluster?.role === 'edge')
+    return new LogMirror({
+      ...foldersOf(storage.dir),
+      recordsRetentionNs: config.copiedRecordsRetentionNs,
+      nowMs,
+      logger,
+    });
   if (log === undefined || seed === undefined) return undefined;
   const key = new Ed25519Key(seed);
   const facts = factsOf(log, formatVerifierKey(key.logKey(log.origin)));
@@ -52,7 +61,7 @@ export async function openPublicLog(options: OpenPublicLogOptions): Promise<Open
     if (!(error instanceof LedgerStopped || error instanceof TlogError)) throw error;
     const reason = `the public log has stopped: ${error.message}`;
     logger.error(reason);
-    await writeStopNote(stateFolderOf(config.storage.dir), reason).catch(() => {});
+    await writeStopNote(stateFolderOf(storage.dir), reason).catch(() => {});
     return new StoppedLog(facts, reason);
   }
 }
@@ -67,7 +76,7 @@ async function openLedger(
 ): Promise<PublicLog> {
   const { storage } = config;
   const { origin, batchNs, checkpointMs, recordsRetentionNs } = log;
-  const folders = { publicFolder: publicFolderOf(storage.dir), stateFolder: stateFolderOf(storage.dir) };
+  const folders = foldersOf(storage.dir);
   const sizes = signedSizes(marks);
   const copiedAt = readCopyMark(folders.stateFolder);
   if (copiedAt !== undefined) {
@@ -95,7 +104,6 @@ async function openLedger(
   });
   await removeStopNote(folders.stateFolder);
   logger.info({ origin, vkey: facts.vkey, size: String(ledger.head.size) }, 'the public log is open');
-  const nowMs = () => performance.now();
   const reader = new LedgerReader(folders.publicFolder);
   const submitter = () =>
     new WitnessSubmitter({
@@ -128,6 +136,12 @@ async function openLedger(
     nowMs,
     logger,
   });
+}
+
+const nowMs = () => performance.now();
+
+function foldersOf(dir: string) {
+  return { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
 }
 
 function factsOf(

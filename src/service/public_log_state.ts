@@ -3,7 +3,7 @@ import type { OpenLog } from '../node/public_log.js';
 
 /** Returns the state of the public log for the metrics. */
 export function publicLogState(log: OpenLog | undefined): PublicLogState | undefined {
-  if (log === undefined) return undefined;
+  if (log?.facts === undefined) return undefined;
   const { size, checkpointAgeMs, ...figures } = log.figures();
   return {
     ...figures,

@@ -1,12 +1,11 @@
-import { batchPath, CHECKPOINT_FILE } from '../../ledger/ledger_folder.js';
+import { CHECKPOINT_FILE } from '../../ledger/ledger_folder.js';
 import type { LedgerReader } from '../../ledger/ledger_reader.js';
-import { parseTilePath } from '../../tlog/tiles.js';
 import { LOG_FILES_PATH } from '../../wire/paths.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
 export interface LogFilesOptions {
-  readonly files: Pick<LedgerReader, 'file' | 'tile'>;
+  readonly files: Pick<LedgerReader, 'publicFile'>;
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
   readonly onFault: (path: string, error: unknown) => void;
@@ -46,12 +45,10 @@ export function serveLogFiles(options: LogFilesOptions): (request: RestRequest) 
 }
 
 async function answer(path: string, { files }: LogFilesOptions): Promise<LateAnswer> {
-  const tile = parseTilePath(path);
-  const isCheckpoint = path === CHECKPOINT_FILE;
-  const isFile = isCheckpoint || isBatchPath(path);
-  const body = tile !== undefined ? await files.tile(tile) : isFile ? await files.file(path) : undefined;
+  const body = await files.publicFile(path);
   if (body === undefined)
     return failure(404, 'the public log has no such file', [['Cache-Control', 'no-store']]);
+  const isCheckpoint = path === CHECKPOINT_FILE;
   const contentType = isCheckpoint ? 'text/plain; charset=utf-8' : 'application/octet-stream';
   return {
     status: 200,
@@ -62,10 +59,4 @@ async function answer(path: string, { files }: LogFilesOptions): Promise<LateAns
     body,
     contentType,
   };
-}
-
-/** Recognises the path of a batch. Every other path is refused, so a request reaches no other file. */
-function isBatchPath(path: string): boolean {
-  const match = /^batch\/((?:x\d{3}\/){0,6}\d{3})$/.exec(path);
-  return match !== null && batchPath(BigInt(match[1]!.replace(/[x/]/g, ''))) === path;
 }

@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { freePorts } from '../../../src/cli/demo/nats_servers.js';
@@ -85,6 +87,50 @@ test(
     t.match(metrics, /^tickseal_tlog_stopped 0$/m);
   },
 );
+
+test('edges and late aggregators copy the log from another node', needsNatsServer(), async (t) => {
+  const cluster = await TestCluster.start(t);
+  const first = await cluster.node(1, 'aggregator', SECTIONS, { keys: KEYS });
+  await untilReady(first);
+  const policy = await policyOf(first);
+  const aggregate = await priceOf(first, 'BTCUSD', 'evm', 100n, nowNs());
+  const { batch } = await placeOf(first, aggregate, policy);
+  const size = await cosignedBy(first, policy, [], batch.batch + 10n);
+
+  // The log of prices no longer has these batches.
+  const connection = await connect({ servers: [...cluster.servers] });
+  t.teardown(() => connection.close());
+  const { streams } = await jetstreamManager(connection);
+  // The log refuses to be purged. So the test sets a limit with which the log keeps only the newer records.
+  const { config } = await streams.info('TS_MAIN_LOG');
+  await streams.update('TS_MAIN_LOG', { ...config, max_msgs: 2 });
+  await streams.update('TS_MAIN_LOG', config);
+  const edge = await cluster.node(2, 'edge');
+  const late = await cluster.node(3, 'aggregator', SECTIONS, { keys: KEYS });
+  for (const node of [edge, late]) {
+    await untilReady(node);
+    t.same(await eventually(async () => policyOf(node).catch(() => undefined)), policy);
+    await cosignedBy(node, policy, [], size);
+    const place = await placeOf(node, aggregate, policy);
+    t.equal(place.batch.batch, batch.batch);
+  }
+  const published = await priceOf(edge, 'BTCUSD', 'evm', 101n, nowNs());
+  const places = await Promise.all([first, edge, late].map((node) => placeOf(node, published, policy)));
+  t.equal(new Set(places.map((place) => place.batch.batch)).size, 1);
+  await checkSame(t, [first, edge, late], size);
+
+  // The late node has the whole log, so it continues the log.
+  await first.stop();
+  await eventually(async () =>
+    (await nodesOf(late)).some(({ node, role }) => node === 3 && role === 'leader'),
+  );
+  const next = await priceOf(late, 'BTCUSD', 'evm', 102n, nowNs());
+  for (const node of [late, edge]) {
+    const place = await placeOf(node, next, policy);
+    t.ok(place.batch.batch > batch.batch);
+  }
+  t.match(await (await fetch(`${edge.adminUrl}/metrics`)).text(), /^tickseal_tlog_stopped 0$/m);
+});
 
 test('an aggregator that lacks batches begins no second log', needsNatsServer(), async (t) => {
   const cluster = await TestCluster.start(t);

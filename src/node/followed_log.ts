@@ -1,0 +1,128 @@
+import type { PublicLogKind } from '../cluster/log/log_batch.js';
+import { LedgerStopped } from '../ledger/ledger.js';
+import { parseBatchEntry } from '../tlog/batch_entry.js';
+import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
+import type { TreeHead } from '../tlog/tree_proofs.js';
+import { catchUp, type OtherLogFiles, recordsFrom } from './other_log_files.js';
+import type { PublicLogOptions } from './public_log_options.js';
+
+/** The delay after other nodes did not give the missing batches. */
+const RETRY_MS = 5_000;
+
+/** The parts of the public log that this node receives from the log of prices, and their effects on the files of this node. */
+export class FollowedLog {
+  readonly #options: Pick<PublicLogOptions, 'ledger' | 'publisher' | 'nowMs' | 'logger'>;
+  readonly #attempt: (work: () => Promise<void>) => Promise<void>;
+  #others: OtherLogFiles | undefined;
+  #settled: Promise<void> = Promise.resolve();
+  #endNs = 0n;
+  /** The number of batches that the parts so far have named. */
+  #size = 0n;
+  /** The tree that may be signed next, until the disk has it. */
+  #head: TreeHead | undefined;
+  #publishedAtMs: number | undefined;
+  #failure: string | undefined;
+  #retryMs = 0;
+
+  /** @param attempt runs the work for each part, and handles its errors */
+  constructor(
+    options: Pick<PublicLogOptions, 'ledger' | 'publisher' | 'nowMs' | 'logger'>,
+    attempt: (work: () => Promise<void>) => Promise<void>,
+  ) {
+    this.#options = options;
+    this.#attempt = attempt;
+  }
+
+  /** Resolves when all parts so far have taken effect. */
+  get settled(): Promise<void> {
+    return this.#settled;
+  }
+
+  /** The end of the last batch that was received. */
+  get endNs(): bigint {
+    return this.#endNs;
+  }
+
+  /** The time of the last published checkpoint, by the monotonic clock. */
+  get publishedAtMs(): number | undefined {
+    return this.#publishedAtMs;
+  }
+
+  /** The reason why this node lacks batches; `undefined` when it has them all. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  joinOthers(files: OtherLogFiles): void {
+    this.#others = files;
+  }
+
+  /** Receives the next part. @throws TlogError for a batch that cannot be read */
+  receive(kind: PublicLogKind, bytes: Uint8Array): void {
+    if (kind === 'batch') this.#endNs = parseBatchEntry(bytes).toNs;
+    this.#settled = this.#settled.then(() => this.#attempt(() => this.#take(kind, bytes)));
+  }
+
+  /** @throws Error while this node lacks batches, so that it adds none */
+  requireComplete(): void {
+    if (this.#options.ledger.head.size < this.#size) throw new Error(this.#failure ?? this.#lack);
+  }
+
+  /** Allows signatures of the tree that the log of prices names, and of its continuations only, when the files have this tree. */
+  async commitHead(): Promise<void> {
+    const { ledger, publisher } = this.#options;
+    const head = this.#head;
+    if (head === undefined || head.size > ledger.head.size) return;
+    await publisher.commit(head, await ledger.seal());
+    if (this.#head === head) this.#head = undefined;
+  }
+
+  async #take(kind: PublicLogKind, bytes: Uint8Array): Promise<void> {
+    const { ledger, publisher, nowMs } = this.#options;
+    if (kind === 'batch') return this.#takeBatch(bytes);
+    const text = Buffer.from(bytes).toString();
+    if (kind === 'head') {
+      this.#head = parseCheckpoint(text);
+      await this.#catchUp(this.#head.size);
+      await this.commitHead();
+    } else if (await publisher.show(text, ledger.sealed)) this.#publishedAtMs = nowMs();
+  }
+
+  async #takeBatch(bytes: Uint8Array): Promise<void> {
+    const { ledger } = this.#options;
+    const { batch } = parseBatchEntry(bytes);
+    await this.#catchUp(batch);
+    if (ledger.head.size < batch) return;
+    if (!(await ledger.apply(bytes, (...question) => this.#askRecords(...question))))
+      throw new LedgerStopped(`batch ${batch} does not follow batch ${batch - 1n} of this node`);
+    if (batch >= this.#size) this.#size = batch + 1n;
+  }
+
+  async #askRecords(batch: bigint, reason: string): Promise<readonly Uint8Array[] | undefined> {
+    const found = this.#others && (await recordsFrom(this.#others)(batch, reason).catch(() => undefined));
+    if (found === undefined) this.#options.logger.error(`the public log: ${reason}`);
+    return found;
+  }
+
+  /** Copies the batches that this node lacks from other nodes. @throws LedgerStopped without other nodes */
+  async #catchUp(size: bigint): Promise<void> {
+    const { ledger, nowMs, logger } = this.#options;
+    if (size > this.#size) this.#size = size;
+    if (ledger.head.size >= size) return;
+    if (this.#others === undefined) throw new LedgerStopped(this.#lack);
+    if (nowMs() < this.#retryMs) return;
+    logger.info(`the public log: ${this.#lack}, and copies them from another node`);
+    try {
+      await catchUp(ledger, size, this.#others);
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = `the public log waits: ${this.#lack}: ${(error as Error).message}; without another node, start it with a backup of one`;
+      logger.error(this.#failure);
+      this.#retryMs = nowMs() + RETRY_MS;
+    }
+  }
+
+  get #lack(): string {
+    return `this node has ${this.#options.ledger.head.size} of ${this.#size} batches`;
+  }
+}

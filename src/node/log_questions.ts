@@ -1,0 +1,145 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Bus } from '../cluster/bus.js';
+import { askerOf, questionTopic } from '../cluster/subjects.js';
+import { readJson } from '../cluster/unreadable.js';
+import { budgetWords, SharedBudget } from '../fair/budget.js';
+import { WAITING_RECORDS_MAX } from '../ledger/waiting_records.js';
+import { NODE_MAX, type PublicLogFacts } from '../model/node_list.js';
+import { RECORD_BYTES } from '../tlog/price_record.js';
+import type { OtherLogFiles } from './other_log_files.js';
+
+export interface LogQuestionsOptions {
+  readonly bus: Pick<Bus, 'ask' | 'answer'>;
+  /** The number of this node. */
+  readonly node: number;
+  /** Returns the numbers of the aggregators that are present, without this node. */
+  readonly aggregators: () => readonly number[];
+  /** Returns the UNIX time in nanoseconds. */
+  readonly nowNs: () => bigint;
+}
+
+/** The log of a node that answers. */
+export interface AnsweredLog {
+  /** Returns the bytes of a public file; `undefined` without such a file. */
+  readonly publicFile: (path: string) => Promise<Uint8Array | undefined>;
+  readonly facts: () => PublicLogFacts | undefined;
+}
+
+/** The path of a question for the facts of the log, which are in no file. */
+const FACTS_PATH = 'facts';
+const FACTS_BYTES_MAX = 256 * 1024;
+const PATH_LENGTH_MAX = 256;
+/** The largest part of a file in one answer. NATS servers accept 1 MiB. */
+const PAGE_BYTES_MAX = 512 * 1024;
+/** The largest file: the records of a batch. */
+const FILE_BYTES_MAX = WAITING_RECORDS_MAX * RECORD_BYTES;
+const ANSWER_MS_MAX = 3_000;
+/** The cost of an answer besides its bytes. */
+const ANSWER_COST = 4_096;
+/** The rate at which a node asks. */
+const ASKED_BYTES_PER_SECOND = 8 * 1024 ** 2;
+/** The budget of each asking node: more than an honest node uses. */
+const ANSWERED = { perSecond: 2 * ASKED_BYTES_PER_SECOND, burst: 4 * ASKED_BYTES_PER_SECOND };
+const OFFSET_BYTES = 4;
+const NO_FILE = new Uint8Array(0);
+
+const text = z.string().max(FACTS_BYTES_MAX);
+const logFacts = z.object({ origin: text, vkey: text, policy: text, maxDelayS: z.int().positive() });
+
+/**
+ * Asks the aggregators for files of the public log, and answers the other nodes. A question has an offset and a path. An answer has the
+ * size of the file and the bytes from the offset on, or no bytes for a missing file.
+ */
+export class LogQuestions implements OtherLogFiles {
+  readonly #options: LogQuestionsOptions;
+
+  constructor(options: LogQuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Answers the questions of the other nodes from now on. */
+  answer(log: AnsweredLog): void {
+    const { bus, node, nowNs } = this.#options;
+    const words = budgetWords(NODE_MAX + 1);
+    bus.answer(questionTopic('log', '*', node), async (question, topic) => {
+      const asker = askerOf(topic);
+      const budget = new SharedBudget(words, asker, ANSWERED, () => {});
+      const { offset, path } = readQuestion(question);
+      const file = path === FACTS_PATH ? factsFile(log.facts()) : await log.publicFile(path);
+      if (file === undefined) return NO_FILE;
+      const page = file.subarray(offset, offset + PAGE_BYTES_MAX);
+      if (!budget.take(page.length + ANSWER_COST, nowNs())) throw new Error(`node ${asker} asks too much`);
+      const answer = Buffer.alloc(OFFSET_BYTES + page.length);
+      answer.writeUInt32BE(file.length);
+      answer.set(page, OFFSET_BYTES);
+      return answer;
+    });
+  }
+
+  async facts(): Promise<PublicLogFacts | undefined> {
+    const bytes = await this.read(FACTS_PATH);
+    return bytes && readJson(logFacts, bytes, FACTS_BYTES_MAX);
+  }
+
+  async read(path: string): Promise<Uint8Array | undefined> {
+    let failure = new Error('no aggregator is present');
+    let isMissing = false;
+    for (const node of this.#options.aggregators()) {
+      try {
+        const file = await this.#readFrom(node, path);
+        if (file !== undefined) return file;
+        isMissing = true;
+      } catch (error) {
+        failure = error as Error;
+      }
+    }
+    if (isMissing) return undefined;
+    throw failure;
+  }
+
+  async #readFrom(node: number, path: string): Promise<Uint8Array | undefined> {
+    const pages: Uint8Array[] = [];
+    for (let offset = 0; ; ) {
+      const { size, page } = readAnswer(await this.#ask(node, formatQuestion(offset, path)));
+      if (size === undefined) return undefined;
+      pages.push(page);
+      offset += page.length;
+      if (size > FILE_BYTES_MAX || offset > size || (page.length === 0 && offset < size))
+        throw new Error(`node ${node} sent an invalid part of ${path}`);
+      if (offset === size) return Buffer.concat(pages);
+    }
+  }
+
+  async #ask(to: number, question: Uint8Array): Promise<Uint8Array> {
+    const { bus, node } = this.#options;
+    const answer = await bus.ask(questionTopic('log', node, to), question, ANSWER_MS_MAX);
+    await wait(((answer.length + ANSWER_COST) * 1_000) / ASKED_BYTES_PER_SECOND);
+    return answer;
+  }
+}
+
+function formatQuestion(offset: number, path: string): Uint8Array {
+  const question = Buffer.alloc(OFFSET_BYTES + path.length);
+  question.writeUInt32BE(offset);
+  question.write(path, OFFSET_BYTES, 'latin1');
+  return question;
+}
+
+/** @throws RangeError for bytes that are not a question */
+function readQuestion(bytes: Uint8Array): { readonly offset: number; readonly path: string } {
+  if (bytes.length <= OFFSET_BYTES || bytes.length > OFFSET_BYTES + PATH_LENGTH_MAX)
+    throw new RangeError('the message is not a question about the public log');
+  const question = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { offset: question.readUInt32BE(), path: question.toString('latin1', OFFSET_BYTES) };
+}
+
+function readAnswer(bytes: Uint8Array): { readonly size: number | undefined; readonly page: Uint8Array } {
+  if (bytes.length < OFFSET_BYTES) return { size: undefined, page: bytes };
+  const size = Buffer.from(bytes.buffer, bytes.byteOffset, OFFSET_BYTES).readUInt32BE();
+  return { size, page: bytes.subarray(OFFSET_BYTES) };
+}
+
+function factsFile(facts: PublicLogFacts | undefined): Uint8Array | undefined {
+  return facts && Buffer.from(JSON.stringify(facts));
+}

@@ -1,0 +1,43 @@
+import type { AskRecords, Ledger } from '../ledger/ledger.js';
+import { batchPath } from '../ledger/ledger_folder.js';
+import type { PublicLogFacts } from '../model/node_list.js';
+import { splitRecords } from '../tlog/price_record.js';
+import { bundleOf, readBundle, TILE_WIDTH, tilePath } from '../tlog/tiles.js';
+
+/** The public log of the other nodes. Nothing in these files is trusted without a checkpoint. */
+export interface OtherLogFiles {
+  /**
+   * Returns the bytes of a public file; `undefined` when no other node has the file.
+   * @throws Error when no node answers
+   */
+  read(path: string): Promise<Uint8Array | undefined>;
+  /** Returns the facts about the log; `undefined` when no other node has a log. @throws Error when no node answers */
+  facts(): Promise<PublicLogFacts | undefined>;
+}
+
+/** Returns a function that asks the other nodes for the records of a batch. The records are missing when the batch has expired. */
+export function recordsFrom(files: OtherLogFiles): AskRecords {
+  return async (batch) => {
+    const bytes = await files.read(batchPath(batch));
+    return bytes && splitRecords(bytes);
+  };
+}
+
+/**
+ * Applies the batches that this node lacks, up to a size, from the files of other nodes. The caller compares the resulting tree with a
+ * signed tree.
+ * @throws Error when the other nodes lack the batches too, or when no node answers
+ */
+export async function catchUp(ledger: Ledger, size: bigint, files: OtherLogFiles): Promise<void> {
+  while (ledger.head.size < size) {
+    const next = ledger.head.size;
+    const bundle = bundleOf(next, size);
+    const bytes = await files.read(tilePath(bundle));
+    if (bytes === undefined) throw new Error(`no other node has ${tilePath(bundle)} of the public log`);
+    for (const entry of readBundle(bytes, bundle.width).slice(Number(next % BigInt(TILE_WIDTH))))
+      if (!(await ledger.apply(entry, recordsFrom(files))))
+        throw new Error(`the entries of another node do not follow batch ${ledger.head.size - 1n}`);
+    if (ledger.head.size === next) throw new Error(`another node sent no entry of batch ${next}`);
+    await ledger.seal();
+  }
+}

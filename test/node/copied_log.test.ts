@@ -1,0 +1,381 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { askerOf } from '../../src/cluster/subjects.js';
+import { Ledger } from '../../src/ledger/ledger.js';
+import { publicFolderOf, stateFolderOf } from '../../src/ledger/ledger_folder.js';
+import { LedgerReader } from '../../src/ledger/ledger_reader.js';
+import type { CheckpointPublisher } from '../../src/node/checkpoint_publisher.js';
+import { FollowedLog } from '../../src/node/followed_log.js';
+import { LogMirror } from '../../src/node/log_mirror.js';
+import { LogQuestions } from '../../src/node/log_questions.js';
+import type { OtherLogFiles } from '../../src/node/other_log_files.js';
+import { formatNote } from '../../src/tlog/signed_note.js';
+import { formatCheckpoint } from '../../src/tlog/tree_checkpoint.js';
+import type { TreeHead } from '../../src/tlog/tree_proofs.js';
+import { LOG, LOG_ORIGIN, policyText, recordAt, SECOND_NS } from '../tlog/witnessed_log.js';
+
+const FACTS = { origin: LOG_ORIGIN, vkey: '', policy: policyText('quorum none'), maxDelayS: 30 };
+
+function foldersIn(t: Test) {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-copied-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
+}
+
+/** The log of an aggregator with batches of one second and three prices each. */
+class SourceLog {
+  readonly entries: Uint8Array[] = [];
+  readonly folders;
+  readonly reader;
+  #ledger: Ledger | undefined;
+
+  constructor(readonly t: Test) {
+    this.folders = foldersIn(t);
+    this.reader = new LedgerReader(this.folders.publicFolder);
+  }
+
+  /** Adds batches, and seals them. Returns the tree. */
+  async grow(count: number): Promise<TreeHead> {
+    const { t, folders } = this;
+    if (this.#ledger === undefined) {
+      const opened = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
+      t.teardown(() => opened.close());
+      this.#ledger = opened;
+    }
+    const ledger = this.#ledger;
+    for (let i = 0; i < count; i++) {
+      const fromNs = ledger.last?.toNs ?? 0n;
+      for (const asset of [1, 2, 3]) ledger.add(recordAt(fromNs + 5n, asset));
+      const entry = await ledger.nextEntry(1n, fromNs, fromNs + SECOND_NS);
+      await ledger.apply(entry);
+      this.entries.push(entry);
+    }
+    return ledger.seal();
+  }
+
+  /** Answers as the other nodes of a cluster do. */
+  others(change: Partial<OtherLogFiles> = {}): OtherLogFiles {
+    return { read: (path) => this.reader.publicFile(path), facts: async () => FACTS, ...change };
+  }
+}
+
+function signed(head: TreeHead): Uint8Array {
+  const text = formatCheckpoint({ origin: LOG_ORIGIN, ...head });
+  return Buffer.from(formatNote({ text, signatures: [LOG.sign(LOG_ORIGIN, text)] }));
+}
+
+function headOf(head: TreeHead): Uint8Array {
+  return Buffer.from(formatCheckpoint({ origin: LOG_ORIGIN, ...head }));
+}
+
+/** Returns all public files of a folder, with their bytes. */
+async function filesOf(folder: string): Promise<[path: string, bytes: string][]> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const paths = names.filter((name) => name.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const read = paths.map(async (path): Promise<[string, string]> => {
+    return [path.slice(folder.length), (await readFile(path)).toString('base64')];
+  });
+  return (await Promise.all(read)).sort();
+}
+
+/** Checks that a folder has the tiles and the records of another folder. The copy may also have partial tiles of other trees. */
+async function checkCopied(t: Test, folder: string, copy: string): Promise<void> {
+  const copied = new Map(await filesOf(copy));
+  const files = await filesOf(folder);
+  t.ok(files.length > 3);
+  t.same(
+    files.filter(([path, bytes]) => copied.get(path) !== bytes).map(([path]) => path),
+    [],
+  );
+}
+
+/** The following side of an aggregator whose folder is empty. */
+async function emptyFollower(t: Test) {
+  const folders = foldersIn(t);
+  const committed: bigint[] = [];
+  const clock = { nowMs: 0 };
+  const errors: string[] = [];
+  const mismatches: string[] = [];
+  const ledger = await Ledger.open({
+    ...folders,
+    origin: LOG_ORIGIN,
+    onMismatch: (one) => mismatches.push(one),
+  });
+  t.teardown(() => ledger.close());
+  const publisher = {
+    async commit(head: TreeHead) {
+      committed.push(head.size);
+    },
+    show: async () => true,
+  };
+  const failures: Error[] = [];
+  const followed = new FollowedLog(
+    {
+      ledger,
+      publisher: publisher as unknown as CheckpointPublisher,
+      nowMs: () => clock.nowMs,
+      logger: { info() {}, warn() {}, error: (text: string) => errors.push(text) } as never,
+    },
+    (work) => work().catch((error) => void failures.push(error)),
+  );
+  return { followed, ledger, folders, clock, errors, mismatches, failures, committed };
+}
+
+test('an aggregator copies the batches that it lacks from another node', async (t) => {
+  const source = new SourceLog(t);
+  const { followed, ledger, folders, committed, failures } = await emptyFollower(t);
+  followed.joinOthers(source.others());
+  // The copy crosses the end of a bundle.
+  const head = await source.grow(300);
+  followed.receive('batch', source.entries[299]!);
+  followed.receive('head', headOf(head));
+  await followed.settled;
+  t.same(failures, []);
+  t.equal(followed.failure, undefined);
+  followed.requireComplete();
+  t.same(committed, [300n]);
+  t.same(ledger.sealed, head);
+  await checkCopied(t, source.folders.publicFolder, folders.publicFolder);
+  // The next batches need no other node.
+  followed.joinOthers(source.others({ read: () => Promise.reject(new Error('asked without need')) }));
+  for (const asset of [1, 2, 3]) ledger.add(recordAt(300n * SECOND_NS + 5n, asset));
+  await source.grow(1);
+  followed.receive('batch', source.entries[300]!);
+  await followed.settled;
+  t.equal(ledger.head.size, 301n);
+});
+
+test('a node that lacks batches adds none, says why, and tries again', async (t) => {
+  const source = new SourceLog(t);
+  const { followed, ledger, clock, errors, failures, committed } = await emptyFollower(t);
+  let isAway = true;
+  const read: OtherLogFiles['read'] = async (path) => {
+    if (isAway) throw new Error('no aggregator is present');
+    return source.reader.publicFile(path);
+  };
+  followed.joinOthers(source.others({ read }));
+  const head = await source.grow(5);
+  followed.receive('head', headOf(head));
+  await followed.settled;
+  t.match(followed.failure, /this node has 0 of 5 batches: no aggregator is present/);
+  t.throws(() => followed.requireComplete(), /0 of 5 batches/);
+  await followed.commitHead();
+  t.same(committed, [], 'it allows no signature of a tree that it lacks');
+  isAway = false;
+  await source.grow(1);
+  followed.receive('batch', source.entries[5]!);
+  await followed.settled;
+  t.equal(ledger.head.size, 0n, 'the next attempt waits');
+  clock.nowMs += 5_000;
+  followed.receive('batch', source.entries[5]!);
+  await followed.settled;
+  t.equal(ledger.head.size, 6n);
+  t.equal(followed.failure, undefined);
+  followed.requireComplete();
+  t.same(failures, []);
+  t.match(errors, [/0 of 5 batches/]);
+});
+
+test('a node without other nodes stops when it lacks batches', async (t) => {
+  const source = new SourceLog(t);
+  const { followed, failures } = await emptyFollower(t);
+  await source.grow(3);
+  followed.receive('batch', source.entries[2]!);
+  await followed.settled;
+  t.match(failures, [{ name: 'LedgerStopped', message: 'this node has 0 of 2 batches' }]);
+});
+
+test('expired and false records of another node cost only these records', async (t) => {
+  const source = new SourceLog(t);
+  const { followed, ledger, folders, mismatches } = await emptyFollower(t);
+  const lies: Record<string, Uint8Array | undefined> = {
+    'batch/000': undefined,
+    'batch/001': recordAt(SECOND_NS, 9),
+  };
+  const read: OtherLogFiles['read'] = async (path) =>
+    path in lies ? lies[path] : source.reader.publicFile(path);
+  followed.joinOthers(source.others({ read }));
+  const head = await source.grow(3);
+  followed.receive('head', headOf(head));
+  await followed.settled;
+  t.same(ledger.sealed, head);
+  t.same(mismatches, []);
+  const names = (await filesOf(folders.publicFolder)).map(([path]) => path);
+  t.same(
+    names.filter((name) => name.startsWith('/batch/')),
+    ['/batch/002'],
+  );
+});
+
+test('entries of another node that lead nowhere end the copy', async (t) => {
+  const source = new SourceLog(t);
+  const { followed } = await emptyFollower(t);
+  const head = await source.grow(2);
+  const answers = [
+    ['no bytes', new Uint8Array(0)],
+    ['a cut bundle', (await source.reader.publicFile('tile/entries/000.p/2'))!.subarray(0, 9)],
+    ['no bundle', Buffer.from('garbage')],
+  ] as const;
+  for (const [name, bytes] of answers) {
+    const { followed: fresh } = await emptyFollower(t);
+    fresh.joinOthers(source.others({ read: async () => bytes }));
+    fresh.receive('head', headOf(head));
+    await fresh.settled;
+    t.match(fresh.failure, /0 of 2 batches/, name);
+  }
+  followed.joinOthers(source.others({ read: async () => undefined }));
+  followed.receive('head', headOf(head));
+  await followed.settled;
+  t.match(followed.failure, /no other node has tile\/entries\/000\.p\/2/);
+});
+
+/** A mirror with a clock of its own. */
+function mirrorIn(t: Test, others: OtherLogFiles) {
+  const folders = foldersIn(t);
+  const clock = { nowMs: 0 };
+  const warnings: string[] = [];
+  const mirror = new LogMirror({
+    ...folders,
+    recordsRetentionNs: 1_000n * SECOND_NS,
+    nowMs: () => clock.nowMs,
+    logger: { info() {}, warn: (text: string) => warnings.push(text) } as never,
+  });
+  t.teardown(() => mirror.close());
+  mirror.joinOthers(others);
+  const show = async (note: Uint8Array) => {
+    mirror.follow('checkpoint', note);
+    await eventually(async () => {
+      mirror.tick();
+      return mirror.isCopyDue ? undefined : true;
+    });
+  };
+  const shown = () => readFile(join(folders.publicFolder, 'checkpoint'), 'utf8').catch(() => undefined);
+  return { mirror, folders, clock, warnings, show, shown };
+}
+
+test('an edge has a copy of the log, and shows only complete trees', async (t) => {
+  const source = new SourceLog(t);
+  const { mirror, folders, show, shown } = mirrorIn(t, source.others());
+  t.equal(mirror.facts, undefined);
+  const first = signed(await source.grow(3));
+  await show(first);
+  t.equal(await shown(), first.toString());
+  t.same(mirror.facts, FACTS);
+  t.match(mirror.figures(), { size: 3n, checkpointAgeMs: 0, witnesses: 0, isStopped: false });
+  const second = signed(await source.grow(260));
+  await show(second);
+  t.equal(await shown(), second.toString());
+  await checkCopied(t, source.folders.publicFolder, folders.publicFolder);
+  await show(first);
+  t.equal(await shown(), second.toString(), 'an older checkpoint does not come back');
+});
+
+test('an edge that receives another tree removes its copy, and begins again', async (t) => {
+  const source = new SourceLog(t);
+  const head = await source.grow(2);
+  const lie = Buffer.from((await source.reader.publicFile('tile/entries/000.p/2'))!);
+  lie.write('2', lie.indexOf('epoch 1') + 'epoch '.length);
+  let isLying = true;
+  const read: OtherLogFiles['read'] = async (path) =>
+    isLying && path.includes('entries') ? lie : source.reader.publicFile(path);
+  const { mirror, clock, warnings, show, shown } = mirrorIn(t, source.others({ read }));
+  const note = signed(head);
+  await show(note);
+  t.match(warnings, [/do not give the root of the checkpoint of 2/]);
+  t.equal(await shown(), undefined);
+  t.same(mirror.troubles(), [], 'prices do not depend on the copy');
+  clock.nowMs += 31_000;
+  t.match(mirror.troubles(), [/copy of the public log waits/]);
+  isLying = false;
+  await show(note);
+  t.equal(await shown(), note.toString());
+  t.same(mirror.troubles(), []);
+});
+
+test('an edge refuses a checkpoint of another key', async (t) => {
+  const source = new SourceLog(t);
+  const { warnings, show, shown } = mirrorIn(t, source.others());
+  const note = signed(await source.grow(1)).toString();
+  await show(Buffer.from(note.replace(/^— .*$/m, '— other.example AAAAAAAA')));
+  t.match(warnings, [/has not signed the checkpoint|signature/]);
+  t.equal(await shown(), undefined);
+});
+
+/** A bus on which each node answers for itself. */
+class QuestionBus {
+  readonly #handlers = new Map<string, (bytes: Uint8Array, topic: string) => Promise<Uint8Array>>();
+
+  answer(topic: string, handler: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>) {
+    this.#handlers.set(topic.split('.').at(-1)!, handler);
+    return () => {};
+  }
+
+  async ask(topic: string, bytes: Uint8Array): Promise<Uint8Array> {
+    const handler = this.#handlers.get(topic.split('.').at(-1)!);
+    if (handler === undefined) throw new Error('no responders');
+    return handler(bytes, topic);
+  }
+}
+
+test('a question goes to the aggregators in turn, and a large file comes in pages', async (t) => {
+  const bus = new QuestionBus();
+  const ofNode = (node: number) =>
+    new LogQuestions({ bus, node, aggregators: () => [1, 2], nowNs: () => 0n });
+  const large = Buffer.alloc(1_300_000, 'tickseal');
+  const asked: string[] = [];
+  ofNode(2).answer({
+    publicFile: async (path) => {
+      asked.push(path);
+      return path === 'batch/000' ? large : path === 'checkpoint' ? Buffer.alloc(0) : undefined;
+    },
+    facts: () => FACTS,
+  });
+  const edge = ofNode(7);
+  t.ok(Buffer.from((await edge.read('batch/000'))!).equals(large));
+  t.same(asked, ['batch/000', 'batch/000', 'batch/000']);
+  t.equal((await edge.read('checkpoint'))?.length, 0, 'an empty file is not a missing file');
+  t.equal(await edge.read('batch/001'), undefined);
+  t.same(await edge.facts(), FACTS);
+  const alone = new LogQuestions({ bus, node: 7, aggregators: () => [1], nowNs: () => 0n });
+  await t.rejects(alone.read('checkpoint'), /no responders/);
+  const none = new LogQuestions({ bus, node: 7, aggregators: () => [], nowNs: () => 0n });
+  await t.rejects(none.read('checkpoint'), /no aggregator is present/);
+});
+
+test('an answer of a hostile node ends the question', async (t) => {
+  const answers: [string, Uint8Array[]][] = [
+    ['a size without bytes', [Buffer.from([0, 0, 0, 9])]],
+    ['more bytes than the size', [Buffer.from([0, 0, 0, 1, 1, 2])]],
+    ['a size of 4 GB', [Buffer.from([255, 255, 255, 255, 1])]],
+  ];
+  for (const [name, [answer]] of answers) {
+    const bus = { ask: async () => answer!, answer: () => () => {} };
+    const questions = new LogQuestions({ bus, node: 7, aggregators: () => [1], nowNs: () => 0n });
+    await t.rejects(questions.read('batch/000'), /invalid part/, name);
+  }
+  const bus = { ask: async () => Buffer.from([0, 0, 0, 2, 0x7b, 0x7d]), answer: () => () => {} };
+  const questions = new LogQuestions({ bus, node: 7, aggregators: () => [1], nowNs: () => 0n });
+  t.equal(await questions.facts(), undefined, 'facts without their fields');
+});
+
+test('a node that asks too much receives no answer, and another node does', async (t) => {
+  const bus = new QuestionBus();
+  const clock = { nowNs: SECOND_NS };
+  const questions = new LogQuestions({ bus, node: 1, aggregators: () => [], nowNs: () => clock.nowNs });
+  questions.answer({ publicFile: async () => Buffer.alloc(500_000), facts: () => undefined });
+  const question = Buffer.concat([Buffer.alloc(4), Buffer.from('batch/000')]);
+  const ask = (from: number) => bus.ask(`ask.log.${from}.1`, question);
+  t.equal(askerOf('ask.log.7.1'), 7);
+  let answered = 0;
+  while (answered < 1_000 && (await ask(7).catch(() => undefined)) !== undefined) answered++;
+  t.ok(answered > 10 && answered < 200, `${answered} answers`);
+  t.equal((await ask(8)).length, 500_004);
+  clock.nowNs += SECOND_NS;
+  t.equal((await ask(7)).length, 500_004, 'a second later it receives answers again');
+  await t.rejects(bus.ask('ask.log.8.1', Buffer.alloc(4)), /not a question/);
+  await t.rejects(bus.ask('ask.log.8.1', Buffer.alloc(400)), /not a question/);
+});
