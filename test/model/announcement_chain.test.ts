@@ -1,8 +1,5 @@
 import { test } from 'tap';
-import { signDigest } from '../../src/client/sign/evm_sign.js';
-import { concatBytes, integerBytes } from '../../src/client/verify/bytes.js';
 import { CHAIN_CRYPTO } from '../../src/client/verify/chain_crypto.js';
-import { evmAddress } from '../../src/client/verify/evm_signatures.js';
 import {
   ANNOUNCEMENT_WAIT_S,
   type ChainTrust,
@@ -12,17 +9,12 @@ import {
 import {
   type AnnouncedList,
   type AnnouncedSigner,
-  announcementHex,
-  announcementMessage,
-  encodeAnnouncedList,
-  NO_PREVIOUS,
   NO_ROOT,
   readAnnouncement,
-  readHex,
 } from '../../src/wire/announcement.js';
+import { addressOf, signChain } from './signed_chain.js';
 
 const key = (byte: number) => new Uint8Array(32).fill(byte);
-const addressOf = (secret: Uint8Array) => readHex(evmAddress(secret), 0, 20);
 const [ROOT, ONE, TWO, THIEF] = [key(1), key(2), key(3), key(4)];
 const NOW_S = 1_800_000_000;
 const DAY_S = 86_400;
@@ -38,31 +30,17 @@ function signerOf(secret: Uint8Array, change: Partial<AnnouncedSigner> = {}): An
   };
 }
 
-function digestOf(body: Uint8Array): Uint8Array {
-  return CHAIN_CRYPTO.keccak256(announcementMessage(body));
-}
-
-/** Creates a chain of lists. By default, each list follows the previous list. */
+/** Creates a chain of lists with default values. */
 function chainOf(...lists: (Partial<AnnouncedList> & { readonly by: Uint8Array })[]): string[] {
-  let previous = NO_PREVIOUS;
-  return lists.map(({ by, ...list }, i) => {
-    const body = encodeAnnouncedList({
-      previous,
-      version: i + 1,
+  return signChain(
+    lists.map((list, i) => ({
       issuedS: NOW_S - 30 * DAY_S + i,
       expiresS: NOW_S + DAY_S,
       root: NO_ROOT,
       signers: [signerOf(ONE)],
       ...list,
-    });
-    const digest = digestOf(body);
-    previous = readHex(digest, 0, 32);
-    const { r, s, recovery } = signDigest(digest, by);
-    return announcementHex(
-      concatBytes(integerBytes(r, 32), integerBytes(s, 32), Uint8Array.of(recovery)),
-      body,
-    );
-  });
+    })),
+  );
 }
 
 const rooted = (change: Partial<AnnouncedList> = {}) => ({ by: ROOT, root: addressOf(ROOT), ...change });

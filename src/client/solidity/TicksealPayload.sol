@@ -64,11 +64,17 @@ library TicksealPayload {
     /// The address whose key signed the payload. A recovered address is no proof of trust: compare it with the signers that you know.
     function recover(bytes calldata payload) internal pure returns (address signer) {
         if (payload.length < SIGNATURE_BYTES + SIMPLIFIED_HEADER_BYTES) revert WrongLength(payload.length);
-        bytes32 r = bytes32(payload[0:32]);
-        bytes32 s = bytes32(payload[32:64]);
-        uint8 v = uint8(payload[64]);
+        return recoverFrom(payload, keccak256(payload[SIGNATURE_BYTES:]));
+    }
+
+    /// The address whose key made the signature at the beginning of some bytes.
+    /// @param signed at least 65 bytes
+    function recoverFrom(bytes calldata signed, bytes32 digest) internal pure returns (address signer) {
+        bytes32 r = bytes32(signed[0:32]);
+        bytes32 s = bytes32(signed[32:64]);
+        uint8 v = uint8(signed[64]);
         if (v > 1 || uint256(s) > HALF_ORDER) revert InvalidSignature();
-        signer = ecrecover(keccak256(payload[SIGNATURE_BYTES:]), v + 27, r, s);
+        signer = ecrecover(digest, v + 27, r, s);
         if (signer == address(0)) revert InvalidSignature();
     }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity ^0.8.20;
 
+import {TicksealAnnounced} from "./TicksealAnnounced.sol";
 import {TicksealPayload} from "./TicksealPayload.sol";
-import {TicksealOwned} from "./TicksealOwned.sol";
 
 /// Accepts prices on which several operators agree: the median of the payloads of at least `threshold` operators, each signed by a
 /// key of another operator and of that operator's taxonomy. A protocol inherits from it, or calls it.
 ///
 /// The caller chooses which payloads it passes, and every one of them must count: a payload that differs too much, is old or
 /// is of an unknown signer makes the call revert. So a submitter leaves a liar's payload out.
-contract TicksealQuorum is TicksealOwned {
+contract TicksealQuorum is TicksealAnnounced {
     using TicksealPayload for bytes;
 
     /// Fewer payloads than `threshold`, or more than there can be operators.
@@ -20,6 +20,10 @@ contract TicksealQuorum is TicksealOwned {
     error UnknownSigner(address signer);
     /// The key counted until a time that is over.
     error ExpiredSigner(address signer, uint64 untilS);
+    /// The key counts only from a later time.
+    error FutureSigner(address signer, uint64 fromS);
+    /// An operator announced a key that another operator has.
+    error KeyOfAnotherOperator(address signer, uint16 operatorId);
     /// Two payloads of one operator, with two of its keys.
     error SameOperator(uint16 operatorId);
     /// The payload belongs to another mapping of asset IDs than its operator's.
@@ -52,6 +56,8 @@ contract TicksealQuorum is TicksealOwned {
         uint16 taxonomyId;
         /// The UNIX second from which the key counts no longer.
         uint64 untilS;
+        /// The UNIX second from which the key counts.
+        uint64 fromS;
     }
 
     /// The agreement that is demanded; one storage slot.
@@ -73,6 +79,8 @@ contract TicksealQuorum is TicksealOwned {
 
     Rules public rules;
     mapping(address signer => Signer) public signers;
+    /// The taxonomies of the operators that have a root key.
+    mapping(uint16 operatorId => uint16) public taxonomyOf;
 
     constructor(Rules memory rules_) {
         _setRules(rules_);
@@ -85,12 +93,22 @@ contract TicksealQuorum is TicksealOwned {
 
     /// Adds a key of an operator, or changes its expiry. With an expiry that is over, the key is cut off.
     function setSigner(address signer, uint16 operatorId, uint16 taxonomyId, uint64 untilS) external onlyOwner {
-        if (signer == address(0) || operatorId == 0 || operatorId > OPERATORS_MAX) {
-            revert InvalidSigner(signer, operatorId);
-        }
-        if (taxonomyId >= TAXONOMY_ID_END) revert AmbiguousTaxonomy(taxonomyId);
-        signers[signer] = Signer(operatorId, taxonomyId, untilS);
-        emit SignerSet(signer, operatorId, taxonomyId, untilS);
+        if (signer == address(0)) revert InvalidSigner(signer, operatorId);
+        _requireOperator(signer, operatorId, taxonomyId);
+        _set(signer, Signer(operatorId, taxonomyId, untilS, 0));
+    }
+
+    /// Names the root key of an operator, whose announcements add and remove its keys; zero for none. Keys of earlier announcements are
+    /// taken away.
+    function setRoot(uint16 operatorId, uint16 taxonomyId, address root) external onlyOwner {
+        _requireOperator(root, operatorId, taxonomyId);
+        taxonomyOf[operatorId] = taxonomyId;
+        _setRoot(operatorId, root);
+    }
+
+    /// Accepts the next announcements of an operator's root key, in their order. Anybody may call it.
+    function announce(uint16 operatorId, bytes[] calldata announcements) external {
+        _announce(operatorId, announcements);
     }
 
     /// Returns the median prices of assets, and the median time of the payloads (of two the older one).
@@ -179,6 +197,7 @@ contract TicksealQuorum is TicksealOwned {
     function _countOperator(address signer, uint16 taxonomyId, uint256 operatorsSeen) private view returns (uint256) {
         Signer memory known = signers[signer];
         if (known.operatorId == 0) revert UnknownSigner(signer);
+        if (block.timestamp < known.fromS) revert FutureSigner(signer, known.fromS);
         if (block.timestamp >= known.untilS) revert ExpiredSigner(signer, known.untilS);
         if (taxonomyId != known.taxonomyId) revert WrongTaxonomy(taxonomyId);
         uint256 bit = uint256(1) << (known.operatorId - 1);
@@ -211,6 +230,28 @@ contract TicksealQuorum is TicksealOwned {
 
     function _absolute(int256 value) private pure returns (uint256) {
         return uint256(value < 0 ? -value : value);
+    }
+
+    function _requireOperator(address key, uint16 operatorId, uint16 taxonomyId) private pure {
+        if (operatorId == 0 || operatorId > OPERATORS_MAX) revert InvalidSigner(key, operatorId);
+        if (taxonomyId >= TAXONOMY_ID_END) revert AmbiguousTaxonomy(taxonomyId);
+    }
+
+    function _set(address signer, Signer memory known) private {
+        signers[signer] = known;
+        emit SignerSet(signer, known.operatorId, known.taxonomyId, known.untilS);
+    }
+
+    /// A key counts for one operator, so an operator cannot take the key of another one.
+    function _setKey(uint16 operatorId, address key, uint64 fromS, uint64 untilS) internal override {
+        uint16 other = signers[key].operatorId;
+        if (other != 0 && other != operatorId) revert KeyOfAnotherOperator(key, other);
+        _set(key, Signer(operatorId, taxonomyOf[operatorId], untilS, fromS));
+    }
+
+    function _removeKey(uint16 operatorId, address key) internal override {
+        // The owner may have given the key to another operator since.
+        if (signers[key].operatorId == operatorId) _set(key, Signer(0, 0, 0, 0));
     }
 
     function _setRules(Rules memory rules_) private {

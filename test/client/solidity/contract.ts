@@ -6,7 +6,14 @@ import solc from 'solc';
 import { toHex } from '../../../src/model/hex.js';
 
 const SOURCES = new URL('../../../../src/client/solidity/', import.meta.url);
-const FILES = ['TicksealOwned.sol', 'TicksealPayload.sol', 'TicksealVerifier.sol', 'TicksealQuorum.sol'];
+const FILES = [
+  'TicksealAnnounced.sol',
+  'TicksealAnnouncement.sol',
+  'TicksealOwned.sol',
+  'TicksealPayload.sol',
+  'TicksealVerifier.sol',
+  'TicksealQuorum.sol',
+];
 /** The version of the EVM. All existing chains know the instructions of this version. */
 const EVM_VERSION = 'paris';
 /** The gas limit. All calls in these tests use less. */
@@ -130,4 +137,15 @@ function blockHeader(timestamp: bigint) {
     baseFeePerGas: 0n,
     getBlobGasPrice: () => 0n,
   };
+}
+
+/** Returns the ABI encoding of a list of dynamic values. */
+export function listOf(tails: readonly string[]): string {
+  let at = 32 * tails.length;
+  const offsets = tails.map((tail) => {
+    const offset = word(at);
+    at += tail.length / 2;
+    return offset;
+  });
+  return word(tails.length) + offsets.join('') + tails.join('');
 }

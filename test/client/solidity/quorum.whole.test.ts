@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 import { secp256k1 } from '../../../src/crypto/secp256k1/secp256k1.js';
 import { bodyOf } from '../signed_payload.js';
-import { bytesTail, Contract, compile, type Outcome, selector, word } from './contract.js';
+import { bytesTail, Contract, compile, listOf, type Outcome, selector, word } from './contract.js';
 
 // Tests of the quorum contract in an EVM. Each operator has a different key, taxonomy and streaming IDs.
 
@@ -57,17 +57,6 @@ function payloadOf(operator: Operator, content: Content = {}): Buffer {
   const body = bodyOf({ taxonomyId, timestampNs: timeS * NS_PER_S, assets }, isVersioned);
   const { signature, recovery } = secp256k1.sign(keccak_256(body), operator.secretKey);
   return Buffer.concat([signature, Buffer.of(recovery), body]);
-}
-
-/** Returns the ABI encoding of a list of dynamic values. */
-function listOf(tails: readonly string[]): string {
-  let at = 32 * tails.length;
-  const offsets = tails.map((tail) => {
-    const offset = word(at);
-    at += tail.length / 2;
-    return offset;
-  });
-  return word(tails.length) + offsets.join('') + tails.join('');
 }
 
 type Vote = readonly [operator: Operator, payload: Uint8Array];
