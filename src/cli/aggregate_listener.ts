@@ -10,7 +10,7 @@ export interface AggregateListenerEvents {
   readonly onDown: (reason: string) => void;
 }
 
-/** The silence after which the listener probes a connection. */
+/** The time without a message after which the listener probes a connection. */
 const QUIET_MS = 20_000;
 const ASSETS_MAX = 10_000;
 

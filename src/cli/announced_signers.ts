@@ -9,7 +9,7 @@ interface ListedSigner {
   readonly until?: unknown;
 }
 
-/** Reads the keys in an answer of `/v1/signers`. @throws Error when the text is not such an answer */
+/** Reads the keys from an answer of `/v1/signers`. @throws Error when the text is not such an answer */
 export function listedSigners(text: string): AnnouncedSigner[] {
   const data = dataOf(text);
   if (!Array.isArray(data)) throw new Error('--signers: the file is no answer of GET /v1/signers');
@@ -31,8 +31,8 @@ export function listedSigners(text: string): AnnouncedSigner[] {
 }
 
 /**
- * Returns the next list: the keys of a service, and the keys of the previous list that the service no longer has. Those keys end
- * now, so readers can still verify their earlier signatures. Revoked keys stay revoked.
+ * Returns the next list: the keys of a service, and the keys of the previous list that the service no longer has. The missing keys
+ * end now, so readers can still verify their earlier signatures. Revoked keys stay revoked.
  * @throws Error when the service has a revoked key
  */
 export function mergeSigners(

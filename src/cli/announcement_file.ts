@@ -16,13 +16,12 @@ import {
 export interface ChainFile {
   readonly text: string;
   readonly lines: readonly string[];
-  /** The newest list; absent while the file has none. */
+  /** The newest list; absent when the file has no list yet. */
   readonly newest: ChainList | undefined;
 }
 
 /**
- * Reads a chain of announcements for the operator who owns the chain. The function checks each announcement with the keys in the
- * chain itself.
+ * Reads an operator's own chain of announcements. Checks each announcement with the keys in the chain itself.
  * @throws Error when the chain is invalid
  */
 export function readChainFile(file: string): ChainFile {
@@ -35,8 +34,8 @@ export function readChainFile(file: string): ChainFile {
 }
 
 /**
- * Signs a list, and returns the text of the chain with the new list. @throws Error when the key may not sign the next
- * announcement
+ * Signs a list, and returns the text of the chain with the new list.
+ * @throws Error when the key may not sign the next announcement
  */
 export function withAnnouncement(file: ChainFile, list: AnnouncedList, secretKey: Uint8Array): string {
   const body = encodeAnnouncedList(list);

@@ -3,7 +3,7 @@ import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
 import { bytesText } from './store_command.js';
 
-/** Adds `backup DIR --from FOLDER`. The exit status is 1 if the command made no backup. */
+/** Adds `backup DIR --from FOLDER`. The exit status is 1 if the backup fails. */
 export function registerBackup(
   program: Command,
   { stdout, stderr }: Pick<CommandStreams, 'stdout' | 'stderr'> = process,

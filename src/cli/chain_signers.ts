@@ -12,13 +12,13 @@ export interface ChainOptions {
 }
 
 const NS_PER_S = 1_000_000_000n;
-/** The pattern of the field with the service's signed time in an aggregate. */
+/** The pattern of the field that contains an aggregate's signed price and time. */
 const SIGNED_FIELD = /_signed_price$/;
 
 /**
  * Follows the chain of announcements that the options name.
- * @returns the keys that were allowed to sign an input at its time; `undefined` without a chain
- * @throws Error when the chain is refused; the message names the refused announcement
+ * @returns a function that returns the keys that were allowed to sign an input at its time; `undefined` without a chain
+ * @throws Error when the chain is invalid; the message names the invalid announcement
  */
 export function chainSigners(options: ChainOptions): ((input: string) => readonly string[]) | undefined {
   const { chain, root, signer } = options;
@@ -44,7 +44,7 @@ export function chainSigners(options: ChainOptions): ((input: string) => readonl
   };
 }
 
-/** Reads a chain from a file of announcements, or from an answer of `/v1/signers`. */
+/** Reads a chain from a file of announcements or from an answer of `/v1/signers`. */
 function announcementsOf(text: string): readonly string[] {
   if (!text.trimStart().startsWith('{')) return announcementLines(text);
   const { announcements } = JSON.parse(text) as { announcements?: readonly string[] };
@@ -58,7 +58,7 @@ export function aggregatesIn(text: string): string[] {
   return Object.entries(data).map(([symbol, aggregate]) => writeExactJson({ data: { [symbol]: aggregate } }));
 }
 
-/** Returns the UNIX seconds of the signatures of the aggregates in a JSON text, at most one second for each aggregate. */
+/** Returns the times of the aggregates in a JSON text, in UNIX seconds. Each aggregate adds at most one time. */
 function timesOf(text: string): number[] {
   const times: number[] = [];
   const visit = (value: unknown, depth: number): void => {

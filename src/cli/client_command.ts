@@ -31,20 +31,20 @@ export function withConnectionOptions(
     );
 }
 
-/** The warning about a secret in an argument. */
+/** The warning about a secret in a command-line argument. */
 export const SHOWN_TO_ALL = 'stands in the list of processes, where every user of this machine can read it';
 
-/** The option of every command that compares a signature with its signer. */
+/** The option of every command that compares a signature with the expected signer. */
 export const SIGNER_OPTION = [
   '--signer <key>',
   'an address or public key that may sign; once for each. Without one nothing is verified',
   collectSigner,
 ] as const;
 
-/** The exit status when no check failed and the caller named no signer. Without a signer, nothing is verified. */
+/** The exit status when no check failed, but the user named no signer. Without an expected signer, nothing is verified. */
 export const EXIT_NOT_VERIFIED = 3;
 
-/** Returns the end of the line about an item with a recovered signer that the caller did not name. */
+/** Returns the end of a line about an item whose recovered signer the user did not name. */
 export function notVerified(signer: string): string {
   return `recovered ${signer}, NOT verified: --signer names no address`;
 }
@@ -55,7 +55,7 @@ function collectSigner(signer: string, signers: readonly string[] = []): readonl
   return [...signers, signer];
 }
 
-/** Opens a socket of the package `ws`, because such a socket can send the token's header. */
+/** Opens a socket of the package `ws`, which can send the token in a header. */
 export const openSocket: OpenConnection = (url, headers) => new WebSocket(url, { headers: { ...headers } });
 
 /** Returns one line for users about a lost or refused connection. */
@@ -64,8 +64,8 @@ export function describeDown(url: string, { reason, httpStatus }: Down): string 
 }
 
 /**
- * Describes a TLS error in plain words. The TLS library reports a wrong version number when a secure address leads to a listener
- * without TLS.
+ * Describes a TLS error in plain words. The TLS library reports a wrong version number when a port with an `https` address has no
+ * TLS.
  */
 export function plainReason(reason: string): string {
   return /wrong version number|packet length too long/.test(reason)
@@ -82,10 +82,7 @@ export const REFUSALS: Readonly<Record<number, string>> = {
   429: 'the service has too many requests or connections of this token (429)',
 };
 
-/**
- * Writes lines until the reader closes the stream. A closed stream is not an error: `tickseal subscribe … | head` ends without a
- * message.
- */
+/** Writes lines until the reader closes the stream. This is not an error: `tickseal subscribe … | head` ends without a message. */
 export class LineWriter {
   readonly #stream: NodeJS.WritableStream;
   readonly #onClosed: () => void;

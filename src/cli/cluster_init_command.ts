@@ -14,7 +14,7 @@ interface ClusterInitOptions {
 }
 
 const NATS_PORT = 4_222;
-/** The largest port of a server for nodes. The server's other ports are up to 4,000 larger. */
+/** The largest port that a server can offer to nodes. The server's other ports are up to 4,000 larger. */
 const PORT_MAX = 61_535;
 
 /** Adds `tickseal cluster-init`. The exit status is 1 if the files cannot be written. */

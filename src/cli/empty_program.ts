@@ -8,7 +8,7 @@ export function createEmptyProgram(): Command {
       .description('Signed price data service: verify publishers’ prices, aggregate, sign, serve')
       .version(`${programVersion()} commit ${programCommit()}`)
       .showHelpAfterError()
-      // Hides the value of a misspelled option, because the library quotes the value and the value may be a token or a key.
+      // Hides the value of a misspelled option. The library quotes the value, which may be a token or a key.
       .configureOutput({ outputError: (text, write) => write(text.replace(/(--?[\w-]+)=[^']*/g, '$1=…')) })
   );
 }

@@ -95,7 +95,7 @@ async function exportRange(symbol: string, options: ExportOptions, progress: Pro
   }
 }
 
-/** Writes the range. The file gets its name only when it is complete, so a failed export leaves no file. */
+/** Writes the range. The file receives its name only when it is complete, so a failed export leaves no file. */
 async function writeRange(
   client: Client,
   symbol: string,

@@ -8,10 +8,10 @@ import { readAggregateLine } from '../wire/aggregate_line.js';
 export const EXPORT_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
-/** The number of rows of a row group of Parquet. */
+/** The number of rows in a row group of Parquet. */
 const GROUP_ROWS = 10_000;
 
-/** Writes verified aggregates in a format. */
+/** Writes verified aggregates in one file format. */
 export interface ExportedRows {
   add(price: AggregatePrice): void;
   /** Returns the bytes since the last call. */

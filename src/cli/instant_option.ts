@@ -2,8 +2,8 @@ import { InvalidArgumentError } from 'commander';
 import { readInstant } from '../model/instant.js';
 
 /**
- * Reads an instant of an option: a time of RFC 3339, a day (its beginning in UTC), or UNIX nanoseconds.
- * @throws InvalidArgumentError for another text
+ * Reads an option's point in time: a time of RFC 3339, a day (its beginning in UTC), or UNIX nanoseconds.
+ * @throws InvalidArgumentError for any other text
  */
 export function parseInstant(text: string): bigint {
   const ns = readInstant(text);

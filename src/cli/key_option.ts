@@ -26,8 +26,7 @@ export function withKeyOption(command: Command, { stderr }: CommandStreams): Com
 }
 
 /**
- * Reads the key that `--key` names. The error messages never show the given text, because the text may be a key with a missing
- * digit.
+ * Reads the key that `--key` names. Error messages never show the value of `--key`, because it may be a key with a missing digit.
  * @param firstLine reads the first line of standard input; `undefined` when the input has no line
  * @returns 32 bytes
  * @throws RangeError when the text contains no valid key

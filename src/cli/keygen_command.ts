@@ -11,7 +11,7 @@ import { makeFolder, systemReason } from '../store/data_folder.js';
 import { Ed25519Key } from '../tlog/ed25519_key.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 
-/** The kinds of keys: the keys of prices, and the key of the public log. */
+/** The kinds of keys: two for prices, and one for the public log. */
 const KEY_KINDS = [...SIGNATURE_TYPES, 'log'] as const;
 type KeyKind = (typeof KEY_KINDS)[number];
 
@@ -55,7 +55,7 @@ function publicText(type: KeyKind, key: Buffer): string {
 export function createPrivateKey(type: SignatureType): Buffer {
   for (;;) {
     const bytes = randomBytes(32);
-    // The order `n` of the STARK curve has 252 bits, so about half of all random 252-bit numbers are below `n`.
+    // About half of all random 252-bit numbers are below the order `n` of the STARK curve, which has 252 bits.
     if (type === 'stark') bytes[0]! &= 0x0f;
     if (parsePrivateKey(bytes.toString('hex'), type) !== undefined) return bytes;
   }

@@ -23,10 +23,10 @@ interface AnnounceOptions extends SignOptions {
   readonly nextRoot?: string;
 }
 
-/** The default validity of a list. A thief who withholds newer lists from a reader can do so for this time. */
+/** The default validity of a list. An attacker can withhold newer lists from a reader for at most this time. */
 const EXPIRES_DEFAULT = '90d';
 
-/** Adds `tickseal keys`, with which an operator announces its keys. Its subcommands connect to no service. */
+/** Adds `tickseal keys`, with which an operator announces keys. Its subcommands connect to no service. */
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('announce the keys with which a service signs');
   const { writeOut } = program.configureOutput();

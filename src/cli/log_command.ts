@@ -37,11 +37,14 @@ interface EvidenceFlags {
   readonly oracleId: string;
 }
 
-/** The number of consecutive faults after which `--once` stops. */
+/** The number of consecutive failures after which `--once` stops. */
 const FAULTS_MAX = 5;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/** Adds `tickseal log`: `audit` watches a public log, `verify` proves what an audit has found, and `new-origin` ends a lost log. */
+/**
+ * Adds `tickseal log`: `audit` watches a public log, `verify` checks the evidence that an audit found, and `new-origin` replaces a
+ * lost log.
+ */
 export function registerLog(program: Command, streams: CommandStreams = process): void {
   const log = program
     .command('log')
@@ -89,7 +92,10 @@ export function registerLog(program: Command, streams: CommandStreams = process)
     });
 }
 
-/** Prints the conclusion that the evidence proves. @returns the exit status */
+/**
+ * Prints the conclusion that the evidence proves.
+ * @returns the exit status
+ */
 async function proveEvidence(
   evidence: Evidence,
   { policy, signer, oracleId }: EvidenceFlags,
@@ -113,7 +119,7 @@ async function proveEvidence(
   }
 }
 
-/** A run of `log audit`, until a signal, a fault of the log, or the end of `--once`. */
+/** A run of `log audit`. A signal, a failure of the log, or the end of `--once` ends the run. */
 class AuditRun {
   readonly #url: string;
   readonly #flags: AuditFlags;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import { npmKeptOption } from './npm_kept_option.js';
 
-// Loading the program needs many file handles at once. Without this check, missing handles cause an error with a stack trace.
+// Loading the program opens many files at once. Without this check, a low limit of open files causes an error with a stack trace.
 const problem = fileHandleProblem(0) ?? npmKeptOption(process.env);
 if (problem !== undefined) {
   process.stderr.write(`${problem}\n`);
@@ -20,8 +20,8 @@ if (problem !== undefined) {
 }
 
 /**
- * Makes Node keep the compiled code of the program for the next start, in a folder beside the program. Only a user who can also change
- * the program can write there. Node 20 lacks this function.
+ * Makes Node store the program's compiled code for the next start, in a folder beside the program. Only users who can change the
+ * program can write to this folder. Node 20 lacks this function.
  */
 function cacheCompiledCode(): void {
   const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown };

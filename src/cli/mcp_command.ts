@@ -17,7 +17,7 @@ const INSTRUCTIONS = `Signed prices of assets. Every answer has a verdict. "veri
 named signed the price. With any other verdict say so beside the price, with the reason. Say the age of a price that is not fresh. Prices are \
 exact decimal text: do not round them unless asked.`;
 
-/** Adds `tickseal mcp`. The exit status is 1 if there is no token, and else 0 when standard input ends. */
+/** Adds `tickseal mcp`. The exit status is 1 without a token, and 0 after the end of standard input. */
 export function registerMcp(program: Command, streams: CommandStreams = process): void {
   withPastOptions(
     program
@@ -70,7 +70,7 @@ async function serveTools(options: PastCommandOptions, { stdin, stdout }: Comman
   }
 }
 
-/** Returns the input until the reader of the output has closed. */
+/** Yields the input until the reader of the output has closed. */
 async function* until(input: AsyncIterable<string>, out: LineWriter): AsyncIterable<string> {
   for await (const text of input) {
     if (out.isClosed) return;

@@ -5,7 +5,7 @@ import { isFolderInUse } from '../store/lmdb/lock.js';
 import { toBase64 } from '../tlog/log_text.js';
 import type { CommandStreams } from './client_command.js';
 
-/** Adds `log new-origin` to the command `log`. The exit status is 1 when nothing was changed. */
+/** Adds the command `log new-origin`. The exit status is 1 when the command changed nothing. */
 export function registerNewOrigin(log: Command, { stdout, stderr }: CommandStreams): void {
   log
     .command('new-origin')

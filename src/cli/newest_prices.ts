@@ -1,6 +1,6 @@
 /**
- * The newest line of each asset that nobody has taken yet. Moves come first, because all lines of an interval come at once, and a
- * price that moved must not wait until all of them are signed.
+ * The newest waiting line of each asset. Moved prices come first: all lines of an interval arrive together, and a moved price must
+ * not wait until all of them are signed.
  */
 export class NewestPrices {
   readonly #moves = new Map<string, string>();

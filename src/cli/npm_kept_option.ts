@@ -2,9 +2,9 @@
 const OPTIONS = ['config', 'data', 'port', 'admin_port', 'live', 'take_over'];
 
 /**
- * Returns the reason why `npm start --port 8180` ignores its option: npm takes options for itself unless `--` stands before them.
- * @param env the environment, in which npm names the options that it took
- * @returns `undefined` if npm took no option of `serve`
+ * Returns the reason why `npm start --port 8180` ignores its option: npm keeps options for itself unless `--` precedes them.
+ * @param env the environment, in which npm stores the options that it kept
+ * @returns `undefined` if npm kept no option of `serve`
  */
 export function npmKeptOption(env: Readonly<Record<string, string | undefined>>): string | undefined {
   if (env['npm_lifecycle_event'] !== 'start') return undefined;

@@ -17,7 +17,10 @@ export interface PastCommandOptions {
   readonly oracleId: string;
 }
 
-/** Adds these options. @param needsToken false: the command itself checks for a token */
+/**
+ * Adds the options of {@link PastCommandOptions}.
+ * @param needsToken false if the command itself checks for a token
+ */
 export function withPastOptions(command: Command, streams: CommandStreams, needsToken = true): Command {
   return withConnectionOptions(command, streams, needsToken)
     .addOption(
@@ -30,12 +33,12 @@ export function withPastOptions(command: Command, streams: CommandStreams, needs
     .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc');
 }
 
-/** Makes a client that verifies with the keys of `--signer`. */
+/** Creates a client that verifies with the keys of `--signer`. */
 export function openPast(options: PastCommandOptions): Client {
   return createClient(clientOptions(options));
 }
 
-/** Makes a client that verifies long ranges on the threads of a pool. */
+/** Creates a client that verifies long ranges on the threads of a pool. */
 export function openPastRange(options: PastCommandOptions, pool: Pick<CryptoPool, 'verifyEvm'>): Client {
   return new Client(
     clientOptions(options),

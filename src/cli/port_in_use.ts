@@ -1,18 +1,18 @@
 import { UnusableAddress } from '../server/uws/port_claim.js';
 import { ADMIN_PATHS, DOCUMENT_PATHS } from '../wire/paths.js';
 
-/** The ports of a start, and the names with which a user chooses other ports. */
+/** The ports to listen on, and the options or keys with which a user changes them. */
 export interface PortChoice {
   readonly adminPort: number;
   /** The options or keys of the two ports. */
   readonly names: { readonly port: string; readonly adminPort: string };
 }
 
-/** The time limit for the program that has the port to answer. */
+/** The time limit for an answer from the program that uses the port. */
 const ANSWER_MS_MAX = 3_000;
 
 /**
- * Describes the error of a start in one line. If a port is in use, the sentence says whether a tickseal answers there, and which
+ * Describes an error at the start in one line. If a port is in use, the line says whether a tickseal answers there, and which
  * option chooses another port.
  */
 export async function describeStartError(error: unknown, { adminPort, names }: PortChoice): Promise<string> {

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Reads a port of an option.
- * @throws InvalidArgumentError for another text
+ * Reads an option's port.
+ * @throws InvalidArgumentError for any other text
  */
 export function parsePort(text: string): number {
   const port = Number(text);

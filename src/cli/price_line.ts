@@ -24,7 +24,7 @@ export interface SignedMessage {
 export interface PriceLineOptions {
   /** True when prices are integers times 10^18, false when prices are decimal numbers. */
   readonly scaled: boolean;
-  /** The label of a signed price without an oracle ID. */
+  /** The oracle ID of a signed price that has none of its own. */
   readonly oracleId: string;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ type LineFields = Readonly<Record<string, unknown>>;
 /**
  * Reads a JSON line. The command signs a line `{"asset":…,"price":…}`. It forwards a `signed_prices` message, an
  * `AggregatedSignedPrice` and a publisher's `signed_price`.
- * @param lineNumber a part of the trace IDs of messages made from a recorded price
+ * @param lineNumber used in the trace IDs of messages made from a recorded price
  */
 export function parsePriceLine(line: string, lineNumber: number, options: PriceLineOptions): PriceLine {
   const value = parseExactJson(line);

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { createEmptyProgram } from './empty_program.js';
 
 /**
- * The loaders of each command's modules, in the order of the help. The commands share few modules, and loading all modules takes
- * 0.7 s of CPU time.
+ * The functions that load each command's modules, in the order of the help. The commands share few modules, and loading all modules
+ * takes 0.7 s of CPU time.
  */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve_command.js')).registerServe,
@@ -30,7 +30,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
 const VERSION = ['--version', '-V'];
 
 /**
- * Creates the command line with the command that the first argument names, or with all commands if the argument names no command.
+ * Creates the command line with the command that the first argument names. If it names no command, the command line has all
+ * commands.
  */
 export async function createProgram(first: string | undefined): Promise<Command> {
   const program = createEmptyProgram();

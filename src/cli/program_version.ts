@@ -6,7 +6,7 @@ export function programVersion(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-/** Returns the commit of the build, with `-dirty` at its end if files were changed; `unknown` without a commit. */
+/** Returns the commit of the build, or `unknown`. The suffix `-dirty` means that files were changed after the commit. */
 export function programCommit(): string {
   try {
     return readFileSync(new URL('../../commit', import.meta.url), 'utf8').trim();

@@ -111,8 +111,8 @@ async function publish(
     if (markets?.exitStatus === EXIT_BAD_FILE) return EXIT_BAD_FILE;
     return isOk && markets?.failure === undefined ? 0 : 1;
   } catch (error) {
-    // Two cases need no error: the connection is down and its reason was printed, or the user stopped the command without a
-    // connection.
+    // Two cases need no error message: the session is down and has printed the reason, or the user stopped the command before it
+    // had a connection.
     if (!session.isDown && !session.stopped.aborted) throw error;
     return 1;
   } finally {
@@ -150,7 +150,8 @@ async function* pricesOf(
 }
 
 /**
- * Starts `tickseal sources` and publishes its prices until a signal. The file's address applies if the command has no address.
+ * Starts `tickseal sources` and publishes its prices until a signal. Without an address in the command, the address in the file
+ * applies.
  */
 async function publishFrom(
   file: string,
@@ -191,7 +192,7 @@ function baseOf(url: string): string {
   return path === undefined ? url : url.slice(0, -path.length);
 }
 
-/** The lines of standard input. The class opens the input at the first request for a line. */
+/** The lines of standard input. The input opens at the first request for a line. */
 class InputLines {
   readonly #stdin: NodeJS.ReadableStream;
   #lines: AsyncIterator<string> | undefined;

@@ -15,14 +15,14 @@ export interface SessionOptions {
   readonly type: SignatureType;
   readonly ack: RequestedAck;
   /**
-   * The interval in milliseconds at which the command signs the last prices again. Without an interval, it signs each price only
-   * once.
+   * The interval in milliseconds at which the command signs the last prices again. Without an interval, the command signs each
+   * price once.
    */
   readonly every?: number;
 }
 
 /**
- * The largest number of messages without an answer. This limit slows the reading of standard input down to the rate of answers.
+ * The largest number of messages without an answer. At this limit the session stops reading standard input until answers arrive.
  */
 const UNANSWERED_MAX = 64;
 
@@ -88,7 +88,7 @@ export class PublishSession {
     return this.#stop.signal;
   }
 
-  /** Resolves when the command is stopped. Without prices to sign again, resolves immediately. */
+  /** Resolves when the command is stopped, or immediately if there are no prices to sign again. */
   async signedAgain(): Promise<void> {
     if (!this.#lastPrices.isEmpty && !this.stopped.aborted) await once(this.stopped, 'abort');
   }
@@ -100,8 +100,8 @@ export class PublishSession {
   }
 
   /**
-   * Sends the messages of all lines, with at most `UNANSWERED_MAX` unanswered messages. Returns true if the service accepted
-   * every price and the connection was not lost for good.
+   * Sends the messages of all lines, with at most `UNANSWERED_MAX` unanswered messages. Returns true if the service accepted every
+   * price and the connection was not lost permanently.
    */
   async run(lines: Iterable<PriceLine> | AsyncIterable<PriceLine>): Promise<boolean> {
     // The wait comes first, because the session must read no input while the service is unreachable.
@@ -130,8 +130,8 @@ export class PublishSession {
   }
 
   /**
-   * Signs the last prices again. Does nothing without a connection, and stops when too many answers are missing. The next
-   * interval tries again.
+   * Signs the last prices again. Does nothing without a connection or while too many answers are missing; the next interval tries
+   * again.
    */
   #signAgain(): void {
     if (this.#signer === undefined || !this.#isUp) return;

@@ -98,7 +98,7 @@ function sourceOf({ file, env }: z.infer<typeof keySource>): KeySource {
   return file === undefined ? { env: env! } : { file };
 }
 
-/** Returns the place in the file that the client's message names, and the rest of the message. */
+/** Returns the place in the file to which the client's message refers, and the rest of the message. */
 function problemOf({ message }: Error): Problem {
   const [, key = '', index, name, rest = ''] =
     /^quorum\.(\w+)(?:\[(\d+)\](?:\.(\w+))?)?:? (.*)$/s.exec(message) ?? [];

@@ -18,7 +18,10 @@ export interface QuorumSubscriptionOptions {
 /** The exit status for a file that has errors. */
 const EXIT_BAD_QUORUM = 2;
 
-/** Prints the prices on which operators agree, one price per line. @returns the exit status */
+/**
+ * Prints each price on which the operators agree, one per line.
+ * @returns the exit status
+ */
 export async function subscribeQuorum(
   symbols: readonly string[],
   { quorum: file, channel, type: signatureType, count }: QuorumSubscriptionOptions,

@@ -9,7 +9,7 @@ import { Progress } from './progress_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
 import { compileSooner, makeObjectsYoung } from './v8_settings.js';
 
-// The process of a service from its start to its end. The command `serve` and its demo share these functions.
+// The process of a service from start to end. The command `serve` and the demo share these functions.
 
 /**
  * Starts the service.
@@ -27,7 +27,7 @@ export async function start(
     return undefined;
   }
   logWarnings(configured.warnings, logger);
-  // If the service runs as root, an attacker who takes over the process has all rights on the machine.
+  // An attacker who takes over a service that runs as root has all rights on the machine.
   if (!simulation && process.getuid?.() === 0)
     logger.warn('the service runs as root; a user of its own, with no rights but to its files, is safer');
   makeObjectsYoung();
@@ -70,8 +70,8 @@ function logWarnings(warnings: readonly string[], logger: Logger): void {
 }
 
 /**
- * Reads the file again on `SIGHUP`. An invalid file changes nothing. The caller must call this function before the service says that it is
- * ready, because a signal without a handler ends the process. A signal during the start takes effect after the start.
+ * Reads the file again on `SIGHUP`. An invalid file changes nothing. The caller must call this function before the service reports
+ * that it is ready, because a signal without a handler ends the process. A signal during the start takes effect after the start.
  */
 export function reloadOnSignal(file: string, logger: Logger, starting: Promise<Service | undefined>): void {
   const started = starting.catch(() => undefined);
@@ -96,12 +96,12 @@ function reload(file: string, logger: Logger, service: Service): void {
 
 /**
  * Ends the process with status 1 after an uncaught exception, because the state of the process may be corrupt. The threads end
- * first: Node aborts a process that exits while its threads have connections.
+ * first, because Node aborts a process that exits while its threads have connections.
  */
 export function exitOnFault(logger: Logger, service: Service): void {
   let isEnding = false;
   process.on('uncaughtException', (error) => {
-    // The first exception causes the second exception during the end, so the handler ignores the second.
+    // Ending after the first exception may cause a second exception, which the handler ignores.
     if (isEnding) return;
     isEnding = true;
     logger.fatal({ err: error }, 'the service ends: an exception that nothing caught');
@@ -110,7 +110,7 @@ export function exitOnFault(logger: Logger, service: Service): void {
   });
 }
 
-/** The time limit of the end of the threads. After this time the process kills itself. */
+/** The time limit for the threads to end. After this time the process kills itself. */
 const FAULT_EXIT_MS_MAX = 5_000;
 
 /**

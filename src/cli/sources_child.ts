@@ -5,14 +5,14 @@ import { NewestPrices } from './newest_prices.js';
 
 const PROGRAM = fileURLToPath(new URL('main.js', import.meta.url));
 /**
- * The variables that contain publishing secrets. The process of sources receives neither variable, because it talks to foreign
- * servers.
+ * The variables that contain publishing secrets. The sources process receives none of these variables, because it connects to
+ * foreign servers.
  */
 const SECRET_VARIABLES = ['TICKSEAL_KEY', 'TICKSEAL_TOKEN'];
 
 /**
- * The options that keep the heap small, because the process runs beside the service on every publisher's machine. With six
- * exchanges and 5,000 quotes a second, a measurement found 83 instead of 103 MiB of resident memory.
+ * The options that keep the heap small, because the process runs beside the service on each publisher's machine. With six exchanges
+ * and 5,000 quotes a second, the options reduce resident memory from 103 to 83 MiB.
  */
 const SMALL_HEAP = ['--optimize-for-size', '--max-semi-space-size=2'];
 
@@ -27,9 +27,9 @@ export interface SourcesChildOptions {
 /** The process of `tickseal sources FILE`: a source of price lines that never holds a key. */
 export class SourcesChild {
   readonly #child: ChildProcess;
-  /** The prices that nobody has taken yet. While the service is unreachable, newer prices replace older prices. */
+  /** The prices that wait to be published. While the service is unreachable, newer prices replace older prices. */
   readonly #newest = new NewestPrices();
-  /** The number of taken prices. */
+  /** The number of prices that {@link next} has returned. */
   lineNumber = 0;
   #wake: () => void = () => {};
   #ended: string | undefined;
@@ -53,7 +53,7 @@ export class SourcesChild {
     return this.#child.exitCode ?? undefined;
   }
 
-  /** The reason of an end that {@link stop} did not cause. */
+  /** The reason why the process ended, unless {@link stop} ended it. */
   get failure(): string | undefined {
     return this.#ended;
   }

@@ -17,8 +17,8 @@ The command holds no key: "tickseal publish --from FILE" starts it, signs its pr
 table of all markets instead of lines.`;
 
 /**
- * Adds `tickseal sources FILE`. The exit status is 2 if the file has errors, including errors that only an exchange's list of
- * pairs shows. The status is 1 if a market does not count with `--check`, or if a replay differs.
+ * Adds `tickseal sources FILE`. The exit status is 2 if the file has errors, including names that are missing from an exchange's
+ * list of pairs. The status is 1 if `--check` finds a market that does not count, or if a replay differs.
  */
 export function registerSources(
   program: Command,
@@ -87,7 +87,10 @@ async function replay(
   return different === 0 && additional === 0 && unread === 0;
 }
 
-/** Reads the lines of a file. Leaves out a last line without its end, because a killed process may have written only a part of it. */
+/**
+ * Reads the lines of a file. Skips a last line without a line end, because a killed process may have written only a part of the
+ * line.
+ */
 async function* wholeLines(file: string): AsyncIterable<string> {
   let begun: string | undefined;
   let isEnded = true;

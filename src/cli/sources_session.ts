@@ -25,7 +25,7 @@ export interface SourcesTiming {
 const TIMING: SourcesTiming = { checkMs: 10_000, tableMs: 500 };
 /** The control characters that clear a terminal and move its cursor to the top. */
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
-/** The number of the newest warnings under the table. */
+/** The largest number of warnings below the table; the newest are shown. */
 const SHOWN_WARNINGS_MAX = 5;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -78,7 +78,10 @@ export class SourcesSession {
     });
   }
 
-  /** Runs until a signal, or to the end of the check. @returns the exit status */
+  /**
+   * Runs until a signal or until the end of the check.
+   * @returns the exit status
+   */
   async run(): Promise<number> {
     const onSignal = () => this.#stop.abort();
     for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
@@ -160,14 +163,14 @@ export class SourcesSession {
     this.#show(`sources: ${text}`);
   }
 
-  /** Shows a line on standard error, or under the table. */
+  /** Shows a line on standard error or below the table. */
   #show(line: string): void {
     if (!this.#isTable || this.#stop.signal.aborted) this.#streams.stderr.write(`${line}\n`);
     this.#warnings.push(line);
     if (this.#warnings.length > SHOWN_WARNINGS_MAX) this.#warnings.shift();
   }
 
-  /** Resolves with `true` after the time, or with `false` at the signal. */
+  /** Resolves with `true` after the time, or with `false` if a signal comes first. */
   async #passed(ms: number): Promise<boolean> {
     await setTimeout(ms, undefined, { signal: this.#stop.signal }).catch(() => {});
     return !this.#stop.signal.aborted;

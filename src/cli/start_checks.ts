@@ -21,12 +21,12 @@ export type Configured =
     }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Reads a configuration file and the keys that it names, for a reload. */
+/** Reads a configuration file and its keys for a reload. */
 export function readConfigured(file: string): Configured {
   return withKeys(file, loadConfig(file));
 }
 
-/** Reads a configuration file and its keys for a start. A start also needs a usable data folder; a reload does not. */
+/** Reads a configuration file and its keys for a start. Unlike a reload, a start needs a usable data folder. */
 export function readForStart(file: string): Configured {
   const loaded = loadConfig(file);
   if (loaded.ok) {
@@ -57,10 +57,7 @@ export function startProblem(): string | undefined {
   return machineProblem(thisMachine(), Boolean(process.env[UWS_SHA256_VARIABLE]));
 }
 
-/**
- * Finds the hosts of a configuration on which this machine cannot listen. The check ignores the ports, because a running service
- * may use them.
- */
+/** Finds the configured hosts on which this machine cannot listen. Ignores the ports, because a running service may use them. */
 export async function hostProblems({ listen, admin }: Config): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const [section, { host }] of Object.entries({ listen, admin })) {

@@ -4,7 +4,7 @@ import type { AssetContents, FolderContents } from '../store/contents.js';
 import type { CommandStreams } from './client_command.js';
 import { Progress } from './progress_line.js';
 
-/** Adds `store FOLDER`. The exit status is 1 if the folder cannot be read or a part of the folder is damaged. */
+/** Adds `store FOLDER`. The exit status is 1 if the folder cannot be read or is partly damaged. */
 export function registerStore(
   program: Command,
   { stdout, stderr }: Pick<CommandStreams, 'stdout' | 'stderr'> = process,
@@ -81,7 +81,7 @@ function assetRow(asset: AssetContents, nowSeconds: number): string[] {
   return [assetKey, count(records), bytesText(bytes), count(inputs), age, since];
 }
 
-/** Aligns the first column to the left and the other columns to the right. */
+/** Aligns the first column left and the other columns right. */
 function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>
@@ -96,7 +96,7 @@ function count(value: number): string {
   return value.toLocaleString('en');
 }
 
-/** Returns a size in decimal units, because vendors state the size of disks in decimal units. */
+/** Returns a size in decimal units, which vendors of disks use too. */
 export function bytesText(bytes: number): string {
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;

@@ -50,8 +50,8 @@ interface SubscribeOptions {
 }
 
 /**
- * Adds `tickseal subscribe`. The exit status is 1 if the connection failed or an asset is unknown. With `--decode` the status is
- * also 1 if a frame is not signed or fails a check. The status is 3 if no check failed but the user named no signer.
+ * Adds `tickseal subscribe`. The exit status is 1 if the connection failed or an asset is unknown. With `--decode`, the status is
+ * also 1 if a frame has no signature or fails a check. The status is 3 if no check failed but the user named no signer.
  */
 export function registerSubscribe(program: Command, streams: CommandStreams = process): void {
   withConnectionOptions(
@@ -180,7 +180,7 @@ async function subscribe(
       if (isClosing) return;
       coverage.lost(0);
       warn(describeDown(options.url, down));
-      // The client reconnects by itself after a first connection.
+      // After the first connection, the client reconnects by itself.
       if (wasUp && !down.final) return;
       exitCode = 1;
       end();

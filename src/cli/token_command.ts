@@ -19,7 +19,7 @@ export function registerToken(program: Command): void {
       return;
     }
     const token = createToken();
-    // JSON text is valid YAML, so a name may contain any characters.
+    // JSON text is valid YAML. So a name may contain any characters.
     writeOut?.(`# For the client, as "Authorization: Basic <token>"; it cannot be shown again:
 ${token}
 # For the configuration file:

@@ -4,12 +4,12 @@ import { setFlagsFromString } from 'node:v8';
 const V8_VERSION = '11.3.';
 
 /**
- * Makes V8 allocate all objects in its young generation. Without this setting, V8 allocates objects in the old generation if
- * earlier objects from the same place in the code lived long. An update that is alone in its message waits for the updates before
- * it, often during a garbage collection. In the old generation, the update and all objects that it references would live until V8
- * collects the whole generation. The caller must call this function before the service starts, because V8 decides early.
+ * Makes V8 allocate all objects in its young generation. By default, V8 allocates objects in the old generation if earlier objects
+ * from the same code lived long. An update that is alone in its message waits for earlier updates, often until after a garbage
+ * collection. In the old generation, the update and all objects that it references would live until V8 collects the whole
+ * generation. The caller must call this function before the service starts, because V8 decides early.
  *
- * Measured with 50 assets, CPU time against the default:
+ * Measured with 50 assets, CPU time relative to the default:
  *
  * | Updates in a message | CPU time |
  * |---|---|
@@ -22,11 +22,11 @@ export function makeObjectsYoung(): void {
 }
 
 /**
- * Makes V8 optimize a function at its first check of that function instead of the third. By default, code that runs 100 times a
+ * Makes V8 optimize a function at V8's first check of the function instead of the third. By default, code that runs 100 times a
  * second, such as a tick, stays unoptimized for most of its first minute. The caller must call this function when the service is
  * ready; otherwise V8 also optimizes code that runs only at the start.
  *
- * Measured from 8 to 14 s after the start, CPU time against the default:
+ * Measured from 8 to 14 s after the start, CPU time relative to the default:
  *
  * | Work | CPU time |
  * |---|---|

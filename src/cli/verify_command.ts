@@ -44,7 +44,7 @@ function signersFor({ signer, chainSigners }: TrustOptions, input: string): read
   return chainSigners?.(input) ?? signer ?? 'unchecked';
 }
 
-/** The result of all checks of one input. The checks may run with or without named signers. */
+/** The result of all checks of one input, with or without named signers. */
 type AnyVerdict = Verdict<readonly string[] | 'unchecked'>;
 
 const DESCRIPTION = `check signatures offline and say which check failed
@@ -111,7 +111,7 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
   if (payloads.every((payload) => payload !== undefined))
     return payloads.map((payload) => verifyPayloadText(payload, options, out));
   const { serviceName, oracleId, algorithmText, weight } = options;
-  // The time of each aggregate decides which announced keys were allowed to sign the aggregate.
+  // The time of an aggregate decides which announced keys were allowed to sign it.
   const parts = options.chainSigners === undefined ? [whole] : aggregatesIn(whole);
   const reports = parts.flatMap((part) =>
     verifyAggregate(part, {
@@ -130,13 +130,16 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
   return reports.map(({ verdict }) => verdict);
 }
 
-/** Returns the error, if the text is a service's refusal of a request. */
+/** Returns the error if the text is a service's refusal of a request. */
 export function refusalIn(text: string): string | undefined {
   const value = parseExactJson(text) as { error?: unknown } | null | undefined;
   return typeof value?.error === 'string' ? value.error : undefined;
 }
 
-/** Verifies the proof, if the options name a proof. @returns false when the proof is invalid */
+/**
+ * Verifies the proof, if the options name one.
+ * @returns false when the proof is invalid
+ */
 async function checkLog(
   text: string,
   { proof, log, policy, serviceName }: VerifyOptions,
@@ -197,7 +200,7 @@ async function readInput(input: string, stdin: NodeJS.ReadableStream): Promise<s
   return readNamed(input);
 }
 
-/** @throws Error whose message is one sentence when the file cannot be read */
+/** @throws Error with a message of one sentence when the file cannot be read */
 function readNamed(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -19,7 +19,7 @@ export interface LogFiles {
 }
 
 /**
- * Verifies that the public log contains the only aggregate of the text, and prints its index in the log.
+ * Verifies that the public log contains the text's single aggregate, and prints the aggregate's index in the log.
  * @returns false when the log does not contain the aggregate
  * @throws Error for files that cannot be read, an invalid policy, and a text without exactly one aggregate
  */

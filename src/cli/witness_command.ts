@@ -67,7 +67,7 @@ async function runUntilSignal(config: WitnessConfig): Promise<void> {
   await witness.close();
 }
 
-/** Locks the folder, so no other process cosigns with the folder. */
+/** Locks the folder, so that no other process cosigns with it. */
 async function claim(folder: string): ReturnType<typeof lockFolder> {
   try {
     makeFolder(folder);

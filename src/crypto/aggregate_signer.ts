@@ -25,7 +25,7 @@ export interface ServiceKeys {
   readonly stark?: PrivateKey;
 }
 
-/** The public part of a key, and the time in which the key signs. */
+/** A public key, and the time span in which its private key signs. */
 export interface PublicKey extends KeySpan {
   /** For `evm` the address in the mixed case of EIP-55; for `stark` the x coordinate of the public key. */
   readonly text: string;
@@ -33,11 +33,14 @@ export interface PublicKey extends KeySpan {
 
 /** Signs aggregates with the service's keys. */
 export interface AggregateSigner {
-  /** The service's keys of each signature type, in the order of their times. Without Stark keys that list is empty. */
+  /**
+   * The service's public keys by signature type, in the order of their time spans. Without Stark keys, the list for `stark` is
+   * empty.
+   */
   readonly publicKeys: Readonly<Record<SignatureType, readonly PublicKey[]>>;
   /**
    * Signs with the key whose time span contains the time of the aggregates.
-   * @param aggregates the aggregates to sign, all for assets of the signature type `type` and with the same time
+   * @param aggregates the aggregates to sign; all have the signature type `type` and the same time
    */
   sign(
     type: SignatureType,
@@ -90,7 +93,8 @@ export function createAggregateSigner(
   function signStark(aggregates: readonly UnsignedAggregate[]) {
     const { key, text } = inForceAt(starkKeys, aggregates[0]!.signedAtNs);
     const messages = aggregates.map(({ asset, price, signedAtNs }) => {
-      // The message always exists. Every Stark input is a field element of at least 0, and an aggregate lies between its inputs.
+      // The message is never undefined. Each Stark input is a field element of at least 0, and an aggregate lies between its
+      // inputs.
       return starkPriceMessage(asset.symbol, oracleId, signedAtNs, price)!;
     });
     return whenSigned(pool.signStark(messages, key), (signed) =>

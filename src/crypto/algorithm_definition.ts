@@ -5,8 +5,8 @@ import type { AggregationType } from '../model/asset.js';
 export const ALGORITHM_VERSION = 'v1';
 
 /**
- * Returns the written definition of an aggregation algorithm, in the form that `/v1/algorithms` serves. Every signed aggregate
- * contains the checksum of these bytes, so each changed character makes a new version of the algorithm.
+ * Returns the definition of an aggregation algorithm as text, in the form that `/v1/algorithms` serves. Every signed aggregate
+ * contains the checksum of this text, so any change to the text makes a new version of the algorithm.
  */
 export function algorithmDefinition(type: AggregationType): string {
   return DEFINITIONS[type];

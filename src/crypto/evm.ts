@@ -79,7 +79,7 @@ export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
 }
 
 /**
- * Returns the digest that is signed for a `msg_hash`: the "personal message" of EIP-191 with 32 bytes.
+ * Returns the digest to sign for a `msg_hash`: the EIP-191 "personal message" digest of its 32 bytes.
  * @returns 32 new bytes.
  */
 export function eip191(hash32: Uint8Array): Buffer {
@@ -116,8 +116,8 @@ export function isCanonicalSignature(rs64: Uint8Array): boolean {
 }
 
 /**
- * Checks that the key of `address20` made this signature of `digest32`, and that the signature is canonical. `digest32` must
- * already include any prefix. Never throws.
+ * Checks that the key of `address20` made this signature of `digest32`, and that the signature is canonical. The caller has already
+ * applied any prefix to `digest32`. Never throws.
  */
 export function isSignedBy(
   address20: Uint8Array,
@@ -130,7 +130,7 @@ export function isSignedBy(
   return publicKey !== undefined && isAddressOf(address20, publicKey);
 }
 
-/** Checks, like {@link isSignedBy}, a signature of the {@link eip191} digest of a `msg_hash`. */
+/** Checks a signature of the {@link eip191} digest of a `msg_hash`, like {@link isSignedBy}. */
 export function isHashSignedBy(
   address20: Uint8Array,
   msgHash32: Uint8Array,
@@ -145,7 +145,7 @@ const RECOVERED = Buffer.alloc(65);
 /**
  * Returns the address whose key signed a digest.
  * @param rsv65 r, s, and v of 0 or 1
- * @returns 20 bytes; `undefined` when no key can have made the signature, and for a signature with a high s
+ * @returns 20 bytes; `undefined` for a signature that no key can make, and for a signature with a high s
  */
 export function recoverAddress(digest32: Uint8Array, rsv65: Uint8Array): Buffer | undefined {
   const recovery = rsv65[64];
@@ -184,7 +184,7 @@ const ZERO = Buffer.alloc(32);
 
 const EIP191_PREFIX = Buffer.from('\x19Ethereum Signed Message:\n32');
 
-/** Writes a number of at most 128 bits as 32 bytes of a message, in two's complement. Ignores the higher bits of the value. */
+/** Writes the lowest 128 bits of a number as a 32-byte word in two's complement. */
 function writeWord(value: bigint, offset: number): void {
   const sign = value < 0n ? -1n : 0n;
   keccakRoomView.setBigInt64(offset, sign);

@@ -18,7 +18,7 @@ export interface EvmVerifyJob {
 
 /** The largest number of signers with a table. The tables take 19 MB of memory. */
 const KEYS_MAX = 64;
-// A batch has space for a signature of each signer that has a table.
+// A batch has room for one signature of each signer that has a table.
 assert.equal(KEYS_MAX, BATCH_MAX);
 
 /**
@@ -27,10 +27,10 @@ assert.equal(KEYS_MAX, BATCH_MAX);
  */
 const SIGNATURES_BEFORE_TABLE = secp256k1.implementation === 'noble' ? 1 : 100;
 
-/** The smallest batch. A smaller batch takes longer than single verifications with a native library. */
+/** The smallest batch. With a native library, single verifications take less time than a smaller batch. */
 const BATCH_MIN = secp256k1.implementation === 'noble' ? 1 : 3;
 
-/** The number of later signatures after which a silent signer may lose its table. The number is larger than a batch. */
+/** The number of later signatures after which an idle signer may lose its table. This number is larger than a batch. */
 const SIGNATURES_BEFORE_LOSS = 100_000;
 
 interface KeyTable {
@@ -40,7 +40,7 @@ interface KeyTable {
 
 /**
  * Verifies signatures of EVM signers. The signatures of frequent signers are verified in an {@link EcdsaBatch}. All other
- * signatures are verified one at a time, and so is each signature that a batch reports as invalid.
+ * signatures are verified one at a time. Signatures that a batch reports as invalid are also verified again, one at a time.
  */
 export class EvmVerifier {
   readonly #tables: KeyTable[] = [];
@@ -50,7 +50,7 @@ export class EvmVerifier {
   #seen = 0;
 
   verify(jobs: readonly EvmVerifyJob[]): SignatureVerdict[] {
-    // The batch may still have signatures from the last call: too few for a batch, or left by an exception.
+    // The batch may still have signatures from the last call: too few for a batch, or left there by an exception.
     this.#batch.clear();
     const verdicts = new Array<SignatureVerdict>(jobs.length);
     const batched: number[] = [];
@@ -76,7 +76,8 @@ export class EvmVerifier {
       for (const i of batched) verdicts[i] = alone(jobs[i]!);
     } else {
       const answers = this.#batch.verify();
-      // A table alone never rejects a price. Each signature that a batch reports as invalid is checked again by a recovery.
+      // A batch alone never rejects a price. Each signature that the batch reports as invalid is checked again by recovering its
+      // key.
       for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : alone(jobs[i]!);
     }
     batched.length = 0;
@@ -99,11 +100,11 @@ export class EvmVerifier {
     return key;
   }
 
-  /** Gives the signer a free table, or takes the table of the signer that has not signed for the longest time. */
+  /** Gives the signer a free table, or else the table of the signer that has not signed for the longest time. */
   #giveTable(signer: EvmSigner): number | undefined {
     let key = this.#tables.length;
     if (key === KEYS_MAX) {
-      // A table with waiting signatures in the batch must not change.
+      // A table must not change while signatures of its signer wait in the batch.
       if (this.#batch.count > 0) return undefined;
       key = this.#tables.reduce(
         (oldest, { usedAt }, i) => (usedAt < this.#tables[oldest]!.usedAt ? i : oldest),

@@ -8,14 +8,14 @@ export interface FrameSigner {
    */
   signOne(digest: Uint8Array): Uint8Array;
   /**
-   * Signs a few digests at once, or many digests on other threads.
+   * Signs a few digests immediately, or many digests on other threads.
    * @param digests 32 bytes each, without gaps; must not change until they are signed.
    * @returns the signatures, without gaps.
    */
   sign(digests: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** @param key returns the current key; time and reloads change the key */
+/** @param key returns the current key, which changes with time and with reloads */
 export function createFrameSigner(
   key: () => Buffer,
   pool: Pick<CryptoPool, 'here' | 'signEvm'>,

@@ -25,8 +25,7 @@ export function hashWritten(length: number): Buffer {
 }
 
 /**
- * Returns the Keccak-256 that Ethereum uses, with the padding of the original submission instead of the
- * padding of SHA3-256.
+ * Returns the Keccak-256 digest that Ethereum uses. Its padding is the padding of the original submission, not of SHA3-256.
  * @returns 32 new bytes.
  */
 export function keccak256(bytes: Uint8Array): Buffer {

@@ -7,8 +7,8 @@ import { starkSign } from './stark/stark_ecdsa.js';
 const pedersen = new Pedersen();
 
 /**
- * The curves with which the service signs, in the form of the option `curves` of the client's price signer. Keys have
- * 32 bytes.
+ * The curves with which the service signs, in the form that the `curves` option of the client's price signer takes. Keys have 32
+ * bytes.
  */
 export const nativePriceCurves = {
   keccak256,

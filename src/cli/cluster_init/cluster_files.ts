@@ -7,7 +7,7 @@ import { createPrivateKey } from '../keygen_command.js';
 import { makeAuthority, makeServerCertificate } from './nats_authority.js';
 
 export interface ClusterPlan {
-  /** A folder that does not exist. */
+  /** The folder to create. */
   readonly dir: string;
   /** `cluster.name` of the nodes. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface ClusterPlan {
   readonly servers: readonly ServerAddress[];
   /** The sections of each node's configuration other than `keys` and `cluster`. */
   readonly sections: string;
-  /** True when the connections between nodes and servers have TLS. */
+  /** True when the connections between nodes and servers use TLS. */
   readonly hasTls: boolean;
 }
 
@@ -27,11 +27,14 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** The distances of a server's other ports from its port for nodes. The default ports are 4222, 6222 and 8222. */
+/** The differences between a server's other ports and its port for nodes. The default ports are 4222, 6222 and 8222. */
 const ROUTE_PORT_AFTER = 2_000;
 const MONITOR_PORT_AFTER = 4_000;
 
-/** Writes the files of a cluster. @throws Error whose message is one sentence when the folder exists, or a certificate cannot be made */
+/**
+ * Writes the files of a cluster.
+ * @throws Error with a message of one sentence when the folder exists or a certificate cannot be made
+ */
 export function writeClusterFiles(plan: ClusterPlan): void {
   const { dir, name, nodes, aggregators, servers, hasTls } = plan;
   if (existsSync(dir)) throw new Error(`${dir} exists: its keys may be in use, so nothing was written`);
@@ -102,14 +105,14 @@ function serverTls(folder: string): string {
   return ` cert_file: ${file('server.pem')}, key_file: ${file('server.key')}, min_version: "1.3" `;
 }
 
-/** Returns the configuration of a node. The names of files are relative to the configuration's folder. */
+/** Returns the configuration of a node. File names are relative to the configuration's folder. */
 function nodeText(
   { name, servers, sections, hasTls }: ClusterPlan,
   node: number,
   role: NatsUser['role'],
   keys: readonly string[],
 ): string {
-  // Each node prefers another server, so every machine with a server and a node uses its own server.
+  // Each node prefers a different server. So a node uses the server on its own machine, if each machine has a server and a node.
   const ordered = servers.map((_, i) => servers[(i + node - 1) % servers.length]!);
   const urls = ordered.map(({ host, port }) => `${hasTls ? 'tls' : 'nats'}://${host}:${port}`);
   const cluster = {

@@ -6,8 +6,8 @@ const DAYS = '3650';
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
 /**
- * Creates a certificate authority, `ca.pem` and `ca.key`, with the program openssl. @throws Error when openssl is missing or
- * fails
+ * Creates a certificate authority, `ca.pem` and `ca.key`, with the program openssl.
+ * @throws Error when openssl is missing or fails
  */
 export function makeAuthority(dir: string): void {
   const files = ['-keyout', join(dir, 'ca.key'), '-out', join(dir, 'ca.pem')];

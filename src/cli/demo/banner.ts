@@ -17,7 +17,7 @@ export interface BannerOptions {
   readonly markets?: LiveMarkets | undefined;
 }
 
-/** Returns the text that the demo prints when it is ready: its addresses, and lines that the user can paste into another terminal. */
+/** Returns the text that the demo prints when it is ready: its addresses, and commands to paste into another terminal. */
 export function renderDemoBanner(options: BannerOptions): string {
   const { url, adminUrl, token, configFile, created, evmAddress, starkPublicKey, markets } = options;
   const socketUrl = url.replace(/^http/, 'ws');
@@ -50,7 +50,7 @@ Try, in another terminal:
 `;
 }
 
-/** Names the real prices and their markets. */
+/** Describes which prices are real, and names their markets. */
 function originText(markets: LiveMarkets | undefined): string {
   if (markets === undefined) return 'Every price here is simulated';
   const { symbols, sources } = markets;

@@ -15,8 +15,7 @@ export interface ClusterBannerOptions extends DemoCluster {
 }
 
 /**
- * Returns the text that the demo of a cluster prints when it is ready: its addresses, and lines that the user can paste into another
- * terminal.
+ * Returns the text that the demo of a cluster prints when it is ready: its addresses, and commands to paste into another terminal.
  */
 export function renderClusterBanner(options: ClusterBannerOptions): string {
   const { nodes, token, signers, leader, publishersAt, pidOf, natsPid, runDir } = options;

@@ -20,7 +20,7 @@ export interface DemoConfigOptions {
   readonly keyFiles: Readonly<Record<string, string>>;
   /** The `publisher_key` texts by signature type. */
   readonly publishers: Readonly<Record<SignatureType, readonly string[]>>;
-  /** An absolute path. */
+  /** The store's folder, an absolute path. */
   readonly storageDir: string;
   /** The section `cluster` of a node of a cluster. */
   readonly cluster?: DemoClusterSection;
@@ -81,10 +81,13 @@ function keyText([name, file]: readonly [string, string]): string {
   return `  ${name}: { file: ${quoted(file)} }\n`;
 }
 
-/** The periods of signing. The demo signs Stark aggregates less often, because a Stark signature costs the service more time. */
+/** The interval between signatures. The demo signs Stark aggregates less often, because a Stark signature takes more time. */
 const CLOCK_PERIOD: Readonly<Record<SignatureType, string>> = { evm: '500ms', stark: '2s' };
 
-/** Returns the text of an asset. Real prices come from one publisher, and expire soon when the markets are silent. */
+/**
+ * Returns the text of an asset. An asset with real prices has one publisher, and its prices expire soon after the markets stop
+ * sending.
+ */
 function assetText(asset: DemoAsset, isReal: boolean): string {
   return `  - id: ${asset.id}
     symbol: ${asset.symbol}
@@ -104,7 +107,7 @@ function namesText(symbol: string): string {
   return name === undefined ? '' : `    name: ${quoted(name)}\n    class: ${assetClass}\n`;
 }
 
-/** Returns the text of a publisher. The weights differ, so a weighted average differs from a plain average. */
+/** Returns the text of a publisher. The publishers' weights differ, so a weighted average differs from a plain average. */
 function publisherText(
   key: string,
   signatureType: SignatureType,
@@ -131,7 +134,7 @@ function sha256Hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Returns a JSON string, which is also a YAML string. */
+/** Returns the text as a JSON string, which is also a YAML string. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -16,8 +16,8 @@ export interface DemoAsset {
 }
 
 /**
- * The assets of the demo, ascending by ID. BTCUSD exists in both signature types. All prices are simulated, and the anchors are
- * only plausible prices.
+ * The assets of the demo, ascending by ID. BTCUSD exists in both signature types. All prices are simulated. The anchors are
+ * plausible prices.
  */
 export const DEMO_CATALOGUE: readonly DemoAsset[] = [
   asset(1, 'BTCUSD', 'none', '95000', '0.01', 150n),
@@ -60,8 +60,8 @@ export const DEMO_NAMES: ReadonlyMap<string, readonly [name: string, assetClass:
 ]);
 
 /**
- * Returns the assets of a demo with prices of real markets: the catalogue, and an asset for each symbol that the catalogue lacks.
- * @returns also the streaming IDs of the assets with real prices
+ * Returns the assets of a demo with prices of real markets: the catalogue, and an asset for each symbol that is not in the
+ * catalogue. Also returns the streaming IDs of the assets with real prices.
  */
 export function liveCatalogue(symbols: readonly string[]): {
   readonly assets: readonly DemoAsset[];
@@ -77,7 +77,7 @@ export function liveCatalogue(symbols: readonly string[]): {
   return { assets, realIds: new Set(real.map(({ id }) => id)) };
 }
 
-/** The streaming ID of the first asset that is in a file of sources and not in the catalogue. */
+/** The first streaming ID of the assets that are not in the catalogue. */
 const FIRST_OTHER_ID = 1_000;
 
 function isEvm({ signatureType }: DemoAsset): boolean {

@@ -9,12 +9,12 @@ export interface KeptProcessOptions {
   readonly say: (line: string) => void;
 }
 
-/** The delay before the demo starts an ended process again. The delay is long enough to see how the other processes react. */
+/** The delay before the demo restarts a process that ended. The user has time to see how the other processes react. */
 export const RESTART_MS = 5_000;
-/** The time after which the demo kills a process that does not end. */
+/** The time after which the demo kills a process that does not stop. */
 const STOP_MS_MAX = 10_000;
 
-/** A process that starts again after it ends without a call of {@link stop}. */
+/** A process that is restarted when it ends, unless {@link stop} ended it. */
 export class KeptProcess {
   readonly name: string;
   readonly #options: KeptProcessOptions;
@@ -44,7 +44,7 @@ export class KeptProcess {
     return this.#starting;
   }
 
-  /** Makes the process start again after each end from now on. */
+  /** Restarts the process after each end from now on. */
   keep(): void {
     this.#isKept = true;
   }

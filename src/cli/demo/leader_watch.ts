@@ -63,7 +63,7 @@ async function leaderOf(nodes: readonly DemoNode[]): Promise<number | undefined>
   return leading[0]?.number;
 }
 
-/** Returns the epoch in which the node leads, or 0 when the node does not lead or does not answer. */
+/** Returns the epoch in which the node leads, or 0 when the node does not lead or gives no answer. */
 async function ownEpoch({ adminUrl }: DemoNode): Promise<number> {
   try {
     const url = adminUrl + ADMIN_PATHS.metrics;

@@ -17,10 +17,10 @@ export interface LiveMarkets {
   readonly symbols: readonly string[];
 }
 
-/** The result of a request to the markets: success, or the reasons for no price, in lines for the user. */
+/** The result of a request to the markets: success, or lines for the user with the reasons why there is no price. */
 export type Reached = { readonly ok: true } | { readonly ok: false; readonly report: readonly string[] };
 
-/** The longest wait for a first price. Together with the start of the program, the wait is below 10 s. */
+/** The longest wait for the first price. The start of the program and this wait together take less than 10 s. */
 export const REACH_MS_MAX = 6_000;
 
 const FILE_NAME = 'live-sources.yaml';
@@ -45,7 +45,7 @@ export function liveMarkets(
   return { file, plan, sources: [...plan.sources.keys()], symbols };
 }
 
-/** Requests prices from the markets in a separate process, until a first price arrives. */
+/** Requests prices from the markets in a separate process, until the first price arrives. */
 export async function reachMarkets(
   { file, plan }: { readonly file: string; readonly plan: SourcesPlan },
   stopSignal: AbortSignal,
@@ -74,7 +74,7 @@ export async function reachMarkets(
   }
 }
 
-/** Names a source. The name omits the address of an HTTP source, because the query of an address may contain a key. */
+/** Names a source. Omits the address of an HTTP source, because the query of the address may contain a key. */
 function placeOf(name: string, definition: SourceDefinition): string {
   const place =
     'exchange' in definition || definition.kind === 'http' || definition.kind === 'command'
@@ -90,10 +90,7 @@ function writeOwnSources(dataDir: string): string {
   return file;
 }
 
-/**
- * Returns the demo's file of sources. The file has six prices in dollars from six exchanges. Three of the exchanges trade against
- * USDT.
- */
+/** Returns the demo's file of sources: six prices in dollars from six exchanges. Three of these exchanges trade against USDT. */
 function ownSources(): string {
   const kinds = [...DOLLAR_MARKETS, ...TETHER_MARKETS];
   const tether = DOLLAR_MARKETS.map((kind) => `${kind} USDT/USD`);

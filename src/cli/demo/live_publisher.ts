@@ -30,11 +30,11 @@ export async function startLivePublisher(options: LivePublisherOptions): Promise
 function spawnPublisher({ file, url, secrets, stderr }: LivePublisherOptions): ChildProcess {
   const child = spawn(process.execPath, [MAIN, 'publish', '--from', file, '--skip-missing', '--url', url], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // The command removes both variables from the environment of its process of sources, because that process talks to foreign
+    // The command removes both variables from the environment of its sources process, because that process connects to foreign
     // servers.
     env: { ...process.env, TICKSEAL_KEY: secrets.key, TICKSEAL_TOKEN: secrets.token },
   });
-  // The answers go to a pipe. The end of this pipe also ends the command when this process was killed.
+  // The command writes its answers to a pipe. If this process is killed, the pipe closes and the command ends too.
   child.stdout.resume();
   child.stderr.pipe(stderr, { end: false });
   return child;

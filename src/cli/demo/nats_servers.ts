@@ -25,19 +25,19 @@ export interface NatsServersOptions {
   readonly detached?: boolean;
   /** The folder that contains the servers' storage. Default: the system's folder for temporary files. */
   readonly folder?: string;
-  /** Called with each process immediately after its start. At this time the process accepts no connections yet. */
+  /** Called with each process immediately after its start, before the process accepts connections. */
   readonly onSpawn?: (server: ChildProcess) => void;
   /**
-   * Returns a command that starts the server. The server's own command follows the returned command. The server must stay the
-   * direct child.
+   * Returns a command that starts the server. The server's own command follows as its arguments. The server must stay the direct
+   * child process.
    * @param folder the folder with the server's stored data
    */
   readonly wrapper?: (index: number, folder: string) => readonly string[];
   /** Additional lines for each server's configuration. */
   readonly settings?: string;
   /**
-   * Returns the port at which one server reaches another server, if a proxy is between the servers. Without this function, a
-   * server uses the other server's own port.
+   * Returns the port at which one server reaches another server through a proxy. Without this function, servers connect directly to
+   * each other's ports.
    */
   readonly routePort?: (from: number, to: number, port: number) => Promise<number>;
 }
@@ -52,7 +52,7 @@ export function findNatsServer(env: NodeJS.ProcessEnv = process.env): string | u
   return existsSync(binary) ? binary : undefined;
 }
 
-/** The number of attempts. An attempt fails when another program takes a free port before a server listens on it. */
+/** The number of attempts. An attempt fails when another program takes a free port before the server listens on that port. */
 const PORT_ATTEMPTS_MAX = 3;
 
 /**
@@ -78,8 +78,8 @@ const START_MS_MAX = 60_000;
 const START_POLL_MS = 20;
 
 /**
- * The servers of one cluster. The names of the servers are `n1`, `n2` and so on, and the indexes of the servers begin at 0. The
- * servers end when this process exits.
+ * The servers of one cluster. The names of the servers are `n1`, `n2` and so on, and their indexes begin at 0. The servers end when
+ * this process exits.
  */
 export class NatsServers {
   /** The address `nats://127.0.0.1:port` of each server. */
@@ -158,7 +158,7 @@ export class NatsServers {
 
   /**
    * Sends a signal to a server.
-   * @returns after the end of the process for SIGKILL and SIGTERM; otherwise immediately
+   * @returns after the process has ended, for SIGKILL and SIGTERM; immediately, for other signals
    */
   async signal(index: number, signal: NodeJS.Signals): Promise<void> {
     const child = this.#running(index);
@@ -217,7 +217,7 @@ export class NatsServers {
       '  name: tickseal',
       `  listen: "127.0.0.1:${this.#routePorts[index]}"`,
       `  routes: [${routes.join(', ')}]`,
-      // With proxies between the servers, this address prevents a server from announcing a route without a proxy.
+      // With proxies between the servers, this address prevents a server from announcing a route that bypasses the proxies.
       ...(routePort === undefined ? [] : ['  advertise: "127.0.0.1:1"']),
       '}',
     ].join('\n');
@@ -238,7 +238,8 @@ function accepts(port: number): Promise<boolean> {
 }
 
 /**
- * The range of ports. Systems give larger ports to outgoing connections, so no connection takes a port before its server listens.
+ * The range of ports. Systems use higher ports for outgoing connections, so no outgoing connection takes one of these ports before
+ * the server listens.
  */
 const [PORT_MIN, PORT_MAX] = [20_000, 32_000];
 

@@ -18,7 +18,7 @@ const STEP_FACTOR = 3n;
 const CANDLE_RETENTION_MS = Number.MAX_SAFE_INTEGER;
 
 export interface PastCandlesOptions {
-  /** The store of the demo. Only a new store receives candles. */
+  /** The folder of the demo's store. Only a new store receives candles. */
   readonly storageDir: string;
   /** The assets whose prices are simulated. */
   readonly assets: readonly DemoAsset[];
@@ -26,7 +26,7 @@ export interface PastCandlesOptions {
 }
 
 /**
- * Fills a new store with simulated candles of the last twelve hours, because an empty chart shows a new user nothing. A minute in
+ * Fills a new store with simulated candles of the last twelve hours, because a new user should not see an empty chart. A minute in
  * which the market was closed has no candle. The last candle ends near the price at which the simulation starts.
  */
 export async function writePastCandles({ storageDir, assets, clock }: PastCandlesOptions): Promise<void> {
@@ -43,7 +43,7 @@ export async function writePastCandles({ storageDir, assets, clock }: PastCandle
   await store.close();
 }
 
-/** Makes the candles of each hour. The walk goes backward in time, because it must end at the start of the live walk. */
+/** Makes the candles of each hour. The walk goes backward in time, because it must end where the live walk starts. */
 function hoursBefore(
   endMinute: number,
   asset: DemoAsset,

@@ -24,7 +24,7 @@ export interface Demo {
 
 /**
  * Makes the demo's keys, tokens and configuration in `dataDir`. A later start keeps the keys and the tokens.
- * @param realSymbols the symbols of prices of real markets. A demo with real prices has a separate store, so no candle mixes real
+ * @param realSymbols the symbols with prices of real markets. A demo with real prices has a separate store, so no candle mixes real
  * and simulated prices.
  */
 export function prepareDemo(

@@ -26,7 +26,7 @@ export interface DemoCluster {
   readonly signers: DemoSigners;
 }
 
-/** The signers as addresses, except that the Stark signer is a public key. */
+/** The signers. The Stark signer is a public key; the others are addresses. */
 export interface DemoSigners {
   readonly evm: string;
   readonly stark: string;
@@ -38,8 +38,8 @@ export interface ClusterPlaces {
   /** The folder with keys and tokens. */
   readonly dataDir: string;
   /**
-   * The folder with the configuration, the log file and the data folder of each node. Each start makes a new folder, because each
-   * start begins with an empty cluster log.
+   * The folder with the configuration, log file and data folder of each node. Each start uses a new folder, because it begins with
+   * an empty cluster log.
    */
   readonly runDir: string;
   /** The ports. Each node has one port. */
@@ -104,7 +104,7 @@ export function prepareDemoCluster({
   return { nodes, token, signers };
 }
 
-/** Returns the servers in the order of preference of one node. The order assumes a server on each node's machine. */
+/** Returns the servers in a node's order of preference. The order assumes that each node's machine has a server. */
 function preferring(servers: readonly string[], index: number): string[] {
   return servers.map((_, at) => servers[(index + at) % servers.length]!);
 }

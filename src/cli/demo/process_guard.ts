@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /**
- * The guard's script. Each line of input contains the IDs of all running processes. The script waits a second before it removes
- * the folder, because a killed process may still write for a moment.
+ * The guard's script. Each line of input contains the IDs of all running processes. At the end of the input, the script kills these
+ * processes. It waits a second before it removes the folder, because a killed process may still be writing.
  */
 const SCRIPT =
   'while read -r line; do pids=$line; done; [ -z "$pids" ] || { kill -9 $pids; sleep 1; rm -rf -- "$1"; }';
 
 /**
- * Ends the processes that this process has started, and removes their folder, if this process ends without stopping them, even
- * after `kill -9`. The guard is a shell whose input ends together with this process; the end of the input starts the work. The
- * shell is not in this process's group, so Ctrl-C does not end the shell.
+ * Ends the processes that this process has started and removes their folder, if this process ends without doing so. This works even
+ * after `kill -9`. The guard is a shell whose input closes when this process ends; the shell then does the work. The shell is not
+ * in this process's group, so Ctrl-C does not end the shell.
  */
 export class ProcessGuard {
   readonly #shell: ChildProcessByStdio<Writable, null, null>;
@@ -27,7 +27,7 @@ export class ProcessGuard {
     this.#shell.stdin.on('error', () => {});
   }
 
-  /** Guards a process that has just started, until the process ends. */
+  /** Guards a new process until that process ends. */
   add(child: ChildProcess): ChildProcess {
     const { pid } = child;
     if (pid === undefined) return child;
@@ -40,7 +40,7 @@ export class ProcessGuard {
     return child;
   }
 
-  /** Ends the guard, and also the processes that it still guards. */
+  /** Ends the guard and the processes that it still guards. */
   async close(): Promise<void> {
     const { stdin, pid, exitCode, signalCode } = this.#shell;
     stdin.end();

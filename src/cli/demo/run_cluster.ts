@@ -27,18 +27,18 @@ export interface RunClusterOptions {
 
 const NATS_SERVERS = 3;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-/** The time limit of the whole start. The limit allows for a machine with other work. */
+/** The time limit of the whole start. The limit is long because the machine may be busy. */
 const START_MS_MAX = 120_000;
-/** The longest wait for prices. The demo prints the lines to paste after this time at the latest. */
+/** The longest wait for prices. After this time, the demo prints its commands even without prices. */
 const LIVE_MS_MAX = 15_000;
 const POLL_MS = 100;
-/** The interval of the requests. A token may send five requests a second. */
+/** The interval between requests. A token may send five requests a second. */
 const PRICE_POLL_MS = 500;
 const ANSWER_MS_MAX = 2_000;
 
 /**
  * Runs a cluster on this machine until the user stops it, and then removes its processes and files.
- * @throws Error whose message is one sentence when the cluster does not start
+ * @throws Error with a message of one sentence when the cluster does not start
  */
 export async function runCluster(options: RunClusterOptions): Promise<void> {
   const runDir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
@@ -153,7 +153,7 @@ class RunningCluster {
   };
 }
 
-/** Starts processes. After all processes are ready, a process that ends starts again. */
+/** Starts processes. Once all processes are ready, a process that ends is restarted. */
 async function startAll(
   processes: readonly KeptProcess[],
   ready: (process: KeptProcess, index: number) => Promise<void> = async () => {},
@@ -164,8 +164,8 @@ async function startAll(
 }
 
 /**
- * Starts a node, which runs the same program as this process. The log of a node goes to a file, because users read it only after
- * a failure.
+ * Starts a node, which runs the same program as this process. A node logs to a file, because users read the log only after a
+ * failure.
  */
 function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
   const log = openSync(logFile, 'a', 0o600);
@@ -180,7 +180,7 @@ function spawnNode({ configFile, logFile }: DemoNode): ChildProcess {
 
 /**
  * Waits until a node is ready.
- * @throws Error when the process ends, takes too long, or the demo must end
+ * @throws Error when the process ends or takes too long, or when the demo must end
  */
 async function untilReady(
   { adminUrl, logFile }: DemoNode,
@@ -199,7 +199,7 @@ async function untilReady(
 
 /**
  * Waits for prices, because the printed commands should show prices immediately. If no prices arrive in time, the demo prints the
- * lines anyway.
+ * commands without them.
  */
 async function untilPriced({ url }: DemoNode, token: string, stopSignal: AbortSignal): Promise<void> {
   const endMs = performance.now() + LIVE_MS_MAX;

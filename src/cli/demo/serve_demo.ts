@@ -21,8 +21,8 @@ export interface DemoOptions {
 
 /** Serves the demo, with its publishers, until the process must stop. */
 export async function serveDemo({ data, port, adminPort, live }: DemoOptions, logger: Logger): Promise<void> {
-  // With a terminal, SIGHUP stops the demo, because otherwise the publishers would continue after the terminal is closed.
-  // Without a terminal, SIGHUP requests a reload, as it does for other services.
+  // On a terminal, SIGHUP stops the demo; otherwise the publishers would continue after the terminal closes. Without a terminal,
+  // SIGHUP requests a reload, as for other services.
   const hasTerminal = process.stdin.isTTY || process.stdout.isTTY;
   const stopSignal = listenForStop(logger, hasTerminal ? ['SIGHUP'] : []);
   const markets = live === undefined ? undefined : await reachedMarkets(data, live, stopSignal);
@@ -65,7 +65,7 @@ export async function serveDemo({ data, port, adminPort, live }: DemoOptions, lo
 }
 
 /**
- * Returns the markets of real prices. If no market has a price, prints the reason and returns `undefined`; the demo then
+ * Returns the markets that have real prices. If no market has a price, prints the reason and returns `undefined`; the demo then
  * simulates all prices.
  */
 async function reachedMarkets(
@@ -89,7 +89,7 @@ function noRealPrices([reason, ...tried]: readonly string[]): string {
 
 /**
  * Waits for prices, because the printed commands should show prices immediately. If the publishers fail, the demo prints the
- * lines anyway.
+ * commands anyway.
  */
 async function untilLive(service: Service, stopSignal: AbortSignal): Promise<void> {
   const endMs = Date.now() + LIVE_MS_MAX;

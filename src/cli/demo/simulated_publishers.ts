@@ -14,8 +14,8 @@ import { createAssetWalk, type PriceWalk } from './walk.js';
 
 /**
  * Runs the process of the simulated publishers: `publishers.js DATA_DIR URL [SYMBOL…]`. Each publisher is an ordinary client with
- * its own key and connection. The publishers leave out the EVM assets of the named symbols. The process ends when its parent
- * ends, or on SIGTERM or SIGINT.
+ * its own key and connection. The publishers skip the EVM assets with the named symbols. The process ends when its parent ends, or
+ * on SIGTERM or SIGINT.
  */
 function main([dataDir, url, ...except]: string[]): void {
   if (dataDir === undefined || url === undefined)
@@ -32,22 +32,22 @@ function main([dataDir, url, ...except]: string[]): void {
 }
 
 /**
- * The interval between a publisher's messages, and the number of messages over which a publisher spreads its assets, by signature
- * type. Three publishers together send 2 updates a second of each EVM asset, and one update in two seconds of each Stark asset.
- * Making and verifying a Stark signature takes seven times as long as for an EVM signature.
+ * The interval between a publisher's messages, and the number of messages over which it spreads its assets, by signature type.
+ * Together, three publishers send 2 updates a second for each EVM asset, and one update in two seconds for each Stark asset. Making
+ * and verifying a Stark signature takes seven times as long as an EVM signature.
  */
 const PACE: Readonly<Record<SignatureType, { readonly intervalMs: number; readonly shares: number }>> = {
   evm: { intervalMs: 500, shares: 3 },
   stark: { intervalMs: 3_000, shares: 2 },
 };
 /**
- * The size of the backlog above which a publisher sends no more messages on a connection. A skipped message is not a loss,
- * because newer prices follow.
+ * The number of waiting bytes above which a publisher skips messages on a connection. A skipped message is no loss, because newer
+ * prices follow.
  */
 const BUFFERED_BYTES_MAX = 256 * 1024;
 /** The HTTP status with which a service answers while it starts. */
 const STARTING_STATUS = 503;
-/** The time that the service has to complete the closing handshake. */
+/** The time limit for the service to complete the closing handshake. */
 const CLOSE_DELAY_MS_MAX = 1_000;
 
 interface SimulatedPublisher {
@@ -105,8 +105,8 @@ class Simulation {
   }
 
   /**
-   * Publishes all assets when the connection opens, and then one share of the assets at a time. A `phase` from 0 to 1 shifts the
-   * publishers' messages in time.
+   * Publishes all assets when the connection opens, and then one share of the assets per message. A `phase` from 0 to 1 shifts a
+   * publisher's messages in time.
    */
   #start(publisher: SimulatedPublisher, intervalMs: number, phase: number): void {
     publisher.connection.opened().then(

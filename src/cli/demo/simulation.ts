@@ -32,7 +32,7 @@ export function forkPublishers({ dataDir, url, except = [] }: PublishersOptions)
   });
 }
 
-/** Starts the simulated publishers in a separate process. The service's process then has only the cost of their sockets. */
+/** Starts the simulated publishers in a separate process. The service's process then only pays for their sockets. */
 export function startSimulation({ onExit, ...options }: SimulationOptions): RunningSimulation {
   const child = forkPublishers(options);
   let isStopping = false;

@@ -1,10 +1,7 @@
 import { parseDecimalPrice } from '../../client/verify/decimal_price.js';
 import type { DemoAsset } from './demo_catalogue.js';
 
-/**
- * A simulated market: one price that moves at random, and the quotes that several publishers derive from this
- * price.
- */
+/** A simulated market: one price that moves at random, and the quotes that several publishers derive from it. */
 export interface PriceWalk {
   /** Moves the market by one step. */
   step(): void;
@@ -41,12 +38,11 @@ export function createAssetWalk(
 
 const MILLION = 1_000_000n;
 /**
- * The divisor for the pull toward the anchor. Each step removes this part of the distance, so prices stay plausible for weeks.
+ * The divisor for the pull toward the anchor. Each step removes this part of the distance to the anchor, so prices stay plausible
+ * for weeks.
  */
 const PULL_DIVISOR = 5_000n;
-/**
- * The divisor for the noise of a quote. The largest difference between a quote and the market is this part of the largest step.
- */
+/** The divisor for the noise of a quote. A quote differs from the market's price by at most this part of the largest step. */
 const QUOTE_NOISE_DIVISOR = 4n;
 
 /** Creates a random walk in exact integers. Each step pulls the price toward its anchor. */
@@ -71,9 +67,7 @@ export function createWalk({ anchor, tick, stepPpm, seed }: WalkOptions): PriceW
   };
 }
 
-/**
- * Returns the generator `mulberry32`. The 32 bits of the generator's state are enough for simulated prices.
- */
+/** Returns the generator `mulberry32`. Its 32 bits of state are enough for simulated prices. */
 function uint32Source(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

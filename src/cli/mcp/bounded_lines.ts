@@ -1,9 +1,9 @@
-/** A line that is longer than the limit. The line's text is not kept. */
+/** A line that is longer than the limit. Its text is dropped. */
 export const TOO_LONG = Symbol('too long');
 
 /**
- * Splits a stream of text into lines. A line that is longer than `charactersMax` becomes {@link TOO_LONG}, and the lines after it are read
- * as usual. A last line without an end counts too.
+ * Splits a stream of text into lines. A line longer than `charactersMax` becomes {@link TOO_LONG}; later lines are read as usual.
+ * The last line may lack a line end.
  */
 export async function* boundedLines(
   input: AsyncIterable<string>,

@@ -3,16 +3,19 @@ import { likelySymbol } from '../../wire/asset_id.js';
 import type { SignatureType } from '../../wire/signatures.js';
 
 const NEAR_MAX = 3;
-/** The shortest text that is looked for inside of symbols and names. A shorter text is in too many of them. */
+/** The shortest text to search for inside symbols and names. A shorter text would match too many of them. */
 const PART_CHARACTERS_MIN = 3;
 
-/** The symbols of a request that a service has, and the others with the reason why it has no price of them. */
+/** The symbols of a request that a service has, and the other symbols, each with the reason why the service has no price. */
 export interface DividedSymbols {
   readonly known: readonly string[];
   readonly unknown: ReadonlyMap<string, string>;
 }
 
-/** Divides symbols by the assets that the token covers. @param type the wanted signature type, if any */
+/**
+ * Divides symbols by the assets that the token covers.
+ * @param type the wanted signature type, if any
+ */
 export function divideSymbols(
   symbols: readonly string[],
   assets: readonly TaxonomyAsset[],
@@ -39,8 +42,8 @@ function reasonFor(
 }
 
 /**
- * Returns known symbols near an unknown one, the most likely first: the same letters, one character away, then symbols and names that
- * contain the text.
+ * Returns known symbols that resemble an unknown symbol, most likely first: equal letters, then one different character, then
+ * symbols and names that contain the text.
  */
 export function nearSymbols(symbol: string, assets: readonly TaxonomyAsset[]): readonly string[] {
   const names = new Set(assets.map((asset) => asset.symbol));
@@ -54,7 +57,7 @@ export function nearSymbols(symbol: string, assets: readonly TaxonomyAsset[]): r
   return [...new Set(likely === undefined ? found : [likely, ...found])].slice(0, NEAR_MAX);
 }
 
-/** Returns whether one text becomes the other by one character more, less or changed, or by two neighbours exchanged. */
+/** Returns whether two texts differ by one added, removed or replaced character, or by two swapped neighbours. */
 function isOneEdit(one: string, other: string): boolean {
   const shorter = Math.min(one.length, other.length);
   let start = 0;

@@ -2,35 +2,38 @@ import { z } from 'zod';
 import { parseExactJson, writeExactJson } from '../../client/verify/exact_json.js';
 import { boundedLines, TOO_LONG } from './bounded_lines.js';
 
-// The part of the Model Context Protocol that a server with tools needs, over standard input and output: a JSON-RPC message in each
-// line. https://modelcontextprotocol.io/specification/2025-06-18
+// The part of the Model Context Protocol that a server with tools needs, over standard input and output. Each line is a JSON-RPC
+// message. https://modelcontextprotocol.io/specification/2025-06-18
 
 /** A tool that a model can call. */
 export interface McpTool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The schema of the arguments. Arguments that do not fit never reach {@link call}. */
+  /** The schema of the arguments. {@link call} receives only arguments that match the schema. */
   readonly input: z.ZodObject;
-  /** Returns the answer, whose bigints are written with all digits. @throws Error whose message is for the model */
+  /**
+   * Returns the answer. Bigints in the answer are written with all digits.
+   * @throws Error with a message for the model
+   */
   call(input: never): Promise<object>;
 }
 
 export interface McpSessionOptions {
   readonly name: string;
   readonly version: string;
-  /** The text that tells the model what the tools are for. */
+  /** The text that explains the tools to the model. */
   readonly instructions: string;
   readonly tools: readonly McpTool[];
   write(line: string): void;
-  /** Resolves when the reader has caught up. */
+  /** Resolves when the reader has read all written output. */
   drained(): Promise<void>;
 }
 
-/** The versions of the protocol that this server speaks, the newest first. Their tools differ only in optional fields. */
+/** The supported versions of the protocol, newest first. Their tools differ only in optional fields. */
 const PROTOCOL_VERSIONS = ['2025-06-18', '2024-11-05'];
 export const LINE_CHARACTERS_MAX = 1_048_576;
-/** The largest number of calls that are worked on at once. No further line is read meanwhile. */
+/** The largest number of concurrent calls. While this many calls run, the session reads no further line. */
 export const CALLS_MAX = 8;
 
 const PARSE_ERROR = -32_700;
@@ -70,16 +73,16 @@ class ProtocolFault extends Error {
 /** Answers the messages of one client. */
 export class McpSession {
   readonly #options: McpSessionOptions;
-  /** The requests that are worked on. */
+  /** The requests in progress. */
   readonly #open = new Map<RpcId, Promise<void>>();
-  /** The requests among them that the client has cancelled. A cancelled request has no answer. */
+  /** The requests in progress that the client has cancelled. A cancelled request receives no answer. */
   readonly #cancelled = new Set<RpcId>();
 
   constructor(options: McpSessionOptions) {
     this.#options = options;
   }
 
-  /** Answers every line of the input. Resolves after the end of the input, when all requests are answered. */
+  /** Answers every line of the input. Resolves when the input has ended and all requests are answered. */
   async run(input: AsyncIterable<string>): Promise<void> {
     for await (const line of boundedLines(input, LINE_CHARACTERS_MAX)) {
       if (line === TOO_LONG)
@@ -161,7 +164,7 @@ export class McpSession {
     };
   }
 
-  /** Calls a tool. A failed call is a result too, because models read results and correct themselves. */
+  /** Calls a tool. The error of a failed call is also a result, because models read results and correct their next call. */
   async #call({ name, arguments: given = {} }: RpcFields): Promise<object> {
     const tool = this.#options.tools.find((one) => one.name === name);
     if (tool === undefined) {
@@ -202,7 +205,7 @@ function readMessage(line: string): RpcMessage {
   if (message === undefined) return fault(PARSE_ERROR, 'the line is not JSON');
   if (!isFields(message)) return fault(INVALID_REQUEST, 'the line is not a JSON-RPC message');
   const { id, method, jsonrpc, params = {} } = message;
-  // An answer, although this server asks for nothing.
+  // This is an answer, although this server sends no requests.
   if (method === undefined && ('result' in message || 'error' in message)) return { kind: 'ignored' };
   const isId = typeof id === 'string' || typeof id === 'bigint';
   const answered = isId ? id : null;

@@ -15,14 +15,14 @@ import { payloadOf, refusalIn } from '../verify_command.js';
 import { divideSymbols } from './known_symbols.js';
 import type { McpTool } from './mcp_session.js';
 
-// The tools that read prices. Every answer says what was verified; a price that failed its check is never in an answer.
+// The tools that read prices. Each answer states what was verified. No answer contains a price that failed its check.
 
 export interface PriceToolsOptions {
   readonly client: Pick<Client, 'latest' | 'at' | 'taxonomy' | 'marketStatus'>;
   /** The keys that the user named. */
   readonly signers: Signers;
   readonly oracleId: string;
-  /** The signature type of symbols that have both. */
+  /** The signature type to use for symbols that exist in both types. */
   readonly signatureType: SignatureType | undefined;
 }
 
@@ -30,7 +30,7 @@ const SYMBOLS_MAX = 20;
 const FOUND_MAX = 25;
 const QUERY_CHARACTERS_MAX = 100;
 const VERIFIED_CHARACTERS_MAX = 262_144;
-/** The largest age of a price that needs no remark. A service signs each live price again within seconds. */
+/** The largest age of a price without a remark. A service signs each live price again within seconds. */
 const OLD_MS = 60_000;
 
 const symbol = z.string().min(1).max(SYMBOL_LENGTH_MAX);
@@ -42,10 +42,10 @@ const signatureType = z
 const NO_SIGNER = 'nobody named a signer with --signer, and anybody can make a key and sign with it';
 const UNSIGNED = 'the service does not sign this answer';
 
-/** The verdict on one price or answer, in each answer. */
+/** The verdict on a price or a whole answer. */
 interface ToolVerdict {
   readonly verdict: 'verified' | 'not verified' | 'failed' | 'no price' | 'unknown asset' | 'not signed';
-  /** The reason for every verdict but `verified`. */
+  /** The reason for each verdict other than `verified`. */
   readonly reason?: string;
 }
 
@@ -132,7 +132,10 @@ export function priceTools(options: PriceToolsOptions): readonly McpTool[] {
   ];
 }
 
-/** Reads the newest prices. The service refuses a request with an unknown symbol, so then the known symbols are asked alone. */
+/**
+ * Reads the newest prices. The service refuses a request with an unknown symbol. In that case, the function requests only the known
+ * symbols.
+ */
 async function newestOf(
   client: PriceToolsOptions['client'],
   wanted: readonly string[],
@@ -152,12 +155,12 @@ async function newestOf(
   }
 }
 
-/** Returns whether the service refused a symbol: an unknown one (400) or one that the token does not cover (403). */
+/** Returns whether the service refused a symbol, because it is unknown (400) or outside the token's rights (403). */
 function isSymbolRefusal(error: unknown): boolean {
   return error instanceof RefusedError && (error.status === 400 || error.status === 403);
 }
 
-/** Reads prices. When one of them fails its check, each is read alone, so that the others are not lost. */
+/** Reads prices. When a price fails its check, reads each price separately, so that the other prices are not lost. */
 async function pricesOf(
   names: readonly string[],
   isNewest: boolean,
@@ -217,14 +220,14 @@ function unsigned(): ToolVerdict {
   return { verdict: 'not signed', reason: UNSIGNED };
 }
 
-/** Checks a text without asking the service. */
+/** Verifies a text without a request to the service. */
 function verified(text: string, { signers, oracleId }: PriceToolsOptions): object {
   const refusal = refusalIn(text);
   if (refusal !== undefined) throw new RangeError(`text: it is an error that a service answered: ${refusal}`);
   const payload = payloadOf(text);
   if (payload === undefined) {
     const knownAlgorithms = AGGREGATION_TYPES.map(algorithmDefinition);
-    // Aggregates of the past may have come without their publishers' prices.
+    // Past aggregates may lack their publishers' prices.
     const reports = verifyAggregate(text, { signers, oracleId, knownAlgorithms, inputs: 'optional' });
     return { results: reports.map((report) => ({ symbol: report.assetId, ...reported(report) })) };
   }
@@ -281,7 +284,7 @@ async function found(client: PriceToolsOptions['client'], query: string): Promis
   };
 }
 
-/** Calls `ask`, and makes its errors texts for people. */
+/** Calls `ask`, and replaces its errors with texts for people. */
 async function told(ask: () => Promise<object>): Promise<object> {
   try {
     return await ask();

@@ -131,13 +131,10 @@ export function decodeStarkSignatures(bytes: Uint8Array): StarkSignatureBytes[] 
   }));
 }
 
-/** The space for the tables, offsets and paddings of any batch. With this space, no builder needs to grow and copy. */
+/** The space for the tables, offsets and padding of any batch. With this space, no builder has to enlarge and copy its buffer. */
 const ROOM = 256;
 
-/**
- * Writes one field of all jobs into the message. The generated functions write byte by byte, which takes 30 times as
- * long.
- */
+/** Writes one field of all jobs into the message. The generated functions write byte by byte and take 30 times as long. */
 function column(builder: Builder, n: number, size: number, fieldOf: (i: number) => Uint8Array): Offset {
   const bytes = Buffer.allocUnsafe(n * size);
   for (let i = 0; i < n; i++) bytes.set(fieldOf(i), i * size);

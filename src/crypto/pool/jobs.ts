@@ -14,11 +14,11 @@ import type { SignatureVerdict } from '../verdict.js';
 /** A publisher's Stark signature that must be verified together with its hash. */
 export type StarkVerifyJob = StarkClaim;
 
-/** The size of an EVM signature: r and s of 32 bytes each, with s in the lower half, and then the recovery number 0 or 1. */
+/** The size of an EVM signature: r and s of 32 bytes each, then the recovery number 0 or 1. s is in the lower half. */
 export const EVM_SIGNATURE_BYTES = 65;
 const RECOVERY_AT = EVM_SIGNATURE_BYTES - 1;
 
-/** The work that a worker can do. Each method for many jobs returns one result for each job, in order. */
+/** The jobs that a worker can do. A method for many jobs returns one result for each job, in order. */
 export interface CryptoJobs {
   /** Returns `valid` or `invalid signature` for each job. A high s is invalid. */
   verifyEvm(jobs: readonly EvmVerifyJob[]): SignatureVerdict[];

@@ -7,7 +7,7 @@ import * as batch from './batch_bytes.js';
 import { type CryptoJobs, EVM_SIGNATURE_BYTES, type StarkVerifyJob } from './jobs.js';
 import { arrayForm, bytesForm, type Kind } from './queued_work.js';
 
-// The kinds of jobs of a pool. Each `jobMicros` was measured with complete tables.
+// The kinds of jobs of a pool. Each `jobMicros` was measured with full tables.
 
 type ArrayKind<Job, Result> = Kind<readonly Job[], Result[]>;
 

@@ -50,8 +50,8 @@ const INPUTS_MAX = 4_096;
 const WORD_BYTES = 32;
 
 /**
- * Verifies EVM aggregates of the past, many at a time. An input may count in many aggregates, but the verifier checks each input
- * once. A line that this verifier rejects may still be valid. For such a line, the caller must run each check separately.
+ * Verifies EVM aggregates of the past, many at a time. Many aggregates may share an input, but the verifier checks each input once.
+ * A line that this verifier rejects may still be valid. The caller must then run each check of that line separately.
  */
 export class LineVerifier {
   readonly #verifyEvm: VerifyEvm;
@@ -132,7 +132,7 @@ export class LineVerifier {
     const input: KnownInput = {
       signatureType: 'evm',
       key: BigInt(texts.publisherKey),
-      // V8 keeps the whole text in memory for each part of the text. Here the whole text is a large part of the answer.
+      // V8 keeps a whole string in memory for each slice of the string. Here the whole string is a large part of the answer.
       externalAssetId: ownText(externalAssetId),
       price,
       timestampNs,

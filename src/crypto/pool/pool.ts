@@ -37,7 +37,7 @@ export interface CryptoPool {
   readonly here: CryptoJobs;
   /** The number of jobs that workers are doing, plus the number of jobs that wait for a worker. */
   readonly queued: number;
-  /** The number of batches since the start that a worker did not answer. The pool computed each such batch again. */
+  /** The number of batches, since the start, that a worker did not answer. The pool did each such batch again. */
   readonly failures: number;
   /** Waits for running work, and then ends the threads. Later work runs on the calling thread. */
   close(): Promise<void>;
@@ -48,15 +48,14 @@ export interface CryptoPoolOptions {
   readonly threads: number;
   /** The path of the module that runs in the threads; the default is `worker.js`. */
   readonly workerFile?: string;
-  /** The timer that measures the time after which a thread counts as hung. Tests replace it. */
+  /** The timer for the deadline of a task. A thread that misses the deadline counts as hung. Tests replace this timer. */
   readonly repeat?: Repeat;
   /** Calls back at the end of the turn of the event loop; the default is `setImmediate`. */
   readonly defer?: (callback: () => void) => void;
 }
 
 /**
- * Starts the threads, and waits until each thread has done a job. Also makes the calling thread's verifier, so that no price waits for
- * the verifier.
+ * Starts the threads, and waits until each has done a job. Also makes the calling thread's verifier, so that no price waits for it.
  */
 export async function createCryptoPool(options: CryptoPoolOptions): Promise<CryptoPool> {
   const pool = new WorkerPool(options);
@@ -65,13 +64,13 @@ export async function createCryptoPool(options: CryptoPoolOptions): Promise<Cryp
 }
 
 /**
- * The largest work that runs on the calling thread, and the amount of waiting work that the calling thread does in a turn of its event
- * loop. A round trip through a worker takes 0.2 to 0.4 ms, and takes 40 µs of the calling thread's time. So the calling thread answers a
- * smaller batch sooner than a worker.
+ * The largest amount of work that the calling thread does at a time: a whole batch, or waiting work in one turn of its event loop.
+ * A round trip to a worker takes 0.2 to 0.4 ms, of which the calling thread spends 40 µs. So the calling thread answers a smaller
+ * batch sooner than a worker.
  */
 const INLINE_MICROS_MAX = 300;
 
-/** The largest work of waiting batches in one message to a thread. Sharing a message costs less than sending one for each batch. */
+/** The largest work in one message to a thread. Batches that share a message cost less than a message for each batch. */
 const TOGETHER_MICROS_MAX = 5_000;
 
 /** The smallest piece into which a batch is split. Each piece costs 40 µs. */
@@ -81,21 +80,21 @@ const PIECE_MICROS_MIN = 500;
 const PIECE_MICROS_MAX = 10_000;
 
 /**
- * The weight of work in the order of batches. A batch may overtake an earlier batch if the batch came later by at most ten times the
- * difference of their work. So small batches go first, and large batches still get their turn.
+ * The weight of work in the order of batches. A small batch goes before an earlier large batch, if it came later by at most ten
+ * times the difference of their work. So small batches go first, and large batches still get their turn.
  */
 const WAIT_PER_WORK = 10;
 
-/** The time limit of a piece: far more than the largest piece takes, to allow for a busy machine and the start of a thread. */
+/** The time limit of a piece. It is far above the largest piece, because a machine may be busy and a thread must start. */
 const PIECE_MS_MAX = 5_000;
 
-/** The number of times that workers attempt a piece. After these attempts, the pool gives the piece up. */
+/** The largest number of attempts by workers at a piece. After the last attempt, the pool gives the piece up. */
 const WORKER_ATTEMPTS_MAX = 2;
 
 class WorkerPool implements CryptoPool {
   readonly here: CryptoJobs = createCryptoJobs();
   readonly #threads: number;
-  /** The threads; `undefined` when all work runs on the calling thread, because the pool has no threads or somebody closed the pool. */
+  /** The threads; `undefined` when all work runs on the calling thread, because the pool was made without threads or is closed. */
   #workers: Threads | undefined;
   readonly #waiting = new WorkQueue();
   #helps = false;
@@ -166,8 +165,8 @@ class WorkerPool implements CryptoPool {
   }
 
   /**
-   * Does the jobs on each thread, if no thread has work. Makes as many pieces as threads, and sends each piece to the thread with the
-   * least work. A thread that fails is replaced like any failed thread.
+   * Does the jobs once on each thread, if all threads are idle. Makes one piece for each thread, and sends each piece to the thread
+   * with the least work. A thread that fails is replaced like any failed thread.
    */
   #onEachThread<Jobs, Results>(kind: Kind<Jobs, Results>, jobs: Jobs): Promise<unknown> {
     return Promise.allSettled(Array.from({ length: this.#threads }, () => this.#wait(kind, jobs, 0)));
@@ -177,8 +176,7 @@ class WorkerPool implements CryptoPool {
     const workers = this.#workers;
     this.#workers = undefined;
     this.#withdraw();
-    // The pool waits for running work, because ending a thread inside native code aborts the process. A hung thread delays the end until
-    // its deadline.
+    // The pool waits for running work, because ending a thread inside native code aborts the process. A hung thread delays the end.
     if (this.queued > 0) await new Promise<void>((resolve) => this.#onDone.push(resolve));
     await workers?.close();
   }
@@ -210,7 +208,7 @@ class WorkerPool implements CryptoPool {
     return this.#workers === undefined || micros <= INLINE_MICROS_MAX;
   }
 
-  /** Sends the pieces to an idle thread if the work is worth a message. Otherwise does the work immediately. */
+  /** Sends the pieces to an idle thread if they are worth a message. Otherwise does the pieces immediately. */
   #handOn(pieces: readonly QueuedWork[], micros: number): void {
     const workers = this.#workers;
     if (workers !== undefined && workers.idle > 0 && !this.#isDoneHere(micros))

@@ -27,11 +27,11 @@ export interface Kind<Jobs, Results> {
   /** The name of the function in `worker.ts`. */
   readonly name: string;
   /**
-   * The time of one job, in µs, on two shared cores with Node 20. A job that can use the machine's libsecp256k1 was measured with
-   * this library.
+   * The time of one job, in µs, on two shared cores with Node 20. Jobs that can use the machine's libsecp256k1 were measured with
+   * it.
    */
   readonly jobMicros: number;
-  /** The number of jobs to do together while other work waits. Doing jobs together may take less time than doing each job alone. */
+  /** The number of jobs to do together while other work waits. Together, jobs may take less time than one by one. */
   readonly atOnce: number;
   readonly jobs: ListForm<Jobs>;
   readonly results: ListForm<Results>;
@@ -45,7 +45,7 @@ export class QueuedWork<Jobs = unknown, Results = unknown> {
   readonly kind: Kind<Jobs, Results>;
   /** The rank. The waiting piece with the lowest rank is next. Pieces with equal ranks keep their order. */
   readonly rank: number;
-  /** The errors of threads that did not answer. Each thread that tried the piece adds one error. */
+  /** The errors of threads that failed on this piece, one for each thread. */
   readonly faults: unknown[] = [];
   /** The results of all jobs, in their order. */
   readonly result: Promise<Results>;
@@ -167,7 +167,7 @@ export class WorkQueue {
     return this.#pieces.reduce((sum, piece) => sum + piece.micros, 0);
   }
 
-  /** True while a waiting piece exists that has not failed on any thread. */
+  /** True while at least one waiting piece has not failed on any thread. */
   get hasUntried(): boolean {
     return this.#pieces.some(isUntried);
   }
@@ -179,8 +179,8 @@ export class WorkQueue {
   }
 
   /**
-   * Takes the next piece, and the following pieces of its kind while their total work is at most `microsMax`. Takes a piece that
-   * failed on a thread alone.
+   * Takes the next piece, and the following pieces of its kind while their total work is at most `microsMax`. Never combines a
+   * piece that failed on a thread with other pieces.
    */
   takeTogether(microsMax: number): QueuedWork[] {
     const first = this.#pieces.shift()!;

@@ -10,24 +10,21 @@ export interface ThreadsOptions {
   readonly repeat?: Repeat;
   /** Called when a thread ended while it had no task. The thread is replaced. */
   readonly onIdleFailure: () => void;
-  /** Called when no thread is left and no new thread starts, because each new thread fails at its start. */
+  /** Called when no thread is left and each new thread fails at its start. */
   readonly onAllLost: () => void;
 }
 
 /** Calls `tick` at an interval, until the returned function is called. The default uses `setInterval`. */
 export type Repeat = (tick: () => void, intervalMs: number) => () => void;
 
-/**
- * The error for a thread that did not answer within `taskMsMax`. The pool has ended that thread and starts another thread
- * instead.
- */
+/** The error for a thread that did not answer within `taskMsMax`. The pool has ended that thread and starts a new one. */
 export class ThreadHung extends Error {
   override readonly name = 'ThreadHung';
 }
 
 /**
- * The deadline, in ticks of a timer. A pause of the whole process or of this thread also pauses the ticks. So the workers do not
- * count as hung after a pause.
+ * The deadline, in ticks of a timer. A pause of the process or of this thread also pauses the ticks. So a pause does not make the
+ * workers count as hung.
  */
 const TICKS = 10;
 
@@ -99,7 +96,7 @@ export class Threads {
 
   /**
    * Ends hung threads. Ending a thread inside native code aborts the process if the native code later returns. But a thread that
-   * needs so much longer than the largest task is in an endless loop, and would occupy a core forever.
+   * takes much longer than the largest task is in an endless loop, and would occupy a core forever.
    */
   #tick(): void {
     for (const task of this.#running) if (++task.ticks > TICKS) task.end.abort();

@@ -1,6 +1,6 @@
 import type { QueuedWork } from './queued_work.js';
 
-/** The amount of work that ends collecting before the end of the turn. Waiting work keeps its messages in memory. */
+/** The amount of collected work that is handed on before the end of the turn. Collected work keeps its messages in memory. */
 const GATHERED_MICROS_MAX = 600;
 
 /**

@@ -9,7 +9,7 @@ export const WARM_UP_KEY = Buffer.alloc(32, 1);
 
 export const WARM_UP_DIGEST = Buffer.alloc(KECCAK256_BYTES, 1);
 
-/** Together these messages use each window of the tables that ordinary prices use. */
+/** Messages that together use each window of the tables that ordinary prices use. */
 export const WARM_UP_MESSAGES = [7n, 11n, 13n].map(
   (divisor) => starkPriceMessage('WARMUP', 'warmu', 0n as TimeNs, (10n ** 24n / divisor) as Price)!,
 );

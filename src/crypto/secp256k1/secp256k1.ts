@@ -12,7 +12,7 @@ export const SECP256K1_LIBRARY_VARIABLE = 'TICKSEAL_SECP256K1_LIBRARY';
 let system: SystemSecp256k1 | undefined;
 let fastest: Secp256k1 | undefined;
 
-/** Returns the libsecp256k1 of this machine, or the reason why the process does not use any. */
+/** Returns the libsecp256k1 of this machine, or the reason why the process uses none. */
 export function systemSecp256k1(): SystemSecp256k1 {
   system ??= loadSystemSecp256k1(process.env[SECP256K1_LIBRARY_VARIABLE]);
   return system;

@@ -60,7 +60,7 @@ const GROUP_ORDER = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd03
 
 const INVALID_KEYS = ['0'.repeat(64), GROUP_ORDER, 'f'.repeat(64)];
 
-/** Keys and digests at the ends of their ranges and inside the ranges. */
+/** Keys and digests at the ends of their ranges and in the middle. */
 const SIGNED: readonly Signed[] = [
   {
     key: '0000000000000000000000000000000000000000000000000000000000000001',
@@ -109,7 +109,7 @@ const SIGNED: readonly Signed[] = [
   },
 ];
 
-/** Signatures that no key has made, and signatures in forms that no signer writes. */
+/** Signatures that no key made, and signatures in forms that no signer produces. */
 const RECOVERED: readonly Recovered[] = [
   {
     name: 'a high s',

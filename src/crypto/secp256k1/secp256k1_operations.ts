@@ -15,9 +15,9 @@ export interface Secp256k1 {
    */
   sign(digest32: Uint8Array, key32: Uint8Array, out64?: Uint8Array): RecoverableSignature;
   /**
-   * Returns the 65-byte uncompressed public key whose private key made a signature of `digest32`, or `undefined` when there is no
-   * such key. Accepts a high s; see `isCanonicalSignature`. Never throws for a 32-byte digest and a 64-byte signature.
-   * @param out65 if given, receives the key and is returned
+   * Returns the 65-byte uncompressed public key whose private key made a signature of `digest32`, or `undefined` when no such key
+   * exists. Accepts a high s; see `isCanonicalSignature`. Never throws for a 32-byte digest and a 64-byte signature.
+   * @param out65 if given, the key is written into this array, and this array is returned
    */
   recover(
     digest32: Uint8Array,

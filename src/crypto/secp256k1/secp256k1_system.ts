@@ -14,9 +14,8 @@ export interface SystemSecp256k1 {
 
 /**
  * Loads the machine's libsecp256k1 through koffi, and compares the library's answers with noble's answers. A call through koffi
- * takes 0 to 4 % longer than the same call in a C program. A call through an add-on in C takes just as long, but an add-on needs
- * a compiler.
- * @param setting the path of the library, or `none` for no library; if absent, the names that systems use are tried
+ * takes 0 to 4 % longer than the same call in a C program. A C add-on would take the same time, but would need a compiler.
+ * @param setting the path of the library, or `none` for no library; if absent, the library's usual names are tried
  */
 export function loadSystemSecp256k1(setting: string | undefined): SystemSecp256k1 {
   if (setting === 'none') return {};
@@ -52,7 +51,7 @@ export function loadSystemSecp256k1(setting: string | undefined): SystemSecp256k
  * in all of these versions.
  */
 const LIBRARY_NAMES =
-  /** The names of Linux and macOS. Each system's dynamic loader finds only its own names. */
+  /** The file names on Linux and macOS. Each system's dynamic loader finds only its own names. */
   [7, 6, 5, 2, 1].flatMap((abi) => [`libsecp256k1.so.${abi}`, `libsecp256k1.${abi}.dylib`]);
 
 /** SECP256K1_CONTEXT_SIGN and SECP256K1_CONTEXT_VERIFY. Versions before 0.2 need both flags. */
@@ -98,7 +97,7 @@ interface Functions {
 
 function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
   const bind = (declaration: string) => library.func(declaration);
-  // Koffi passes the addresses of the arrays' bytes to the library, without a copy.
+  // Koffi passes the addresses of the byte arrays to the library, without a copy.
   return {
     createContext: bind('void *secp256k1_context_create(unsigned int)'),
     randomize: bind('int secp256k1_context_randomize(void *, void *)'),
@@ -116,14 +115,14 @@ function bindFunctions(library: ReturnType<Koffi['load']>): Functions {
 }
 
 /**
- * Wraps the functions with checks. The library ends the process when an argument is invalid, and always reads the expected number of
- * bytes. So the checks before every call cover the lengths and the recovery number. All calls share the memory for the library's
- * internal forms, because no call is interrupted.
+ * Wraps the functions with checks. The library ends the process for an invalid argument, and reads a fixed number of bytes. So each
+ * call first checks the lengths and the recovery number. All calls share the memory for the library's internal forms, because
+ * nothing interrupts a call.
  */
 function curveOf(functions: Functions): Secp256k1 {
   const context = functions.createContext(CONTEXT_FLAGS);
   if (!context) throw new Error('it makes no context');
-  // The random numbers protect the arithmetic with secret keys against measurements from outside.
+  // The random numbers protect secret keys against side-channel attacks.
   if (functions.randomize(context, randomBytes(32)) !== 1)
     throw new Error('its context takes no random numbers');
   const innerSignature = Buffer.alloc(INNER_SIGNATURE_BYTES);

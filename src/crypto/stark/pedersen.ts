@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type CurvePoint, FIELD_PRIME, PointSum, TabledPoint } from './stark_curve.js';
 
 /**
- * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low means the
- * lower 248 bits of an operand and high means the other bits. The operands are field elements, 0 .. p-1.
+ * The Pedersen hash of StarkEx: the x coordinate of shift + x_low P0 + x_high P1 + y_low P2 + y_high P3, where low means the lower
+ * 248 bits of an operand and high means the other bits. The operands are field elements, 0 .. p-1.
  *
- * The first operand names an asset and a publisher's oracle. The same first operands occur again and again, so this class caches
- * their parts of the sum. With the cache, a hash takes 50 µs and the check of a declared hash takes 30 µs. In the package
- * `@scure/starknet` a hash takes 1.4 ms.
+ * The first operand names an asset and a publisher's oracle. First operands repeat often, so this class caches their parts of the
+ * sum. With the cache, a hash takes 50 µs and the check of a declared hash takes 30 µs. In the package `@scure/starknet` a hash
+ * takes 1.4 ms.
  */
 export class Pedersen {
   readonly #firstParts = new Map<bigint, CurvePoint>();
@@ -65,7 +65,7 @@ const LOW_BITS = 248;
 
 function addOperand(sum: PointSum, operand: bigint, low: TabledPoint, high: CurvePoint): void {
   low.addMultiple(sum, BigInt.asUintN(LOW_BITS, operand), false);
-  // The loop runs at most 8 times. The loop never runs for a price, because a price's operand has less than 160 bits.
+  // The loop runs at most 8 times. For a price it does not run, because a price's operand has less than 160 bits.
   for (let rest = operand >> BigInt(LOW_BITS); rest > 0n; rest--) sum.add(high.x, high.y);
 }
 

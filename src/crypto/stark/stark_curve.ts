@@ -85,7 +85,7 @@ export class PointSum {
     return copy;
   }
 
-  /** Returns the sum as an affine point with coordinates in 0 .. p-1; `undefined` for infinity. The one division takes 22 µs. */
+  /** Returns the sum as an affine point with coordinates in 0 .. p-1; `undefined` for infinity. The division takes 22 µs. */
   toAffine(): CurvePoint | undefined {
     return this.z === 0n ? undefined : scaled(this, Point.Fp.inv(nonNegative(this.z)));
   }
@@ -165,7 +165,7 @@ export class PlainPoint implements Multiplicand {
   }
 }
 
-/** The generator. Its first multiples fill the 23 windows, which takes 80 ms and 2.5 MB once for each thread. */
+/** The generator. The first multiples fill the 23 windows of its table, once for each thread. This takes 80 ms and 2.5 MB. */
 export const GENERATOR = new TabledPoint(Point.BASE.toAffine(), 11);
 
 /** Returns one of the two points with this x; `undefined` when the curve has no such point. The square root takes about 2 ms. */

@@ -125,8 +125,8 @@ export function starkSignMessage(
  */
 export function starkPublicKey(key: bigint): Buffer {
   refuseInvalidKey(key);
-  // The generator's table is not used here, because a service may have a Stark key and no Stark asset. `multiply` takes the same
-  // time for each key.
+  // This function does not use the generator's table, because a service may have a Stark key but no Stark asset. `multiply` takes
+  // the same time for each key.
   return fieldBytes(Point.fromAffine(Point.BASE.toAffine()).multiply(key).toAffine().x);
 }
 
@@ -177,7 +177,7 @@ function multipleOfGenerator(secret: bigint): bigint {
   return sum.toAffine()!.x;
 }
 
-/** Returns the inverse modulo n. The time depends on a random multiple of the secret instead of the secret itself. */
+/** Returns the inverse modulo n. The time depends on a random multiple of the secret, not on the secret. */
 function blindInverse(secret: bigint): bigint {
   const factor = randomScalar();
   return (Point.Fn.inv((secret * factor) % GROUP_ORDER) * factor) % GROUP_ORDER;

@@ -19,10 +19,10 @@ export const BATCH_MAX = SUMS_MAX;
 const PRIME = limbsOf(FIELD_PRIME).map(Number);
 const ORDER = limbsOf(GROUP_ORDER).map(Number);
 
-// The numbers of a signature: the digest, r, s, and the product of all earlier s.
+// The numbers of a signature: the digest, r, s, and the product of the s of all earlier signatures.
 const [DIGEST, R, S, BEFORE] = [0, 1, 2, 3].map((i) => i * NUMBER_BYTES) as [number, number, number, number];
 const SIGNATURE_BYTES = 4 * NUMBER_BYTES;
-// The addresses of the numbers of the batch.
+// The addresses of the batch's numbers.
 const [ONE, TO_FACTOR, PRODUCT, REST, INVERSE, GENERATOR_PART, KEY_PART] = [0, 1, 2, 3, 4, 5, 6].map(
   (i) => i * NUMBER_BYTES,
 ) as [...[number, number, number], ...[number, number, number, number]];
@@ -54,7 +54,7 @@ export class EcdsaBatch {
   /**
    * Makes the table of a key in 3 ms. The new table replaces the table of the earlier key with the same number.
    * @param publicKey65 uncompressed, a point of the curve
-   * @returns `false` for one key in 2^44, for which no table can be made. The caller must then not add a signature with this
+   * @returns `false` if no table can be made, which happens for one key in 2^44. The caller must then add no signature with this
    * number
    */
   learn(key: number, publicKey65: Uint8Array): boolean {
@@ -102,7 +102,7 @@ export class EcdsaBatch {
     return Array.from({ length: count }, (_, i) => this.#isNoncePoint(i));
   }
 
-  /** Computes the divisions by all s with one inversion. */
+  /** Divides by the s of each signature, with one inversion for all. */
   #chooseMultiples(count: number): void {
     const { arithmetic } = this.#tables;
     const { multiplyScalar } = arithmetic.module;

@@ -47,7 +47,7 @@ export interface KeccakModule {
 }
 
 /**
- * Opens Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which can rotate 64-bit integers. This file makes the bytes of the
+ * Opens Keccak-f[1600] (FIPS 202, section 3) in WebAssembly, which can rotate 64-bit integers. This file generates the bytes of the
  * module. JavaScript reads and writes the memory of the module directly, so a hash needs no additional array.
  */
 export function openKeccakModule(): KeccakModule {
@@ -60,7 +60,7 @@ export function openKeccakModule(): KeccakModule {
 const [LEFT, CONTINUES, FROM, ROUND] = [0, 1, 2, 3];
 const STATE = locals(4, LANES);
 const NEXT_STATE = locals(29, LANES);
-/** The parities of the columns. Later, these locals contain one row before its last step. */
+/** The parities of the columns. Later in a round, these locals contain one row before its last step. */
 const ROW = locals(54, 5);
 const CHANGE = locals(59, 5);
 

@@ -117,7 +117,7 @@ export class Secp256k1Arithmetic {
   }
 }
 
-/** A step of raising to a power: a number of squarings, and then a factor `x^(2^k − 1)` with k = 2^`ones`. */
+/** A step of an exponentiation: some squarings, and then a factor `x^(2^k − 1)` with k = 2^`ones`. */
 interface Step {
   readonly squarings: number;
   readonly ones: number;
@@ -146,7 +146,7 @@ function raise(
 const FIELD_INVERSION = stepsTo(FIELD_PRIME - 2n);
 const SCALAR_INVERSION = stepsTo(GROUP_ORDER - 2n);
 
-/** Finds the steps to an exponent. The exponents have long runs of 1 bits. */
+/** Finds the steps that compute a power with this exponent. The exponents have long runs of 1 bits. */
 function stepsTo(exponent: bigint): readonly Step[] {
   const steps: Step[] = [];
   const bits = exponent.toString(2);

@@ -21,7 +21,7 @@ export const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd
 /** The locals that contain the limbs of a number. */
 export type Number256 = readonly number[];
 
-/** The locals for the internal use of the reductions. */
+/** The locals for intermediate values of the reductions. */
 export interface Scratch {
   readonly limbs: Number256;
   readonly carry: number;
@@ -108,7 +108,7 @@ export function reduceToField(
   return code;
 }
 
-/** The number of bits that nine limbs have above 256 bits. */
+/** The number of bits by which nine limbs exceed 256 bits. */
 const EXCESS = BigInt(LIMB_BITS * LIMBS - 256);
 
 /**

@@ -80,7 +80,7 @@ export interface Secp256k1Module {
 }
 
 /**
- * Opens the arithmetic of the curve secp256k1 in WebAssembly. This file makes the bytes of the module. The arithmetic is for
+ * Opens the arithmetic of the curve secp256k1 in WebAssembly. This file generates the bytes of the module. The arithmetic is for
  * public numbers only. With secret numbers, the secret would decide which points are read, and another process may be able to
  * observe these reads.
  * @param pages see {@link openWasm}
@@ -104,7 +104,7 @@ const DOUBTFUL_DIFFERENCES = [0n, FIELD_PRIME, -FIELD_PRIME].map((value) =>
 
 type Reduce = (out: Number256, column: (k: number) => Code, scratch: Scratch) => Code;
 
-/** Returns `count` numbers in the locals from `first` on, and the reductions' scratch locals after these numbers. */
+/** Returns `count` numbers in the locals from `first` on. The next locals are the scratch locals of the reductions. */
 function numbers(first: number, count: number): { all: Number256[]; scratch: Scratch; variables: number } {
   const all = Array.from({ length: count }, (_, i) => locals(first + i * LIMBS, LIMBS));
   const end = first + count * LIMBS;

@@ -12,10 +12,7 @@ const GENERATOR = Buffer.from(
 /** The number of the generator's table. */
 export const GENERATOR_TABLE = 0;
 
-/**
- * The number of places. A multiple of a point is a sum of points from the point's table, with one point for each byte of the
- * factor.
- */
+/** The number of places. A multiple of a point is a sum of points from its table, one for each byte of the factor. */
 const PLACES = 32;
 /**
  * The number of points at each place: the multiples of the table's point by 256^place times each odd number up to 255. A negative multiple
@@ -47,8 +44,8 @@ interface Level {
 }
 
 /**
- * Points that are multiplied often. Each point has a table of 4,096 of its multiples, which takes 295 KB. Many sums are made at
- * once, because the addition of two points needs a division and all sums can share one division.
+ * Points that are multiplied often. Each point has a table of 4,096 of its multiples, which takes 295 KB. Many sums are computed
+ * together, because each addition of two points needs a division, and all sums can share one division.
  */
 export class Secp256k1Tables {
   readonly arithmetic: Secp256k1Arithmetic;
@@ -85,7 +82,8 @@ export class Secp256k1Tables {
   /**
    * Makes the table of a point of the curve, in 3 ms.
    * @param point64 x and then y of the point
-   * @returns `false` for about one point in 2^44, when this method cannot make a multiple. The caller must then not use the table
+   * @returns `false` if a multiple cannot be computed, which happens for about one point in 2^44. The caller must then not use the
+   * table
    */
   fill(table: number, point64: Uint8Array): boolean {
     const { limbs } = this.arithmetic;

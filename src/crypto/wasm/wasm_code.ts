@@ -17,7 +17,7 @@ export const PAGE_BYTES = 65_536;
 
 /**
  * Opens a WebAssembly module with these functions. The module exports its memory as `memory`.
- * @param pages the number of pages of {@link PAGE_BYTES}; a page without a write takes no memory of the machine
+ * @param pages the number of pages of {@link PAGE_BYTES}; a page takes memory of the machine only after its first write
  * @returns the exports
  */
 export function openWasm(functions: readonly WasmFunction[], pages: number): object {
@@ -36,7 +36,7 @@ export function openWasm(functions: readonly WasmFunction[], pages: number): obj
   return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
 }
 
-/** The used part of the global object. Node 20's types do not declare this object. */
+/** The part of the global object that this file uses. Node 20's types do not declare this object. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: object };
