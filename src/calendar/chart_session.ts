@@ -5,8 +5,8 @@ const DAYS_PER_WEEK = 7;
 
 /**
  * Returns the usual hours in the form of a chart's `session`, as TradingView defines it: `0400-2000:23456` is from 04:00 to 20:00,
- * Monday to Friday, in the zone of the hours. Sessions without a gap are joined. A start time that is not before its end time is on the
- * evening before, so `1800-1700:23456` begins on Sunday. This form cannot show statuses, holidays and early closes.
+ * Monday to Friday, in the time zone of the hours. Sessions without a gap are joined. A start time that is not before its end time
+ * is on the evening before, so `1800-1700:23456` begins on Sunday. This form cannot show statuses, holidays and early closes.
  */
 export function chartSession({ week }: TradingHours): string {
   const daysByHours = new Map<string, number[]>();

@@ -30,8 +30,7 @@ export const calendarDefinition = z.strictObject({
   /** An IANA name such as `Asia/Tokyo`; required with `sessions`, refused for a built-in calendar. */
   time_zone: z.string().optional(),
   /**
-   * Sessions may not overlap. Sessions may not give the whole week one status, because an asset that always trades has the
-   * calendar `none`.
+   * Sessions may not overlap, and may not give the whole week a single status. An asset that always trades has the calendar `none`.
    */
   sessions: z.array(session).min(1).optional(),
   /** Dates of trading days on which the market does not open. Dates that are not trading days have no effect. */

@@ -14,8 +14,8 @@ export interface Calendar {
   readonly name: string;
   readonly hours: TradingHours;
   /**
-   * Returns the state at `unixS`, in UNIX seconds, whole or not. The calendar keeps the last answer until the next change, so a
-   * call on every tick is cheap.
+   * Returns the state at `unixS`, a UNIX second that may have a fraction. The calendar caches the last answer until the next
+   * change, so a call on every tick is cheap.
    * @throws RangeError when `unixS` is not a number or is about 270,000 years away.
    */
   stateAt(unixS: number): MarketState;

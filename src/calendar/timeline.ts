@@ -11,9 +11,7 @@ interface OpenInterval {
   readonly status: MarketStatus;
 }
 
-/**
- * The number of trading days that are kept as instants. The search for a change of status reads yesterday and a few more days.
- */
+/** The largest number of cached trading days. The search for a change of status reads yesterday and a few more days. */
 const DAYS_CACHED_MAX = 32;
 
 /** The largest number of weeks without a change of status. Each of the operator's closures may add one week. */
@@ -38,7 +36,7 @@ export function createCalendar(name: string, schedule: TradingSchedule): Calenda
     },
   };
 
-  /** Finds the state at `unixS`, and an instant from which on this state has held without a change. */
+  /** Finds the state at `unixS`, and an instant since which the state has not changed. */
   function find(unixS: number): { fromS: number; state: MarketState } {
     // The session at `unixS` may belong to yesterday's trading day.
     let date = dateAt(unixS, schedule.timeZone).subtract({ days: 1 });
@@ -94,8 +92,9 @@ function dateAt(unixS: number, timeZone: string): Temporal.PlainDate {
 }
 
 /**
- * Returns the UNIX second of the first instant at which the clocks of the zone show this time of day or a later time. If the
- * clocks skip the time, the result is the jump. If the clocks show the time twice, the result is the first of the two instants.
+ * Returns the UNIX second of the first instant at which the clocks of the zone show this time of day or a later time. If the clocks
+ * skip the time, the result is the instant of the jump. If the clocks show the time twice, the result is the first of the two
+ * instants.
  */
 function instantOf(date: Temporal.PlainDate, minutes: number, timeZone: string): number {
   const dayOffset = Math.floor(minutes / MINUTES_PER_DAY);

@@ -23,8 +23,8 @@ const NYSE_ONE_OFF_CLOSURES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns whether NYSE is closed on a weekday: on the holidays of Rule 7.2, and on the one-off closures so far. The answers match
- * the exchange from 1998 on, the first year of Martin Luther King Day. Future years follow the rule.
+ * Returns whether NYSE is closed on a weekday: on the holidays of Rule 7.2, and on past one-off closures. The answers match the
+ * exchange from 1998 on, the first year with Martin Luther King Day. Future years follow the rule.
  */
 export function isNyseHoliday(date: Temporal.PlainDate): boolean {
   return (
@@ -37,9 +37,9 @@ export function isNyseHoliday(date: Temporal.PlainDate): boolean {
 }
 
 /**
- * Returns whether NYSE closes at 13:00: on the day before Independence Day, on the day after Thanksgiving, and on Christmas Eve.
- * If the eve is a Friday, the eve itself is the observed holiday. If the eve is a Sunday, no other day closes early. The answers
- * match the exchange from 2004 on. Before 2004 a Friday after the holiday could also close early.
+ * Returns whether NYSE closes at 13:00: on the day before Independence Day, on the day after Thanksgiving, and on Christmas Eve. If
+ * the day before a holiday is a Friday, that Friday is the observed holiday. If it is a Sunday, no other day closes early. The
+ * answers match the exchange from 2004 on. Before 2004 a Friday after the holiday could also close early.
  */
 export function isNyseEarlyClose(date: Temporal.PlainDate): boolean {
   const eve = (date.month === 7 && date.day === 3) || (date.month === 12 && date.day === 24);
@@ -79,7 +79,7 @@ function isThanksgiving(date: Temporal.PlainDate): boolean {
 /**
  * Recognises a holiday of a fixed date. The holiday is on that date. If the date is a Sunday, the holiday is on the Monday after.
  * If the date is a Saturday, the holiday is on the Friday before. New Year's Day on a Saturday has no holiday, because the Friday
- * before ends the year's accounts and the exchange stays open.
+ * before ends the accounting year and the exchange stays open.
  */
 function isFixedHolidayObserved(date: Temporal.PlainDate): boolean {
   if (isFixedHoliday(date)) return true;

@@ -9,7 +9,7 @@ import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
 import { hashKeyOf, ReplayWindow, type SignedUpdate } from './replay.js';
 
-/** An update that passed all checks except the checks with a hash or curve arithmetic. */
+/** An update that passed all checks that need neither a hash nor curve arithmetic. */
 export interface Candidate extends SignedUpdate {
   readonly raw: RawUpdate;
   readonly price: Price;
@@ -24,8 +24,8 @@ export interface Candidate extends SignedUpdate {
   /** True when the message may already have taken effect. */
   readonly again: boolean;
   /**
-   * True when an earlier copy of the message brought this update, and the service has accepted a later update since. Such an update has
-   * no effect.
+   * True when the service accepted this update from an earlier copy of the message, and has accepted a later update since. Such an
+   * update has no effect.
    */
   isOver: boolean;
 }
@@ -127,9 +127,9 @@ export class Gate {
 
   /**
    * Checks an update before its signature is verified.
-   * @param again true if the message was sent before and may have taken effect. The gate then accepts the last accepted update once more.
-   * For an earlier accepted update, the sender gets the same answer again, but the update has no effect; the verifier checks its
-   * signature first.
+   * @param again true if the message was sent before and may have taken effect. The gate then accepts the last accepted update
+   * again. For an earlier accepted update, the sender gets the same answer again, but the update has no effect; the verifier checks
+   * its signature first.
    * @param nowNs the time of the clock, if the caller has already read the clock
    * @returns the candidate, or the reason why the gate refuses the update
    */

@@ -40,7 +40,7 @@ export interface ReadMessage {
   readonly packed?: PackedMessage;
 }
 
-/** A message in the form for another thread. Sending this form takes half of the time of sending the objects. */
+/** A message in the form for another thread. Sending this form takes half the time of sending objects. */
 export interface PackedMessage {
   readonly traceId: string | undefined;
   readonly length: number;
@@ -116,7 +116,7 @@ function readExactly(text: string, limits: MessageLimits): PublishMessage {
 const TIMESTAMP_DIGITS = /("timestamp"\s*:\s*)(-?(?:0|[1-9]\d*))(?=\s*[,}])/g;
 
 /**
- * Refuses a key with two different values, because each parser may choose another value. A key with the same value twice is
+ * Refuses a key with two different values, because parsers differ in the value that they keep. A key with the same value twice is
  * harmless.
  */
 function refuseDuplicate({ key }: { readonly key: string }): never {

@@ -35,7 +35,7 @@ export function packMessage(message: ReadMessage): PackedMessage {
 
 type Inside = Pick<ReadMessage, 'malformed' | 'updates'>;
 
-/** Unpacks a message of another thread. The function reads the content at its first use, which may come later or never. */
+/** Unpacks a message of another thread. The content is read only when it is first used. */
 export function unpackMessage(packed: PackedMessage): ReadMessage {
   return opened(packed, false, unpack);
 }

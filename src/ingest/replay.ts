@@ -49,13 +49,12 @@ export function hashKeyOf(msgHash: Buffer): number {
  * service accepts an update whose hash is in the window only as a refresh. A refresh needs a later time, and must come from the
  * sender that first sent the update. A refresh never moves the window.
  *
- * Any other update may be up to `max_backward` older than the newest update; refreshes do not count as newest. The window begins
- * at that time. The service refuses an older update, because the window no longer has its hash. With a `max_backward` of 0, only
- * the newest update can be refreshed, so an earlier value of its second never returns.
+ * Any other update may be up to `max_backward` older than the newest update; refreshes do not count as newest. The window begins at
+ * that time. The service refuses an older update, because the window no longer has its hash. With a `max_backward` of 0, only the
+ * newest update can be refreshed, so an earlier value of its second never returns.
  *
- * A window that begins after the latest time that counts is from a wrong clock, and does not count. Then the service accepts
- * every update whose time is after the start, or after the last step back of the clock. The first such update replaces the
- * window.
+ * A window that begins after the latest acceptable time is from a wrong clock, and is ignored. The service then accepts every
+ * update whose time is after the start, or after the last step back of the clock. The first such update replaces the window.
  */
 export class ReplayWindow {
   readonly #maxBackwardNs: bigint;
@@ -75,7 +74,7 @@ export class ReplayWindow {
   }
 
   /**
-   * @param latestNs the latest time that counts now
+   * @param latestNs the latest acceptable time
    * @returns the reason why the window refuses the update now; `undefined` for an accepted update
    */
   check(update: SignedUpdate, latestNs: bigint): string | undefined {
@@ -112,7 +111,10 @@ export class ReplayWindow {
     return last !== undefined && isSame(last, update);
   }
 
-  /** Remembers an accepted update. @param latestNs the latest time that counts now */
+  /**
+   * Remembers an accepted update.
+   * @param latestNs the latest acceptable time
+   */
   record(update: SignedUpdate, latestNs: bigint): void {
     const { timestampNs, second, nanos, hashKey, sender } = update;
     let pair = this.#pairs.get(update.asset, update.publisher);
@@ -186,8 +188,8 @@ export class ReplayWindow {
 }
 
 /**
- * Returns whether the window begins after every time that counts. With a `max_backward` of 0, the window begins 1 ns after its
- * last update.
+ * Returns whether the window begins after every acceptable time. With a `max_backward` of 0, the window begins 1 ns after its last
+ * update.
  */
 function isAhead({ floorNs }: Pair, latestNs: bigint): boolean {
   return floorNs > latestNs + 1n;

@@ -21,21 +21,21 @@ export interface Counters {
   readonly updatesRejected: Map<string, number>;
   /** Refused logins by reason. */
   readonly loginsRefused: Map<string, number>;
-  /** The number of refusals because a caller's budget was used up, by the key of the limit and then by the caller's name. */
+  /** The number of refusals because a budget was used up, by the key of the limit and then by the caller's name. */
   readonly budgetRefusals: Map<string, Map<string, number>>;
   aggregatesSigned: number;
   /** The number of aggregates whose signature failed. */
   signingFailures: number;
   /**
-   * The number of due aggregates that the service never signed, because newer aggregates replaced them. At that time no signature was
-   * possible, because the mark of signed times was not on disk.
+   * The number of due aggregates that were never signed, because newer aggregates replaced them. The service could not sign them in
+   * time, because the mark of signed times was not on disk.
    */
   aggregatesDropped: number;
   /** The number of times that an asset lost its price, because too few publishers had fresh inputs. */
   assetsEnded: number;
   /** The number of replies that the service dropped because the publisher did not read its socket. */
   repliesDropped: number;
-  /** The number of times that a serving thread needed a complete snapshot, because the thread was too far behind. */
+  /** The number of times that a serving thread needed a complete snapshot because it was too far behind. */
   threadOverruns: number;
   /** The number of serving threads that died or hung. */
   threadFailures: number;

@@ -3,7 +3,7 @@ import { countDuration, type Histogram, newHistogram } from './text_format.js';
 
 /** The number of messages that may wait for a frame. The class does not measure further messages. */
 const WAITING_MAX = 1_024;
-/** The largest measured latency: twice the longest interval. A message that waits longer had no connection for its prices. */
+/** The largest measured latency: twice the longest interval. If a message waits longer, no connection needed its prices. */
 const LATENCY_NS_MAX = 2n * NS_PER_SECOND;
 
 /** The upper limits of the histogram's buckets, in seconds. One additional bucket counts all longer times. */

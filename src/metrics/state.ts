@@ -55,7 +55,7 @@ export interface StoreState {
   readonly past: PastState;
 }
 
-/** The files of the signed past. The values are from the last removal of old files. */
+/** The files with signed prices of the past. The values are from the last removal of old files. */
 export interface PastState {
   readonly bytes: number;
   readonly files: number;
@@ -92,7 +92,7 @@ export interface ClusterState {
   readonly epoch: number;
   /** The number of known records of the log that the node has not applied yet. */
   readonly logLagRecords: number;
-  /** The time, in seconds, for which the node has applied no record although records waited; otherwise 0. */
+  /** The time since the node last applied a record, in seconds, while known records wait; otherwise 0. */
   readonly logLagSeconds: number;
   /** The time since the last tick, in seconds, on a node that does not lead. */
   readonly ticksSilentSeconds: number;
@@ -100,7 +100,7 @@ export interface ClusterState {
   readonly refusedWrites: number;
   /** The number of ignored messages. No honest node or server sends these messages. */
   readonly refusedMessages: number;
-  /** The number of records of the log without effect: no leader wrote them, or they are damaged. */
+  /** The number of log records without effect, because no leader wrote them or because they are damaged. */
   readonly skippedRecords: number;
   /** The number of standbys that send reports, including this node. */
   readonly standbys: number;
@@ -111,8 +111,8 @@ export interface ClusterState {
    */
   readonly logCopies: number | undefined;
   /**
-   * The number of servers that do not answer, or that may lose acknowledged records in a power cut; `undefined` if the node does not ask
-   * them.
+   * The number of servers that do not answer, or that may lose acknowledged records in a power failure; `undefined` if the node
+   * does not ask them.
    */
   readonly forgetfulServers: number | undefined;
 }

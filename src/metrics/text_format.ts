@@ -1,6 +1,4 @@
-/**
- * A metric: the fields of its head in the Prometheus text format, and the function that reads its values from a source.
- */
+/** A metric: the fields of its header in the Prometheus text format, and the function that reads its values from a source. */
 export interface MetricRow<Source> {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';

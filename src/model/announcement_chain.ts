@@ -10,7 +10,7 @@ import {
   type SignerKind,
 } from '../wire/announcement.js';
 
-/** The hash and the curve for announcements. A browser and a service use different libraries. */
+/** The hash function and the curve for announcements. A browser and a service use different libraries. */
 export interface ChainCrypto {
   readonly keccak256: (bytes: Uint8Array) => Uint8Array;
   /**
@@ -34,7 +34,7 @@ export interface ChainTrust {
   readonly root?: string | undefined;
   /** The pinned keys of a reader without a root. One of these keys must sign the first announcement. */
   readonly keys?: readonly string[] | undefined;
-  /** The present UNIX second. Without this second, neither expiry nor waiting times count. */
+  /** The current UNIX second. Without it, the check ignores expiry and waiting times. */
   readonly nowS?: number | undefined;
   /** The newest announcement that the reader accepted earlier. An older chain is a replay. */
   readonly known?: ChainPlace | undefined;
@@ -44,7 +44,7 @@ export interface ChainTrust {
   readonly firstSeenS?: ((digest: string) => number | undefined) | undefined;
 }
 
-/** The list that counts now, as a reader may use it. */
+/** The list in force, as a reader may use it. */
 export interface ChainList extends ChainPlace, AnnouncedList {
   /** The address that signed the list, in lower-case hex. */
   readonly signedBy: string;
@@ -54,9 +54,9 @@ export type ChainResult =
   | {
       readonly ok: true;
       readonly list: ChainList;
-      /** The newest announcement, which may still have to wait. */
+      /** The newest announcement, which may not be in force yet. */
       readonly newest: ChainPlace;
-      /** The second from which the newest list counts; `undefined` if the list does not have to wait. */
+      /** The second from which the newest list is in force; `undefined` if it is already in force. */
       readonly waitingUntilS: number | undefined;
     }
   /** The reason names the first refused announcement of the chain. */
@@ -73,12 +73,12 @@ const CLOCK_S = 3_600;
 export const KEY_GRACE_S = 60;
 
 /**
- * Follows a chain of announcements from a pinned root or key to the list that counts now. Refuses the whole chain if one of these is
- * true:
+ * Follows a chain of announcements from a pinned root or key to the list in force. Refuses the whole chain if one of these
+ * statements is true:
  * - the root, or a former key in a chain without a root, has not signed an announcement,
  * - an announcement does not follow its predecessor,
  * - the chain is older than an announcement that the reader knows,
- * - the list that counts now has expired.
+ * - the list in force has expired.
  */
 export function followChain(texts: readonly string[], trust: ChainTrust, crypto: ChainCrypto): ChainResult {
   if (texts.length === 0) return refused('the service announces no keys');
@@ -112,7 +112,7 @@ export function followChain(texts: readonly string[], trust: ChainTrust, crypto:
       `announcement ${before!.version}: rolled back, version ${known!.version} was accepted before`,
     );
   const newest = { version: before!.version, digest: before!.digest };
-  // The pinned keys count until the first list counts.
+  // The pinned keys count until the first list is in force.
   if (inForce === undefined) return waiting(before!, waitingUntilS!, trust, newest);
   if (nowS !== undefined && inForce.expiresS <= nowS)
     return refused(`announcement ${inForce.version}: it expired at ${secondText(inForce.expiresS)}`);
@@ -210,7 +210,7 @@ function timeFault(
   return undefined;
 }
 
-/** Returns the second from which a list of a former key counts; `undefined` when the list counts now. */
+/** Returns the second from which a list that a former key signed is in force; `undefined` when the list is in force now. */
 function waitOf(
   read: ChainList,
   before: ChainList | undefined,
@@ -226,8 +226,8 @@ function waitOf(
 }
 
 /**
- * Returns whether a list only removes keys or times. Such a list counts immediately, because such a list cannot make a reader
- * trust a wrong key.
+ * Returns whether a list only removes keys or times. Such a list is in force immediately, because it cannot make a reader trust a
+ * wrong key.
  */
 function addsNothing(read: AnnouncedList, before: AnnouncedList): boolean {
   return (

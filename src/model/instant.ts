@@ -9,7 +9,7 @@ const NS_DIGITS_MIN = 18;
 
 /**
  * Reads an instant: a time of RFC 3339, a day (its beginning in UTC), or UNIX nanoseconds.
- * @returns UNIX nanoseconds; `undefined` for another text
+ * @returns UNIX nanoseconds; `undefined` for any other text
  */
 export function readInstant(text: string): bigint | undefined {
   const plain = text.length >= NS_DIGITS_MIN ? parseTimeNs(text) : undefined;

@@ -1,13 +1,13 @@
 import type { TimeNs } from './time.js';
 
-/** The time in which a key signs: from `fromNs` on, and before `untilNs`. */
+/** The time span in which a key signs: from `fromNs` on, and before `untilNs`. */
 export interface KeySpan {
   readonly fromNs: TimeNs;
-  /** The end of the time; `undefined` when the key has no end. */
+  /** The end of the span; `undefined` when the key has no end. */
   readonly untilNs: TimeNs | undefined;
 }
 
-/** A private key of 32 bytes, and the time in which it signs. */
+/** A private key of 32 bytes, and the time span in which it signs. */
 export interface TimedKey extends KeySpan {
   readonly key: Buffer;
 }
@@ -18,7 +18,7 @@ export type PrivateKey = Buffer | readonly TimedKey[];
 /** The state of a key at a time. */
 export type KeyState = 'present' | 'next' | 'former';
 
-/** Returns a key's times. A key without times signs at all times. */
+/** Returns a key's time spans. A key without a time span signs at all times. */
 export function timedKeysOf(key: PrivateKey | undefined): readonly TimedKey[] {
   if (key === undefined) return [];
   return Buffer.isBuffer(key) ? [{ key, fromNs: 0n as TimeNs, untilNs: undefined }] : key;

@@ -59,7 +59,7 @@ export interface Signer {
   readonly signatureType: SignatureType;
   /** The use of the key: to sign aggregates of its signature type, or to sign streaming payloads. */
   readonly role: 'aggregate' | 'stream';
-  /** The UNIX second since which the node has had the key. */
+  /** The UNIX second at which the node received the key. */
   readonly sinceS: number;
   /** The UNIX second from which the key signs; absent for a key without a beginning. */
   readonly fromS?: number | undefined;
@@ -68,8 +68,8 @@ export interface Signer {
 }
 
 /**
- * The time for which the list still names a former key. Nodes serve the key's aggregates until their inputs are too old. An hour is
- * enough for that.
+ * The time for which the list still names a former key. Nodes serve the key's aggregates until their inputs are too old, which
+ * takes less than an hour.
  */
 export const FORMER_KEY_S = 3600;
 

@@ -6,8 +6,8 @@ import type { TimeNs } from './time.js';
  */
 export interface SeenUpdates {
   /**
-   * The start of the window. The service refuses updates with an earlier time, because the service no longer remembers the updates
-   * accepted before the start.
+   * The start of the window. The service refuses updates with an earlier time, because it has forgotten the updates before the
+   * start.
    */
   readonly floorNs: TimeNs;
   /** The senders that first sent the updates. The list contains each sender once. */

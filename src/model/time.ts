@@ -13,8 +13,8 @@ const TIME_MAX = 2n ** 63n - 1n;
 export interface Clock {
   nowNs(): TimeNs;
   /**
-   * The distance by which the wall clock is ahead of this clock, before this clock has accepted a jump of the wall clock. Otherwise 0
-   * or absent.
+   * The distance by which the wall clock is ahead of this clock, while this clock has not accepted a jump of the wall clock;
+   * otherwise 0 or absent.
    */
   readonly jumpNs?: bigint;
   /** The number of jumps of the wall clock that this clock has noticed. */
