@@ -10,10 +10,10 @@ import { BAD_SIGNATURE } from './update_verifier.js';
 export interface Admitted {
   readonly candidates: readonly Candidate[];
   /**
-   * Receives one entry for each candidate, in the order of the candidates: the reason for a refusal, or `undefined`. Also receives the
-   * present UNIX second.
-   * @returns the second from which the service verifies the caller's signatures again; `undefined` while the service verifies these
-   * signatures
+   * Receives one entry for each candidate, in the order of the candidates: the reason for a refusal, or `undefined`. Also receives
+   * the current UNIX second.
+   * @returns the second from which the service verifies the caller's signatures again; `undefined` if the service did not stop
+   * verifying them
    */
   settle(refusals: readonly (string | undefined)[], second: bigint): bigint | undefined;
 }
@@ -21,7 +21,7 @@ export interface Admitted {
 /** The number of updates that may wait for their verdicts: about a second of work for one core. */
 const UPDATES_WAITING_MAX = 20_000;
 
-/** The number of callers above which this class drops callers without recent bad signatures. */
+/** The number of callers above which this class forgets callers without recent bad signatures. */
 const USES_KEPT_MAX = 1_000;
 
 const OVERLOADED = 'overloaded: too many updates wait for verification';

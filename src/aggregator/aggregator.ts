@@ -146,8 +146,8 @@ export class Aggregator implements PublishReceiver {
   }
 
   /**
-   * Restores the inputs from the input store. Inputs that are not too old make prices again, as without a restart. Inputs whose time is
-   * more than `max_future` after the clock do not count: the clock of an earlier process was ahead.
+   * Restores the inputs from the input store. Inputs that are not too old make prices again, as without a restart. Inputs whose
+   * time is more than `max_future` after the clock do not count, because the clock of an earlier process was ahead.
    */
   restore(): void {
     const { inputs, clock, ingest } = this.#options;

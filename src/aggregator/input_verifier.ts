@@ -30,7 +30,7 @@ export class InputVerifier {
     this.#catalogue = catalogue;
   }
 
-  /** @returns the reason why a publisher did not sign one of the inputs; `undefined` when publishers signed all inputs */
+  /** @returns the reason why an input lacks a valid signature of its publisher; `undefined` when all signatures are valid */
   faultOf(inputs: readonly ForeignInput[]): string | undefined {
     for (const type of SIGNATURE_TYPES) {
       const unknown: ForeignInput[] = [];

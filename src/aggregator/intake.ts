@@ -34,13 +34,13 @@ export interface IntakeOptions {
 }
 
 /**
- * The limit of the bytes of all callers' waiting messages, in the received form. A message takes about three times as much memory after
- * reading.
+ * The largest number of bytes of all callers' waiting messages, as received. After reading, a message takes about three times as
+ * much memory.
  */
 const WAITING_BYTES_MAX = 32 * 1024 * 1024;
 /**
  * The limit of the memory of all callers' messages that wait for verdicts. The limit does not include updates, because {@link
- * Admission} limits the number of updates.
+ * Admission} limits their number.
  */
 const UNSETTLED_BYTES_MAX = 32 * 1024 * 1024;
 /** The memory of a message that waits for verdicts. Each refused update in the message adds the next constant. */
@@ -160,9 +160,7 @@ export class Intake implements PublishReceiver {
     else take(refusals);
   }
 
-  /**
-   * Settles all messages before the first message that is not ready, now or in their turn. Called when the first message becomes ready.
-   */
+  /** Settles the messages at the front that are ready, now or in their turn. Called when the first message becomes ready. */
   #settleReady(session: PublisherSession, owner: WorkOwner): void {
     const turns = this.#turns;
     const { unsettled } = session;

@@ -2,8 +2,8 @@
 const SUSPICION_S = 10n;
 
 /**
- * Limits the number of bad signatures of one caller that are verified in a second. A caller below the limit is not limited
- * otherwise. For {@link SUSPICION_S} seconds after exceeding the limit, a caller may have at most the same number of updates in
+ * Limits the number of bad signatures of one caller that are verified in a second. No other limit applies to a caller below this
+ * limit. For {@link SUSPICION_S} seconds after exceeding the limit, a caller may have at most the same number of updates in
  * verification.
  */
 export class SignatureThrottle {

@@ -52,7 +52,7 @@ export function verifyHere(
   );
 }
 
-/** Makes the checks that need one hash, and the jobs that need curve arithmetic. */
+/** Runs the checks that need one hash, and creates the jobs that need curve arithmetic. */
 function prepare(updates: readonly SignedFields[], type: SignatureType) {
   const refusals: (string | undefined)[] = new Array(updates.length).fill(undefined);
   const jobs: (EvmVerifyJob | StarkVerifyJob)[] = [];

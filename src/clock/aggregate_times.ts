@@ -5,11 +5,11 @@ import { type MarkPlace, WrittenMark } from './written_mark.js';
 const HELD_NS_MAX = NS_PER_SECOND;
 
 /**
- * The signing times of aggregates. These times grow strictly over all assets and keys. A time is the clock's time. While the clock is
- * behind the last time, for example after a step back, a time is the last time plus 1 ns.
+ * The signing times of aggregates. Each time is later than every earlier time of any asset and key. A time is normally the clock's
+ * time. While the clock is behind the last time, for example after a step back, a time is the last time plus 1 ns.
  *
- * The service serves aggregates before they are durable. So a time is used only if a mark on disk covers the time, and a new start uses
- * only times after the mark.
+ * The service serves aggregates before they are durable. So a time is used only if a mark on disk covers the time, and a new start
+ * uses only times after the mark.
  */
 export class AggregateTimes {
   readonly #clock: Clock;
@@ -20,8 +20,9 @@ export class AggregateTimes {
   #isClosed = false;
 
   /**
-   * @param startAfterNs the end of the times that an earlier version may have used before the first mark existed
-   * @param latestNs returns the latest time that the clock may have, if another clock is known. Times are never later than this result
+   * @param startAfterNs the latest time that a version without marks may have used
+   * @param latestNs returns the latest time that the clock may have, if another clock is known. Times are never later than this
+   * result
    */
   constructor(
     clock: Clock,
@@ -86,7 +87,7 @@ export class AggregateTimes {
     this.#mark.keep(nowNs);
   }
 
-  /** The time by which the last time is ahead of the clock. */
+  /** The distance by which the last time is ahead of the clock. */
   get aheadNs(): bigint {
     const aheadNs = this.#lastNs - this.#clock.nowNs();
     return aheadNs > 0n ? aheadNs : 0n;

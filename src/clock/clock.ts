@@ -120,7 +120,7 @@ function within(value: bigint, limit: bigint): bigint {
   return value < -limit ? -limit : value;
 }
 
-/** The precision with which the start of a millisecond must be found. Without an interruption, a thread finds the start within 1 µs. */
+/** The required precision of the start of a millisecond. Without an interruption, a thread finds the start within 1 µs. */
 const FOUND_WITHIN_NS_MAX = 20_000n;
 /** The largest number of attempts. If the machine is so busy that every attempt is interrupted, the best attempt counts. */
 const ATTEMPTS_MAX = 10;

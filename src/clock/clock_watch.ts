@@ -14,7 +14,7 @@ export interface ClockWatchOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** A fault of the time that lasts for a while. */
+/** A fault of the clock or of the signed times. */
 export interface Trouble {
   /** Returns the text for `/readyz` and the log; `undefined` while there is no trouble. */
   readonly reason: (nowNs: TimeNs) => string | undefined;

@@ -86,7 +86,7 @@ export class StreamTimes {
     return this.#eras.size > 1;
   }
 
-  /** The largest time by which connections' times are ahead of the clock. */
+  /** The largest distance by which connections' times are ahead of the clock. */
   get aheadNs(): bigint {
     const nowNs = this.#clock.nowNs();
     let aheadNs = 0n;

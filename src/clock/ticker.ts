@@ -18,7 +18,9 @@ export interface Ticked {
 export interface TickTimer {
   /** Sets the time of the next call, and replaces the earlier time. */
   at(timeNs: bigint): void;
-  /** Sets the time of the next call like {@link at}, for a call that may be some milliseconds late. Such a call costs half. */
+  /**
+   * Sets the time of the next call like {@link at}, for a call that may be some milliseconds late. Such a call costs half as much.
+   */
   roughlyAt(timeNs: bigint): void;
   /** Returns the largest delay of a call since the last call of this method. */
   takeLateNsMax(): bigint;

@@ -13,7 +13,7 @@ export interface MarkPlace {
 /** The time by which a new mark is ahead of the clock. The mark moves when half of this time is used up. */
 const LEAD_NS = 2n * NS_PER_SECOND;
 /**
- * The same value for times that are ahead of the clock. It is shorter, because these times grow much more slowly than the clock.
+ * The lead for times that are ahead of the clock. This lead is shorter, because these times grow much more slowly than the clock.
  */
 const AHEAD_LEAD_NS = 50n * NS_PER_MS;
 /** The idle time after which an unused mark no longer moves. The next use of such a mark waits for the disk. */

@@ -11,7 +11,10 @@ export const allowedOrigin = z
     'expected "*", or the origin of web pages as browsers send it, such as https://app.example.com',
   );
 
-/** An origin without the characters that separate the directives of a content security policy. Hosts of URLs may contain these characters. */
+/**
+ * The pattern of an origin without the characters that separate the directives of a content security policy. Hosts of URLs may
+ * contain these characters.
+ */
 const PLAIN_ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:]+\])(?::\d+)?$/;
 
 /** The origin of another operator's service. A web page may connect to this origin. */

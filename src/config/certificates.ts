@@ -17,7 +17,7 @@ export interface CertificateFile {
   readonly certificates: readonly X509Certificate[];
 }
 
-/** Finds the reasons why clients refuse the certificate of a server or node, or a certificate above it. */
+/** Finds the reasons why clients refuse the certificate of a server or node, or the certificate of one of its issuers. */
 export function* certificateWarnings(
   { path, file, certificates }: CertificateFile,
   nowMs: number,

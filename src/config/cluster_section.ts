@@ -19,11 +19,11 @@ export interface ClusterConfig {
   /** True when the node verifies the inputs' signatures of every record that it applies. */
   readonly verifyRecords: boolean;
   /**
-   * The guarantee of `?ack=durable`. `disk`: most servers have written the record to disk with `fsync`; the service refuses such sessions
-   * where a server may lose records. `memory`: most servers have the record in memory.
+   * The guarantee of `?ack=durable`. `disk`: most servers have written the record to disk with `fsync`; the service refuses durable
+   * sessions while a server may lose records. `memory`: most servers have the record in memory.
    */
   readonly durable: 'disk' | 'memory';
-  /** The length of the leader's silence after which another aggregator claims the lead. */
+  /** The time without messages from the leader after which another aggregator claims the lead. */
   readonly leaseMs: number;
   /** The time for which a leader that cannot write to the log may continue to send ticks. */
   readonly tickLeaseMs: number;

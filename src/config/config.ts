@@ -49,8 +49,8 @@ export interface Config {
     /** The largest accepted lead of a publisher's timestamp over the service's clock. */
     readonly maxFutureNs: bigint;
     /**
-     * The largest accepted difference by which a publisher's timestamp is older than the newest accepted timestamp of the same
-     * publisher and asset. With 0, the service accepts only newer timestamps.
+     * The largest time by which a publisher's timestamp may be older than its newest accepted timestamp of the same asset. With 0,
+     * the service accepts only newer timestamps.
      */
     readonly maxBackwardNs: bigint;
     /** The largest accepted age of a signed login, by the service's clock. */
@@ -101,7 +101,7 @@ export type PushedAssets = Readonly<ConfigFile['pushed_assets']>;
 export interface Limits {
   readonly assetsPerRequest: number;
   readonly candlesPerRequest: number;
-  /** The number of aggregates in an answer of the past. */
+  /** The number of aggregates in an answer about the past. */
   readonly rangeRows: number;
   readonly subscriptionsPerConnection: number;
   readonly streamConnections: number;

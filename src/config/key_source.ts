@@ -5,12 +5,12 @@ import type { ConfigFile } from './schema.js';
 /** The source of a private key: a file, or an environment variable. */
 export type KeySource = { readonly file: string } | { readonly env: string };
 
-/** The source of one of several keys, and the time in which this key signs. */
+/** The source of one of several keys, and the time span in which this key signs. */
 export interface TimedSource extends KeySpan {
   readonly source: KeySource;
 }
 
-/** The source of a key that signs at all times, or the sources of several keys in the order of their times. */
+/** A key source for all times, or several key sources in the order of their time spans. */
 export type KeyPlan = KeySource | readonly TimedSource[];
 
 type KeysOfFile = NonNullable<ConfigFile['keys']['evm']>;

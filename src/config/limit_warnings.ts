@@ -9,14 +9,15 @@ const PAST_NS_MIN = 100n * NS_PER_MS;
 const FUTURE_NS_MAX = 60n * NS_PER_SECOND;
 /** The shortest useful retention. The store deletes candles by whole UTC days, so with a shorter time no finished day stays complete. */
 const RETENTION_NS_MIN = 86_400n * NS_PER_SECOND;
-/** The `TimeoutStopSec` of the units in scripts/deploy. The next constant is the time that a stop needs after the sockets are closed. */
+/** The `TimeoutStopSec` of the units in scripts/deploy. */
 export const UNIT_STOP_SECONDS = 30n;
+/** The time that a stop needs after the sockets are closed. */
 const STOP_WITHOUT_DRAIN_SECONDS = 5n;
 /** The sizes of the largest blocks of private networks: 10.0.0.0/8 and fc00::/7. */
 const IPV4_FREE_BITS_MAX = 24;
 const IPV6_FREE_BITS_MAX = 121;
 
-/** Finds valid limits and times that are so small or large that they cause harm. */
+/** Finds limits and times that are valid, but so small or large that they cause harm. */
 export function* limitWarnings({ listen, ingest, storage, limits }: ConfigFile): Generator<Problem> {
   for (const [index, block] of listen.trusted_proxies.entries())
     if (isPublic(block))

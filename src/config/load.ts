@@ -21,7 +21,7 @@ export type LoadResult =
       readonly config: Config;
       /** The probable mistakes, one line each, in the form of errors. */
       readonly warnings: readonly string[];
-      /** Returns one line for each problem that only the use of the configuration shows. */
+      /** Returns one line for each problem that appears only when the configuration is used. */
       describe(problems: readonly Problem[]): string[];
     }
   /** All errors of the file, one line each, in the order of the file: `config.yaml:12:5 assets[0].id: …`. */

@@ -24,8 +24,8 @@ export interface LogConfig {
 
 const HOUR_NS = 3_600n * NS_PER_SECOND;
 /**
- * The retention of records below which an audit may count expired records as withheld. An audit expects the records of the last hour, and
- * the second hour is for clocks and late batches.
+ * The smallest advised retention of records. With a shorter retention, an audit may report expired records as withheld. An audit
+ * expects the records of the last hour. The second hour allows for clock differences and late batches.
  */
 export const RECORDS_NS_ADVISED = 2n * HOUR_NS;
 

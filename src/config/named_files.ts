@@ -69,7 +69,7 @@ export function namedFileWarnings({ listen, cluster }: Config, nowMs: number): P
   return [
     ...certificateWarnings(ownFile, nowMs),
     ...chainWarnings(ownFile),
-    // NATS servers have the authority of the nodes, so a node's certificate needs no chain.
+    // NATS servers know the authority of the nodes, so a node's certificate needs no chain.
     ...certificateWarnings(certificateFile(['cluster', 'tls', 'cert_file'], node), nowMs),
     ...authorityWarnings(certificateFile(['cluster', 'tls', 'ca_file'], authority), nowMs),
   ];

@@ -82,7 +82,7 @@ const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text
   return block ?? z.NEVER;
 });
 
-/** The other operators of the largest quorum. Their origins are in a header of each file of the live page. */
+/** The largest number of other operators in a quorum. Each file of the live page has a header with their origins. */
 const PAGE_OPERATORS_MAX = 15;
 
 const listen = z.strictObject({

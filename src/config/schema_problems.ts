@@ -3,8 +3,8 @@ import type { ConfigDocument, Path, Problem } from './document.js';
 import { describeIssue } from './issue_text.js';
 
 /**
- * Removes problems that follow from a known problem. Such a problem is at the same place or below. The problem may also be above the
- * place if the file has no value there.
+ * Removes problems that follow from a known problem. Such a problem is at the place of the known problem or below. If the file has
+ * no value at that place, such a problem may also be above.
  */
 export function unlessKnown(
   problems: Iterable<Problem>,

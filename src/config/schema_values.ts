@@ -54,7 +54,7 @@ const timedKeys = z
   .min(1)
   .max(KEYS_MAX);
 
-/** The schema of a key, or of a list of keys with their times. The form of the value decides which errors it gets. */
+/** The schema of a key, or of a list of keys with their times. The form of the value decides which errors are reported. */
 export const keySources = z
   .unknown()
   .transform((value, context): z.output<typeof keySource> | z.output<typeof timedKeys> | undefined => {
@@ -66,8 +66,9 @@ export const keySources = z
     return z.NEVER;
   });
 
-/** The smallest useful size of a message. The next constant is the largest size that one connection may keep in memory. */
+/** The smallest useful size of a message. */
 const MESSAGE_BYTES_MIN = 64;
+/** The largest message that one connection may keep in memory. */
 const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
 
 /** The number of decimals of {@link PERCENT_SCALE} and {@link WEIGHT_SCALE}. */

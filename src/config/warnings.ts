@@ -14,7 +14,8 @@ const DEVIATION_USELESS_MIN = 100n * BigInt(PERCENT_SCALE);
 const TAXONOMY_ID_AMBIGUOUS_MIN = 0xff00;
 
 /**
- * Finds statements in a valid file that its operator probably does not intend. A service starts with such a file, and logs the warnings.
+ * Finds settings in a valid file that the operator probably does not intend. A service starts with such a file, and logs the
+ * warnings.
  */
 export function configWarnings(file: ConfigFile): Problem[] {
   return [

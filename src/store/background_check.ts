@@ -1,12 +1,13 @@
 import type { OpenTables } from './open_tables.js';
 import type { Key, StoredRecord, Table } from './table.js';
 
-/** The part of the check that runs before the folder is used. A small folder is checked completely. */
+/** The time of the check before the folder is used. A small folder is checked completely in this time. */
 const FIRST_MS = 50;
 /** The number of records between two reads of the clock. */
 const RECORDS_AT_ONCE = 100;
-/** The time of a turn of the check on the thread, and the share of the thread's time that the turns take. */
+/** The time of a turn of the check on the thread. */
 const TURN_MS = 1;
+/** The share of the thread's time that the turns take. */
 const SHARE = 0.1;
 
 /** A check of all records of a folder. */
@@ -17,10 +18,10 @@ export interface RecordCheck {
 }
 
 /**
- * Checks the checksum of every record. Without this check, a record with a damaged key would stay undetected: a read would not find the
- * record, and would return nothing or an older record. The check of a large folder takes seconds: 6 us a record. So the check continues
- * in short turns while the service works.
- * @param onDamage called with the reason of the first damaged record, which ends the check
+ * Checks the checksum of every record. Without this check, a record with a damaged key would stay undetected: a read would not find
+ * the record, and would return nothing or an older record. The check of a large folder takes seconds: 6 µs a record. So the check
+ * continues in short turns while the service works.
+ * @param onDamage called when the first damaged record is found, with the reason; the check then ends
  */
 export function checkRecords(tables: OpenTables, onDamage: (reason: string) => void): RecordCheck {
   const left = damageOfEach(Object.values(tables));
@@ -53,7 +54,7 @@ export function checkRecords(tables: OpenTables, onDamage: (reason: string) => v
   };
 }
 
-/** Yields after every few records: the reason of a damaged record, or `undefined`. */
+/** Checks a few records at a time. Yields the reason of a damaged record among them, or `undefined`. */
 function* damageOfEach(tables: readonly Table<unknown>[]): Generator<string | undefined, undefined> {
   for (const table of tables) {
     let last: Key | undefined;

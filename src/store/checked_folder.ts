@@ -6,7 +6,7 @@ import { openFolderToRead, type ReadFolder } from './lmdb/folder.js';
 import { isFolderInUse } from './lmdb/lock.js';
 import { findPageDamage } from './lmdb/page_tree.js';
 
-/** A data folder in which a read of a damaged page does not end the process. */
+/** A data folder whose pages were checked, so that no read of a damaged page ends the process. */
 export interface CheckedFolder {
   readonly folder: ReadFolder;
   /** True while a service uses the folder. */

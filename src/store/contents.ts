@@ -21,7 +21,7 @@ export interface FolderContents {
   readonly log: LogPlace | undefined;
   /** The assets, ascending by key. */
   readonly assets: readonly AssetContents[];
-  /** The reasons of the first damaged records. `damagedRecords` is the number of all damaged records. */
+  /** The reasons why records are damaged, for the first damaged records. `damagedRecords` is the number of all damaged records. */
   readonly damage: readonly string[];
   readonly damagedRecords: number;
 }
@@ -63,7 +63,7 @@ export async function readContents(dir: string, onProgress: OnProgress = () => {
   try {
     const release = folder.holdState();
     try {
-      // A running service does not change the held state, but the service may write the page with the newest state during the read.
+      // A running service does not change the held state, but it may write the page with the newest state during the read.
       if (isInUse) refuseDamage(file, onProgress, READS_MAX);
       return { isInUse, fileBytes: statSync(file).size, ...readRecords(folder, onProgress) };
     } finally {

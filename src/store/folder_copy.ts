@@ -11,10 +11,10 @@ const UNFINISHED = 'unfinished';
 const WATCH_MS = 200;
 
 /**
- * Copies a data folder in its present state, even while a service writes to the folder, and checks every record of the copy.
+ * Copies the current state of a data folder, even while a service writes to the folder, and checks every record of the copy.
  *
- * The copy contains whole commits only, because lmdb keeps the state that a reader has opened. The service continues. Its file may grow
- * by the changes during the copy.
+ * The copy contains whole commits only, because lmdb keeps the state that a reader has opened. The service continues. Its file may
+ * grow by the changes during the copy.
  * @param target the folder for the copy; a missing folder is made
  * @param copyMore copies more parts of the data folder into the unfinished copy, after the data file; returns their names there
  * @returns the contents of the copy

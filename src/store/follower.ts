@@ -29,7 +29,7 @@ export interface Follower extends StoreReader {
   close(): Promise<void>;
 }
 
-/** The error of a read while the thread lacks missed records. The thread reads the disk after the missed records have reached the disk. */
+/** The error of a read while the thread lacks records that it missed. The thread reads the disk once the disk has these records. */
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 }

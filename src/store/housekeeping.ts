@@ -13,7 +13,7 @@ import {
 
 export const MINUTES_PER_QUARTER = 15;
 
-/** The smallest limit of removed seconds in a commit. The limits keep commits short at midnight and after a long pause. */
+/** The smallest limit on the seconds that a commit removes. The limits keep commits short at midnight and after a long pause. */
 const REMOVED_SECONDS_MIN = 2_000;
 /**
  * The number of records that a commit may remove for each written record. With slow commits and many assets, a commit writes more
@@ -78,7 +78,7 @@ export function runHousekeeping(
   return sealed;
 }
 
-/** Repeats in memory the housekeeping of the writing thread on disk. Seals the same days. */
+/** Repeats in memory the housekeeping that the writing thread does on disk. Seals the same days. */
 export function followHousekeeping(
   allSeries: Iterable<AssetSeries>,
   { second, day }: Cutoffs,

@@ -28,10 +28,7 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/**
- * Files beside the store that are written before each commit. For each record of the store on disk, these files also have their part on
- * disk.
- */
+/** Files beside the store that are written before each commit. On disk, these files are never behind the records of the store. */
 export interface CommitCompanion {
   /** @throws Error (as a rejection) when the write fails; the commit then fails too, and the journal tries again */
   write(): Promise<void>;

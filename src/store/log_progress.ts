@@ -3,7 +3,7 @@ import type { Table } from './table.js';
 
 /** The part of a cluster's log that a data folder has recorded. */
 export interface LogProgress {
-  /** The last applied record; `undefined` before the first record, and before another log. */
+  /** The last applied record; `undefined` before the first record of a log. */
   position: LogPlace | undefined;
   /** True when the data folder lacks inputs from the records up to {@link position}, because an edge stores no inputs. */
   lacksInputs: boolean;
@@ -58,7 +58,7 @@ function readPlace(table: Table<TimeNs>): LogPlace | undefined {
   return { sequence: Number(sequence), id: id === UNKNOWN_ID ? '' : id };
 }
 
-/** Writes a position. Does not keep an ID of another form. */
+/** Writes a position. Drops an ID in another form. */
 function writePlace(table: Table<TimeNs>, { sequence, id }: LogPlace): void {
   const kept = ID_FORM.test(id) ? id : UNKNOWN_ID;
   table.put([LOG, 0], BigInt(sequence) as TimeNs);

@@ -2,7 +2,7 @@ import type { TimeNs } from '../model/time.js';
 import type { Journal } from './journal.js';
 import type { Table } from './table.js';
 
-/** Times on disk. The service writes a time to disk before the service uses times up to this limit. The next start reads the time. */
+/** Times on disk. The service writes a mark to disk before it uses times up to the mark. The next start reads the mark. */
 export interface StoredMarks {
   /** @throws DamagedRecord when a record on disk is damaged */
   read(kind: string, number: number): TimeNs | undefined;

@@ -83,8 +83,8 @@ export function dayOfMinute(minute: number): number {
 }
 
 /**
- * Adds a minute to the closed minutes of its hour. Another node may already have given this minute and later minutes. So the minute may
- * replace itself, or may belong to a sealed day.
+ * Adds a closed minute to its hour. This minute and later minutes may already have come from another node. So the minute may
+ * replace an earlier copy, or may belong to a sealed day.
  */
 export function closeMinute(series: AssetSeries, closed: MinuteCandle, tables: OpenTables): void {
   const hour = Math.floor(closed.minute / MINUTES_PER_HOUR);

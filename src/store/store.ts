@@ -201,7 +201,7 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
     }
   }
 
-  // The check begins last, because nothing would stop it if a step of the opening failed.
+  // The check begins last, because nothing would stop the check if a later step failed.
   const check = folder.isHandedOver
     ? undefined
     : checkRecords(tables, (reason) => {

@@ -9,8 +9,8 @@ export interface WeightedPrice {
 }
 
 /**
- * Returns the aggregate of the ascending prices in `sorted[from..to)`. The result is exact, except that the one division truncates
- * toward zero.
+ * Returns the aggregate of the ascending prices in `sorted[from..to)`. The result is exact, except that its single division
+ * truncates toward zero.
  * @param to above `from`
  */
 export function aggregatePrice(

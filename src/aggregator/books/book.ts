@@ -5,12 +5,13 @@ import type { TimeNs } from '../../model/time.js';
 import { aggregatePrice, medianPrice } from './algorithms.js';
 
 /**
- * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts under three conditions:
- * its age is at most `max_age`, its time is not too far ahead of the clock, and its distance from the median is at most
+ * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts under three
+ * conditions: its age is at most `max_age`, its time is not too far ahead of the clock, and its distance from the median is at most
  * `max_deviation_percent`.
  *
  * The book keeps its inputs in ascending order of price, so the inputs within the deviation are neighbours, and the median is among
- * these inputs. An update moves one input. The cost of a move does not depend on the number of assets: a search and a short shift.
+ * these inputs. An update moves one input, by a search and a short shift. The cost of a move does not depend on the number of
+ * assets.
  */
 export class AssetBook {
   /** The entries, ascending by price. */

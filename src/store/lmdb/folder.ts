@@ -38,7 +38,7 @@ export interface Folder {
    */
   handOver(): Promise<void>;
   /**
-   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves immediately when no process
+   * Resolves when the process that took the folder starts to serve, ends, or takes too long. Resolves immediately when no process
    * took the folder.
    */
   successorServes(): Promise<void>;
@@ -66,12 +66,12 @@ export interface FolderOptions {
 /**
  * Opens a data folder, or creates a missing folder.
  *
- * lmdb runs without `overlappingSync`, so a commit resolves only after fdatasync of the data and of the page that makes the data valid.
- * An acknowledgement is therefore durable, and after power loss the file is at its last commit. `eventTurnBatching` is also off,
- * because the journal makes the batches. lmdb's own batching leaves a promise that no code can catch. When the disk is full, the
- * rejection of this promise would end the process.
- * @throws Error whose message is one sentence, which names the folder and its key `storage.dir`: the folder cannot be made or used, another process
- * has the folder, the folder has another format version, or the folder is damaged
+ * lmdb runs without `overlappingSync`, so a commit resolves only after fdatasync of the data and of the page that makes the data
+ * valid. An acknowledgement is therefore durable, and after a power failure the file has the state of its last commit.
+ * `eventTurnBatching` is also off, because the journal makes the batches. lmdb's own batching leaves a promise that no code can
+ * catch. When the disk is full, the rejection of this promise would end the process.
+ * @throws Error when the folder cannot be made or used, has another format version, is damaged, or belongs to another process; the
+ * message is one sentence, and names the folder and its key `storage.dir`
  */
 export async function openFolder(options: FolderOptions): Promise<Folder> {
   const { dir, takeOver = false, onProgress = () => {} } = options;

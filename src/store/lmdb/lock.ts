@@ -36,7 +36,7 @@ export interface FolderLock {
    */
   release(isClean: boolean): Promise<void>;
   /**
-   * Resolves when the process that took the folder serves, has ended, or takes too long. Resolves immediately when no process
+   * Resolves when the process that took the folder starts to serve, ends, or takes too long. Resolves immediately when no process
    * took the folder.
    */
   successorServes(): Promise<void>;

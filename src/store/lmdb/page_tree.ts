@@ -4,17 +4,18 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 export const LMDB_VERSION = '3.5.6';
 
 /**
- * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in the file without checks, so a damaged number
- * ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from the root to
- * the last record, and checks what lmdb assumes:
+ * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in the file without checks, so a damaged
+ * number ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from
+ * the root to the last record, and checks what lmdb assumes:
  * - each page exists, has its own number, and is used once,
- * - each page holds its entries inside and in order,
+ * - each page contains its entries completely and in order,
  * - the counts of pages and entries are right.
  *
- * Checksums protect the contents of records. This function reads only the first page of a value of several pages. A file of 437 MB took
- * 1.5 s on two shared cores.
+ * Checksums protect the contents of records. This function reads only the first page of a value of several pages. A file of 437 MB
+ * took 1.5 s on two shared cores.
  *
- * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit machine.
+ * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit
+ * machine.
  * @param onPage called from time to time with the number of pages read and the number of all pages
  * @returns the damage; `undefined` without damage. An empty file is a new database.
  */
@@ -83,7 +84,7 @@ interface Meta {
 }
 
 class Pages {
-  /** The size of a page. The first page then gives the real size. */
+  /** The size of a page, until the first page gives the real size. */
   #pageBytes = 4096;
 
   constructor(readonly file: number) {}
