@@ -4,15 +4,16 @@ import { eventually } from '../../scripts/load/wait.js';
 import { Ledger } from '../../src/ledger/ledger.js';
 import { publicFolderOf, stateFolderOf } from '../../src/ledger/ledger_folder.js';
 import { startLog } from '../../src/ledger/log_start.js';
-import { ask, goJudge } from '../tlog/judges.js';
+import { ask, goJudge, pythonJudge } from '../tlog/judges.js';
 import { recordAt, SECOND_NS } from '../tlog/witnessed_log.js';
 import { emptyFolder } from '../witness/small_witness.js';
 import { publisherSigner, SERVICE_KEYS, startTestService } from './harness.js';
 import { latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
-// Checks a whole log over HTTP with golang.org/x/mod/sumdb, if Go is installed.
+// Checks a whole log over HTTP with golang.org/x/mod/sumdb and with aics-tlog, as far as Go and Python are installed.
 
-const judge = goJudge();
+const judges = [goJudge(), pythonJudge()].filter(({ skip }) => skip === false);
+const skip = judges.length === 0 && 'neither Go nor Python with aics-tlog is here';
 const ORIGIN = 'prices.example.com/tlog';
 const KEYS = { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) };
 const SECTIONS = {
@@ -45,7 +46,7 @@ function sizeOf(checkpoint: string): bigint {
   return BigInt(checkpoint.split('\n')[1]!);
 }
 
-test('Go checks each tile, record and checkpoint of a service', { skip: judge.skip }, async (t) => {
+test('Go and Python check each tile, record and checkpoint of a service', { skip }, async (t) => {
   const dir = emptyFolder(t);
   await writeOlderLog(join(dir, 'store'));
   const service = await startTestService(SECTIONS, { dir, keys: KEYS });
@@ -81,14 +82,16 @@ test('Go checks each tile, record and checkpoint of a service', { skip: judge.sk
   });
   const other = log.vkey.replace('prices.', 'others.');
   const forged = first.replace(/\n\d+\n/, '\n7\n');
-  const verdicts = await ask(judge, [
-    served([log.vkey], [first, second]),
-    served([other], []),
-    served([log.vkey], [forged]),
-  ]);
-  t.match(verdicts[0], { Accepted: true });
-  t.ok(verdicts[0]!.Size! > 513);
-  t.ok(verdicts[0]!.Records! > Number(BATCHES) / 2, 'also the records of the service');
-  t.match(verdicts.slice(1), [{ Accepted: false }, { Accepted: false }]);
-  t.match(verdicts[2]!.Reason, /signature/);
+  for (const judge of judges) {
+    const verdicts = await ask(judge, [
+      served([log.vkey], [first, second]),
+      served([other], []),
+      served([log.vkey], [forged]),
+    ]);
+    t.match(verdicts[0], { Accepted: true }, judge.name);
+    t.ok(verdicts[0]!.Size! > 513);
+    t.ok(verdicts[0]!.Records! > Number(BATCHES) / 2, 'also the records of the service');
+    t.match(verdicts.slice(1), [{ Accepted: false }, { Accepted: false }]);
+    t.match(verdicts[2]!.Reason, /signature/);
+  }
 });

@@ -7,7 +7,7 @@ import { ROOT } from '../pages.js';
 /** The verdict of another program. */
 export interface OtherVerdict {
   readonly Accepted: boolean;
-  /** The reason of a refusal, from the Go program. */
+  /** The reason of a refusal. */
   readonly Reason?: string;
   readonly Size?: number;
   /** The number of records in the batches of a served log. */
@@ -52,8 +52,11 @@ export function goJudge(): Judge {
   };
 }
 
+/** The Python for tests: `TICKSEAL_PYTHON`, which `scripts/tlog_python.sh` prints, or python3. */
+export const PYTHON = process.env['TICKSEAL_PYTHON'] ?? 'python3';
+
 export function pythonJudge(): Judge {
-  const python = process.env['TICKSEAL_PYTHON'] ?? 'python3';
+  const python = PYTHON;
   const { status } = spawnSync(python, ['-c', 'import aics_tlog'], { stdio: 'ignore' });
   const command = [python, join(ROOT, 'test/tlog/python/judge.py')];
   return { name: 'Python', skip: status !== 0 && 'Python or aics-tlog is not here', command, isLax: true };

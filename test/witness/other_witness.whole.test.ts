@@ -13,14 +13,14 @@ import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { WitnessSubmitter } from '../../src/tlog/witness_submitter.js';
 import { pauseUnlessAborted, postCheckpoint } from '../../src/witness/post_checkpoint.js';
 import { ROOT } from '../pages.js';
+import { PYTHON } from '../tlog/judges.js';
 import { SigningLog } from '../tlog/signing_log.js';
 import { LOG, LOG_ORIGIN, WITNESSES } from '../tlog/witnessed_log.js';
 import { emptyFolder } from './small_witness.js';
 
 // Tests of the submitter with aics-witness, and of the witness with the client of aics-witness, including kill -9.
-// TICKSEAL_PYTHON names a Python with the package.
+// TICKSEAL_PYTHON names a Python with the package; scripts/tlog_python.sh makes one.
 
-const PYTHON = process.env['TICKSEAL_PYTHON'] ?? 'python3';
 const skip =
   spawnSync(PYTHON, ['-c', 'import aics_witness'], { stdio: 'ignore' }).status !== 0 &&
   'Python or aics-witness is not here';
