@@ -35,12 +35,12 @@ interface BudgetUse {
 }
 
 /**
- * Passes updates through the gate and limits the number of updates that wait for curve arithmetic. One limit applies to all
- * callers together. Another limit applies to each caller, and depends on the caller's number of bad signatures.
+ * Passes updates through the gate and limits the number of updates that wait for curve arithmetic. One limit applies to all callers
+ * together. Another limit applies to each caller, and depends on the caller's number of bad signatures.
  *
- * A caller may have as many waiting updates as there are free places left. So one caller that floods gets half of all places, two such
- * callers get a third each, and so on. A caller with few waiting updates therefore always finds a free place. The connections of one
- * caller share the caller's places by the same rule.
+ * A caller may have as many waiting updates as places are free. So one caller that floods gets half of all places, two such callers
+ * get a third each, and so on. A caller with few waiting updates therefore always finds a free place. The connections of one caller
+ * share the caller's places by the same rule.
  */
 export class Admission {
   readonly #gate: Gate;

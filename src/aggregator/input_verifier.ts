@@ -24,7 +24,7 @@ export class InputVerifier {
   /** The signed texts of the newest verified input, by asset and publisher. */
   readonly #verified = new Map<string, string>();
 
-  /** @param catalogue returns the current catalogue; publishers that a reload removed count until the process ends */
+  /** @param catalogue returns the current catalogue; removed publishers still count until the process ends */
   constructor(here: CryptoJobs, catalogue: () => Catalogue) {
     this.#here = here;
     this.#catalogue = catalogue;

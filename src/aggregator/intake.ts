@@ -43,8 +43,9 @@ const WAITING_BYTES_MAX = 32 * 1024 * 1024;
  * Admission} limits their number.
  */
 const UNSETTLED_BYTES_MAX = 32 * 1024 * 1024;
-/** The memory of a message that waits for verdicts. Each refused update in the message adds the next constant. */
+/** The memory of a message that waits for verdicts, without its refused updates. */
 const MESSAGE_BYTES = 256;
+/** The memory of a refused update in such a message. */
 const REFUSED_BYTES = 64;
 
 /**

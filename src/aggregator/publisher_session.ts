@@ -21,7 +21,7 @@ export interface UnsettledMessage {
   settle: (() => void) | undefined;
 }
 
-/** The receiver of publishers' messages after reading. */
+/** The receiver of publishers' messages that have been read. */
 export interface PublishReceiver {
   /**
    * Receives one message. Returns the outcome at once, unless the message must wait for its turn or for signatures on another
@@ -44,8 +44,8 @@ export type PublishOutcome =
       /** Reasons by symbol. */
       readonly rejected: ReadonlyMap<string, string>;
       /**
-       * The UNIX second from which the service verifies the caller's signatures again; absent while the service verifies signatures of
-       * the caller.
+       * The UNIX second from which the service verifies the caller's signatures again; absent if the service did not stop verifying
+       * them.
        */
       readonly verifiedFromS?: bigint;
       /** With `memory`, a power failure may lose the accepted updates of this durable session. */

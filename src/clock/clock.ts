@@ -11,7 +11,7 @@ const SYSTEM: ClockSources = { wallMs: () => Date.now(), monotonicNs: () => proc
 
 /** The largest difference that the clock corrects in small steps. A larger difference is a jump. */
 const JUMP_NS = NS_PER_SECOND;
-/** The time after which the clock accepts a jump, unless the wall clock jumps again before. */
+/** The time after which the clock accepts a jump, unless the wall clock jumps again before then. */
 const BELIEVED_AFTER_NS = 10n * NS_PER_SECOND;
 /**
  * The divisor for small steps. Small steps change the clock's rate by at most a tenth, so that the clock corrects the largest
@@ -25,10 +25,10 @@ const COMPARE_INTERVAL_NS = NS_PER_MS;
  * Creates a clock that runs on the monotonic clock and follows the wall clock.
  *
  * The clock corrects a difference of up to {@link JUMP_NS} in small steps, and never goes back for such a difference. The clock
- * follows a jump in one step after {@link BELIEVED_AFTER_NS}, unless the wall clock has returned by then. If there is a witness,
- * the clock also needs the agreement of the witness. Only such a jump can set the clock back.
+ * follows a jump in one step after {@link BELIEVED_AFTER_NS}, unless the wall clock has returned by then. If a witness is set, the
+ * witness must also agree. Only such a jump can set the clock back.
  *
- * Two of these clocks, also on different threads, agree within a few milliseconds, except around the moment of accepting a jump.
+ * Two of these clocks, also on different threads, agree within a few milliseconds, except while they accept a jump.
  */
 export function systemClock(sources: ClockSources = SYSTEM): Clock {
   return new FollowingClock(sources);

@@ -18,7 +18,7 @@ export interface SignerPlace {
 const AGGREGATES = 'aggregates';
 const STREAMS = 'streams';
 
-/** The time after the last written second within which a version without marks may have signed. */
+/** The time after the last written second in which an older version, without marks, may have signed. */
 const UNMARKED_NS = 2n * NS_PER_SECOND;
 
 /**

@@ -63,7 +63,7 @@ export interface Config {
     readonly candleRetentionNs: bigint;
     /** The free space that commits leave on the file system. */
     readonly reserveBytes: number;
-    /** The times for which the service keeps signed aggregates, with publishers' inputs and without inputs. */
+    /** The retention times of signed aggregates: with the publishers' inputs, and without them. */
     readonly past: { readonly proofsNs: bigint; readonly signaturesNs: bigint };
   };
   /** The deployments, with the field names of `/v1/deployments/evm`. */
@@ -113,7 +113,7 @@ export interface Limits {
   readonly controlMessagesPerSecond: number;
   /** The time without progress after which the service closes a reader's connection. */
   readonly slowConsumerMs: number;
-  /** The idle timeout, from 8 to 960. This is the range that uWebSockets.js accepts. */
+  /** The idle timeout, from 8 to 960. uWebSockets.js accepts this range. */
   readonly idleTimeoutSeconds: number;
   /** The time over which the service closes the sockets at shutdown. */
   readonly drainMs: number;
@@ -126,8 +126,8 @@ export interface Limits {
   /** The bytes of messages per second, for each token or key. */
   readonly publishBytesPerSecond: number;
   /**
-   * The number of refused messages per second of each publisher's token or key, in messages of 64 KiB each. The service closes the
-   * connection that exceeds the limit.
+   * The number of refused messages per second, for each publisher's token or key. A longer message counts once for each started 64
+   * KiB. The service closes the connection that exceeds the limit.
    */
   readonly badMessagesPerSecond: number;
   /**

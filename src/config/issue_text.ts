@@ -57,7 +57,7 @@ function listText(values: readonly string[]): string {
   return values.length < 2 ? values.join('') : `one of ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
 }
 
-/** The number of characters up to which messages show a text or number. A longer text may be a secret in the wrong place. */
+/** The length of the longest text or number that messages show. A longer text may be a secret in the wrong place. */
 const SHOWN_CHARACTERS_MAX = 24;
 
 function describeValue(value: unknown): string {

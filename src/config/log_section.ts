@@ -48,7 +48,7 @@ export const logSchema = z.strictObject({
   records_retention: durationNs({ minNs: 60n * NS_PER_SECOND }).prefault('7d'),
 });
 
-/** Returns the name of the log: the configured name, or the public address without its scheme and with `/tlog`. */
+/** Returns the name of the log: the configured name, or the public address without its scheme, followed by `/tlog`. */
 export function logOriginOf({
   log,
   service,

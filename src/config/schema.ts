@@ -22,8 +22,8 @@ import {
   sizeBytes,
 } from './schema_values.js';
 
-// The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the file. A
-// key without `prefault` and without `optional` is required. references.ts makes the checks that involve two keys.
+// The schema of the configuration file, with the key names of the file. Each `prefault` is the key's default, in the form of the
+// file. A key without `prefault` and without `optional` is required. references.ts checks the rules that involve two keys.
 
 const uint16 = z.int().min(0).max(UINT16_MAX);
 const oracleId = z
@@ -36,7 +36,10 @@ const hexText = z.string().regex(/^0x[0-9a-fA-F]+$/, 'expected 0x and hex digits
 const publisherKeyText = z.string().regex(/^0x[0-9a-fA-F]{1,64}$/, 'expected 0x and 1 to 64 hex digits');
 const signatureType = z.enum(SIGNATURE_TYPES);
 
-/** A symbol. A symbol is never `*`, which means all symbols, or `__proto__`, because objects have symbols as keys. */
+/**
+ * A symbol. A symbol is never `*`, because `*` means all symbols. A symbol is never `__proto__`, because symbols are keys of
+ * objects.
+ */
 const symbol = z
   .string()
   .regex(

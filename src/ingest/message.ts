@@ -259,7 +259,7 @@ export function readMetadataText(text: string): string | undefined {
   }
 }
 
-/** @returns the number of values that remain after `value`; the function stops when the number is below 0 */
+/** @returns the number of values that are still allowed after `value`; the function stops when the number is below 0 */
 function spendValues(value: unknown, valuesLeft: number, depthLeft: number): number | 'too deep' {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return valuesLeft;
   if (depthLeft === 0) return 'too deep';

@@ -1,7 +1,7 @@
 /** The deepest nesting of a message. The deepest field of an update has depth 6, and `metadata` has a separate limit. */
 export const DEPTH_MAX = 64;
 
-/** The length up to which the service parses messages without this check. A parser reads such a text quickly. */
+/** The length of the longest message that the service parses without this check, because a parser reads a short text quickly. */
 const SHORT_LENGTH_MAX = 16 * 1024;
 /** The limits for each update. An update has 4 objects and 13 commas; the rest is for `metadata`. */
 const CONTAINERS_PER_UPDATE_MAX = 8;

@@ -11,7 +11,7 @@ export interface Counters {
   framesMade: number;
   /** The number of frames that the service did not send because their readers were slow. */
   framesSkipped: number;
-  /** The number of ticks on which a group got no frame, because the service was late. */
+  /** The number of ticks on which a group received no frame, because the service was late. */
   ticksSkipped: number;
   /** The number of connections that the service closed with 1013. */
   slowConsumersClosed: number;

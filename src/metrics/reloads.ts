@@ -1,6 +1,6 @@
 /** The metrics of the last reload and of the certificate. */
 export interface ReloadState {
-  /** The UNIX second of the last reload or of the start, and a flag that is true if the reload applied the file. */
+  /** The UNIX second of the last reload or of the start, and true if the reload applied the file. */
   readonly reload: { readonly atSeconds: number; readonly isOk: boolean };
   /** The UNIX second at which the first certificate of the chain expires; `undefined` without TLS. */
   readonly certificateEndSeconds: number | undefined;

@@ -5,8 +5,8 @@ import type { Counters } from './counters.js';
 const TICK_GAP_NS_MAX = 750n * NS_PER_MS;
 
 /**
- * Counts the stalls of a thread's event loop. A count stays correct with two readers of the metrics; a largest delay since the last
- * scrape does not.
+ * Counts the stalls of a thread's event loop. A count stays correct when two servers scrape the metrics. The largest delay since
+ * the last scrape would not.
  */
 export class StallCounter {
   readonly #counters: Counters;

@@ -67,8 +67,8 @@ export const ANNOUNCEMENT_WAIT_S = 7 * 86_400;
 /** The largest difference between the clocks of operator and reader. */
 const CLOCK_S = 3_600;
 /**
- * The time before and after a key's time span within which the key's signatures still count, because clocks differ and frames take time
- * to arrive.
+ * The time before and after a key's time span in which the key's signatures still count. Clocks differ, and frames take time to
+ * arrive.
  */
 export const KEY_GRACE_S = 60;
 

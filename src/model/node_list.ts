@@ -7,7 +7,7 @@ import type { KeyState } from './key_schedule.js';
  */
 export const CLUSTER_ASSETS_MAX = 50_000;
 
-/** The interval at which earlier accepted inputs of all assets are written to a cluster's log again. */
+/** The period in which a leader writes the earlier accepted inputs of all assets to the cluster's log again. */
 export const CHECKPOINT_S = 300;
 
 /** The number of bits in a streaming timestamp that contain the node's number. */
@@ -15,13 +15,13 @@ export const NODE_BITS = 6;
 /** The largest number of a node in a cluster. The numbers begin at 1, because 0 is the number of a process without a cluster. */
 export const NODE_MAX = 2 ** NODE_BITS - 1;
 
-/** The processes that serve the same prices, as known to one of these processes. A process without a cluster is node 0. */
+/** The processes that serve the same prices, from the view of one of these processes. A process without a cluster is node 0. */
 export interface NodeList {
   /** The number of the node that made this list. */
   readonly self: number;
   /** The nodes, ascending by number. */
   readonly nodes: readonly NodeState[];
-  /** The keys of these nodes. The list also has the keys of former nodes, as long as a node may serve aggregates with their signatures. */
+  /** The keys of these nodes, and the keys of former nodes while a node may still serve aggregates with their signatures. */
   readonly signers: readonly NodeSigner[];
   /** The public log of signed prices; absent without a public log. */
   readonly log?: PublicLogFacts | undefined;

@@ -1,8 +1,8 @@
 import type { TimeNs } from './time.js';
 
 /**
- * The state that prevents a publisher's accepted updates for an asset from being accepted again after a restart: the hashes of a time
- * window, and the start of the window.
+ * The state with which the service recognises, after a restart, the updates of a publisher and an asset that it accepted before:
+ * the hashes of a time window, and the start of the window.
  */
 export interface SeenUpdates {
   /**

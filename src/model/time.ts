@@ -13,13 +13,13 @@ const TIME_MAX = 2n ** 63n - 1n;
 export interface Clock {
   nowNs(): TimeNs;
   /**
-   * The distance by which the wall clock is ahead of this clock, while this clock has not accepted a jump of the wall clock;
-   * otherwise 0 or absent.
+   * The distance by which the wall clock is ahead of this clock after a jump that this clock has not accepted yet; otherwise 0 or
+   * absent.
    */
   readonly jumpNs?: bigint;
   /** The number of jumps of the wall clock that this clock has noticed. */
   readonly jumps?: number;
-  /** Sets a witness. After this call, the clock accepts a jump of the wall clock only with the agreement of the witness. */
+  /** Sets a witness. After this call, the clock accepts a jump of the wall clock only if the witness agrees. */
   heed?(witness: JumpWitness): void;
 }
 

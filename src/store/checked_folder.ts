@@ -14,9 +14,9 @@ export interface CheckedFolder {
 }
 
 /**
- * Opens a data folder to read it, even while a service uses the folder. lmdb may end the process on a damaged page, so this function
- * checks the pages first. A service that uses the folder has already checked the pages.
- * @throws Error whose message is one sentence when there is no data, or when the structure of the data is damaged
+ * Opens a data folder to read it, even while a service uses the folder. lmdb may end the process on a damaged page, so this
+ * function checks the pages first. A service that uses the folder has already checked the pages.
+ * @throws Error with a message of one sentence when there is no data, or when the structure of the data is damaged
  */
 export async function openCheckedFolder(dir: string, onProgress: OnProgress): Promise<CheckedFolder> {
   const file = join(dir, DATA_FILE);

@@ -53,9 +53,9 @@ const HOURS_PER_DAY = 24;
 const TELL_RECORDS = 1_000;
 
 /**
- * Reads a whole data folder and checks all records, even while a service uses the folder. lmdb lets other processes read, and keeps the
- * state that they read.
- * @throws Error whose message is one sentence when there is no data, or when the structure of the data is damaged
+ * Reads a whole data folder and checks all records, even while a service uses the folder. lmdb lets other processes read, and
+ * preserves the state that they read.
+ * @throws Error with a message of one sentence when there is no data, or when the structure of the data is damaged
  */
 export async function readContents(dir: string, onProgress: OnProgress = () => {}): Promise<FolderContents> {
   const { folder, isInUse } = await openCheckedFolder(dir, onProgress);

@@ -18,7 +18,7 @@ const WATCH_MS = 200;
  * @param target the folder for the copy; a missing folder is made
  * @param copyMore copies more parts of the data folder into the unfinished copy, after the data file; returns their names there
  * @returns the contents of the copy
- * @throws Error whose message is one sentence; the target then has no copy
+ * @throws Error with a message of one sentence; the target then has no copy
  */
 export async function backUp(
   source: string,

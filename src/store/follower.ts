@@ -70,8 +70,8 @@ export function openFollower(
 
   function record({ tables, index }: Loaded, asset: AssetName, holding: Holding): void {
     const series = index.of(asset);
-    // The thread may receive a record that a load has already found on disk, and older records of the asset. The thread ignores such
-    // records.
+    // A load may already have found a received record, or a newer record of the asset, on disk. The thread then ignores the
+    // received record.
     if (series.newest !== undefined && isBefore(holding, series.newest)) return;
     // A commit after the load may have removed the record that was the newest record during the load. The minutes before this record
     // are on disk.

@@ -113,7 +113,7 @@ export interface StoreOptions extends FolderOptions {
   readonly dir: string;
   /** The configured assets. Records of other assets stay unchanged. */
   readonly assets: readonly AssetName[];
-  /** The retention time of candles. The store deletes a whole day some time after the retention time has passed. */
+  /** The retention time of candles. The store deletes whole days, some time after their retention time has passed. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
   /** Logs when the disk begins to fail, and when it works again. */

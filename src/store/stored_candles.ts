@@ -22,8 +22,8 @@ export interface StoredCandles {
   /** Returns the minutes of a sealed day; `undefined` without such minutes. */
   day(asset: AssetName, day: number): Uint8Array | undefined;
   /**
-   * Closes all running minutes, because this store lacks the records that follow these minutes. The caller must call this method before
-   * the next two methods. A later record of the same minute continues the minute.
+   * Closes all running minutes, because this store lacks the records that follow these minutes. The caller must call this method
+   * before it adds hours and days. A later record of the same minute continues the minute.
    */
   closeRunning(): void;
   /**

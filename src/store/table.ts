@@ -29,7 +29,7 @@ export interface Table<Value> {
   isWaiting(key: Key): boolean;
   /** The number of records that wait to be written. */
   readonly waiting: number;
-  /** Returns the keys on disk, ascending. Keys of changes that wait to be written are not included. */
+  /** Returns the keys on disk, ascending. Excludes changes that wait to be written. */
   keysOnDisk(range?: KeyRange): Iterable<Key>;
   /** Returns the keys on disk and the keys that wait to be written. */
   keys(): Iterable<Key>;
@@ -39,7 +39,7 @@ export interface Table<Value> {
   recordsOnDisk(part?: RecordPart): Iterable<StoredRecord>;
 }
 
-/** A range of keys from `start` on and before `end`. With `reverse`, keys descend, and `start` is the greater key. */
+/** A range of keys: `start` is included, and `end` is excluded. With `reverse`, keys descend, and `start` is the greater key. */
 export interface KeyRange {
   readonly start: Key;
   readonly end: Key;

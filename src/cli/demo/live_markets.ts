@@ -17,7 +17,7 @@ export interface LiveMarkets {
   readonly symbols: readonly string[];
 }
 
-/** The result of a request to the markets: success, or lines for the user with the reasons why there is no price. */
+/** The result of a request to the markets: success, or lines for the user that say why there is no price. */
 export type Reached = { readonly ok: true } | { readonly ok: false; readonly report: readonly string[] };
 
 /** The longest wait for the first price. The start of the program and this wait together take less than 10 s. */

@@ -42,8 +42,8 @@ function reasonFor(
 }
 
 /**
- * Returns known symbols that resemble an unknown symbol, most likely first: equal letters, then one different character, then
- * symbols and names that contain the text.
+ * Returns known symbols that resemble an unknown symbol, most likely first: a symbol with the same letters, then symbols with one
+ * different character, then symbols and names that contain the text.
  */
 export function nearSymbols(symbol: string, assets: readonly TaxonomyAsset[]): readonly string[] {
   const names = new Set(assets.map((asset) => asset.symbol));

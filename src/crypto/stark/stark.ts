@@ -19,8 +19,8 @@ export function starkAssetHex(symbol: string): string | undefined {
 
 /**
  * Returns the `external_asset_id` of a Stark price: `0x`, the asset's hex, and the oracle's five characters in hex.
- * @returns `undefined` when the symbol is not ASCII, when the oracle ID is not five ASCII characters, or when the number is
- * not a field element. A symbol of more than 26 characters gives such a number.
+ * @returns `undefined` when the symbol is not ASCII, when the oracle ID is not five ASCII characters, or when the symbol has more
+ * than 26 characters, because the number is then not a field element.
  */
 export function starkExternalAssetId(symbol: string, oracleId: string): string | undefined {
   const assetHex = starkAssetHex(symbol);

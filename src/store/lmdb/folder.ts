@@ -42,7 +42,7 @@ export interface Folder {
    * took the folder.
    */
   successorServes(): Promise<void>;
-  /** Tells the process that handed the folder over, if any, that this process serves. */
+  /** Reports to the process that handed over the folder, if any, that this process serves. */
   tellServing(): void;
   /** @param isClean true if all records of this process are on disk */
   close(isClean: boolean): Promise<void>;

@@ -12,7 +12,7 @@ const TAKEOVERS_MAX = 3;
 
 /** The longest time that a living owner may take to hand the folder over. */
 const HAND_OVER_MS_MAX = 30_000;
-/** The longest time for which a process that handed the folder over waits until the next process serves. */
+/** The longest time for which a process that handed over the folder waits until the next process serves. */
 const SUCCESSION_MS_MAX = 10_000;
 const RETRY_MS = 5;
 /** The longest time between finding a dead owner and removing its socket. The two steps follow each other directly. */
@@ -40,7 +40,7 @@ export interface FolderLock {
    * took the folder.
    */
   successorServes(): Promise<void>;
-  /** Tells the process that handed the folder over, if any, that this process serves. */
+  /** Reports to the process that handed over the folder, if any, that this process serves. */
   tellServing(): void;
 }
 
@@ -191,8 +191,8 @@ class Owner {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const next = this.#next;
     if (next === undefined) return closed;
-    // No process listens from here on, so the next owner can listen. The server counts as open while the connection to the next owner
-    // is open.
+    // From here on, no process listens, so the next owner can listen. Node counts the server as open while the connection to the
+    // next owner is open.
     if (isClean) return new Promise((resolve) => next.end(RELEASED, resolve));
     next.destroy();
     return closed;

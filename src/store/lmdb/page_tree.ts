@@ -4,9 +4,9 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 export const LMDB_VERSION = '3.5.6';
 
 /**
- * Finds damage of pages. lmdb maps its file into memory and follows the page numbers in the file without checks, so a damaged
- * number ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from
- * the root to the last record, and checks what lmdb assumes:
+ * Finds damaged pages. lmdb maps its file into memory and follows the page numbers in the file without checks, so a damaged number
+ * ends the process or leads to other records. Before lmdb opens a file, this function therefore reads the newest state from the
+ * root to the last record, and checks what lmdb assumes:
  * - each page exists, has its own number, and is used once,
  * - each page contains its entries completely and in order,
  * - the counts of pages and entries are right.
@@ -16,7 +16,7 @@ export const LMDB_VERSION = '3.5.6';
  *
  * The layout is that of `MDB_page`, `MDB_node`, `MDB_db` and `MDB_meta` in the `mdb.c` of {@link LMDB_VERSION}, on a 64-bit
  * machine.
- * @param onPage called from time to time with the number of pages read and the number of all pages
+ * @param onPage called repeatedly with the number of pages read so far and the number of all pages
  * @returns the damage; `undefined` without damage. An empty file is a new database.
  */
 export function findPageDamage(
