@@ -16,6 +16,7 @@ import { idle } from './idle.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { past } from './past.js';
+import { publicLog } from './public_log.js';
 import { rest } from './rest.js';
 import { signatures } from './signatures.js';
 import { signedFrames } from './signed_frames.js';
@@ -42,6 +43,7 @@ export const ROWS: readonly Row[] = [
   distinctSets,
   rest,
   past,
+  publicLog,
   threads,
   clientSigning,
   memory,

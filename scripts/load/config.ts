@@ -23,6 +23,8 @@ export interface LoadConfig {
   readonly clockPeriod?: string;
   /** The value of `listen.threads`. By default, the service chooses. */
   readonly threads?: number;
+  /** True when the service has a public log. */
+  readonly publicLog?: boolean;
   /** The node of a cluster; absent outside a cluster. */
   readonly cluster?: ClusterNode;
 }
@@ -48,7 +50,15 @@ export function writeConfig(
   load: LoadConfig,
   dir: string = temporaryFolder(),
 ): { readonly file: string; readonly storageDir: string } {
-  const { signatureType, assets, publishers, clockPeriod = '500ms', threads = 'auto', cluster } = load;
+  const {
+    signatureType,
+    assets,
+    publishers,
+    clockPeriod = '500ms',
+    threads = 'auto',
+    publicLog,
+    cluster,
+  } = load;
   const keyFile = join(dir, 'service.hex');
   writeFileSync(keyFile, SERVICE_KEY.toString('hex'), { mode: 0o600 });
   const credentialsFile = join(dir, 'nats.creds');
@@ -60,7 +70,8 @@ export function writeConfig(
     keys:
       cluster?.role === 'edge'
         ? { stream: { file: keyFile } }
-        : { evm: { file: keyFile }, stark: { file: keyFile } },
+        : { evm: { file: keyFile }, stark: { file: keyFile }, ...(publicLog && { log: { file: keyFile } }) },
+    ...(publicLog && { log: { origin: 'bench.example.com/tlog' } }),
     ...(cluster && {
       cluster: {
         ...cluster,

@@ -7,11 +7,11 @@ import { ServedLog } from '../client/verify/served_log.js';
 import { makeFolder, systemReason } from '../store/data_folder.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
+import { nodeSha256 } from '../tlog/node_sha256.js';
 import { TlogError } from '../tlog/tlog_error.js';
 import { AuditFolder } from '../witness/audit_folder.js';
 import { LogAudit, OriginChanged } from '../witness/log_audit.js';
 import { logFileReader } from '../witness/log_file_reader.js';
-import { nodeSha256 } from '../witness/node_sha256.js';
 import { AggregateListener } from './aggregate_listener.js';
 import {
   type CommandStreams,

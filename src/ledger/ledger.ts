@@ -1,6 +1,7 @@
 import { type BatchEntry, formatBatchEntry, parseBatchEntry } from '../tlog/batch_entry.js';
 import { GrowingTree } from '../tlog/growing_tree.js';
 import { isEqual } from '../tlog/log_text.js';
+import { nodeSha256 } from '../tlog/node_sha256.js';
 import { recordTimeNs } from '../tlog/price_record.js';
 import {
   bundleOf,
@@ -20,7 +21,7 @@ import {
   removePartials,
   writeDurably,
 } from './ledger_folder.js';
-import { fastSha256, rootInTurns } from './ledger_hash.js';
+import { rootInTurns } from './ledger_hash.js';
 import { type JournalFrame, LedgerJournal, readJournal } from './ledger_journal.js';
 import { readHead, writeHead } from './sealed_head.js';
 import { batchFiles, type UnsealedBatch } from './unsealed_batch.js';
@@ -76,7 +77,7 @@ export class Ledger {
     this.#expired =
       recordsRetentionNs === undefined ? undefined : new ExpiredRecords(publicFolder, recordsRetentionNs);
     this.#sealed = sealed;
-    this.#tree = new GrowingTree(sealed.size, (tile) => readOwnTile(publicFolder, tile), fastSha256);
+    this.#tree = new GrowingTree(sealed.size, (tile) => readOwnTile(publicFolder, tile), nodeSha256);
     if (!isEqual(this.#tree.root(), sealed.root))
       throw new LedgerStopped(`the tiles in ${publicFolder} do not give the root in ${stateFolder}`);
     const { width } = sealed.size === 0n ? { width: 0 } : bundleOf(sealed.size - 1n, sealed.size);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBatch } from '../tlog/batch_search.js';
 import { isEqual } from '../tlog/log_text.js';
+import { nodeSha256 } from '../tlog/node_sha256.js';
 import { formatPlace } from '../tlog/price_proof.js';
 import { decodeRecord, splitRecords } from '../tlog/price_record.js';
 import { formatProofFile } from '../tlog/proof_file.js';
@@ -27,7 +28,6 @@ import {
   type TreeNode,
 } from '../tlog/tree_nodes.js';
 import { batchPath, CHECKPOINT_FILE, cutTile, widerWidth } from './ledger_folder.js';
-import { fastSha256 } from './ledger_hash.js';
 
 /** A price to find in the log: its symbol, type and time. */
 export interface PlaceToFind {
@@ -97,7 +97,7 @@ export class LedgerReader {
     const record = records.findIndex((one) => isAt(one, place));
     if (record < 0)
       return { lacks: 'price', reason: `batch ${batch.batch} has no price of this asset with this time` };
-    const leaves = records.map((one) => leafHash(one, fastSha256));
+    const leaves = records.map((one) => leafHash(one, nodeSha256));
     const path = inclusionPath(BigInt(record), BigInt(records.length), (node) => subtree(leaves, node));
     const extra = formatPlace({ entry, record: BigInt(record), path });
     const treePath = await this.#inclusion(batch.batch, size);
@@ -107,12 +107,12 @@ export class LedgerReader {
   /** Returns the proof that the tree of `newer` batches in the files begins with the tree of `older` batches. */
   async consistency(older: bigint, newer: bigint): Promise<Uint8Array[]> {
     const read = await this.#nodeReader(nodesOfConsistency(older, newer), newer);
-    return consistencyProof(older, newer, read, fastSha256);
+    return consistencyProof(older, newer, read, nodeSha256);
   }
 
   async #inclusion(index: bigint, size: bigint): Promise<Uint8Array[]> {
     const read = await this.#nodeReader(nodesOfInclusion(index, size), size);
-    return inclusionPath(index, size, read, fastSha256);
+    return inclusionPath(index, size, read, nodeSha256);
   }
 
   /** Reads the tiles of these nodes. */
@@ -122,7 +122,7 @@ export class LedgerReader {
       tiles.map(async (tile) => [tilePath(tile), await this.tile(tile)] as const),
     );
     const byPath = new Map(read);
-    return nodesFromTiles(size, (tile) => this.#required(tile, byPath.get(tilePath(tile))), fastSha256);
+    return nodesFromTiles(size, (tile) => this.#required(tile, byPath.get(tilePath(tile))), nodeSha256);
   }
 
   async #entry(index: bigint, size: bigint): Promise<Uint8Array> {
@@ -164,5 +164,5 @@ function subtree(
 ): Uint8Array {
   const width = 2 ** level;
   const start = Number(index) * width;
-  return rootOf(leaves.slice(start, start + width), fastSha256);
+  return rootOf(leaves.slice(start, start + width), nodeSha256);
 }

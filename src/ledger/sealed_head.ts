@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { isEqual } from '../tlog/log_text.js';
+import { nodeSha256 } from '../tlog/node_sha256.js';
 import { nodesFromTiles } from '../tlog/tiles.js';
 import { type Checkpoint, formatCheckpoint, parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import { treeRoot } from '../tlog/tree_nodes.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import { readIfExists, readTileSync, writeDurably } from './ledger_folder.js';
-import { fastSha256 } from './ledger_hash.js';
 
 /**
  * A tree on disk, with the origin of its log. `sealed` is the tree in the public files. `signed` is the largest tree with a signed
@@ -31,9 +31,9 @@ export async function writeHead(
 /** Tells whether the tree in the public files begins with an older tree. The root is computed from the files. */
 export function beginsWith(publicFolder: string, tree: TreeHead, older: TreeHead): boolean {
   if (older.size > tree.size) return false;
-  const read = nodesFromTiles(older.size, (tile) => readTileSync(publicFolder, tile), fastSha256);
+  const read = nodesFromTiles(older.size, (tile) => readTileSync(publicFolder, tile), nodeSha256);
   try {
-    return isEqual(treeRoot(older.size, read, fastSha256), older.root);
+    return isEqual(treeRoot(older.size, read, nodeSha256), older.root);
   } catch {
     // A tile is missing or cut.
     return false;

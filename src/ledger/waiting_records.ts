@@ -1,16 +1,17 @@
 import { isEqual } from '../tlog/log_text.js';
+import { nodeSha256 } from '../tlog/node_sha256.js';
 import { comparePlaces, recordTimeNs } from '../tlog/price_record.js';
 import { leafHash } from '../tlog/tree_hash.js';
-import { fastSha256 } from './ledger_hash.js';
 
 /** A record with the hash of its leaf. */
 export interface HashedRecord {
   readonly record: Uint8Array;
   readonly leaf: Uint8Array;
+  readonly timeNs: bigint;
 }
 
 export function hashRecord(record: Uint8Array): HashedRecord {
-  return { record, leaf: leafHash(record, fastSha256) };
+  return { record, leaf: leafHash(record, nodeSha256), timeNs: recordTimeNs(record) };
 }
 
 /** The bytes before the time: type, signer and symbol. */
@@ -53,17 +54,15 @@ export class WaitingRecords {
   between(fromNs: bigint, toNs: bigint): HashedRecord[] {
     const records: HashedRecord[] = [];
     for (const key of [...this.#series.keys()].sort(compareKeys))
-      for (const one of this.#series.get(key)!) {
-        const timeNs = recordTimeNs(one.record);
-        if (timeNs >= fromNs && timeNs < toNs) records.push(one);
-      }
+      for (const one of this.#series.get(key)!)
+        if (one.timeNs >= fromNs && one.timeNs < toNs) records.push(one);
     return records;
   }
 
   /** Removes all records before a time. */
   removeBefore(toNs: bigint): void {
     for (const [key, series] of this.#series) {
-      const left = series.filter(({ record }) => recordTimeNs(record) >= toNs);
+      const left = series.filter(({ timeNs }) => timeNs >= toNs);
       this.#count -= series.length - left.length;
       if (left.length === 0) this.#series.delete(key);
       else this.#series.set(key, left);

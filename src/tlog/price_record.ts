@@ -25,8 +25,9 @@ const UINT64_MAX = 2n ** 64n - 1n;
 /** @throws RangeError when a field does not fit */
 export function encodeRecord(record: PriceRecord): Uint8Array {
   const { signatureType, signer, symbolHash, timeNs, msgHash } = record;
-  for (const [name, { length }] of Object.entries({ signer, symbolHash, msgHash }))
-    if (length !== HASH_BYTES) throw new RangeError(`${name} has ${length} bytes instead of ${HASH_BYTES}`);
+  requireHash('signer', signer);
+  requireHash('symbolHash', symbolHash);
+  requireHash('msgHash', msgHash);
   if (timeNs < 0n || timeNs > UINT64_MAX) throw new RangeError('timeNs is not a uint64');
   const bytes = new Uint8Array(RECORD_BYTES);
   bytes[0] = TYPE_CODES[signatureType];
@@ -35,6 +36,10 @@ export function encodeRecord(record: PriceRecord): Uint8Array {
   new DataView(bytes.buffer).setBigUint64(TIME_AT, timeNs);
   bytes.set(msgHash, KEY_BYTES);
   return bytes;
+}
+
+function requireHash(name: string, { length }: Uint8Array): void {
+  if (length !== HASH_BYTES) throw new RangeError(`${name} has ${length} bytes instead of ${HASH_BYTES}`);
 }
 
 /** @throws TlogError when the bytes are not a record */

@@ -6,25 +6,31 @@ import { TlogError } from './tlog_error.js';
 
 export const HASH_BYTES = 32;
 
-/** Returns the SHA-256. The default function is small but slow, so a program with many hashes passes a faster function. */
+/**
+ * Returns the SHA-256, and keeps no reference to the bytes. The default function is small but slow, so a program with many hashes passes a
+ * faster function.
+ */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
+/** The bytes to hash. Calls share these arrays, because a new array for each hash would cost as much as the hash. */
+let leafBytes = new Uint8Array();
+const nodeBytes = Uint8Array.from({ length: 1 + 2 * HASH_BYTES }, () => NODE_PREFIX);
+
 export function leafHash(entry: Uint8Array, sha256: Sha256 = shortSha256): Uint8Array {
-  const bytes = new Uint8Array(1 + entry.length);
-  bytes[0] = LEAF_PREFIX;
-  bytes.set(entry, 1);
-  return sha256(bytes);
+  // The leaves of a tree of records all have one length.
+  if (leafBytes.length !== 1 + entry.length) leafBytes = new Uint8Array(1 + entry.length);
+  leafBytes[0] = LEAF_PREFIX;
+  leafBytes.set(entry, 1);
+  return sha256(leafBytes);
 }
 
 export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256 = shortSha256): Uint8Array {
-  const bytes = new Uint8Array(1 + 2 * HASH_BYTES);
-  bytes[0] = NODE_PREFIX;
-  bytes.set(left, 1);
-  bytes.set(right, 1 + HASH_BYTES);
-  return sha256(bytes);
+  nodeBytes.set(left, 1);
+  nodeBytes.set(right, 1 + HASH_BYTES);
+  return sha256(nodeBytes);
 }
 
 /** Returns the root of the tree of no entries. */

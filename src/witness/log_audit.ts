@@ -7,6 +7,7 @@ import { CompactTree } from '../tlog/compact_tree.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
 import type { LogPolicy } from '../tlog/log_policy.js';
 import { isEqual, toBase64 } from '../tlog/log_text.js';
+import { nodeSha256 } from '../tlog/node_sha256.js';
 import { openCheckpoint, requireQuorum } from '../tlog/open_checkpoint.js';
 import { RECORD_BYTES } from '../tlog/price_record.js';
 import { parseNote } from '../tlog/signed_note.js';
@@ -16,7 +17,6 @@ import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
 import { HeardSet } from './heard_set.js';
-import { nodeSha256 } from './node_sha256.js';
 
 export interface LogAuditOptions {
   readonly log: ServedLog;

@@ -4,11 +4,11 @@ import { test } from 'tap';
 import { eventually, pause } from '../../../scripts/load/wait.js';
 import { freePorts } from '../../../src/cli/demo/nats_servers.js';
 import { ServedLog } from '../../../src/client/verify/served_log.js';
-import { fastSha256 } from '../../../src/ledger/ledger_hash.js';
 import { verifyByNode } from '../../../src/tlog/ed25519_key.js';
 import { GrowingTree } from '../../../src/tlog/growing_tree.js';
 import { type LogPolicy, parsePolicy } from '../../../src/tlog/log_policy.js';
 import { toBase64 } from '../../../src/tlog/log_text.js';
+import { nodeSha256 } from '../../../src/tlog/node_sha256.js';
 import { openCheckpoint } from '../../../src/tlog/open_checkpoint.js';
 import { natsServers, needsNatsServer } from '../../cluster/nats/servers.js';
 import { emptyFolder } from '../../witness/small_witness.js';
@@ -66,8 +66,8 @@ async function rootsOf(url: string, size: bigint): Promise<Map<bigint, string>> 
   const log = new ServedLog(async (path) => {
     const response = await fetch(`${url}/tlog/${path}`);
     return response.status === 200 ? new Uint8Array(await response.arrayBuffer()) : undefined;
-  }, fastSha256);
-  const tree = new GrowingTree(0n, undefined, fastSha256);
+  }, nodeSha256);
+  const tree = new GrowingTree(0n, undefined, nodeSha256);
   const roots = new Map<bigint, string>();
   while (tree.size < size)
     for (const entry of await log.entries(tree.size, size)) {
