@@ -52,3 +52,47 @@ test('a stream tells a gap after its last connection was cut, and none while ano
     for (const server of open) server.received.length = 0;
   }
 });
+
+test('a stream tells the ticks that it lost on a connection that stayed up, and nothing else', async (t) => {
+  const server = await startContractServer();
+  t.teardown(() => server.close());
+  const client = createStreamClient({ urls: server.url, token: TOKEN, signers: [SIGNER] });
+  t.teardown(() => client.close());
+  for (const channel of ['real_time', '100ms'] as const) {
+    const gaps: GapEvent[] = [];
+    const removeListener = client.on('gap', (gap) => gaps.push(gap));
+    const errors: Error[] = [];
+    const removeErrors = client.on('error', (error) => errors.push(error));
+    const stream = client.stream(['BTCUSD'], { channel });
+    const ticks: Tick[] = [];
+    const done = (async () => {
+      for await (const tick of stream) ticks.push(tick);
+    })();
+    const subscribed = server.received.length;
+    await eventually(() => server.received.length > subscribed);
+    const startNs = (BigInt(Date.now()) / 1_000n) * 1_000n * NS_PER_MS;
+    const atNs = (ms: number) => startNs + BigInt(ms) * NS_PER_MS;
+    const send = async (...frames: readonly (readonly [ms: number, price: bigint])[]) => {
+      for (const [ms, price] of frames) sendFrame(server, atNs(ms), price);
+      await eventually(() => ticks.at(-1)?.price === frames.at(-1)![1]);
+    };
+    await send([0, 1n]);
+    await send([100, 2n]);
+    t.same(gaps, []);
+    // The server sends these frames before the client reads the first one.
+    await send([200, 3n], [300, 4n], [400, 5n], [500, 6n]);
+    t.same(gaps.splice(0), [{ symbols: ['BTCUSD'], fromNs: atNs(100), toNs: atNs(500) }], channel);
+    await send([600, 7n]);
+    // A pause without prices is no loss.
+    await send([2_000, 8n]);
+    t.same(gaps, [], channel);
+    server.broadcast(JSON.stringify({ type: 'signed_ecdsa', p: '0x00' }));
+    await eventually(() => errors.length === 1);
+    await send([2_200, 9n]);
+    t.same(gaps, [{ symbols: ['BTCUSD'], fromNs: atNs(2_000), toNs: atNs(2_200) }], channel);
+    await stream.close();
+    await done;
+    removeListener();
+    removeErrors();
+  }
+});

@@ -1,82 +1,145 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'tap';
+import { type Test, test } from 'tap';
 import { TcpProxy } from '../../scripts/load/tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
 import { createClient, createStreamClient, type GapEvent, type Tick } from '../../src/client/node.js';
+import { systemClock } from '../../src/clock/clock.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from './feed.js';
-import { startTestService, TOKEN } from './harness.js';
+import { startTestService, type TestService, TOKEN } from './harness.js';
 
 const ASSETS = [
   { id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' },
   { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '600s', clock_period: '600s' },
 ];
+const CUTS_MS = [100, 1_000, 10_000, 60_000];
+
+/** A stream with backfill behind a proxy, and the means to sign prices while the proxy is closed. */
+class ProxiedStream {
+  readonly gaps: GapEvent[] = [];
+  readonly ticks: Tick[] = [];
+  readonly errors: Error[] = [];
+  readonly clock = new FakeClock(systemClock());
+  #service!: TestService;
+  #signed!: (symbol: string, price: number) => Promise<void>;
+
+  private constructor(
+    readonly t: Test,
+    readonly dir: string,
+  ) {}
+
+  static async open(t: Test): Promise<ProxiedStream> {
+    const dir = mkdtempSync(join(tmpdir(), 'tickseal-backfill-'));
+    const stream = new ProxiedStream(t, dir);
+    await stream.serve(0);
+    const proxy = await TcpProxy.start(Number(new URL(stream.url).port));
+    t.teardown(async () => {
+      await proxy.stop();
+      await stream.#service.stop();
+      rmSync(dir, { recursive: true });
+    });
+    await stream.#connect(proxy);
+    return stream;
+  }
+
+  get url(): string {
+    return this.#service.url;
+  }
+
+  proxy!: TcpProxy;
+
+  /** Starts the service, again on the same folder. */
+  async serve(port: number): Promise<void> {
+    this.#service = await startTestService(
+      {
+        listen: { port },
+        assets: ASSETS,
+        storage: { dir: this.dir, past: { proofs: '7d', signatures: '90d' } },
+      },
+      { clock: this.clock },
+    );
+    const nowNs = () => this.clock.advance(1n);
+    const evm = await Feed.open(this.#service, { nowNs });
+    const stark = await Feed.open(this.#service, { type: 'stark', nowNs });
+    const direct = createClient({ urls: this.url, token: TOKEN, signers: 'unchecked', oracleId: 'servc' });
+    this.t.teardown(() => direct.close());
+    this.#signed = async (symbol, price) => {
+      await (symbol === 'BTCUSD' ? evm : stark).accept({ symbol, price: units(price) });
+      await eventually(async () => (await direct.latest([symbol]))[symbol]?.decimal === String(price));
+    };
+  }
+
+  /** Publishes a price, and waits until the service has signed it. */
+  signed(symbol: string, price: number): Promise<void> {
+    return this.#signed(symbol, price);
+  }
+
+  stopService(): Promise<void> {
+    return this.#service.stop();
+  }
+
+  async #connect(proxy: TcpProxy): Promise<void> {
+    this.proxy = proxy;
+    const one = createClient({ urls: this.url, token: TOKEN, signers: 'unchecked' });
+    const { signers } = await one.taxonomy();
+    const client = createClient({
+      urls: `http://127.0.0.1:${proxy.port}`,
+      token: TOKEN,
+      signers: signers.map(({ address }) => address),
+      oracleId: 'servc',
+    });
+    client.on('error', (error) => this.errors.push(error));
+    client.on('gap', (gap) => this.gaps.push(gap));
+    const stream = client.stream(['BTCUSD', 'DYDXUSD'], { backfill: true });
+    const done = (async () => {
+      for await (const tick of stream) this.ticks.push(tick);
+    })();
+    this.t.teardown(async () => {
+      await client.close();
+      await done;
+    });
+    await this.signed('BTCUSD', 100);
+    await this.signed('DYDXUSD', 2);
+    await eventually(() => new Set(this.ticks.map(({ symbol }) => symbol)).size === 2);
+  }
+}
+
+function textOf({ symbol, decimal, backfilled }: Tick): string {
+  return `${symbol} ${decimal}${backfilled ? ' backfilled' : ''}`;
+}
 
 test('a stream that was cut reads what it missed, marked, in order and none twice', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'tickseal-backfill-'));
-  const service = await startTestService({
-    assets: ASSETS,
-    storage: { dir, past: { proofs: '7d', signatures: '90d' } },
-  });
-  const proxy = await TcpProxy.start(Number(new URL(service.url).port));
-  const { signers } = await createClient({
-    urls: service.url,
-    token: TOKEN,
-    signers: 'unchecked',
-  }).taxonomy();
-  const client = createClient({
-    urls: `http://127.0.0.1:${proxy.port}`,
-    token: TOKEN,
-    signers: signers.map(({ address }) => address),
-    oracleId: 'servc',
-  });
-  t.teardown(async () => {
-    await client.close();
-    await proxy.stop();
-    await service.stop();
-    rmSync(dir, { recursive: true });
-  });
-  const errors: Error[] = [];
-  client.on('error', (error) => errors.push(error));
-  const gaps: GapEvent[] = [];
-  client.on('gap', (gap) => gaps.push(gap));
-  const ticks: Tick[] = [];
-  const stream = client.stream(['BTCUSD', 'DYDXUSD'], { backfill: true });
-  const done = (async () => {
-    for await (const tick of stream) ticks.push(tick);
-  })();
-  const evm = await Feed.open(service);
-  const stark = await Feed.open(service, { type: 'stark' });
-  const direct = createClient({ urls: service.url, token: TOKEN, signers: 'unchecked', oracleId: 'servc' });
-  const signed = async (symbol: string, price: number) => {
-    await (symbol === 'BTCUSD' ? evm : stark).accept({ symbol, price: units(price) });
-    await eventually(async () => (await direct.latest([symbol]))[symbol]?.decimal === String(price));
-  };
-  await signed('BTCUSD', 100);
-  await signed('DYDXUSD', 2);
-  await eventually(() => new Set(ticks.map(({ symbol }) => symbol)).size === 2);
-  for (const first of [110, 210]) {
+  const stream = await ProxiedStream.open(t);
+  const { proxy, ticks, gaps, clock } = stream;
+  for (const [i, cutMs] of CUTS_MS.entries()) {
+    const first = 110 + 100 * i;
     const seen = ticks.length;
-    const told = gaps.length;
     proxy.state = 'closed';
     await eventually(() => proxy.connections === 0);
-    for (const price of [first, first + 10, first + 20]) await signed('BTCUSD', price);
-    await signed('DYDXUSD', first);
+    for (const price of [first, first + 10, first + 20]) {
+      clock.advanceMs(Math.ceil(cutMs / 3));
+      await stream.signed('BTCUSD', price);
+    }
+    await stream.signed('DYDXUSD', first);
     proxy.state = 'open';
-    await eventually(() => gaps.length === told + 1);
-    await signed('BTCUSD', first + 30);
+    await eventually(() => gaps.length === i + 1);
+    await stream.signed('BTCUSD', first + 30);
     await eventually(() => ticks.at(-1)?.decimal === String(first + 30));
-    const missed = ticks.slice(seen).filter(({ backfilled }) => backfilled);
+    const missed = [first, first + 10, first + 20].map((price) => `BTCUSD ${price} backfilled`);
     t.same(
-      missed.map(({ symbol, decimal }) => `${symbol} ${decimal}`),
-      [first, first + 10, first + 20].map((price) => `BTCUSD ${price}`).concat(`DYDXUSD ${first}`),
+      ticks.slice(seen).map(textOf),
+      [...missed, `DYDXUSD ${first} backfilled`, `BTCUSD ${first + 30}`],
+      `${cutMs} ms`,
     );
-    t.ok(missed.every(({ verdict, signer }) => verdict === 'verified' && signer.startsWith('0x')));
     const { fromNs, toNs } = gaps.at(-1)!;
-    t.ok(missed.every(({ timestampNs }) => timestampNs > fromNs && timestampNs < toNs));
+    t.ok(toNs - fromNs >= BigInt(cutMs) * 1_000_000n);
+    for (const { verdict, signer, timestampNs } of ticks.slice(seen, -1)) {
+      t.match({ verdict, signer }, { verdict: 'verified', signer: /^0x/ });
+      t.ok(timestampNs > fromNs && timestampNs < toNs);
+    }
   }
-  t.equal(gaps.length, 2);
   for (const { symbol } of ASSETS) {
     const times = ticks.filter((tick) => tick.symbol === symbol).map(({ timestampNs }) => timestampNs);
     t.ok(
@@ -84,10 +147,34 @@ test('a stream that was cut reads what it missed, marked, in order and none twic
       `${symbol}: in order, none twice`,
     );
   }
-  t.same(errors, []);
-  await stream.close();
-  await done;
-  await direct.close();
-  const streaming = createStreamClient({ urls: service.url, token: TOKEN, signers: 'unchecked' });
+  t.equal(gaps.length, CUTS_MS.length);
+  t.same(stream.errors, []);
+  const streaming = createStreamClient({ urls: stream.url, token: TOKEN, signers: 'unchecked' });
   t.throws(() => streaming.stream(['BTCUSD'], { backfill: true }), TypeError);
+});
+
+test('a restart of the service is one gap, and the stream reads the prices from before and after it', async (t) => {
+  const stream = await ProxiedStream.open(t);
+  const { proxy, ticks, gaps, clock } = stream;
+  const seen = ticks.length;
+  proxy.state = 'closed';
+  await eventually(() => proxy.connections === 0);
+  const { port } = new URL(stream.url);
+  await stream.signed('BTCUSD', 110);
+  await stream.stopService();
+  clock.advanceMs(3_000);
+  await stream.serve(Number(port));
+  await stream.signed('BTCUSD', 120);
+  proxy.state = 'open';
+  await eventually(() => gaps.length === 1);
+  await stream.signed('BTCUSD', 130);
+  await eventually(() => ticks.at(-1)?.decimal === '130');
+  t.same(
+    ticks
+      .slice(seen)
+      .filter(({ symbol }) => symbol === 'BTCUSD')
+      .map(textOf),
+    ['BTCUSD 110 backfilled', 'BTCUSD 120 backfilled', 'BTCUSD 130'],
+  );
+  t.equal(gaps.length, 1);
 });

@@ -47,7 +47,7 @@ export interface TaxonomyEvent {
   readonly taxonomy: Taxonomy;
 }
 
-/** A time in which a stream may have missed ticks, because all of its connections were down. */
+/** A time in which a stream may have missed ticks. No connection of the stream delivered all payloads of this time. */
 export interface GapEvent {
   /** The symbols of the stream. */
   readonly symbols: readonly string[];
@@ -112,8 +112,9 @@ export type ClientEvents = {
   /** A payload of a stream was verified, or failed. The ticks of the payload follow. */
   readonly report: ReportEvent;
   /**
-   * A stream was without a connection and may have missed ticks. The stream's first tick after the gap follows. On a fixed channel the
-   * client emits no event when no tick lies in the gap. On `real_time` each time without a connection is a gap.
+   * A stream may have missed ticks: it was without a connection, it dropped payloads of a backlog after a stall, or payloads failed
+   * their checks. The stream's first tick after the gap follows. On a fixed channel the client emits no event when no tick lies in the
+   * gap. On `real_time` each time without a connection is a gap.
    */
   readonly gap: GapEvent;
   /** A stream has read the taxonomy. Later ticks belong to its assets. */

@@ -1,6 +1,6 @@
 /**
- * The times that the connections of a stream have covered. A connection covers the time from its first payload to its last payload.
- * Prices of a time that no connection covered may be missing.
+ * The times that the connections of a stream have covered. A connection covers the time from its first payload to its last payload,
+ * except times in which payloads were lost. Prices of a time that no connection covered may be missing.
  */
 export class Coverage {
   readonly #intervalNs: bigint;
@@ -19,16 +19,21 @@ export class Coverage {
     this.#onGap = onGap;
   }
 
-  /** Records a payload of a service. @returns true for the first payload of a connection */
-  seen(service: number, lastNs: bigint): boolean {
+  /**
+   * Records a payload of a service.
+   * @param isAfterLoss true when payloads between this payload and the last payload of the connection were lost
+   * @returns true for the first payload of a connection
+   */
+  seen(service: number, lastNs: bigint, isAfterLoss = false): boolean {
     const known = this.#up.get(service);
-    if (known !== undefined) {
+    if (known !== undefined && !isAfterLoss) {
       known.lastNs = lastNs;
       return false;
     }
+    if (known !== undefined) this.lost(service);
     this.#up.set(service, { sinceNs: lastNs, lastNs });
     if (this.#up.size === 1) this.#judge(lastNs);
-    return true;
+    return known === undefined;
   }
 
   /** Records that the connection of a service was lost. */

@@ -6,46 +6,91 @@ export interface WaitingPayload {
   readonly payload: Payload;
 }
 
+/** A payload of the queue. */
+interface QueuedPayload extends WaitingPayload {
+  /** The number of assets for which this payload has the newest price. */
+  newest: number;
+  /** True when the queue has dropped a payload directly before this payload. */
+  isAfterLoss: boolean;
+  previous: QueuedPayload | undefined;
+  next: QueuedPayload | undefined;
+}
+
 /**
- * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits. Therefore
- * the queue never holds more payloads than assets.
+ * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits, except
+ * while few characters wait. Therefore a queue that keeps no characters never holds more payloads than assets.
  */
 export class FrameQueue {
-  /** The waiting payloads. The value is the number of assets for which the payload has the newest price. */
-  readonly #newest = new Map<WaitingPayload, number>();
-  readonly #byAsset = new Map<number, WaitingPayload>();
+  readonly #keptChars: number;
+  #chars = 0;
+  #first: QueuedPayload | undefined;
+  #last: QueuedPayload | undefined;
+  readonly #byAsset = new Map<number, QueuedPayload>();
+  /** The waiting payloads without a newest price. */
+  readonly #outdated = new Set<QueuedPayload>();
 
-  push(waiting: WaitingPayload): void {
-    let assets = 0;
-    for (const { id } of waiting.payload.assets) {
-      const older = this.#byAsset.get(id);
-      // An unverified payload may name an asset twice.
-      if (older === waiting) continue;
-      if (older !== undefined) this.#supersede(older);
-      this.#byAsset.set(id, waiting);
-      assets += 1;
-    }
-    this.#newest.set(waiting, assets);
+  /** @param keptChars the number of waiting characters up to which the queue drops no payload */
+  constructor(keptChars = 0) {
+    this.#keptChars = keptChars;
   }
 
-  /** Removes and returns the oldest payload; `undefined` when no payload waits. */
-  shift(): WaitingPayload | undefined {
-    const [oldest] = this.#newest.keys();
+  get isEmpty(): boolean {
+    return this.#first === undefined;
+  }
+
+  push({ hex, payload }: WaitingPayload): void {
+    const previous = this.#last;
+    const added: QueuedPayload = { hex, payload, newest: 0, isAfterLoss: false, previous, next: undefined };
+    if (previous === undefined) this.#first = added;
+    else previous.next = added;
+    this.#last = added;
+    this.#chars += hex.length;
+    for (const { id } of payload.assets) {
+      const older = this.#byAsset.get(id);
+      // An unverified payload may name an asset twice.
+      if (older === added) continue;
+      if (older !== undefined) {
+        older.newest -= 1;
+        if (older.newest === 0) this.#outdated.add(older);
+      }
+      this.#byAsset.set(id, added);
+      added.newest += 1;
+    }
+    if (this.#chars <= this.#keptChars) return;
+    for (const outdated of this.#outdated) {
+      outdated.next!.isAfterLoss = true;
+      this.#remove(outdated);
+    }
+  }
+
+  /**
+   * Removes the oldest payload; `undefined` when no payload waits.
+   * @returns the payload, and whether the queue has dropped payloads between this payload and the payload before
+   */
+  shift(): (WaitingPayload & { readonly isAfterLoss: boolean }) | undefined {
+    const oldest = this.#first;
     if (oldest === undefined) return undefined;
-    this.#newest.delete(oldest);
+    this.#remove(oldest);
     for (const { id } of oldest.payload.assets)
       if (this.#byAsset.get(id) === oldest) this.#byAsset.delete(id);
     return oldest;
   }
 
   clear(): void {
-    this.#newest.clear();
+    this.#first = undefined;
+    this.#last = undefined;
+    this.#chars = 0;
     this.#byAsset.clear();
+    this.#outdated.clear();
   }
 
-  #supersede(older: WaitingPayload): void {
-    const left = this.#newest.get(older)! - 1;
-    if (left === 0) this.#newest.delete(older);
-    else this.#newest.set(older, left);
+  #remove(removed: QueuedPayload): void {
+    const { previous, next, hex } = removed;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    this.#chars -= hex.length;
+    this.#outdated.delete(removed);
   }
 }

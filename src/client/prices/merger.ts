@@ -30,10 +30,15 @@ const CHANGES_MAX = 64;
  */
 export class Merger {
   readonly #intervalNs: bigint | undefined;
+  readonly #services: number;
   readonly #assets = new Map<string, MergedAsset>();
 
-  /** @param intervalMs the interval of the channel; `undefined` on `real_time` */
-  constructor(intervalMs: number | undefined) {
+  /**
+   * @param intervalMs the interval of the channel; `undefined` on `real_time`
+   * @param services the number of services
+   */
+  constructor(intervalMs: number | undefined, services = 1) {
+    this.#services = services;
     this.#intervalNs = intervalMs === undefined ? undefined : BigInt(intervalMs) * NS_PER_MS;
   }
 
@@ -48,7 +53,9 @@ export class Merger {
       this.#follow(price);
       return true;
     }
-    if (this.#intervalNs === undefined) return this.#follow(price);
+    // When a service is lost, the others send their present prices, also unchanged ones.
+    if (this.#intervalNs === undefined)
+      return this.#follow(price) || (this.#services > 1 && isSame(price, last));
     return (
       price.source !== last.source &&
       price.timestampNs / this.#intervalNs === last.timestampNs / this.#intervalNs
@@ -92,13 +99,19 @@ export class Merger {
     for (let i = from; i < changes.length; i += 1) {
       const change = changes[i]!;
       const isNear = timestampNs - change.timestampNs <= REPEAT_NS_MAX;
-      if (isNear && change.price === price && change.marketStatus === marketStatus) {
+      if (isNear && isSame(change, { price, marketStatus })) {
         seen.set(source, dropped + i + 1);
         return true;
       }
     }
     return false;
   }
+}
+
+type PriceAndStatus = Pick<SourcedPrice, 'price' | 'marketStatus'>;
+
+function isSame(one: PriceAndStatus, other: PriceAndStatus): boolean {
+  return one.price === other.price && one.marketStatus === other.marketStatus;
 }
 
 interface MergedAsset {

@@ -12,7 +12,7 @@ import type { GappedStream, MissedTicks } from './unread_ticks.js';
 export async function* missedTicks(
   context: ClientContext,
   { symbols, fromNs, toNs }: GapEvent,
-  { intervalMs, signatureType, wanted, lastPrices, isOpen }: GappedStream,
+  { intervalMs, signatureType, wanted, lastPrices, lastMissed, isOpen }: GappedStream,
 ): MissedTicks {
   for (const symbol of symbols) {
     // A live tick proves only the service's signature, so a missed tick needs no check of the inputs either.
@@ -23,6 +23,7 @@ export async function* missedTicks(
       symbol,
     ];
     let last = intervalMs === undefined ? lastPrices.get(symbol) : undefined;
+    if (last !== undefined) lastMissed.set(symbol, { price: last, toNs });
     for (let from: bigint | undefined = fromNs + 1n; from !== undefined && isOpen(); )
       try {
         const prices = priceRange(context, name!, {
@@ -33,11 +34,13 @@ export async function* missedTicks(
         for await (const price of prices) {
           if (!wanted.has(symbol)) break;
           from = price.timestampNs + 1n;
-          // The service signs a change shortly after the tick, so the first aggregates may have the price of the tick before the gap.
+          // On `real_time` only changes are ticks. The service also signs unchanged prices, and signs a change shortly after its tick,
+          // so the first aggregates may have the price of the tick before the gap.
           if (price.price === last) continue;
-          last = undefined;
+          if (intervalMs === undefined) last = price.price;
           const { price: value, timestampNs, signer, verdict, status, url } = price;
           const fields = { symbol, price: value, timestampNs, signer, verdict, status, url };
+          lastMissed.set(symbol, { price: value, toNs });
           yield new Tick(fields, context.platform.nowMs, true);
         }
         from = undefined;

@@ -12,7 +12,7 @@ import { StreamSource } from './stream_source.js';
 import { requireSymbols } from './symbol_table.js';
 import type { StreamedType } from './taxonomy.js';
 import { Tick } from './tick.js';
-import { UnreadTicks } from './unread_ticks.js';
+import { type MissedPrice, UnreadTicks } from './unread_ticks.js';
 
 /** The options of a stream of verified prices. */
 export interface StreamOptions {
@@ -35,7 +35,8 @@ export interface StreamOptions {
   /**
    * `true` to read the missed ticks after each `gap` event. The missed ticks are the aggregates that the service signed in the gap,
    * with `backfilled` set. The ticks of each asset follow in the order of time, without repetitions. On a fixed channel the client
-   * reads one aggregate of each interval. Live ticks wait for the missed ticks. The client's signers must contain the keys of
+   * reads one aggregate of each interval. On `real_time` it leaves out aggregates of an unchanged price. Live ticks wait for the missed ticks. Of a short backlog, the stream delivers every payload
+   * instead of the newest price of each asset. The client's signers must contain the keys of
    * aggregates. An unreadable part causes an `error` event. Only for streams of {@link createClient}. Default: `false`.
    */
   readonly backfill?: boolean | undefined;
@@ -46,6 +47,11 @@ export interface StreamOptions {
 /** The default of `maxAgeMs`: an allowance for slightly wrong clocks, plus some intervals of the channel. */
 const MAX_AGE_MS = 10_000;
 const MAX_AGE_INTERVALS = 5;
+/**
+ * The length of a backlog that a stream with `backfill` delivers as a whole, in characters. A longer backlog may fill the buffers
+ * between the service and the client, and then the service leaves out payloads.
+ */
+const KEPT_CHARS = 50_000;
 
 /**
  * A stream of verified prices of some assets, for `for await`. A reader that is slower than the prices receives the newest price
@@ -54,12 +60,15 @@ const MAX_AGE_INTERVALS = 5;
 export class PriceStream extends PulledStream<Tick> {
   readonly #context: ClientContext;
   readonly #signatureType: StreamedType | undefined;
+  /** True when each tick is a change of the price. Missed ticks have no market status. */
+  readonly #hasOnlyChanges: boolean;
   readonly #sources: readonly StreamSource[];
   readonly #merger: Merger;
   readonly #wanted: Set<string>;
   readonly #unread = new UnreadTicks();
   /** The end of the newest gap with a backfill. A live tick that is older than this time repeats a backfilled tick. */
   #backfilledNs = 0n;
+  readonly #lastMissed = new Map<string, MissedPrice>();
   /** The symbols with which the stream was opened. If no service has one of these symbols, the stream ends. */
   readonly #first: ReadonlySet<string>;
   /** The wanted symbols that a service's taxonomy does not list, by service. */
@@ -86,15 +95,17 @@ export class PriceStream extends PulledStream<Tick> {
       throw new TypeError('backfill needs a client of createClient');
     this.#context = context;
     this.#signatureType = signatureType;
+    this.#hasOnlyChanges = intervalMs === undefined && !marketStatus;
     this.#wanted = new Set(symbols);
     this.#first = new Set(symbols);
-    this.#merger = new Merger(intervalMs);
+    this.#merger = new Merger(intervalMs, context.services.length);
     this.#open = context.services.length;
     const shared = {
       channel,
       marketStatus,
       signatureType,
       maxAgeMs,
+      keptChars: readMissed === undefined ? 0 : KEPT_CHARS,
       merger: this.#merger,
       wanted: this.#wanted,
     };
@@ -107,7 +118,8 @@ export class PriceStream extends PulledStream<Tick> {
           if (last !== undefined) lastPrices.set(symbol, last);
         }
         const isOpen = () => !this.isClosed;
-        const stream = { intervalMs, signatureType, wanted: this.#wanted, lastPrices, isOpen };
+        const lastMissed = this.#lastMissed;
+        const stream = { intervalMs, signatureType, wanted: this.#wanted, lastPrices, lastMissed, isOpen };
         this.#unread.addMissed(readMissed(gap, stream));
         this.#backfilledNs = toNs;
         this.tell();
@@ -120,8 +132,8 @@ export class PriceStream extends PulledStream<Tick> {
           onPrice: (price, report, serviceMs) => this.#deliver(price, report, serviceMs, service.url),
           onMissing: (missing) => this.#miss(i, new Set(missing)),
           // A payload after the first one of this connection shows that another service has been up since then.
-          onPayload: (timestampNs) => {
-            if (coverage.seen(i, timestampNs)) this.#refreshAllBut(i);
+          onPayload: (timestampNs, isAfterLoss) => {
+            if (coverage.seen(i, timestampNs, isAfterLoss)) this.#refreshAllBut(i);
           },
           // The last prices of a lost service may have arrived late, so the other services must send their current prices.
           onDown: () => {
@@ -179,7 +191,10 @@ export class PriceStream extends PulledStream<Tick> {
   async next(): Promise<IteratorResult<Tick, undefined>> {
     for (;;) {
       const next = this.#unread.take();
-      if (next instanceof Tick) return { done: false, value: next };
+      if (next instanceof Tick) {
+        if (this.#repeatsMissed(next)) continue;
+        return { done: false, value: next };
+      }
       if (next !== undefined) {
         const { value } = await Promise.race([next.next(), this.#closed]);
         if (value !== undefined) return { done: false, value };
@@ -220,6 +235,12 @@ export class PriceStream extends PulledStream<Tick> {
     const error = new UnknownAssetError(fresh);
     if (!this.#hasPrices && fresh.some((symbol) => this.#first.has(symbol))) this.fail(error);
     else this.#context.reportError(error);
+  }
+
+  /** Returns whether a tick has the price from before the end of a gap, because a connection begins with the present prices. */
+  #repeatsMissed({ symbol, timestampNs, price }: Tick): boolean {
+    const missed = this.#hasOnlyChanges ? this.#lastMissed.get(symbol) : undefined;
+    return missed?.toNs === timestampNs && missed.price === price;
   }
 
   #refreshAllBut(service: number): void {

@@ -20,8 +20,11 @@ export interface SourceEvents {
    * symbols.
    */
   readonly onMissing: (symbols: readonly string[]) => void;
-  /** Called with the time of each payload, before its prices. */
-  readonly onPayload: (timestampNs: bigint) => void;
+  /**
+   * Called with the time of each payload, before its prices.
+   * @param isAfterLoss true when payloads of the connection before this payload were lost
+   */
+  readonly onPayload: (timestampNs: bigint, isAfterLoss: boolean) => void;
   /** Called when the connection was lost. */
   readonly onDown: () => void;
   /** Called when this service will send no further price. */

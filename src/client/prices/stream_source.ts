@@ -1,4 +1,3 @@
-import type { Channel } from '../../wire/stream.js';
 import { ProtocolError, RefusedError, type TicksealError, UnverifiedError } from '../connect/errors.js';
 import type { Down } from '../connect/reconnecting_socket.js';
 import type { RestService } from '../connect/rest_service.js';
@@ -7,23 +6,14 @@ import type { PayloadReport } from '../verify/verify_payload.js';
 import type { ClientContext } from './client_context.js';
 import type { Frame } from './frame.js';
 import { FrameQueue, type WaitingPayload } from './frame_queue.js';
-import type { Merger, SourcedPrice } from './merger.js';
+import { LostPayloads } from './lost_payloads.js';
+import type { SourcedPrice } from './merger.js';
 import { ServiceClock } from './service_clock.js';
 import type { ReportedPayload, SourceEvents } from './source_events.js';
+import type { SourceOptions } from './source_options.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
-import type { StreamedType, Taxonomy } from './taxonomy.js';
-
-/** The options that all services of a stream share. */
-export interface SourceOptions {
-  readonly channel: Channel;
-  readonly marketStatus: boolean;
-  readonly signatureType: StreamedType | undefined;
-  readonly maxAgeMs: number;
-  readonly merger: Merger;
-  /** The symbols that the stream wants. Call {@link StreamSource.sync} after each change of this set. */
-  readonly wanted: ReadonlySet<string>;
-}
+import type { Taxonomy } from './taxonomy.js';
 
 /**
  * The interval of changes. The service allows 10 control messages a second, and a change of the wanted symbols takes up to two
@@ -42,7 +32,8 @@ export class StreamSource {
   readonly #events: SourceEvents;
   readonly #subscriber: Subscriber;
   readonly #symbols: SymbolTable;
-  readonly #queue = new FrameQueue();
+  readonly #queue: FrameQueue;
+  readonly #losses: LostPayloads;
   #isVerifying = false;
   /** True when a call of {@link #drain} is scheduled. */
   #isDrainDue = false;
@@ -70,6 +61,8 @@ export class StreamSource {
     this.#options = options;
     this.#context = context;
     this.#events = events;
+    this.#queue = new FrameQueue(options.keptChars);
+    this.#losses = new LostPayloads(options.channel !== 'real_time');
     this.#symbols = new SymbolTable(service, options.signatureType, context.platform, options.wanted, {
       onRead: (taxonomy) => this.#symbolsRead(taxonomy),
       onError: (error) => context.reportError(error),
@@ -202,8 +195,9 @@ export class StreamSource {
     while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
       const next = this.#queue.shift();
       if (next === undefined) return;
+      if (next.isAfterLoss) this.#losses.dropped();
       if (this.#repeats(next.payload)) {
-        this.#events.onPayload(next.payload.timestampNs);
+        this.#passed(next.payload);
         continue;
       }
       this.#verify(next);
@@ -235,14 +229,19 @@ export class StreamSource {
         this.#symbols.expire();
         return;
       }
+      this.#losses.lost();
       const reason = `a payload of taxonomy ${taxonomyId} does not fit the service's taxonomy`;
       this.#context.reportError(new ProtocolError(this.#url, reason));
       return;
     }
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
-    this.#events.onPayload(report.payload.timestampNs);
+    this.#passed(report.payload);
     for (const price of this.#wantedIn(report.payload))
       if (this.#options.merger.admit(price)) this.#events.onPrice(price, report, this.#clock.nowMs);
+  }
+
+  #passed({ timestampNs }: Payload): void {
+    this.#events.onPayload(timestampNs, this.#losses.passed(timestampNs, this.#clock.nowMs()));
   }
 
   #fits({ taxonomyId, assets }: Payload): boolean {
@@ -270,6 +269,7 @@ export class StreamSource {
   }
 
   #fail(report: PayloadReport, hex: string): void {
+    this.#losses.lost();
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
     const symbols = report.payload?.assets.map(({ id }) => this.#symbols.symbolOf(id)) ?? [];
     const known = symbols.filter((symbol) => symbol !== undefined);
@@ -284,6 +284,7 @@ export class StreamSource {
   /** Discards all received payloads. */
   #leaveMapping(): void {
     this.#mapping += 1;
+    if (this.#isVerifying || this.#unplaced !== undefined || !this.#queue.isEmpty) this.#losses.lost();
     this.#isVerifying = false;
     this.#queue.clear();
     this.#unplaced = undefined;

@@ -4,6 +4,12 @@ import { Tick } from './tick.js';
 /** Ticks that a stream missed. The client reads each tick when the caller takes the tick. */
 export type MissedTicks = AsyncGenerator<Tick, undefined, undefined>;
 
+/** The price before the end of a gap, and the end of the gap. */
+export interface MissedPrice {
+  readonly price: bigint;
+  readonly toNs: bigint;
+}
+
 /** The stream that has a gap. */
 export interface GappedStream {
   /** The interval of the channel; `undefined` on `real_time`. */
@@ -13,6 +19,8 @@ export interface GappedStream {
   readonly wanted: ReadonlySet<string>;
   /** The last price of each symbol before the gap. */
   readonly lastPrices: ReadonlyMap<string, bigint>;
+  /** The last price of each symbol before the end of a gap. */
+  readonly lastMissed: Map<string, MissedPrice>;
   /** Returns whether the stream is open. */
   readonly isOpen: () => boolean;
 }

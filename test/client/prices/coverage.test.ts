@@ -8,6 +8,7 @@ function newCoverage(intervalMs: bigint) {
   const coverage = new Coverage(intervalMs * MS, (fromNs, toNs) => gaps.push(`${fromNs / MS}-${toNs / MS}`));
   return {
     began: (service: number, ms: bigint) => coverage.seen(service, ms * MS),
+    afterLoss: (service: number, ms: bigint) => coverage.seen(service, ms * MS, true),
     ended(service: number, ms: bigint) {
       coverage.seen(service, ms * MS);
       coverage.lost(service);
@@ -63,4 +64,37 @@ test('a connection that was dead before the other one came up leaves a gap, whic
   ended(1, 7_000n);
   began(1, 7_000n);
   t.same(told(), []);
+});
+
+test('payloads that were lost on a connection leave a gap, unless another connection had them', async (t) => {
+  const one = newCoverage(0n);
+  t.equal(one.afterLoss(0, 100n), true, 'nothing is missing before the first payload');
+  one.began(0, 200n);
+  t.equal(one.afterLoss(0, 900n), false, 'the connection is the same');
+  t.same(one.told(), ['200-900']);
+  const ticks = newCoverage(100n);
+  ticks.began(0, 100n);
+  ticks.afterLoss(0, 200n);
+  t.same(ticks.told(), [], 'no tick lies between two ticks in a row');
+  ticks.afterLoss(0, 400n);
+  t.same(ticks.told(), ['200-400']);
+  const two = newCoverage(0n);
+  two.began(0, 100n);
+  two.began(1, 100n);
+  two.began(1, 500n);
+  two.afterLoss(0, 500n);
+  t.same(two.told(), []);
+  two.afterLoss(1, 900n);
+  t.same(two.told(), []);
+  two.ended(1, 900n);
+  two.ended(0, 1_000n);
+  t.same(two.told(), []);
+  const stalled = newCoverage(0n);
+  stalled.began(0, 100n);
+  stalled.began(1, 110n);
+  stalled.began(0, 120n);
+  stalled.afterLoss(0, 900n);
+  t.same(stalled.told(), [], 'the other connection may have them');
+  stalled.afterLoss(1, 910n);
+  t.same(stalled.told(), ['120-900'], 'both connections stood still');
 });

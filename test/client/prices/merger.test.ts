@@ -106,6 +106,17 @@ test('a repeat is known before it is verified, and decides nothing for the other
   t.ok(merger.admit(priceOf(0, at(0), 5n)));
 });
 
+test('of several services, the present price of one after a loss is no change', async (t) => {
+  const at = (ms: number) => START_NS + BigInt(ms) * NS_PER_MS;
+  for (const services of [1, 2]) {
+    const merger = new Merger(undefined, services);
+    t.ok(merger.admit(priceOf(0, at(0), 5n)));
+    t.equal(merger.admit(priceOf(0, at(900), 5n)), services === 1, `${services} services`);
+    t.ok(merger.admit(priceOf(0, at(910), 6n)));
+    t.ok(merger.admit({ ...priceOf(0, at(920), 6n), marketStatus: 1 }));
+  }
+});
+
 function priceOf(source: number, timestampNs: bigint, price: bigint): SourcedPrice {
   return { source, symbol: 'A', timestampNs, price, marketStatus: undefined };
 }

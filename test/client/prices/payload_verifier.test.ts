@@ -117,29 +117,58 @@ test('a closed verifier settles nothing more', async (t) => {
   t.ok(workers[0]!.isTerminated);
 });
 
-test('payloads that wait are those with the newest price of some asset', async (t) => {
-  const queue = new FrameQueue();
-  const push = (name: string, ...ids: number[]) =>
-    queue.push({
-      hex: name,
-      payload: { assets: ids.map((id) => ({ id, value: 1n })) } as unknown as Payload,
-    });
-  const left = () => {
-    const names: string[] = [];
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) names.push(next.hex);
-    return names.join(' ');
+function newQueue(keptChars?: number) {
+  const queue = new FrameQueue(keptChars);
+  const next = () => {
+    const { hex, isAfterLoss } = queue.shift() ?? {};
+    return hex && (isAfterLoss ? `(lost) ${hex}` : hex);
   };
+  return {
+    queue,
+    push: (name: string, ...ids: number[]) =>
+      queue.push({
+        hex: name,
+        payload: { assets: ids.map((id) => ({ id, value: 1n })) } as unknown as Payload,
+      }),
+    next,
+    left() {
+      const names: string[] = [];
+      for (let one = next(); one !== undefined; one = next()) names.push(one);
+      return names.join(' ');
+    },
+  };
+}
+
+test('payloads that wait are those with the newest price of some asset', async (t) => {
+  const { queue, push, left } = newQueue();
   push('a', 1, 2);
   push('b', 2, 3);
   push('c', 1);
-  t.equal(left(), 'b c', 'a has no newest price any more');
+  t.equal(left(), '(lost) b c', 'a has no newest price any more');
   push('d', 1, 1, 1);
   push('e', 1);
-  t.equal(left(), 'e', 'an asset that a payload names twice counts once');
+  t.equal(left(), '(lost) e', 'an asset that a payload names twice counts once');
   push('f', 1);
+  t.equal(queue.isEmpty, false);
   queue.clear();
   t.equal(left(), '');
+  t.equal(queue.isEmpty, true);
+  push('g', 1, 2);
+  push('h', 1);
+  push('i', 1);
+  t.equal(left(), 'g (lost) i', 'the loss lies between the payloads around it');
   for (let i = 0; i < 1_000; i += 1) push(String(i), i % 5, (i + 1) % 5);
-  t.ok(left().split(' ').length <= 5, 'never more than assets');
+  t.ok(left().replaceAll('(lost) ', '').split(' ').length <= 5, 'never more than assets');
   t.notOk('check' in decodePayload(PAYLOAD));
+});
+
+test('a queue that keeps characters drops outdated payloads only above that number', async (t) => {
+  const { push, next, left } = newQueue(4);
+  for (const name of ['a', 'b', 'c', 'd']) push(name, 1);
+  t.equal(next(), 'a', 'a short backlog is whole');
+  push('e', 1);
+  push('f', 2);
+  t.equal(left(), '(lost) e f');
+  for (const name of ['g', 'h']) push(name, 1);
+  t.equal(left(), 'g h', 'characters that were read or dropped do not count');
 });

@@ -1,0 +1,16 @@
+import type { Channel } from '../../wire/stream.js';
+import type { Merger } from './merger.js';
+import type { StreamedType } from './taxonomy.js';
+
+/** The options that all services of a stream share. */
+export interface SourceOptions {
+  readonly channel: Channel;
+  readonly marketStatus: boolean;
+  readonly signatureType: StreamedType | undefined;
+  readonly maxAgeMs: number;
+  /** The number of characters of a backlog up to which the client verifies all payloads, also payloads without a newest price. */
+  readonly keptChars: number;
+  readonly merger: Merger;
+  /** The symbols that the stream wants. Call {@link StreamSource.sync} after each change of this set. */
+  readonly wanted: ReadonlySet<string>;
+}
