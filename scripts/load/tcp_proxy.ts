@@ -9,15 +9,19 @@ export class TcpProxy {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #state: ProxyState = 'open';
 
-  private constructor(server: Server) {
+  /** @param targetPort the port of the server for new connections */
+  private constructor(
+    server: Server,
+    public targetPort: number,
+  ) {
     this.#server = server;
   }
 
   /** Listens on a free port of 127.0.0.1. */
   static async start(targetPort: number): Promise<TcpProxy> {
     const server = createServer();
-    const proxy = new TcpProxy(server);
-    server.on('connection', (socket) => proxy.#join(socket, connect(targetPort, '127.0.0.1')));
+    const proxy = new TcpProxy(server, targetPort);
+    server.on('connection', (socket) => proxy.#join(socket, connect(proxy.targetPort, '127.0.0.1')));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }

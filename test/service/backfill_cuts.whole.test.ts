@@ -2,70 +2,126 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { test } from 'tap';
-import { TcpProxy } from '../../scripts/load/tcp_proxy.js';
+import { type Test, test } from 'tap';
+import { type ProxyState, TcpProxy } from '../../scripts/load/tcp_proxy.js';
 import { eventually } from '../../scripts/load/wait.js';
-import { createClient, type GapEvent, type Tick } from '../../src/client/node.js';
-import { Feed, units } from './feed.js';
-import { startTestService, TOKEN } from './harness.js';
+import { ServeProcess, writeConfig } from './child.js';
+import { checkReader, type Reader, ReaderProcess, SteadyFeed, StreamReader } from './gap_reader.js';
+import { startTestService } from './harness.js';
 
-test('cuts of 0.1, 1 and 10 s cost a reader with backfill no aggregate', async (t) => {
+// Tests of what a reader misses: real cuts, suspended processes, and services that fail in turn. The cuts run at the same time.
+
+const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }] };
+const STORED = { past: { proofs: '7d', signatures: '90d' } };
+const KINDS = ['whole', 'live', 'ticks'] as const;
+const WHOLE_KINDS = ['whole', 'whole ticks'] as const;
+/** For each cut, the numbers of gaps of a whole reader. A short silence only delays payloads. */
+const CUTS: readonly (readonly [ProxyState, ms: number, gaps: number])[] = [
+  ['closed', 100, 1],
+  ['closed', 1_000, 1],
+  ['closed', 10_000, 1],
+  ['silent', 100, 0],
+  ['silent', 1_000, 0],
+  ['silent', 10_000, 1],
+  ['silent', 60_000, 1],
+];
+
+function temporaryFolder(t: Test): string {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-cuts-'));
-  const service = await startTestService({
-    assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }],
-    storage: { dir, past: { proofs: '7d', signatures: '90d' } },
-  });
-  const proxy = await TcpProxy.start(Number(new URL(service.url).port));
-  const client = createClient({
-    urls: `http://127.0.0.1:${proxy.port}`,
-    token: TOKEN,
-    signers: 'unchecked',
-  });
-  t.teardown(async () => {
-    await client.close();
-    await proxy.stop();
-    await service.stop();
-    rmSync(dir, { recursive: true });
-  });
-  const feed = await Feed.open(service);
-  let isPublishing = true;
-  const published = (async () => {
-    for (let price = 100; isPublishing; price += 10) {
-      await feed.accept({ symbol: 'BTCUSD', price: units(price) });
-      await wait(50);
-    }
-  })();
-  const gaps: GapEvent[] = [];
-  client.on('gap', (gap) => gaps.push(gap));
-  const ticks: Tick[] = [];
-  const stream = client.stream(['BTCUSD'], { backfill: true });
-  const done = (async () => {
-    for await (const tick of stream) ticks.push(tick);
-  })();
-  await eventually(() => ticks.length > 3);
-  for (const cutMs of [100, 1_000, 10_000]) {
-    const told = gaps.length;
-    proxy.state = 'closed';
-    await wait(cutMs);
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  return dir;
+}
+
+test('cuts cost a reader with backfill no aggregate, and another reader is told each', async (t) => {
+  const service = await startTestService({ ...SECTIONS, storage: { dir: temporaryFolder(t), ...STORED } });
+  t.teardown(() => service.stop());
+  const port = Number(new URL(service.url).port);
+  const startProxy = async () => {
+    const proxy = await TcpProxy.start(port);
+    t.teardown(() => proxy.stop());
+    return proxy;
+  };
+  const feed = await SteadyFeed.start(service);
+  const all = new ReaderProcess(t, service.url, 'whole ticks');
+  const readers = new Map<string, Reader>();
+
+  const cut = async ([state, ms, gaps]: (typeof CUTS)[number]) => {
+    const proxy = await startProxy();
+    const behind = KINDS.map((kind) => new StreamReader(t, `http://127.0.0.1:${proxy.port}`, kind));
+    for (const reader of behind) readers.set(`${state} ${ms} ms, ${reader.kind}`, reader);
+    await eventually(() => behind.every(({ ticks }) => ticks.length > 3));
+    proxy.state = state;
+    await wait(ms);
+    const isTold = () => behind.every((reader) => reader.gaps.length > 0);
+    const longest = behind.map(({ ticks }) => ticks.length);
     proxy.state = 'open';
-    await eventually(() => gaps.length > told);
-    t.equal(gaps.length, told + 1, `${cutMs} ms: one gap`);
+    await eventually(() => behind.every(({ ticks }, i) => ticks.length > longest[i]! + 3));
+    if (ms >= 1_000 && gaps > 0) await eventually(isTold);
+    t.equal(behind[0]!.gaps.length, gaps, `${state} ${ms} ms`);
+  };
+
+  /** Cuts the connections of a reader one after the other. */
+  const cutInTurn = async () => {
+    const proxies = [await startProxy(), await startProxy()];
+    const urls = proxies.map((proxy) => `http://127.0.0.1:${proxy.port}`);
+    const both = WHOLE_KINDS.map((kind) => new StreamReader(t, urls, kind));
+    for (const reader of both) readers.set(`in turn, ${reader.kind}`, reader);
+    for (const state of ['closed', 'silent', 'closed', 'silent'] as const)
+      for (const [i, proxy] of proxies.entries()) {
+        await eventually(() => both.every(({ open }) => open.size === 2));
+        // The second connection reads the symbols before its first payload.
+        const seen = both.map(({ ticks }) => ticks.length);
+        await eventually(() => both.every(({ ticks }, j) => ticks.length > seen[j]! + 10));
+        proxy.state = state;
+        await wait(state === 'closed' ? 500 : 1_500);
+        proxy.state = 'open';
+        t.same(
+          both.map(({ gaps }) => gaps),
+          [[], []],
+          `${state}, service ${i}: no gap`,
+        );
+      }
+  };
+
+  const suspend = async (kind: Reader['kind']) => {
+    const reader = new ReaderProcess(t, service.url, kind);
+    readers.set(`suspended, ${kind}`, reader);
+    for (const ms of [500, 3_000, 12_000]) {
+      const seen = reader.ticks.length;
+      await eventually(() => reader.ticks.length > seen + 3);
+      await reader.suspend(ms);
+    }
+  };
+
+  await Promise.all([...CUTS.map(cut), cutInTurn(), ...KINDS.map(suspend)]);
+  await feed.stop(...readers.values());
+  for (const [name, reader] of readers) await checkReader(t, name, service.url, reader, all);
+});
+
+test('a suspended service is a gap only if the reader has connected again', async (t) => {
+  const dir = temporaryFolder(t);
+  const running = new ServeProcess([
+    '--config',
+    writeConfig(dir, { ...SECTIONS, storage: { dir: `${dir}/data`, ...STORED } }),
+  ]);
+  t.teardown(() => running.kill());
+  const { url, socketUrl } = await running.ready();
+  const feed = await SteadyFeed.start({ socketUrl });
+  const readers = KINDS.map((kind) => new StreamReader(t, url, kind));
+  for (const [ms, gaps] of [
+    [2_000, 0],
+    [8_000, 1],
+  ] as const) {
+    const seen = readers.map(({ ticks }) => ticks.length);
+    const haveTicks = () => readers.every(({ ticks }, i) => ticks.length > seen[i]! + 3);
+    await eventually(haveTicks);
+    running.child.kill('SIGSTOP');
+    await wait(ms);
+    seen.splice(0, seen.length, ...readers.map(({ ticks }) => ticks.length));
+    running.child.kill('SIGCONT');
+    await eventually(haveTicks);
+    t.equal(readers[0]!.gaps.length, gaps, `${ms} ms`);
   }
-  isPublishing = false;
-  await published;
-  await eventually(() => ticks.at(-1)!.timestampNs >= gaps.at(-1)!.toNs);
-  await stream.close();
-  await done;
-  const prices = new Set(ticks.map(({ price }) => price));
-  const from = ticks[0]!.timestampNs;
-  const to = ticks.at(-1)!.timestampNs;
-  let missing = 0;
-  let inGaps = 0;
-  for await (const { price, timestampNs } of client.range('BTCUSD', { from, to })) {
-    if (gaps.some((gap) => timestampNs > gap.fromNs && timestampNs < gap.toNs)) inGaps += 1;
-    if (!prices.has(price)) missing += 1;
-  }
-  t.equal(missing, 0);
-  t.ok(inGaps > 100, `${inGaps} aggregates were signed in the gaps`);
-  t.ok(ticks.every(({ timestampNs }, i) => i === 0 || timestampNs > ticks[i - 1]!.timestampNs));
+  await feed.stop(...readers);
+  for (const reader of readers.slice(0, 2)) await checkReader(t, reader.kind, url, reader);
 });

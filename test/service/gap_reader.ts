@@ -1,0 +1,185 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { type Client, createClient, type GapEvent, type Tick } from '../../src/client/node.js';
+import { NS_PER_MS } from '../../src/model/time.js';
+import { Feed, units } from './feed.js';
+import { type TestService, TOKEN } from './harness.js';
+
+export type SeenTick = Pick<Tick, 'price' | 'timestampNs' | 'backfilled'>;
+export type SeenGap = Pick<GapEvent, 'fromNs' | 'toNs'>;
+
+/** The channel and the backfill of a reader. */
+const KINDS = {
+  whole: { channel: 'real_time', backfill: true },
+  live: { channel: 'real_time', backfill: false },
+  ticks: { channel: '500ms', backfill: false },
+  'whole ticks': { channel: '500ms', backfill: true },
+} as const;
+export type ReaderKind = keyof typeof KINDS;
+
+/** The ticks and gaps of a reader of BTCUSD. */
+export interface Reader {
+  readonly kind: ReaderKind;
+  readonly ticks: readonly SeenTick[];
+  readonly gaps: readonly SeenGap[];
+}
+
+/** A reader in this process, which ends with the test. */
+export class StreamReader implements Reader {
+  readonly ticks: Tick[] = [];
+  readonly gaps: GapEvent[] = [];
+  /** The addresses of the services with an open connection. */
+  readonly open = new Set<string>();
+
+  constructor(
+    t: Test,
+    urls: string | readonly string[],
+    readonly kind: ReaderKind,
+  ) {
+    const client = newClient(urls);
+    client.on('gap', (gap) => this.gaps.push(gap));
+    client.on('state', ({ url, state }) => {
+      if (state === 'open') this.open.add(url);
+      else this.open.delete(url);
+    });
+    const done = (async () => {
+      for await (const tick of streamOf(client, kind)) this.ticks.push(tick);
+    })();
+    t.teardown(async () => {
+      await client.close();
+      await done;
+    });
+  }
+}
+
+/** A reader in a separate process, which ends with the test. */
+export class ReaderProcess implements Reader {
+  readonly ticks: SeenTick[] = [];
+  readonly gaps: SeenGap[] = [];
+  readonly child: ChildProcess;
+
+  constructor(
+    t: Test,
+    url: string,
+    readonly kind: ReaderKind,
+  ) {
+    const child = spawn(process.execPath, [PROGRAM, url, kind], { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.child = child;
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const [name, first, second, backfilled] = line.split(' ');
+      if (name === 'gap') this.gaps.push({ fromNs: BigInt(first!), toNs: BigInt(second!) });
+      else
+        this.ticks.push({
+          price: BigInt(first!),
+          timestampNs: BigInt(second!),
+          backfilled: backfilled === 'true',
+        });
+    });
+    const closed = once(child, 'close');
+    t.teardown(async () => {
+      child.kill('SIGKILL');
+      await closed;
+    });
+  }
+
+  /** Suspends the process for some time. */
+  async suspend(ms: number): Promise<void> {
+    this.child.kill('SIGSTOP');
+    await wait(ms);
+    this.child.kill('SIGCONT');
+  }
+}
+
+const PROGRAM = fileURLToPath(new URL('./reader_program.js', import.meta.url));
+
+export function newClient(urls: string | readonly string[]): Client {
+  return createClient({ urls, token: TOKEN, signers: 'unchecked' });
+}
+
+export function streamOf(client: Client, kind: ReaderKind) {
+  return client.stream(['BTCUSD'], KINDS[kind]);
+}
+
+/** Publishes a new price of BTCUSD every 200 ms. */
+export class SteadyFeed {
+  #price = 100;
+  #isOpen = true;
+  readonly #done: Promise<void>;
+
+  private constructor(feed: Feed) {
+    this.#done = (async () => {
+      while (this.#isOpen) {
+        this.#price += 10;
+        await feed.publish({ symbol: 'BTCUSD', price: units(this.#price) });
+        await wait(200);
+      }
+    })();
+  }
+
+  static async start(service: Pick<TestService, 'socketUrl'>): Promise<SteadyFeed> {
+    return new SteadyFeed(await Feed.open(service));
+  }
+
+  /** Ends the feed after the readers have received the newest price. */
+  async stop(...readers: readonly Reader[]): Promise<void> {
+    this.#isOpen = false;
+    await this.#done;
+    const last = units(this.#price);
+    await eventually(() => readers.every(({ ticks }) => ticks.at(-1)?.price === last), {
+      what: 'the last price at each reader',
+    });
+  }
+}
+
+/**
+ * Checks that a reader received each signed aggregate or each tick, or was told its gap, and received nothing twice.
+ * @param url the address of a service that has all aggregates
+ * @param all a reader of `whole ticks` that no test has cut
+ */
+export async function checkReader(
+  t: Test,
+  name: string,
+  url: string,
+  reader: Reader,
+  all?: Reader,
+): Promise<void> {
+  const { ticks, gaps, kind } = reader;
+  const isInOrder = ticks.every(({ timestampNs }, i) => i === 0 || timestampNs > ticks[i - 1]!.timestampNs);
+  t.ok(isInOrder, `${name}: in order`);
+  const prices = new Set(ticks.map(({ price }) => price));
+  const [from, to] = [ticks[0]!.timestampNs, ticks.at(-1)!.timestampNs];
+  const isInGap = (ns: bigint) => gaps.some(({ fromNs, toNs }) => ns > fromNs && ns < toNs);
+  if (kind.endsWith('ticks')) {
+    const live = ticks.filter(({ backfilled }) => !backfilled);
+    const seen = new Set(live.map(({ timestampNs }) => intervalOf(timestampNs)));
+    const missed = all!.ticks.filter(
+      ({ timestampNs, backfilled }) =>
+        !backfilled && timestampNs > from && timestampNs < to && !seen.has(intervalOf(timestampNs)),
+    );
+    const untold = missed.filter(({ timestampNs }) => !isInGap(timestampNs));
+    t.same(untold, [], `${name}: of ${missed.length} missed ticks, each is in one of ${gaps.length} gaps`);
+    return;
+  }
+  t.equal(prices.size, ticks.length, `${name}: none twice`);
+  let missing = 0;
+  const filled = gaps.map(() => 0);
+  for await (const { price, timestampNs } of newClient(url).range('BTCUSD', {
+    from,
+    to,
+    detail: 'signature',
+  })) {
+    if (!prices.has(price) && (kind === 'whole' || !isInGap(timestampNs))) missing += 1;
+    for (const [i, { fromNs, toNs }] of gaps.entries())
+      if (timestampNs > fromNs && timestampNs < toNs) filled[i]! += 1;
+  }
+  t.equal(missing, 0, `${name}: all of ${prices.size}, with ${gaps.length} gaps of ${filled} aggregates`);
+}
+
+function intervalOf(ns: bigint): bigint {
+  return ns / (500n * NS_PER_MS);
+}
