@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Fetches the packages of the quickstarts in Python, Go and Rust, with the commands of their page, and compiles them. Prints the folder of
-# each language. The folders are in a cache of the user outside the repository, and a test runs the quickstarts with them. The script
-# skips a language that is missing on this machine, or whose packages cannot be fetched. With --prepared the script fetches nothing.
+# Fetches the packages of the quickstarts in Python, Go and Rust, with the commands of their page, and compiles them. Also fetches the
+# Python packages that read exported Parquet files. Prints a name and a folder for each. The folders are in a cache of the user outside
+# the repository, and tests use them. The script skips a language that is missing on this machine, or whose packages cannot be fetched.
+# With --prepared the script fetches nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,25 +13,35 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/tickseal
 # Prints the code block of the page whose first line ends with the argument.
 block() { awk -v tag="\`\`\`$1" '$0 == tag {on = 1; next} $0 == "```" {on = 0} on' "$page"; }
 
-# A change of the commands on the page causes a new folder.
-folder_of() { echo "$cache/quickstart-$1-$(block "sh $1" | cksum | cut -d ' ' -f 1)"; }
+commands() {
+  if [[ $1 == parquet ]]; then
+    echo 'python3 -m venv env'
+    echo 'env/bin/pip install pyarrow==26.0.1 duckdb==2.0.1'
+  else block "sh $1"; fi
+}
+
+# A change of the commands causes a new folder.
+folder_of() { echo "$cache/quickstart-$1-$(commands "$1" | cksum | cut -d ' ' -f 1)"; }
 
 prepare() {
-  local language=$1 tool=$2 source=$3 compile=$4 folder
+  local language=$1 tool=$2 source=${3:-} compile=${4:-true} folder
   folder=$(folder_of "$language")
   if [[ ! -f $folder/ready ]]; then
     [[ $option != --prepared ]] || return 0
     command -v "$tool" >/dev/null || return 0
     rm -rf "$folder" && mkdir -p "$folder"
-    (cd "$folder" && bash -euo pipefail -c "$(block "sh $language")") >&2 || return 0
-    mkdir -p "$(dirname "$folder/$source")"
-    block "${source##*.} ${source##*/}" >"$folder/$source"
+    (cd "$folder" && bash -euo pipefail -c "$(commands "$language")") >&2 || return 0
+    if [[ -n $source ]]; then
+      mkdir -p "$(dirname "$folder/$source")"
+      block "${source##*.} ${source##*/}" >"$folder/$source"
+    fi
     (cd "$folder" && bash -euc "$compile") >&2 || return 0
     touch "$folder/ready"
   fi
   echo "$language $folder"
 }
 
-prepare python python3 read.py true
+prepare python python3 read.py
+prepare parquet python3
 prepare go go main.go 'go build -o reader .'
 prepare rust cargo src/main.rs 'CARGO_PROFILE_DEV_DEBUG=0 cargo build --quiet'

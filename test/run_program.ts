@@ -7,4 +7,4 @@ export async function runProgram(program: string, args: readonly string[], cwd?:
   return stdout;
 }
 
-const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { buildSync } from 'esbuild';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { codeBlock, ROOT, readPage } from '../../pages.js';
+import { NOT_PREPARED, preparedPackages } from '../../prepared_packages.js';
 import { publisherSigner, startTestService, type TestService, TOKEN } from '../../service/harness.js';
 import { latestWhen } from '../../service/publishing.js';
 import { bytesTail, Contract, compile, word } from '../solidity/contract.js';
@@ -274,23 +275,8 @@ function bundled(folder: string, name: string): string {
   return outfile;
 }
 
-/** Returns the folders of the languages whose packages are installed. */
-function preparedPackages(): ReadonlyMap<string, string> {
-  const { stdout } = spawnSync('bash', [join(ROOT, 'scripts/quickstart_packages.sh'), '--prepared'], {
-    encoding: 'utf8',
-  });
-  return new Map(
-    stdout.split('\n').flatMap((line) => {
-      const [language, folder] = line.split(' ');
-      return folder === undefined ? [] : [[language!, folder] as const];
-    }),
-  );
-}
-
 function skipped(packages: ReadonlyMap<string, string>, language: string) {
-  return {
-    skip: !packages.has(language) && 'its packages are not prepared: bash scripts/quickstart_packages.sh',
-  };
+  return { skip: !packages.has(language) && NOT_PREPARED };
 }
 
 /** Returns the bytes of a signed payload for a contract, read with the page's command. */
