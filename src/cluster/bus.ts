@@ -1,59 +1,57 @@
 /**
- * The interface of a cluster's nodes to its message servers. A bus has one log. Only a writer that knows the log's end can append to
- * the log. A bus also carries messages that may be lost. The rest of this room uses only this interface, so that tests can use a
- * simulated bus with any fault.
+ * The interface between a cluster's nodes and its message servers. A bus has one log. Only a writer that knows the log's end can append to
+ * the log. A bus also carries messages that may be lost. The rest of this directory uses only this interface, so tests can simulate a bus
+ * with any fault.
  */
 export interface Bus {
   /**
-   * Appends a record to the log directly after `after`, which must be the log's end when the servers commit the record. Settles
-   * within seconds.
-   * @param after the expected end of the log; an empty `id` in this position is not compared
-   * @param id the record's ID: printable ASCII without spaces. No two records have the same ID; a record that may be lost is
-   * appended again with the same bytes
-   * @returns the record's sequence, after enough servers have stored the record that no single failure can lose the record
-   * @throws WrongEnd when the log has a different last record: the servers did not append the record
-   * @throws Error when the outcome is unknown: the servers may append the record, now or later
+   * Appends a record directly after `after`, which must be the log's end when the servers commit the record. Settles within seconds.
+   * @param after the expected end of the log; an empty `id` matches any ID
+   * @param id the record's ID: printable ASCII without spaces. Each record has a unique ID. A retry uses the same ID and bytes
+   * @returns the record's sequence, once enough servers have stored the record to survive any single failure
+   * @throws WrongEnd when the log has a different last record; the record was not appended
+   * @throws Error when the outcome is unknown: the servers may still append the record
    */
   append(after: LogPosition, id: string, bytes: Uint8Array): Promise<number>;
   /**
-   * Returns the extent of the log as the answering server knows it. That server may lag.
+   * Returns the first and last position of the log. The answering server may lag.
    * @throws Error when no server answers
    */
   extent(): Promise<LogExtent>;
   /**
-   * Returns records of the log in order, without gaps, from the first record after the sequence on. The records end at the log's
-   * end as the answering server knows it, or after many records.
+   * Returns the records after a sequence, in order and without gaps, up to the log's end. The answering server may lag, and may limit the
+   * number of records.
    * @throws RecordsMissing when the first requested record is missing
    * @throws Error when no server answers
    */
   read(afterSequence: number): Promise<readonly LogRecord[]>;
   /**
-   * Calls back for each record after its commit. A record may be missing, repeated or late.
-   * @returns a function that ends the calls
+   * Calls the listener for each committed record. Records may be missing, repeated or late.
+   * @returns a function that removes the listener
    */
   onCommitted(listener: (record: LogRecord) => void): () => void;
   /** Sends a message to all current listeners. The message may be lost. */
   send(topic: string, bytes: Uint8Array): void;
   /**
-   * Listens to messages.
+   * Subscribes to the messages of a topic.
    * @param topic the topic, in which `*` stands for any one word
-   * @param listener receives the message and the message's own topic
-   * @returns a function that ends listening
+   * @param listener receives the message and its exact topic
+   * @returns a function that ends the subscription
    */
   listen(topic: string, listener: (bytes: Uint8Array, topic: string) => void): () => void;
   /**
    * Sends a request to the node that answers on the topic.
-   * @throws Error when no node answers on the topic, or when no answer arrives in time; the node may still have received the request
+   * @throws Error when no node answers in time; a node may still have received the request
    */
   ask(topic: string, bytes: Uint8Array, timeoutMs: number): Promise<Uint8Array>;
   /**
-   * Answers requests on the topic, in which `*` stands for any one word. When the handler rejects, the sender receives no answer.
-   * @returns a function that ends answering
+   * Answers requests on the topic, in which `*` stands for any one word. If the handler rejects, the requester receives no answer.
+   * @returns a function that stops answering
    */
   answer(topic: string, handler: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>): () => void;
-  /** The number of ignored messages that no honest node or server sends. */
+  /** The number of ignored messages that no correct node or server sends. */
   readonly refusedMessages: number;
-  /** Bytes that were sent and wait for the socket. */
+  /** The number of sent bytes that wait for the socket. */
   readonly waitingBytes: number;
   /** Connects to another server, because the current server is silent. */
   reconnect(): void;
@@ -68,7 +66,7 @@ export interface LogPosition {
 }
 
 export interface LogExtent {
-  /** The sequence of the first record that was not deleted. If all records were deleted, the value is the last sequence plus 1. */
+  /** The sequence of the first record that was not deleted. If all records were deleted, this is the last sequence plus 1. */
   readonly firstSequence: number;
   readonly last: LogPosition;
 }
@@ -80,7 +78,7 @@ export interface LogRecord extends LogPosition {
 /** The position before the first record. */
 export const LOG_START: LogPosition = { sequence: 0, id: '' };
 
-/** Thrown when the server has later records, but not the requested record. The requested record is too old, lost or damaged. */
+/** Thrown when the server has later records but not the requested record, which is too old, lost or damaged. */
 export class RecordsMissing extends Error {
   override readonly name = 'RecordsMissing';
 }

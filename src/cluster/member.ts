@@ -11,7 +11,7 @@ import { NodePresence } from './node_presence.js';
 import type { NodeReport } from './node_report.js';
 import { TickReceiver } from './ticks/tick_receiver.js';
 
-/** A node of a cluster. The node follows the log, and leads when it wins a claim. */
+/** A node of a cluster. The node follows the log and claims the lead when no node leads. */
 export class ClusterMember {
   readonly #options: MemberOptions;
   readonly #follower: LogFollower;
@@ -21,8 +21,7 @@ export class ClusterMember {
   readonly #silence: SilenceWatch;
   readonly nodes: NodePresence;
   /**
-   * The last applied claim; `undefined` if the claim was applied before this process began. In that case the leader's report has
-   * the same facts.
+   * The last applied claim; `undefined` if it was applied before this process began. In that case the leader's report has the same facts.
    */
   #claimed: Claim | undefined;
   #epoch = 0;
@@ -114,17 +113,14 @@ export class ClusterMember {
     return this.#epoch;
   }
 
-  /**
-   * The epoch of the leader, according to the applied records. `undefined` when the leader has resigned, and before the first
-   * record.
-   */
+  /** The epoch of the leader according to the applied records; `undefined` when the leader has resigned, and before the first record. */
   get ledEpoch(): number | undefined {
     return this.#isLed ? this.#epoch : undefined;
   }
 
   /**
-   * The leader, according to the applied records; `undefined` when that node has resigned or is unknown. The facts come from the
-   * leader's last report, because the claim has the configuration from before the last reload.
+   * The leader according to the applied records; `undefined` when the leader has resigned or is unknown. The facts come from the leader's
+   * last report, because the claim has the configuration from before the last reload.
    */
   get leader(): Pick<Claim, 'node' | 'name' | 'configHash'> | undefined {
     if (!this.#isLed) return undefined;
@@ -151,17 +147,17 @@ export class ClusterMember {
     return this.#follower;
   }
 
-  /** The state of the leader's prices, while another node leads. */
+  /** The state of the prices received from the leader, while another node leads. */
   get ticks(): Pick<TickReceiver, 'tickMs' | 'gaps'> {
     return this.#receiver;
   }
 
-  /** The number of this node's writes that the servers refused, plus the number of its writes whose outcome is unknown. */
+  /** The number of this node's writes that were refused or whose outcome is unknown. */
   get refusedWrites(): number {
     return this.#leadership.failedWrites;
   }
 
-  /** The number of ignored messages that no honest node or server sends. */
+  /** The number of ignored messages that no correct node or server sends. */
   get refusedMessages(): number {
     return this.#options.bus.refusedMessages + this.nodes.refused;
   }
@@ -172,8 +168,8 @@ export class ClusterMember {
   }
 
   /**
-   * Hands the lead to another node before a planned shutdown. Writes all remaining entries and then a resignation. Resolves when
-   * the log has the resignation, when another node leads, or when a lease has passed. The node does not claim again.
+   * Hands the lead to another node before a planned shutdown. Writes all remaining entries, then a resignation. Resolves when the log has
+   * the resignation, when another node leads, or when a lease has passed. The node does not claim the lead again.
    */
   resign(reason = 'the node ends'): Promise<void> {
     this.#isLeaving = true;
@@ -181,8 +177,8 @@ export class ClusterMember {
   }
 
   /**
-   * Notes that the node's configuration has changed. The node sends its new configuration to the other nodes immediately, and
-   * reports again which assets have a price from the leader.
+   * Notes that the node's configuration has changed. The node immediately sends its new configuration to the other nodes, and reports again
+   * which assets have a price from the leader.
    */
   reloaded(): void {
     this.nodes.changed();
@@ -200,7 +196,7 @@ export class ClusterMember {
     this.#silence.tick(nowMs);
   }
 
-  /** Returns the time of the next tick that the node needs. */
+  /** Returns the time at which the node next needs {@link tick}. */
   nextDueMs(): number {
     if (this.#isStopped) return Number.POSITIVE_INFINITY;
     return Math.min(
@@ -222,7 +218,7 @@ export class ClusterMember {
     return host.healthy() && (host.clockIsRight() !== false || !this.nodes.hasOtherFit);
   }
 
-  /** The callbacks of the host, extended with the other effects of a term. */
+  /** The callbacks of the host, plus this node's own actions at the beginning and end of a term. */
   get #leaderHost(): LeaderHost {
     const { host } = this.#options;
     return {
@@ -270,7 +266,7 @@ export class ClusterMember {
     if (run === this.#options.run) this.#leadership.resigned();
     else {
       this.#claimant.resigned();
-      // This node may now be the next node in line to claim.
+      // This node may now be first in line to claim.
       this.#options.defer(() => this.tick());
     }
   }
@@ -278,7 +274,7 @@ export class ClusterMember {
   #fail(reason: string): void {
     if (this.#isStopped) return;
     this.stop();
-    // After this failure, no message will report changes of these prices, so all prices end.
+    // No more messages will report changes of these prices, so all prices end.
     this.#receiver.clear();
     this.#options.host.fatal(reason);
   }

@@ -6,37 +6,33 @@ import type { IdMapping } from './ticks/id_mapping.js';
 import type { PriceListener } from './ticks/tick_receiver.js';
 import type { ClusterTiming } from './timing.js';
 
-/** The callbacks through which a node receives the log and the prices of its cluster. */
+/** The callbacks through which a node receives its cluster's log and prices. */
 export interface MemberHost extends LeaderHost {
   /**
-   * Called with the next record of the log, also on the leader. The content of the record may be shown only after this call. The
-   * store must write the position and the content in one transaction.
+   * Called with each next record of the log, also on the leader. The record's content may be shown only after this call. The store must
+   * write the position and the content in one transaction.
    */
   apply(batch: LogBatch, position: LogPosition): void;
   /**
-   * Called once, after the node has applied all records that the log had when this process began to follow the log. These records
-   * include everything that an earlier process of this node showed. If that process was killed, the disk may lack some of these
-   * records. So the node must not show any record before this call.
+   * Called once, when the node has applied all records that the log had when this process started. These include everything that an earlier
+   * process of this node showed. If that process was killed, the disk may lack some of these records, so the node must show no record
+   * before this call.
    */
   caughtUp(): void;
-  /**
-   * Called when the log no longer has all records after the applied records. The store then has a gap before the record
-   * `firstSequence`.
-   */
+  /** Called when the log has deleted records that this node has not applied. The store then has a gap before the record `firstSequence`. */
   missing(firstSequence: number): void;
   /**
-   * Returns true when this node's clock is correct. A node with a wrong clock does not lead while a node with a correct clock
-   * could lead. Returns `undefined` while the state of the clock is unknown. In this case the node may lead, but the node does
-   * not take the lead from another node.
+   * Returns true when this node's clock is correct. A node with a wrong clock does not lead while a node with a correct clock could lead.
+   * Returns `undefined` while the state of the clock is unknown; the node may then lead, but does not take the lead from another node.
    */
   clockIsRight(): boolean | undefined;
-  /** The listener to the leader's live prices, while another node leads. */
+  /** The listener for the leader's live prices, while another node leads. */
   readonly prices: PriceListener;
-  /** Called when a record of the log has no effect, because the record is damaged or no leader wrote the record. */
+  /** Called when a record of the log has no effect, because it is damaged or no leader wrote it. */
   skipped(reason: string): void;
-  /** Called after this node has appended lost records of the log again. */
+  /** Called after this node has appended lost records to the log again. */
   restored(count: number): void;
-  /** Called when the node cannot continue. The node must then end and report this reason. */
+  /** Called when the node cannot continue. The process must then exit and report this reason. */
   fatal(reason: string): void;
 }
 
@@ -47,19 +43,19 @@ export interface MemberOptions {
   /** The node's number, unique in the cluster: 1 .. 63. */
   readonly node: number;
   readonly name: string;
-  /** A random text, such as 8 bytes in hex. No other process has the same text. */
+  /** A random text that identifies the process, such as 8 bytes in hex. */
   readonly run: string;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
   /** Returns the keys of this node. */
   readonly signers: () => readonly Signer[];
-  /** Returns the meaning of streaming IDs in this node's current configuration. */
+  /** Returns the meaning of the streaming IDs in this node's current configuration. */
   readonly taxonomy: () => IdMapping;
-  /** The last record in the store. */
+  /** The position of the last record in the store. */
   readonly applied: LogPosition;
   readonly timing: ClusterTiming;
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
-  /** Calls back after the current turn of the event loop has handled its messages. */
+  /** Calls the function after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }

@@ -4,7 +4,7 @@ import { decodeNodeReport, encodeNodeReport, type NodeReport } from './node_repo
 import { REPORT_TOPICS, reporterOf, reportTopic, type Sender } from './subjects.js';
 import type { ClusterTiming } from './timing.js';
 
-/** The largest age of the last report of a node that counts as present, in report intervals. */
+/** The number of report intervals after which a silent node no longer counts as present. */
 const MISSED_REPORTS_MAX = 4;
 
 export interface NodePresenceOptions {
@@ -14,7 +14,7 @@ export interface NodePresenceOptions {
   readonly run: string;
   /** Returns the current report of this node. */
   readonly report: () => Omit<NodeReport, 'wireVersion' | 'node'>;
-  /** Called when another node has reported. */
+  /** Called when another node reports. */
   readonly heard: () => void;
   readonly timing: Pick<ClusterTiming, 'reportMs'>;
   readonly nowMs: () => number;
@@ -49,7 +49,7 @@ export class NodePresence {
     this.#stopListening?.();
   }
 
-  /** Reports this node to the other nodes. */
+  /** Sends this node's report when it is due. */
   tick(nowMs: number): void {
     if (nowMs < this.nextDueMs()) return;
     this.#reportedMs = nowMs;
@@ -57,17 +57,17 @@ export class NodePresence {
     bus.send(reportTopic(self), encodeNodeReport(report()));
   }
 
-  /** Causes a report of this node at the next tick, because the node's facts have changed. */
+  /** Sends a report at the next tick, because the facts about this node have changed. */
   changed(): void {
     this.#reportedMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The number of messages on report topics that were not a report of the topic's node. */
+  /** The number of messages on report topics that were not a report from the topic's node. */
   get refused(): number {
     return this.#refused;
   }
 
-  /** The highest sequence of the log that any aggregator has reported as applied. Aggregators that are away now count too. */
+  /** The highest sequence of the log that any aggregator has reported as applied, including aggregators that are now away. */
   get appliedMax(): number {
     return this.#appliedMax;
   }
@@ -76,7 +76,7 @@ export class NodePresence {
     return this.#reportedMs + this.#options.timing.reportMs;
   }
 
-  /** Returns the reports of the other nodes that are present, by number. */
+  /** Returns the reports of the other present nodes, by node number. */
   present(): NodeReport[] {
     const sinceMs = this.#sinceMs;
     return [...this.#known.values()]
@@ -85,7 +85,7 @@ export class NodePresence {
       .sort((a, b) => a.node - b.node);
   }
 
-  /** Returns the number of standbys that claim before this node. */
+  /** Returns the number of standbys that may claim before this node. */
   rank(): number {
     return this.#standbysBelow(this.#options.self.node);
   }
@@ -94,15 +94,12 @@ export class NodePresence {
     return this.#standbysBelow(NODE_MAX + 1) > 0;
   }
 
-  /** True when another node with a right clock leads or could lead. */
+  /** True when another node with a correct clock leads or could lead. */
   get hasOtherFit(): boolean {
     return this.present().some(({ isFit }) => isFit);
   }
 
-  /**
-   * True when another process reports with the number of this node. The other process may be a predecessor, or a node that
-   * somebody configured with the same number.
-   */
+  /** True when another process reports with this node's number: a predecessor, or a node that was given the same number by mistake. */
   get hasTwin(): boolean {
     return this.#twinMs >= this.#sinceMs;
   }

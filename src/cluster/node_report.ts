@@ -6,7 +6,7 @@ import { readJson } from './unreadable.js';
 
 const BYTES_MAX = 16 * 1024;
 /**
- * The largest number of keys in a report. Three uses have at most 8 keys each, and an EVM key counts twice when it also signs
+ * The largest number of keys in a report. There are three uses with at most 8 keys each, and an EVM key counts twice when it also signs
  * streams.
  */
 const SIGNERS_MAX = 32;
@@ -30,20 +30,20 @@ const signer = z.object({
   untilS: z.int().nonnegative().optional(),
 });
 
-/** The text of the report that a node sends about once a second. A later version may add fields. */
+/** The text of the report that each node sends about once a second. A later version may add fields. */
 const nodeReport = z.object({
   wireVersion: z.int().positive(),
   name: text,
-  /** A text that differs for every process of the node. */
+  /** A random text that identifies the node's process. */
   run: text,
   /** The node's role. A leader makes prices, a standby can make prices, and an edge never makes prices. */
   role: z.enum(['edge', 'standby', 'leader']),
-  /** The sequence of the last record of the log that the node has applied. */
+  /** The sequence of the last log record that the node has applied. */
   applied: z.int().nonnegative(),
   configHash: sha256,
   /** The node's keys. */
   signers: z.array(signer).max(SIGNERS_MAX).readonly(),
-  /** True when the node makes prices or could make them, and its clock is right. */
+  /** True when the node makes or could make prices, and its clock is correct. */
   isFit: z.boolean(),
 });
 
@@ -57,9 +57,8 @@ export function encodeNodeReport(report: Omit<NodeReport, 'wireVersion' | 'node'
 }
 
 /**
- * Reads a report that {@link encodeNodeReport} wrote, in this version or a later version. Ignores the claim of an edge that the
- * edge is a standby or has keys of aggregates.
- * @returns `undefined` for all other bytes
+ * Reads a report from {@link encodeNodeReport} of this version or a later one.
+ * @returns `undefined` for all other bytes, and for the report of an edge that claims to be a standby or to have aggregators' keys
  */
 export function decodeNodeReport({ node, role }: Sender, bytes: Uint8Array): NodeReport | undefined {
   const report = readJson(nodeReport, bytes, BYTES_MAX);

@@ -1,16 +1,13 @@
 /** The topic of live prices, from the leader. */
 export const TICK_TOPIC = 'tick';
-/**
- * The topic on which the NATS servers report their state. The account of the aggregators imports this topic from the servers'
- * system account.
- */
+/** The topic on which the NATS servers report their state. The aggregators' account imports this topic from the servers' system account. */
 export const SERVERS_TOPIC = 'servers';
 /** The topics of the reports of all nodes. */
 export const REPORT_TOPICS = 'node.*.*';
 
 /**
- * A node, identified by the topic of its message. The NATS servers allow each node to publish only under the node's number and
- * role. A number in the text of a message proves nothing about the sender.
+ * A node as identified by its message's topic. The NATS servers let each node publish only under its own number and role. A number in a
+ * message's text proves nothing about the sender.
  */
 export interface Sender {
   readonly node: number;
@@ -31,35 +28,35 @@ export function reportTopic({
   return `node.${node}.${role}`;
 }
 
-/** Returns the sender of a report, from the report's topic. */
+/** Returns the sender of a report from the report's topic. */
 export function reporterOf(topic: string): Sender {
   const [, node, role] = topic.split('.');
   return { node: Number(node), role: role === 'aggregator' ? role : 'edge' };
 }
 
 /**
- * Returns the topic of two requests to the leader of an epoch: for all live prices, and for the meaning of its streaming IDs. A
- * request with bytes is a query for the meaning and contains the first ID.
+ * Returns the topic of two requests to an epoch's leader: for all live prices, and for the meaning of its streaming IDs. A request with
+ * bytes is of the second kind, and contains the first ID.
  */
 export function fullTopic(epoch: number): string {
   return `full.${epoch}`;
 }
 
 /**
- * Returns the topic of publishers' messages from a node for the leader of an epoch. A deposed leader receives no requests,
- * because its epoch is over. `*` stands for all nodes or epochs.
+ * Returns the topic of publishers' messages from a node to an epoch's leader. An old leader receives no more requests, because its epoch is
+ * over. `*` stands for all nodes or epochs.
  */
 export function submitTopic(node: number | '*', epoch: number | '*'): string {
   return `in.${node}.${epoch}`;
 }
 
-/** Returns the number of the node that sent a publisher's message, from the message's topic. */
+/** Returns the number of the node that forwarded a publisher's message, from the message's topic. */
 export function submitterOf(topic: string): number {
   return Number(topic.split('.')[1]);
 }
 
 /**
- * Returns the topic of questions about the past: `log` asks for files of the public log, `past` for signed aggregates. Only aggregators
+ * Returns the topic of questions about the past. `log` asks for files of the public log, `past` for signed aggregates. Only aggregators
  * answer. `*` stands for all subjects or nodes.
  */
 export function questionTopic(about: 'log' | 'past' | '*', from: number | '*', to: number | '*'): string {

@@ -1,16 +1,13 @@
 /** The waiting times of a cluster's nodes, in milliseconds. */
 export interface ClusterTiming {
   /**
-   * The lease of the leader. A standby claims the lead when two silences have lasted long enough: that of the log a little longer
-   * than the lease, and that of the ticks for 0.6 of the lease.
+   * The lease of the leader. A standby claims the lead after both silences: no log record for slightly longer than the lease, and no tick
+   * for 0.6 of the lease.
    */
   readonly leaseMs: number;
-  /**
-   * The time for which a leader that cannot write to the log continues to send ticks. The time is at least
-   * {@link leaseMs}.
-   */
+  /** The time for which a leader that cannot write to the log still sends ticks; at least {@link leaseMs}. */
   readonly tickLeaseMs: number;
-  /** The time without ticks after which a following node has no prices. */
+  /** The time without ticks after which the prices of a following node end. */
   readonly feedTimeoutMs: number;
   /** The time between ticks while no price changes. */
   readonly heartbeatMs: number;
@@ -18,17 +15,17 @@ export interface ClusterTiming {
   readonly fullTableMs: number;
   /** The time between the reports of a node. */
   readonly reportMs: number;
-  /** The time without messages of any other node after which a node connects to another message server. */
+  /** The time without messages from any other node after which a node connects to another message server. */
   readonly silenceMs: number;
-  /** The time without records of the log after which a node first connects to another message server. */
+  /** The time without log records after which a node first connects to another message server. */
   readonly logSilenceMs: number;
-  /** The delay before a failed action is tried again. */
+  /** The delay before a retry. */
   readonly retryMs: number;
-  /** The time for which the log may end before an acknowledged record. Before that time has passed, the server may only lag. */
+  /** The time for which the log may end before an acknowledged record, because the server may only lag. */
   readonly regressedMs: number;
 }
 
-/** The times that the configuration does not set. */
+/** The times that are not configurable. */
 export const DEFAULT_TIMING = {
   heartbeatMs: 100,
   fullTableMs: 1_000,
@@ -39,9 +36,9 @@ export const DEFAULT_TIMING = {
   regressedMs: 30_000,
 } as const satisfies Partial<ClusterTiming>;
 
-/** The number of writes in each lease by which a leader proves that it leads. */
+/** The number of writes per lease by which a leader proves that it leads. */
 export const BEATS_PER_LEASE = 5;
-/** The largest factor by which a standby's clock may run faster than the leader's clock. */
+/** The largest ratio of the speed of a standby's clock to the speed of the leader's clock. */
 export const LEASE_MARGIN = 1.01;
-/** The delay between the claims of two standbys. This delay is long enough that normally only one standby claims. */
+/** The delay between the claims of two standbys, long enough that normally only one standby claims. */
 export const RANK_DELAY_MS = 50;

@@ -7,8 +7,8 @@ export class UnreadableMessage extends Error {
 }
 
 /**
- * Reads a FlatBuffers message of another machine. The generated readers trust every offset and length in the message. If an
- * offset or length points outside of the message, the readers throw, or return a field that {@link fieldInside} refuses.
+ * Reads a FlatBuffers message from another machine. The generated readers trust every offset and length in the message. If one of them
+ * points outside of the message, the readers throw or return a field that {@link fieldInside} refuses.
  * @throws UnreadableMessage for all bytes that `read` cannot read
  */
 export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: ByteBuffer) => T): T {
@@ -21,8 +21,8 @@ export function readMessage<T>(kind: string, bytes: Uint8Array, read: (buffer: B
 }
 
 /**
- * Returns a field of bytes without copying the bytes. Returns an empty array when the message does not have the field.
- * @throws UnreadableMessage when the field is not inside of the message
+ * Returns a field of bytes without a copy; an empty array when the message does not have the field.
+ * @throws UnreadableMessage when the field is not inside the message
  */
 export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint8Array {
   if (field === null) return new Uint8Array(0);
@@ -33,9 +33,9 @@ export function fieldInside(message: ByteBuffer, field: Uint8Array | null): Uint
 }
 
 /**
- * Returns the length that the message states for a list.
+ * Returns the stated length of a list in a message.
  * @param bytesEach the smallest size of an element
- * @throws UnreadableMessage when the message is too short for that number of elements
+ * @throws UnreadableMessage when the message is too short for that many elements
  */
 export function countInside(message: ByteBuffer, count: number, bytesEach: number): number {
   if (count < 0 || count * bytesEach > message.capacity())
@@ -44,7 +44,7 @@ export function countInside(message: ByteBuffer, count: number, bytesEach: numbe
 }
 
 /**
- * Returns a 64-bit number of a message as a double.
+ * Converts a 64-bit number of a message to a double.
  * @throws UnreadableMessage when the double is not exact
  */
 export function exactNumber(value: bigint): number {
@@ -55,8 +55,8 @@ export function exactNumber(value: bigint): number {
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads a JSON message of another machine. Deep nesting is harmless, because `JSON.parse` does not recurse. The schema copies
- * only the fields that it names, and ignores `__proto__` like any unknown field.
+ * Reads a JSON message from another machine. Deep nesting is harmless, because `JSON.parse` does not recurse. The schema copies only the
+ * fields that it names, and ignores `__proto__` like any unknown field.
  * @param schema the schema of objects that ignore unknown fields, with a limit on every text and list
  * @param bytesMax longer messages are not parsed
  * @returns `undefined` for all bytes that do not match

@@ -3,9 +3,9 @@ import type { Claim } from '../log/log_batch.js';
 import { chainedRecord } from '../log/record_chain.js';
 import { type ClusterTiming, LEASE_MARGIN, RANK_DELAY_MS } from '../timing.js';
 
-/** The highest rank that adds waiting time. A standby with a higher rank waits as long as a standby with this rank. */
+/** The highest rank that adds waiting time. A standby with a higher rank does not wait longer. */
 const RANK_MAX = 10;
-/** The share of the lease within which the leader must have sent a tick to count as alive. */
+/** The fraction of the lease within which a live leader must have sent a tick. */
 const TICK_SHARE = 0.6;
 
 export interface ClaimantOptions {
@@ -28,9 +28,9 @@ export interface ClaimantOptions {
 }
 
 /**
- * Claims the lead for a standby. The claim is a write that expects the last record that this node has applied. So if several
- * nodes claim at the same time, only one wins, and the winner has applied every record. The waiting time only decides when a
- * node claims. The claim is safe at any time.
+ * Claims the lead for a standby. A claim is a write that expects the last record that this node has applied. So if several nodes claim at
+ * the same time, only one wins, and the winner has applied every record. A claim is safe at any time; the waiting time only decides when a
+ * node claims.
  */
 export class Claimant {
   readonly #options: ClaimantOptions;
@@ -48,7 +48,7 @@ export class Claimant {
     return id === this.#sent.id ? this.#sent.atMs : Number.NEGATIVE_INFINITY;
   }
 
-  /** Notes that another node has resigned, so that no node leads. */
+  /** Notes that the leader has resigned, so that no node leads. */
   resigned(): void {
     this.#resignedMs = this.#options.nowMs();
   }
@@ -63,7 +63,7 @@ export class Claimant {
   }
 
   nextDueMs(): number {
-    // If the log has lost records that this node knows, the servers would accept a claim in the place of a lost record.
+    // If the log has lost records that this node knows, the servers would accept a claim in place of a lost record.
     if (this.#isClaiming || this.#options.follower.isBehind) return Number.POSITIVE_INFINITY;
     return Math.max(this.#retryMs, this.#dueMs());
   }

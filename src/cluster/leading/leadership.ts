@@ -7,16 +7,16 @@ export interface LeadershipOptions
   extends Omit<TermOptions, 'epoch' | 'claimedMs' | 'failed' | 'overflowed'> {
   readonly follower: LogWriterOptions['follower'];
   readonly host: LeaderHost;
-  /** Returns the last record of a term. */
+  /** Returns the record that ends a term. */
   readonly resignation: () => Claim;
 }
 
 /** The callbacks of a node that may lead. */
 export interface LeaderHost {
   /**
-   * Called when this node begins to lead. From now on, the node makes prices from all applied records, and signs aggregates with times
-   * after the newest applied aggregate. Ticks begin when this function returns or resolves, so this function must first report all live
-   * prices. When this function fails, the node resigns.
+   * Called when this node begins to lead. From now on the node makes prices from all applied records, and signs only aggregates that are
+   * newer than every applied aggregate. Ticks begin when this function returns or resolves, so the function must first report all live
+   * prices. If the function fails, the node resigns.
    */
   lead(term: Term): void | Promise<void>;
   /** Called when the term is over. From now on the node makes no prices. */
@@ -26,8 +26,8 @@ export interface LeaderHost {
 }
 
 /**
- * The terms of a node. This class begins a term when the node's claim is applied. The class ends the term when another node
- * leads, when the node resigns, or when the node cannot write to the log.
+ * The terms of a node. A term begins when the node's claim is applied. It ends when another node leads, when this node resigns, or when
+ * this node cannot write to the log.
  */
 export class Leadership {
   readonly #options: LeadershipOptions;
@@ -44,12 +44,12 @@ export class Leadership {
     return this.#term;
   }
 
-  /** True while the last record of the term is being written, after the node has stopped making prices. */
+  /** True after the node has stopped making prices, until the last record of the term is written. */
   get isResigning(): boolean {
     return this.#resigning !== undefined;
   }
 
-  /** The number of writes that the servers refused, plus the number of writes whose outcome is unknown. */
+  /** The number of writes that were refused or whose outcome is unknown. */
   get failedWrites(): number {
     return this.#failedWrites;
   }
@@ -81,7 +81,7 @@ export class Leadership {
     );
   }
 
-  /** Resolves when the log has the resignation, when another node leads, or when a lease has passed. */
+  /** Resigns. Resolves when the log has the resignation, when another node leads, or when a lease has passed. */
   resign(reason: string): Promise<void> {
     const { host, nowMs, timing, resignation } = this.#options;
     const term = this.#term;
@@ -103,7 +103,7 @@ export class Leadership {
     this.resigned();
   }
 
-  /** Ends a resignation, because the term's last record is in the log or is no longer needed. */
+  /** Ends a resignation, because the log has the term's last record or no longer needs it. */
   resigned(): void {
     const resigning = this.#resigning;
     this.#resigning = undefined;

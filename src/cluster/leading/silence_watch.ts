@@ -13,10 +13,9 @@ export interface SilenceWatchOptions {
 
 /**
  * Connects to another message server in three cases:
- * 1. No message of another node arrives.
- * 2. The log is silent. A server that is cut off from the other servers may still deliver the messages of the nodes that are
- * connected to the same part.
- * 3. The log continues but no ticks arrive, because messages outside the log do not take another route around a broken link.
+ * 1. No message from another node arrives.
+ * 2. The log is silent. A server that is cut off from the other servers may still deliver messages of the nodes on its side of the cut.
+ * 3. The log continues but no ticks arrive, because messages outside the log are not routed around a broken link.
  */
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions;
@@ -29,7 +28,7 @@ export class SilenceWatch {
     this.#movedMs = this.#heardMs;
   }
 
-  /** Notes that a message of another node arrived. */
+  /** Notes that a message from another node arrived. */
   readonly heard = (): void => {
     this.#heardMs = this.#options.nowMs();
   };
@@ -47,8 +46,7 @@ export class SilenceWatch {
 
   /**
    * Returns the time at which a silent log causes the next change of server. During an election among the servers, the log is silent on
-   * every node. So the node changes its server only once at first. The node changes its server again only after other nodes have had
-   * time to write.
+   * every node. So the node changes its server once, and again only after other nodes have had time to write.
    */
   #logDueMs(): number {
     const { timing, appliedMs } = this.#options;

@@ -18,8 +18,8 @@ export interface TermOptions
 }
 
 /**
- * The period in which a node leads. All prices and records of the host pass through the term. A term that has ended ignores
- * prices and records. So it is harmless if a part of the host learns of the end late.
+ * A period in which this node leads. All prices and records of the host pass through the term. A term that has ended ignores prices and
+ * records, so a part of the host that learns of the end late does no harm.
  */
 export class Term {
   readonly epoch: number;
@@ -34,8 +34,7 @@ export class Term {
     this.epoch = epoch;
     this.#shown = options.shown;
     this.#tickLeaseMs = timing.tickLeaseMs;
-    // The log is written one turn of the event loop later than the ticks. Ticks come first, because readers wait for them and
-    // each write to a socket takes time.
+    // The log is written one turn of the event loop after the ticks. Readers wait for ticks, and each write to a socket takes time.
     this.#writer = new LogWriter({
       bus,
       follower,
@@ -55,9 +54,7 @@ export class Term {
     return this.#isOver;
   }
 
-  /**
-   * The time after which this node must not send ticks, because another node may lead. Each acknowledged write extends this time.
-   */
+  /** The time until which this node may send ticks. After this time another node may lead. Each acknowledged write extends it. */
   get leaseEndMs(): number {
     return this.#writer.acknowledgedSentMs + this.#tickLeaseMs;
   }
@@ -72,7 +69,7 @@ export class Term {
 
   /**
    * Resolves when the log has all entries that were appended before the call.
-   * @throws LeadershipLost when this is unknown
+   * @throws LeadershipLost when it is unknown whether the log has the entries
    */
   durable(): Promise<void> {
     return this.#writer.durable();
@@ -93,31 +90,28 @@ export class Term {
     this.#sender.ended(key);
   }
 
-  /** Begins the ticks, so that other nodes can receive prices. Called by the member after the host has reported all live prices. */
+  /** Begins to send ticks to the other nodes. Called after the host has reported all live prices. */
   startTicks(): void {
     if (this.#isOver) return;
     this.#shown.keep(this.#sender.live);
     this.#sender.start();
   }
 
-  /**
-   * Ends the prices of the term. Then writes the remaining entries, followed by this claim. Called by the member when the host
-   * has stopped making prices.
-   */
+  /** Stops the prices of the term, then writes the remaining entries and this claim. Called when the host has stopped making prices. */
   resign(claim: Claim): void {
     this.#isOver = true;
     this.#sender.stop();
     this.#writer.finish(claim);
   }
 
-  /** Ends the term. Called by the member when another node leads, or when no node leads. */
+  /** Ends the term. Called when another node leads, or when no node leads. */
   end(): void {
     this.#isOver = true;
     this.#sender.stop();
     this.#writer.stop();
   }
 
-  /** Notes that a record of this epoch has been applied. Called by the member. */
+  /** Notes that a record of this epoch has been applied. */
   applied(position: LogPosition): void {
     this.#writer.applied(position);
   }

@@ -1,10 +1,10 @@
-/** A fault of the log that a lagging server also shows. The fault counts only when the fault lasts for some time. */
+/** A fault of the log that a lagging server can also cause. The fault counts only after it has lasted for some time. */
 export class LastingFault {
   readonly #nowMs: () => number;
   readonly #lastsMs: number;
   #sinceMs: number | undefined;
 
-  /** @param lastsMs the time for which a server may lag */
+  /** @param lastsMs the longest time that a server may lag */
   constructor(nowMs: () => number, lastsMs: number) {
     this.#nowMs = nowMs;
     this.#lastsMs = lastsMs;

@@ -4,18 +4,17 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { Claim as ClaimTable, Entry, LogBatch as LogBatchTable, PublicLogEntry } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** The version of everything that nodes write and send. A node that finds a greater version in the log stops. */
+/** The version of all records and messages between nodes. A node that finds a greater version in the log stops. */
 export const WIRE_VERSION = 3;
 
-/** The size up to which entries are collected in one record. A larger record is not written faster, and delays all later records. */
+/** The size at which a record takes no more entries. A larger record is not faster to write, and delays all later records. */
 export const BATCH_BYTES_MAX = 256 * 1024;
 /**
- * The largest size of an entry. An entry larger than {@link BATCH_BYTES_MAX} is alone in its record; an example is an input of a
- * publisher with a full window of hashes. The record with its other fields fits in the 1 MiB that message servers accept by
- * default.
+ * The largest size of an entry. An entry larger than {@link BATCH_BYTES_MAX} has its own record; an example is a publisher's input with a
+ * full window of hashes. Such a record fits in the 1 MiB that message servers accept by default.
  */
 export const ENTRY_BYTES_MAX = 960 * 1024;
-/** The largest size of an entry in a record, without the entry's texts and bytes. */
+/** The largest size of an entry in a record, apart from the entry's strings and bytes. */
 export const ENTRY_OVERHEAD_BYTES = 64;
 
 /** A record of the log. */
@@ -32,8 +31,8 @@ export interface LogBatch {
 }
 
 /**
- * A record of an asset for the store. An entry with `publisherKey` is that publisher's accepted input for the asset. An entry with
- * `publicLog` belongs to the public log and has an empty symbol; such entries are the last entries of a record.
+ * A stored record of an asset. With `publisherKey`, it is that publisher's accepted input for the asset. With `publicLog`, it belongs to
+ * the public log and has an empty symbol; such entries are the last entries of a batch.
  */
 export interface LogEntry extends AssetName {
   readonly publisherKey?: Uint8Array | undefined;
@@ -46,20 +45,20 @@ export interface LogEntry extends AssetName {
 }
 
 /**
- * The parts of the public log. `batch` is the entry of a batch. `head` is the text of a checkpoint that the leader signs when all servers
- * have this entry. `checkpoint` is the signed checkpoint with its cosignatures.
+ * The kinds of entries of the public log. `batch` is an entry of the log. `head` is the text of a checkpoint; the leader signs it when all
+ * servers have this entry. `checkpoint` is the signed checkpoint with its cosignatures.
  */
 export type PublicLogKind = 'batch' | 'head' | 'checkpoint';
 
 const PUBLIC_LOG_KINDS: readonly PublicLogKind[] = ['batch', 'head', 'checkpoint'];
 
-/** The claim of a node. From this record on, the node leads. A claim with `resign` ends the node's lead. */
+/** A claim of a node. From this record on, the node leads. A claim with `resign` ends its lead. */
 export interface Claim {
   readonly node: number;
   readonly name: string;
-  /** The ID of the process. No other process has the same ID. */
+  /** The ID of the process, different for every process. */
   readonly run: string;
-  /** The number of this claim among the claims of its process. The number makes two claims after the same record different. */
+  /** The number of this claim among the claims of its process, which makes two claims after the same record different. */
   readonly attempt: number;
   readonly configHash: Uint8Array;
   readonly resign: boolean;
@@ -68,12 +67,12 @@ export interface Claim {
 /** Thrown when a newer release wrote the message. */
 export class NewerVersion extends UnreadableMessage {}
 
-/** Returns the largest number of bytes that an entry adds to a record. */
+/** Returns the most bytes that an entry can add to a record. */
 export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
   return ENTRY_OVERHEAD_BYTES + 3 * symbol.length + (publisherKey?.length ?? 0) + bytes.length;
 }
 
-/** The builder of all messages. The builder is empty between calls. */
+/** The builder of all messages. It is empty between calls. */
 const builder = new Builder(16 * 1024);
 
 export function encodeLogBatch({ epoch, sequence, after, claim, entries }: LogBatch): Uint8Array {

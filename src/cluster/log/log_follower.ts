@@ -6,7 +6,9 @@ import { lostRecordsText, WITHOUT_THEM } from './lost_records.js';
 import { RecentRecords } from './recent_records.js';
 import { BrokenChain, RecordChain } from './record_chain.js';
 
-/** The number of reads of a record outside the chain. Each read asks a different server, which may have a sound copy. */
+/**
+ * The number of attempts to read a record that does not fit the chain. Each attempt asks a different server, which may have a sound copy.
+ */
 const CHAIN_READS = 3;
 
 /** Applies the committed records of the log in order, each record once. Reads missing records from the log. */
@@ -15,7 +17,7 @@ export class LogFollower {
   readonly #chain: RecordChain;
   /** The newest records; empty on a node that may not write to the log. */
   readonly #recent = new RecentRecords();
-  /** The number of reads in which the next record was not part of the chain. */
+  /** The number of attempts so far in which the next record did not fit the chain. */
   #chainReads = 0;
   #position: LogPosition;
   /** The highest known sequence of the log. */
@@ -25,12 +27,12 @@ export class LogFollower {
   #isCaughtUp = false;
   #appliedMs: number;
   #readMs: number;
-  /** The time of the next read; `undefined` if a read is only needed after a silence. */
+  /** The time of the next read; `undefined` if only a silence causes a read. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
-  /** The fault of a log that ends before the last known record or has a different record there. */
+  /** The fault of a log that ends before the last known record, or that has a different record in its place. */
   readonly #lostEnd: LastingFault;
-  /** The fault of a log that lacks a record between other records. */
+  /** The fault of a log that lacks a record in the middle. */
   readonly #hole: LastingFault;
   #stopListening: (() => void) | undefined;
   #isStopped = false;
@@ -61,20 +63,17 @@ export class LogFollower {
     return this.#position;
   }
 
-  /**
-   * The ID of the last applied record; empty if unknown. The record at {@link position} may be a skipped record after the last applied
-   * record.
-   */
+  /** The ID of the last applied record; empty if unknown. The record at {@link position} can be a later record that was skipped. */
   get lastId(): string {
     return this.#chain.lastId;
   }
 
-  /** The number of records that had no effect, because they were not part of the chain. */
+  /** The number of records that had no effect because they did not fit the chain. */
   get skippedCount(): number {
     return this.#chain.skippedCount;
   }
 
-  /** The time at which the last record was applied; before the first record, the time at which following began. */
+  /** The time at which the last record was applied; before the first record, the start time of this follower. */
   get appliedMs(): number {
     return this.#appliedMs;
   }
@@ -84,12 +83,12 @@ export class LogFollower {
     return Math.max(0, this.#endSequence - this.#position.sequence);
   }
 
-  /** True while this node knows of records that it has not applied. The log still has these records, or has lost them. */
+  /** True while this node knows of records that it has not applied. The log still has these records or has lost them. */
   get isBehind(): boolean {
     return this.#knownEnd > this.#position.sequence;
   }
 
-  /** True if this node has read the log to its end at least once and knows of no later record. */
+  /** True if this node has read to the log's end at least once and knows of no later record. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp && this.lag === 0;
   }
@@ -137,7 +136,7 @@ export class LogFollower {
       await this.#readToEnd();
       if (this.lag > 0) this.#againMs = nowMs() + timing.retryMs;
       this.#compareEnd(known, knownEnd, last);
-      // A log that ends before the applied records may be a stale copy, so its end may not be the real end.
+      // A log that ends before the applied records may be a stale copy with a wrong end.
       return !this.#lostEnd.isThere && this.#position.sequence >= last.sequence;
     } catch (error) {
       this.#againMs = nowMs() + timing.retryMs;
@@ -148,8 +147,8 @@ export class LogFollower {
   }
 
   /**
-   * Reads to the end that the log had at the beginning of the read. Records that the servers commit during the read are applied when they
-   * arrive. In a busy log, a read up to the newest record would never end.
+   * Reads to the end that the log had when the read began. Records that are committed during the read arrive through {@link offer}. In a
+   * busy log, a read up to the newest record would never end.
    */
   async #readToEnd(): Promise<void> {
     let before: number;
@@ -176,8 +175,8 @@ export class LogFollower {
   }
 
   /**
-   * Compares the end of the log with the known records. If the log ends before the last known record, this node reads the log again,
-   * because the server may lag. After some time, the node concludes that the log has lost records.
+   * Compares the log's end with the known records. If the log ends before the last known record, the server may lag, so this node reads
+   * again. If this lasts, the node concludes that the log has lost records.
    */
   #compareEnd(known: LogPosition, knownEnd: number, last: LogPosition): void {
     const { nowMs, timing } = this.#options;
@@ -194,9 +193,9 @@ export class LogFollower {
   }
 
   /**
-   * Compares the beginning of the log with the applied records. The servers delete old records. A node that was away for longer continues
+   * Compares the log's beginning with the applied records. The servers delete old records, and a node that was away for longer continues
    * with the remaining records.
-   * @param hole the records that a server reported missing
+   * @param hole the message about the records that a server reported missing
    */
   async #compareBeginning(hole: string | undefined): Promise<void> {
     const { bus } = this.#options;
@@ -217,7 +216,7 @@ export class LogFollower {
     this.#options.missing(firstSequence);
   }
 
-  /** @returns the fault of a record that is not part of the chain and was not applied */
+  /** @returns the fault of a record that does not fit the chain and was not applied */
   #apply(record: LogRecord): string | undefined {
     const { sequence, id } = record;
     try {
@@ -260,9 +259,9 @@ export class LogFollower {
   }
 
   /**
-   * Checks that the log still has the last applied record. A record that no leader wrote does not name its predecessor. Such records may
-   * hide that the log has lost the records before them.
-   * @throws Error when the log has a different record in that place
+   * Checks that the log still has the last applied record. A record that no leader wrote does not name its predecessor, so such records can
+   * hide a loss of the records before them.
+   * @throws Error when the log has a different record at that position
    */
   async #checkLastApplied(): Promise<void> {
     const applied = this.#position;
@@ -274,7 +273,7 @@ export class LogFollower {
     throw new Error(reason);
   }
 
-  /** Returns the fault of a record that proves two simultaneous writers of the log. */
+  /** Returns the fault of a record that shows that two nodes wrote to the log at the same time. */
   #wrongIn({ epoch, claim }: LogBatch, sequence: number): string | undefined {
     if (claim !== undefined && !claim.resign)
       return epoch === sequence ? undefined : `claims epoch ${epoch}, which is not its place`;

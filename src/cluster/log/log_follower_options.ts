@@ -6,17 +6,17 @@ export interface LogFollowerOptions {
   readonly bus: Pick<Bus, 'append' | 'read' | 'extent' | 'onCommitted' | 'reconnect'>;
   /** The last record that this node has applied. */
   readonly position: LogPosition;
-  /** Returns the highest sequence that another node has reported as applied. */
+  /** Returns the highest sequence that other nodes have reported as applied. */
   readonly reportedEnd: () => number;
-  /** Called with the next record of the log. */
+  /** Called with each next record of the log. */
   readonly apply: (batch: LogBatch, position: LogPosition) => void;
   /** Called once, after this node has applied all records that the log had when following began. */
   readonly caughtUp: () => void;
-  /** Called when the record after the position was deleted from the log. Following continues at this sequence. */
+  /** Called when the record after the position has been deleted from the log. Following continues at this sequence. */
   readonly missing: (firstSequence: number) => void;
-  /** Called when this node can no longer follow the log. After this call, no record is applied. */
+  /** Called when this node can no longer follow the log. No record is applied after this call. */
   readonly broken: (reason: string) => void;
-  /** Called when a record has no effect, because it is not part of the chain. */
+  /** Called when a record has no effect because it does not fit the chain. */
   readonly skipped: (reason: string) => void;
   /** Called after this node has appended lost records again; absent on a node that may not write to the log. */
   readonly restored?: ((count: number) => void) | undefined;

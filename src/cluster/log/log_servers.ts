@@ -1,4 +1,4 @@
-/** The interface to the servers for nodes that make prices. The interface does not include the log itself. */
+/** Requests about the message servers themselves, for nodes that make prices. The log itself is not part of this interface. */
 export interface LogServers {
   /**
    * Returns the state of the servers.
@@ -7,10 +7,7 @@ export interface LogServers {
    * @throws Error when no server answers, for example during an election among the servers
    */
   serverReport(nowMs: () => number): Promise<ServerReport>;
-  /**
-   * Returns the same state to the leader. If the server of this node leads the log, this function moves the log's lead to
-   * another server.
-   */
+  /** Returns the same report to the leader. If this node's server leads the log, moves the log's lead to another server. */
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport>;
   /**
    * Asks each server that keeps the log when the server writes to its disk.
@@ -22,16 +19,16 @@ export interface LogServers {
 /** A server that keeps the log, and the server's disk. */
 export interface ServerDisk {
   readonly server: string;
-  /** True when the other servers report that this server is offline. The server then participates in no writes. */
+  /** True when the other servers report that this server is offline. It then takes part in no writes. */
   readonly isAway: boolean;
   /**
-   * The longest time, in ms, from a record's acknowledgement to its `fsync`. The time is 0 when the server acknowledges only
-   * after `fsync`. `undefined` when the server did not answer.
+   * The longest time from a record's acknowledgement to its `fsync`, in ms; 0 when the server acknowledges only after `fsync`; `undefined`
+   * when the server did not answer.
    */
   readonly syncMs: number | undefined;
 }
 
-/** The error for a log that the servers no longer have, because somebody deleted the log or because the servers lost their disks. */
+/** Thrown when the servers no longer have the log, because somebody deleted it or the servers lost their disks. */
 export class LogGone extends Error {
   override readonly name = 'LogGone';
 
@@ -42,20 +39,17 @@ export class LogGone extends Error {
   }
 }
 
-/** The state of the servers. The leader of the cluster requests this state every few seconds. */
+/** The state of the servers. The cluster's leader requests it every few seconds. */
 export interface ServerReport {
   /** The server to which this node is connected. */
   readonly ownServer?: string;
-  /** The server that leads the log. Writes wait while no server leads the log. */
+  /** The server that leads the log. Without such a server, writes wait. */
   readonly logLeader?: string;
-  /** The number of servers that have a complete copy of the log, including the log's leader. */
+  /** The number of servers with a complete copy of the log, including the server that leads the log. */
   readonly currentCopies: number;
-  /**
-   * The difference between the clock of the log's leader and the clock of this machine; positive if the leader's clock is
-   * ahead. The true difference is within `clockErrorMs` of this value.
-   */
+  /** The clock of the log's leader minus the clock of this machine. The error of this value is at most `clockErrorMs`. */
   readonly clockAheadMs: number;
   readonly clockErrorMs: number;
-  /** True if the log's lead was moved from this node's server to another server. */
+  /** True if the request moved the log's lead from this node's server to another server. */
   readonly moved: boolean;
 }

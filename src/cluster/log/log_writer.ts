@@ -4,14 +4,14 @@ import { BATCH_BYTES_MAX, type Claim, ENTRY_BYTES_MAX, entryBytes, type LogEntry
 import { chainedRecord } from './record_chain.js';
 
 /**
- * The largest size of entries that wait to be written. A node with more waiting entries cannot reach the log, so another node
- * must lead.
+ * The largest total size of entries that wait to be written. A node with more waiting entries cannot reach the log, so another node must
+ * lead.
  */
 export const WAITING_BYTES_MAX = 64 * 1024 * 1024;
 
 export interface LogWriterOptions {
   readonly bus: Pick<Bus, 'append'>;
-  /** The follower of the log. Each write of this node takes effect when the follower applies the write. */
+  /** The follower of the log. A write of this node takes effect when the follower applies it. */
   readonly follower: {
     readonly position: LogPosition;
     /** The ID of the last applied record. */
@@ -24,7 +24,7 @@ export interface LogWriterOptions {
   readonly claimedMs: number;
   readonly timing: Pick<ClusterTiming, 'leaseMs' | 'retryMs'>;
   readonly nowMs: () => number;
-  /** Calls back after the current turn of the event loop has handled its messages. */
+  /** Calls the function after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   /** Called when the servers refuse a write, or when the outcome of a write is unknown. */
   readonly failed: () => void;
@@ -37,7 +37,7 @@ interface Write {
   readonly entries: readonly LogEntry[];
   readonly claim: Claim | undefined;
   readonly sentMs: number;
-  /** The number of entries of this epoch up to the end of this write. */
+  /** The number of entries of this epoch up to and including this write. */
   readonly entryCount: number;
 }
 
@@ -53,16 +53,16 @@ export class LeadershipLost extends Error {
 }
 
 /**
- * Writes one epoch of the log. Only one write is in progress at a time, and entries accumulate meanwhile. With two simultaneous
- * writes, the first could be lost and the second could be accepted after the claim of another node.
+ * Writes the log during one epoch. Only one write is in progress at a time; meanwhile, entries accumulate. With two simultaneous writes,
+ * the first could be lost and the second accepted after another node's claim.
  *
- * The writer sends a write that may be lost again, unchanged, until the log shows the write or another record in its place.
- * Writing ends after the claim of another node. After a record that all nodes skip, the write moves to the next place.
+ * A write with an unknown outcome is sent again, unchanged, until the log shows the write or another record in its place. Writing ends
+ * after another node's claim. After a record that all nodes skip, the write continues at the next position.
  */
 export class LogWriter {
   readonly #options: LogWriterOptions;
   #waiting: LogEntry[] = [];
-  /** The number of the waiting input, by asset and publisher. The entries of an epoch are numbered from 1. */
+  /** The entry number of the waiting input, by asset and publisher. The entries of an epoch are numbered from 1. */
   readonly #waitingInputs = new Map<string, number>();
   #waitingBytes = 0;
   #entryCount = 0;
@@ -81,14 +81,14 @@ export class LogWriter {
     this.#acknowledgedSentMs = options.claimedMs;
   }
 
-  /** The time at which this node sent the newest acknowledged write. No other node had claimed before that time. */
+  /** The time at which the newest acknowledged write was sent. Before that time, no other node had claimed the lead. */
   get acknowledgedSentMs(): number {
     return this.#acknowledgedSentMs;
   }
 
   /**
-   * Appends an entry. An input replaces an older waiting input of the same publisher and asset, because the new input contains
-   * everything that the older input contained. Aggregates of both inputs stay behind the replaced entry.
+   * Appends an entry. A new input replaces a waiting input of the same publisher and asset, because the new input contains everything that
+   * the older input contained. Aggregates of both inputs stay behind the replaced entry.
    * @throws RangeError when the entry is larger than {@link ENTRY_BYTES_MAX}
    */
   append(entry: LogEntry): void {
@@ -125,7 +125,7 @@ export class LogWriter {
 
   /**
    * Resolves when the log has all entries that were appended before the call.
-   * @throws LeadershipLost when this is unknown
+   * @throws LeadershipLost when it is unknown whether the log has the entries
    */
   durable(): Promise<void> {
     if (this.#isOver) return Promise.reject(lost());
@@ -135,7 +135,7 @@ export class LogWriter {
     });
   }
 
-  /** Writes the waiting entries, and then this claim. Writing ends with the claim. */
+  /** Writes the waiting entries, then this claim. The claim is the last write. */
   finish(claim: Claim): void {
     this.#last ??= claim;
     this.#continue();
@@ -153,7 +153,7 @@ export class LogWriter {
     this.#continueLater();
   }
 
-  /** Ends writing, because another node leads or this node has given up. */
+  /** Stops writing, because another node leads or this node has given up. */
   stop(): void {
     this.#isOver = true;
     this.#waiting = [];
@@ -175,7 +175,7 @@ export class LogWriter {
     return this.#sentMs + this.#options.timing.leaseMs / BEATS_PER_LEASE;
   }
 
-  /** Continues at the end of the turn, so that all entries of one turn of the event loop are written together. */
+  /** Continues at the end of the turn, so that one write takes all entries of one turn of the event loop. */
   #continueLater(): void {
     if (this.#isDeferred || this.#write !== undefined) return;
     this.#isDeferred = true;
@@ -209,7 +209,7 @@ export class LogWriter {
     return chainedRecord({ epoch, sequence, after: follower.lastId, claim, entries });
   }
 
-  /** Takes the next entries that fit in one record. If any entries wait, takes at least one entry. */
+  /** Takes the next entries that fit in one record; at least one, if any entries wait. */
   #take(): LogEntry[] {
     let bytes = 0;
     let count = 0;
@@ -232,7 +232,7 @@ export class LogWriter {
     const { bus, follower, nowMs } = this.#options;
     const after = follower.position;
     let write = this.#write!;
-    // A record that all nodes skip may have taken the place of the write. The servers can then no longer accept the write there.
+    // A record that all nodes skip may have taken the write's position. The servers then never accept the write there.
     if (write.record.sequence !== after.sequence + 1)
       this.#write = write = { ...write, record: this.#recordOf(write.entries, write.claim) };
     const { record } = write;
@@ -248,8 +248,8 @@ export class LogWriter {
   }
 
   /**
-   * Reads the log to learn whether the log has the write. A lagging server may not have the write yet, so this node sends the
-   * write again unchanged.
+   * Reads the log to learn whether the log has the write. A lagging server may not have the write yet, so the write is sent again
+   * unchanged.
    */
   #resolveDoubt(write: Write): void {
     if (this.#isOver || this.#write !== write) return;

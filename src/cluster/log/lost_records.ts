@@ -1,6 +1,6 @@
 import type { LogPosition } from '../bus.js';
 
-/** The last part of the message when a node stops and an operator must decide whether to continue without some records. */
+/** The end of the message when a node stops because an operator must decide whether to continue without some records. */
 export const WITHOUT_THEM =
   '; to go on without them, run tickseal store FOLDER --new-log: see "When records are lost" in CLUSTER.md';
 

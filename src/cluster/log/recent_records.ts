@@ -1,6 +1,6 @@
 import { type Bus, LOG_START, type LogPosition, type LogRecord } from '../bus.js';
 
-/** The largest size of the records that a node keeps in order to restore them. */
+/** The largest total size of the records that a node keeps so that it can restore them. */
 export const RECENT_BYTES_MAX = 32 * 1024 * 1024;
 
 /** The newest applied records. A node appends these records again when the message servers have lost the end of the log. */
@@ -20,7 +20,7 @@ export class RecentRecords {
   add(record: LogRecord, before: LogPosition): void {
     if (this.#records.at(-1)?.id !== before.id) this.clear();
     if (this.#records.length === 0) this.#before = before;
-    // The bytes are copied, because the bytes of a received record are a part of a larger message.
+    // The bytes are copied, because a received record is a view of a larger message.
     this.#records.push({ ...record, bytes: new Uint8Array(record.bytes) });
     this.#bytes += record.bytes.length;
     if (this.#bytes > this.#bytesMax) this.#dropOldest();
@@ -31,10 +31,7 @@ export class RecentRecords {
     this.#bytes = 0;
   }
 
-  /**
-   * Returns the records after the end of a log. Returns no records when the log has a different history or ends before the kept
-   * records.
-   */
+  /** Returns the kept records after the end of a log; none when the log has a different history or ends before the kept records. */
   after({ sequence, id }: LogPosition): readonly LogRecord[] {
     if (sequence === this.#before.sequence && id === this.#before.id) return [...this.#records];
     const place = this.#records.findIndex((record) => record.sequence === sequence);
@@ -42,8 +39,8 @@ export class RecentRecords {
   }
 
   /**
-   * Starts restoring the records after the end of a log, unless restoring is already in progress. When only the answering server
-   * lags, the log still has the records, so the servers refuse them.
+   * Starts to restore the records after the end of a log, unless a restore is already in progress. If only the answering server lags, the
+   * log still has the records, and the servers refuse to append them.
    * @param restored called when the servers have stored the records
    */
   bringBack(bus: Pick<Bus, 'append'>, end: LogPosition, restored: (count: number) => void): void {
@@ -58,8 +55,8 @@ export class RecentRecords {
   }
 
   /**
-   * Appends the records after the end of the log again, unchanged. A record has the same ID on every node, so several nodes may
-   * restore at the same time.
+   * Appends the records after the end of the log again, unchanged. A record has the same ID on every node, so several nodes may restore at
+   * the same time.
    * @returns the number of appended records
    * @throws Error when the servers refuse a record or do not answer
    */
@@ -73,7 +70,7 @@ export class RecentRecords {
     return records.length;
   }
 
-  /** Drops a quarter of the records at a time, which makes the cost per record small. */
+  /** Drops a quarter of the records at once, so that the cost per record stays small. */
   #dropOldest(): void {
     let count = 0;
     while (this.#bytes > 0.75 * this.#bytesMax && count < this.#records.length - 1)

@@ -3,44 +3,44 @@ import type { LogRecord } from '../bus.js';
 import { UnreadableMessage } from '../unreadable.js';
 import { decodeLogBatch, encodeLogBatch, type LogBatch, NewerVersion } from './log_batch.js';
 
-/** The number of remembered IDs of skipped records. A later record may follow a skipped record. */
+/** The number of skipped records whose IDs are remembered, because a later record may name a skipped record as its predecessor. */
 const SKIPPED_MAX = 64;
 
 /**
- * Returns the ID of a record: the SHA-256 of its bytes in hex. The bytes contain the ID of the preceding record. So an ID
- * identifies a record and the whole log before that record.
+ * Returns the ID of a record: the SHA-256 of its bytes in hex. The bytes contain the ID of the preceding record, so an ID identifies a
+ * record and the whole log before it.
  */
 export function recordId(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Encodes a batch as a record that can be appended to the log. */
+/** Encodes a batch as a record for the log. */
 export function chainedRecord(batch: LogBatch): LogRecord {
   const bytes = encodeLogBatch(batch);
   return { sequence: batch.sequence, id: recordId(bytes), bytes };
 }
 
-/** A record without effect, and its fault. */
+/** A record without effect, and the reason. */
 export interface RecordFault {
   readonly fault: string;
 }
 
 /**
- * Thrown when the log continues from a record that this node has not applied. The cause is damage, a missing record, or a
- * different history.
+ * Thrown when the next record names a predecessor that this node has not applied. The cause is damage, a missing record, or a different
+ * history.
  */
 export class BrokenChain extends Error {
   override readonly name = 'BrokenChain';
 }
 
 /**
- * The chain of the applied records. All nodes skip a record whose ID is not the hash of its bytes, and a record whose bytes name
- * a different place. No leader wrote such a record. Each other record names its predecessor. If this predecessor is not the last
- * applied record, the chain is broken.
+ * The chain of the applied records. Each record names its predecessor. If this is not the last applied record, the chain is broken. All
+ * nodes skip two kinds of records, which no leader wrote: those whose ID is not the hash of their bytes, and those whose bytes name a
+ * different position.
  */
 export class RecordChain {
   #lastId: string;
-  /** The faults of the records that were skipped since the last record of the chain, by ID. */
+  /** The faults of the records skipped since the last record of the chain, by ID. */
   readonly #skipped = new Map<string, string>();
   #skippedCount = 0;
 
@@ -61,7 +61,7 @@ export class RecordChain {
 
   /**
    * Reads the next record of the log.
-   * @throws BrokenChain when the record follows a different record than the last record of the chain
+   * @throws BrokenChain when the record does not follow the last record of the chain
    * @throws NewerVersion when a newer release wrote the record
    */
   read({ sequence, id, bytes }: LogRecord): LogBatch | RecordFault {
@@ -84,7 +84,7 @@ export class RecordChain {
     this.#skipped.clear();
   }
 
-  /** Skips a record, which then has no effect. */
+  /** Notes that a record was skipped and has no effect. */
   skip({ sequence, id }: LogRecord, fault: string): void {
     this.#skippedCount++;
     if (this.#skipped.size < SKIPPED_MAX) this.#skipped.set(id, `record ${sequence} ${fault}`);
@@ -97,7 +97,7 @@ export class RecordChain {
 
   #checkPredecessor({ after, claim }: LogBatch): void {
     if (this.#lastId === '' || after === this.#lastId) return;
-    // A leader that knew no earlier record writes a claim without a predecessor.
+    // A node that knows no earlier record writes a claim without a predecessor.
     if (after === '' && claim !== undefined && !claim.resign) return;
     const skipped = this.#skipped.get(after);
     throw new BrokenChain(

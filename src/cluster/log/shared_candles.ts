@@ -1,16 +1,16 @@
 /**
- * Blocks of candles for new nodes whose history begins before the log. Each key has one block. A new block replaces the earlier block
- * of its key.
+ * Blocks of candles for new nodes, whose history begins before the log. Each key has one block. A new block replaces the previous block of
+ * its key.
  */
 export interface SharedCandles {
   /**
-   * Resolves when enough servers have stored the block that no single failure can lose the block.
-   * @throws Error when this is unknown
+   * Stores a block. Resolves once enough servers have stored it to survive any single failure.
+   * @throws Error when it is unknown whether the servers have stored the block
    */
   put(key: CandleKey, bytes: Uint8Array): Promise<void>;
   /**
-   * Reads every block, oldest first. With `prefix`, reads only the blocks whose keys begin with these words. The newest blocks,
-   * of the last seconds, may be missing.
+   * Reads every block, oldest first. With `prefix`, reads only blocks whose keys begin with these words. Blocks from the last seconds may
+   * be missing.
    * @throws Error when no server answers
    */
   read(prefix?: CandleKey): AsyncIterable<KeyedCandles>;

@@ -4,7 +4,7 @@ import { Names } from './nats_options.js';
 export interface NatsUser {
   readonly node: number;
   readonly role: 'aggregator' | 'edge';
-  /** The password or its bcrypt hash; or the public key of an NKey, which needs no password. */
+  /** The password, its bcrypt hash, or the public key of an NKey, which needs no password. */
   readonly login: { readonly password: string } | { readonly nkey: string };
 }
 
@@ -14,7 +14,7 @@ export interface NatsStaff {
   readonly systemPassword: string;
 }
 
-/** Returns the name of a node's user on the NATS servers. */
+/** Returns the NATS user name of a node. */
 export function natsUserName(node: number): string {
   return `node-${node}`;
 }
@@ -22,9 +22,9 @@ export function natsUserName(node: number): string {
 /**
  * Returns the `accounts` of the NATS servers of a cluster, in the form of their configuration file.
  *
- * The aggregators share an account. Each edge has a separate account. The server carries the log and the prices into the edge's
- * account. The server carries the edge's messages and requests out of that account. A server does not check the reply subject of a
- * request. With separate accounts, an answer to an edge cannot leave the edge's account.
+ * The aggregators share an account, and each edge has its own account. The server exports the log and the prices to the edges' accounts,
+ * and imports the edges' messages and requests. A server does not check the reply subject of a request. But with its own account, an answer
+ * to an edge cannot leave that account.
  * @param name `cluster.name` of the nodes' configuration
  */
 export function natsAccounts(name: string, users: readonly NatsUser[], staff?: NatsStaff): string {
@@ -69,12 +69,12 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
 }
 
 /**
- * The request that a NATS server looks for in the imports of an account. Without this import, the server itself answers all
- * JetStream requests of the account with an error. No user of the account may send this request.
+ * The request that a NATS server expects among an account's imports. Without this import, the server itself answers all JetStream requests
+ * of the account with an error. No user of the account may send this request.
  */
 const JETSTREAM_INFO = '$JS.API.INFO';
 
-/** The request for the state of each server. The answer includes `sync_interval` of the server's configuration. */
+/** The request for the state of each server. The answer includes the server's setting `sync_interval`. */
 const SERVER_STATES = '$SYS.REQ.SERVER.PING.VARZ';
 
 /** Returns the subjects of the messages that an edge receives. */
@@ -84,7 +84,7 @@ function heardSubjects(names: Names): string[] {
 
 interface AskedSubject {
   readonly subject: string;
-  /** True when an answer may have many messages. */
+  /** True when an answer may consist of many messages. */
   readonly isLong: boolean;
 }
 

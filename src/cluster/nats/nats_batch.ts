@@ -2,17 +2,14 @@ import { createInbox, type Msg } from '@nats-io/transport-node';
 import type { BusConnection } from './nats_connection.js';
 
 /**
- * The longest time between two messages of a batch. After this time, the node sends the request again. The first request may have
- * reached a server that is cut off. The repeated request may reach any other server that has a copy.
+ * The longest time between two messages of a batch. After this time, the node repeats the request. The first request may have reached a
+ * server that is cut off; the second may reach any other server with a copy.
  */
 const SILENT_MS_MAX = 2_000;
 
 const END_OF_BATCH = 204;
 const NOT_FOUND = 404;
-/**
- * The status of an answer when no server with a copy listens. The stream may be new, or the servers of the stream may be
- * starting.
- */
+/** The status of an answer when no server with a copy listens: the stream is new, or its servers are starting. */
 const NO_RESPONDERS = 503;
 const ASK_AGAIN_MS = 100;
 
@@ -26,8 +23,7 @@ export interface BatchRequest {
 }
 
 /**
- * Returns messages of a stream in order, from any server that has a copy. The newest messages are missing if this server
- * lags.
+ * Returns messages of a stream in order, from any server with a copy. If this server lags, the newest messages are missing.
  * @throws Error when no server answers, or when the connection is lost during the request
  */
 export async function readBatch(
@@ -47,7 +43,7 @@ export async function readBatch(
       if (error) reject(error);
       else resolve(messages);
     };
-    // `subscribe` throws while the connection is being closed. At this point there is nothing else to end.
+    // `subscribe` throws while the connection is closing. Nothing else needs to be ended then.
     const stop = connection.subscribe(inbox, (message) => {
       const code = message.headers?.code ?? 0;
       if (code === NO_RESPONDERS && messages.length === 0) {

@@ -14,14 +14,14 @@ const START_MS_MAX = 30_000;
 const API_MS_MAX = 2_000;
 const ANSWERS_MAX = 10_000;
 /**
- * The subjects to which an answer may go: the inbox of a client, or the subject by which a NATS server carries an answer into
- * another account. A server does not check the reply subject of a request. Without this limit, an attacker could direct an answer
- * into the log with the rights of the answering node.
+ * The subjects to which an answer may go: the inbox of a client, or the subject by which a NATS server carries an answer into another
+ * account. A server does not check the reply subject of a request. Without this limit, an attacker could make a node write its answer into
+ * the log with the node's own rights.
  */
 const REPLY_SUBJECT = /^_(?:INBOX|R_)\./;
 
 /**
- * Connects, and prepares the streams.
+ * Connects and prepares the streams.
  * @throws Error whose message is one sentence
  */
 export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
@@ -37,7 +37,7 @@ export async function openNatsBus(options: NatsOptions): Promise<NatsBus> {
   }
 }
 
-/** A bus over NATS servers. The log is a JetStream stream. Plain NATS messages carry everything that may be lost. */
+/** A bus over NATS servers. The log is a JetStream stream. Messages that may be lost are plain NATS messages. */
 export class NatsBus implements Bus, LogServers {
   readonly candles: SharedCandles;
   readonly #connection: BusConnection;
@@ -54,7 +54,7 @@ export class NatsBus implements Bus, LogServers {
     this.candles = new NatsCandles(connection, names);
   }
 
-  /** The name of the connected server; `undefined` without a connection. */
+  /** The name of the connected server; `undefined` while there is no connection. */
   get server(): string | undefined {
     return this.#connection.server;
   }
@@ -104,7 +104,7 @@ export class NatsBus implements Bus, LogServers {
         this.#refusedRequests += 1;
         return;
       }
-      // This code drops the request. The caller sends an unanswered request again.
+      // The request is dropped. The requester repeats requests that receive no answer.
       if (answering >= ANSWERS_MAX) return;
       answering += 1;
       handler(data, this.#names.topicOf(subject))

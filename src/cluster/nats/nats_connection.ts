@@ -19,7 +19,7 @@ import { versionProblem } from './nats_version.js';
 
 const DIAL_MS_MAX = 2_000;
 const DIAL_RETRY_MS = 50;
-/** The delay after the client has reconnected to a server that is too old. */
+/** The waiting time before the next attempt, after the client has reconnected to a server that is too old. */
 const REFUSED_RETRY_MS = 1_000;
 const PING_MS = 5_000;
 const PINGS_UNANSWERED_MAX = 2;
@@ -27,12 +27,12 @@ const CLOSE_MS_MAX = 1_000;
 const REQUESTS_MAX = 10_000;
 
 /**
- * A connection to one of several servers. When the connection is lost, the client tries the next servers without a time limit.
- * While there is no connection, messages are not sent, not kept for later, and not reported as sent.
+ * A connection to one of several servers. When the connection is lost, the client tries the other servers without a time limit. Meanwhile,
+ * messages are dropped and requests fail.
  */
 export class BusConnection {
   readonly client: NatsConnection;
-  /** The prefix of the subjects of answers. Users of one role cannot read the answers to users of the other role. */
+  /** The prefix of the subjects for answers. Users of one role cannot read the answers to users of the other role. */
   readonly inboxPrefix: string;
   readonly #onNotice: (text: string) => void;
   readonly #requests = new Set<() => void>();
@@ -66,14 +66,14 @@ export class BusConnection {
     return this.#isUsable ? this.client.info?.server_name : undefined;
   }
 
-  /** The number of messages that arrived in place of a record and were not a record of the stream. */
+  /** The number of messages that arrived in place of a record but are not a record of the stream. */
   get refusedRecords(): number {
     return this.#refusedRecords;
   }
 
   /**
-   * Returns whether a message is a record of this stream, according to the headers of the sending server. Counts every other
-   * message. A server sends records of any stream to any reply subject that a client names.
+   * Returns whether a message is a record of this stream, according to the headers from the server. Counts every other message. On request,
+   * a server sends records of any stream to any reply subject.
    */
   isRecordOf(stream: string, { headers }: Msg): boolean {
     const isRecord = headers?.get('Nats-Stream') === stream;
@@ -81,7 +81,7 @@ export class BusConnection {
     return isRecord;
   }
 
-  /** Bytes that were sent and wait for the socket. */
+  /** The number of sent bytes that wait for the socket. */
   get waitingBytes(): number {
     const { outbound, transport } = internalsOf(this.client);
     return this.#isUsable ? outbound.size() + (transport.socket?.writableLength ?? 0) : 0;
@@ -124,8 +124,8 @@ export class BusConnection {
   }
 
   /**
-   * Calls back when the connection is lost.
-   * @returns a function that ends the calls
+   * Calls the listener when the connection is lost.
+   * @returns a function that removes the listener
    */
   onLost(listener: () => void): () => void {
     this.#requests.add(listener);
@@ -138,7 +138,7 @@ export class BusConnection {
     this.#drop();
   }
 
-  /** Sends the waiting messages, for at most a second, and then closes the connection. */
+  /** Sends the waiting messages for at most a second, then closes the connection. */
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -173,12 +173,12 @@ export class BusConnection {
   }
 
   /**
-   * Drops the connection immediately. The client's own method first waits until the socket has taken all bytes. A socket that is
-   * cut off never takes all bytes.
+   * Drops the connection immediately. The client's own method first waits until the socket has taken all bytes, which never happens when
+   * the network is cut.
    */
   #drop(): void {
     this.#lose();
-    // Without this new order, the client would try its first server again.
+    // Without a new order, the client would try its first server again.
     const listens = this.client.getServers().map(({ listen }) => listen);
     const next = listens.indexOf(this.client.getServer()) + 1;
     this.client.setServers([...listens.slice(next), ...listens.slice(0, next)]);
@@ -223,13 +223,13 @@ function inboxPrefixOf(role: NatsOptions['role']): string {
   return `_INBOX.${role}`;
 }
 
-/** Returns the TLS options. With the option `tls`, the client refuses a server without TLS. */
+/** Returns the TLS options. With `tls`, the client refuses a server without TLS. */
 function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
   if (tls === undefined && !servers.some((server) => server.startsWith('tls:'))) return {};
   const hosts = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ''));
   const options: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     ...tls,
-    // The client does not report the server behind an IP address. So the certificate may belong to any server of the cluster.
+    // The client does not say which server has the IP address, so the certificate may be of any server in the cluster.
     checkServerIdentity: (_name, certificate) =>
       hosts.map((host) => checkServerIdentity(host, certificate)).reduce((a, b) => a && b),
   };
@@ -239,7 +239,7 @@ function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
 function authenticatorOf(credentials: string): Authenticator {
   const text = credentials.trim();
   const bytes = (of: string) => new TextEncoder().encode(of);
-  // The client reads a credentials file only if the last line ends with a line break.
+  // The client reads a credentials file only if its last line ends with a line break.
   if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(bytes(`${text}\n`));
   if (/^SU[A-Z2-7]{56}$/.test(text)) return nkeyAuthenticator(bytes(text));
   const at = text.indexOf(':');
@@ -255,8 +255,8 @@ function problemOf(client: NatsConnection): string | undefined {
 }
 
 /**
- * Calls a listener outside of the client's read loop. Inside the loop, an exception of the listener would end the loop without
- * any message. Outside the loop, it is an uncaught exception.
+ * Calls a listener outside of the client's read loop. An exception of the listener would silently end that loop; outside, it is an uncaught
+ * exception.
  */
 function callOutside(listener: (message: Msg) => void, message: Msg): void {
   try {
@@ -268,10 +268,7 @@ function callOutside(listener: (message: Msg) => void, message: Msg): void {
   }
 }
 
-/**
- * Fields that the client does not export. `nats_connection.whole.test.ts` fails when a new version of the client moves these
- * fields.
- */
+/** Fields that the client does not export. `nats_connection.whole.test.ts` fails if a new version of the client has moved them. */
 interface Internals {
   readonly outbound: { size(): number };
   readonly transport: { readonly socket?: Socket };

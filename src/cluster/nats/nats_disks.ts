@@ -12,7 +12,7 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 const NO_RESPONDERS = 503;
 const NS_PER_MS = 1_000_000;
 
-/** The part of a server's answer to `$SYS.REQ.SERVER.PING.VARZ` that states when the server writes to its disk. */
+/** The part of a server's answer to `$SYS.REQ.SERVER.PING.VARZ` that says when the server writes to its disk. */
 const serverState = z.object({
   server: z.object({ name: z.string().max(256) }),
   data: z.object({
@@ -26,8 +26,8 @@ const serverState = z.object({
 });
 
 /**
- * Asks each server that keeps the log when the server writes to its disk. The servers answer in their system account. The account
- * of the aggregators imports these answers.
+ * Asks each server that keeps the log when the server writes to its disk. The servers answer in their system account, from which the
+ * aggregators' account imports the answers.
  * @throws Error when no server can name the servers that keep the log
  */
 export async function askDisks(
@@ -47,8 +47,8 @@ export async function askDisks(
 }
 
 /**
- * Resolves when the servers have answered, or after a time limit.
- * @returns the time after which each server writes to its disk
+ * Resolves when all servers have answered, or after a time limit.
+ * @returns for each server, the longest time before a write reaches its disk, in ms
  */
 function collect(
   connection: BusConnection,
@@ -70,7 +70,7 @@ function collect(
       if (state === undefined) return;
       const { sync_always: isAlways = false, sync_interval: intervalNs = 0 } = state.data.jetstream.config;
       const { name } = state.server;
-      // If the answer has no interval, the length of the interval is unknown.
+      // If the answer has no interval, the time is unknown.
       const syncMs = isAlways ? 0 : intervalNs / NS_PER_MS || Number.POSITIVE_INFINITY;
       answers.set(name, Math.max(syncMs, answers.get(name) ?? 0));
       missing.delete(name);

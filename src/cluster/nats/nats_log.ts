@@ -9,17 +9,17 @@ const APPEND_MS_MAX = 2_000;
 const READ_RECORDS_MAX = 2_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
 
-/** JetStream's code for "wrong last sequence". */
+/** JetStream's error code for "wrong last sequence". */
 const WRONG_LAST_SEQUENCE = 10_071;
 const NO_MESSAGE = 10_037;
 
 /**
- * The log in a separate stream. The subject of each record is unique, because the subject ends with the record's ID. So a write
- * can name its predecessor by sequence and by ID. The servers compare the ID with the last sequence of the predecessor's subject.
+ * The log, which is a separate stream. Each record has its own subject, which ends with the record's ID. So a write can name its
+ * predecessor by sequence and by ID: the servers compare the sequence with the last sequence of the predecessor's subject.
  *
- * The log must not use the header `Nats-Expected-Last-Msg-Id`, because each copy of the stream checks this header separately. In
- * server 2.15.1, a copy that has just caught up knows only an old ID. Such a copy accepts no more records, and reports this only
- * in its server's log.
+ * The log must not use the header `Nats-Expected-Last-Msg-Id`, because each copy of the stream checks this header separately. In server
+ * 2.15.1, a copy that has just caught up knows only an old ID. Such a copy accepts no more records, and reports this only in its own
+ * server's log.
  */
 export class Log {
   readonly #connection: BusConnection;
@@ -67,7 +67,7 @@ export class Log {
     });
   }
 
-  /** @returns the sequence; `undefined` when the servers refused the record because its predecessor is not the log's end */
+  /** @returns the sequence; `undefined` when the servers refused the record because its expected predecessor is not the log's end */
   async #write(after: LogPosition, id: string, bytes: Uint8Array): Promise<number | undefined> {
     const expected = headers();
     expected.set('Nats-Expected-Stream', this.#names.logStream);
@@ -84,7 +84,7 @@ export class Log {
     return seq;
   }
 
-  /** Finds the reason why the servers refused a record. An earlier attempt may have succeeded, or may still be on its way. */
+  /** Finds the reason for a refused record. An earlier attempt may have succeeded, or may still be in progress. */
   async #explainRefusal(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
     const { messages, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
     const next = after.sequence + 1;
@@ -103,7 +103,7 @@ export class Log {
     throw new Error('another record is being appended');
   }
 
-  /** Asks the server that leads the log, because this server has every committed record. */
+  /** Asks the server that leads the log, because it has every committed record. */
   async #idAt(sequence: number): Promise<string | undefined> {
     let message: StoredMsg | null;
     try {

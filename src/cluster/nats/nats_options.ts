@@ -1,15 +1,12 @@
 export interface NatsOptions {
-  /** The word for the cluster in subjects and streams. Different words let several clusters share servers. */
+  /** The cluster's name in subjects and streams. Clusters with different names can share servers. */
   readonly name: string;
   readonly role: 'aggregator' | 'edge';
-  /**
-   * `nats://host:port` or `tls://host:port`. The client prefers the first server, and uses the next server
-   * after a loss.
-   */
+  /** `nats://host:port` or `tls://host:port`. The client prefers the first server, and tries the next one when it loses a connection. */
   readonly servers: readonly string[];
-  /** A credentials file's text, an NKey seed, or `user:password`. */
+  /** The text of a credentials file, an NKey seed, or `user:password`. */
   readonly credentials?: string;
-  /** The files for TLS. Each connection reads these files again. */
+  /** The TLS files. Each new connection reads these files again. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
   /** The number of servers that keep each record. */
   readonly replicas: 1 | 3 | 5;
@@ -17,9 +14,9 @@ export interface NatsOptions {
   readonly candleRetentionMs: number;
   /** The time for which records stay in the log. */
   readonly logRetentionMs: number;
-  /** The time within which a server must answer at the start. */
+  /** The time limit for a server's answer at start-up. */
   readonly startMsMax?: number;
-  /** Called with a sentence for the operator when a connection was lost or a server refused a request. */
+  /** Called with a sentence for the operator when the connection is lost or a server refuses a request. */
   readonly onNotice: (text: string) => void;
 }
 
@@ -35,12 +32,12 @@ export class Names {
     this.candleStream = `TS_${name.toUpperCase()}_CANDLES`;
   }
 
-  /** Returns the subject on which a record is appended. */
+  /** Returns the subject to which a record is appended. */
   record(id: string): string {
     return `${this.#root}.log.${id}`;
   }
 
-  /** Returns the subject on which the servers publish a record again after its commit. */
+  /** Returns the subject on which the servers republish a record after its commit. */
   live(id: string): string {
     return `${this.#root}.live.${id}`;
   }
@@ -49,7 +46,7 @@ export class Names {
     return `${this.#root}.${topic}`;
   }
 
-  /** Returns the topic of a subject that {@link topic} returned. */
+  /** Returns the topic of a subject that {@link topic} made. */
   topicOf(subject: string): string {
     return subject.slice(this.#root.length + 1);
   }

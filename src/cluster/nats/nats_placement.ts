@@ -19,8 +19,8 @@ export async function reportServers(
 }
 
 /**
- * Keeps the log's lead away from the server to which the writing node is connected. The loss of one machine then never ends both
- * the node and the log's lead. An election among the servers takes 4 to 9 s.
+ * Keeps the log's lead away from the server to which the writing node is connected, so that the loss of one machine never stops both. An
+ * election among the servers takes 4 to 9 s.
  * @param nowMs the wall clock
  */
 export async function keepLogLeaderApart(

@@ -15,9 +15,8 @@ const RETRY_MS = 250;
 const NS_PER_MS = 1_000_000;
 
 /**
- * Creates the streams of a cluster. Raises the limits of existing streams that keep fewer copies than requested, or that keep
- * records for a shorter time. This function never reduces these limits, because nodes with an older configuration may need the
- * larger limits. An edge only waits until the streams exist.
+ * Creates the streams of a cluster. If an existing stream keeps too few copies, or keeps records for too short a time, raises its limits.
+ * Never reduces them, because nodes with an older configuration may need the larger limits. An edge only waits until the streams exist.
  * @throws Error whose message is one sentence
  */
 export async function prepareStreams(
@@ -100,7 +99,7 @@ class ForeignStream extends Error {
   override readonly name = 'ForeignStream';
 }
 
-/** Codes of JetStream's answers, from `server/errors.json` of nats-server. */
+/** Error codes of JetStream, from `server/errors.json` of nats-server. */
 export const STREAM_NOT_FOUND = 10_059;
 const NOT_ENABLED = [10_039, 10_076];
 const NO_PLACE = [10_005, 10_023];
@@ -111,8 +110,8 @@ export function isCode(error: unknown, ...codes: readonly number[]): boolean {
 }
 
 /**
- * Returns whether an error is permanent. The servers of a starting cluster need a few seconds to find each other, so other errors
- * may end without a change.
+ * Returns whether an error is permanent. The servers of a starting cluster need a few seconds to find each other, so other errors may
+ * disappear.
  */
 function isFinal(error: unknown): boolean {
   return (

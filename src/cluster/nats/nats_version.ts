@@ -1,10 +1,10 @@
 /**
- * The oldest supported version. From version 2.14 on, every server refuses a write that names a wrong predecessor. In version 2.9 several
- * such writes succeeded.
+ * The oldest supported version. Since version 2.14, every server refuses a write that names a wrong predecessor. Version 2.9 accepted some
+ * of these writes.
  */
 const VERSION_MIN = [2, 14] as const;
 
-/** @returns the reason why a server cannot be used; `undefined` when the server can be used */
+/** @returns the reason why a server cannot be used; `undefined` if it can be used */
 export function versionProblem(version: string, server: string): string | undefined {
   const [major, minor] = (/^v?(\d+)\.(\d+)\./.exec(version) ?? []).slice(1).map(Number);
   const isEnough =

@@ -12,16 +12,15 @@ import type { Bus } from '../bus.js';
 import { submitTopic } from '../subjects.js';
 import { decodeOutcome, encodeSubmit } from './submit.js';
 
-/** The largest number of unanswered messages of one connection. */
+/** The largest number of unanswered messages per connection. */
 const UNANSWERED_MAX = 1_000;
-/** The largest size of the unanswered messages of all callers together. */
+/** The largest total size of unanswered messages of all callers. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
-/** The size that is added to the size of each message's text. */
+/** The size that each message counts in addition to its text. */
 const MESSAGE_BYTES = 256;
 /**
- * The time for which a message is sent repeatedly. A message that must be in the log waits while the servers elect the leader of
- * the log. Such a message also waits while the leading node's server is cut off from the other servers. The second wait lasts at
- * most `cluster.tick_lease`, by default 12 s.
+ * The time limit for repeating a message. A durable message waits while the servers elect the leader of the log, and while the leading
+ * node's server is cut off from the other servers. The second wait lasts at most `cluster.tick_lease`, by default 12 s.
  */
 const UNANSWERED_MS_MAX = 3_000;
 const DURABLE_MS_MAX = 15_000;
@@ -34,7 +33,7 @@ export interface ForwarderOptions {
   readonly bus: Pick<Bus, 'ask'>;
   /** The number of this node. */
   readonly node: number;
-  /** A random text that no other process knows. The names of all sessions of this process begin with this text. */
+  /** A random text that only this process knows. The names of all its sessions begin with this text. */
   readonly secret: string;
   /** Returns the epoch of the leading node, which may be this node; `undefined` while no leader is known. */
   readonly epoch: () => number | undefined;
@@ -46,14 +45,14 @@ interface Unanswered {
   readonly number: number;
   readonly message: PackedMessage;
   /**
-   * The caller and the bytes with which {@link SharedRoom} counted the message. The entry keeps both, because a reload may rename
-   * a token before the answer.
+   * The caller and the size that {@link SharedRoom} counted for the message. They are kept here, because a reload before the answer may
+   * rename a token.
    */
   readonly caller: string;
   readonly bytes: number;
   readonly untilMs: number;
   readonly settle: (outcome: PublishOutcome) => void;
-  /** The number of times that the message was sent. */
+  /** The number of attempts to send the message. */
   attempts: number;
 }
 
@@ -64,15 +63,15 @@ interface PublisherQueue {
   isClosed: boolean;
   /** The unanswered messages, in order. */
   readonly unanswered: Map<number, Unanswered>;
-  /** The epoch to whose leader the messages were sent. */
+  /** The epoch whose leader received the messages. */
   epoch: number | undefined;
-  /** The time at which all unanswered messages are sent again; `undefined` while the leader may still answer. */
+  /** The time at which all unanswered messages are sent again; `undefined` while an answer may still arrive. */
   againMs: number | undefined;
 }
 
 /**
- * Sends the messages of publishers to the leading node, in order, and keeps each message until the leader answers. When an answer
- * is missing, or when another node leads, the forwarder sends all unanswered messages of the connection again, in order.
+ * Sends publishers' messages to the leading node, in order, and keeps each message until the leader answers. When an answer is missing, or
+ * when another node leads, the forwarder sends all unanswered messages of the connection again, in order.
  */
 export class Forwarder implements PublishReceiver {
   readonly #options: ForwarderOptions;
@@ -132,9 +131,7 @@ export class Forwarder implements PublishReceiver {
     }
   }
 
-  /**
-   * Returns whether the connection has unanswered messages. If so, the connection's next message must wait behind these messages.
-   */
+  /** Returns whether the connection has unanswered messages. If so, its next message must wait behind them. */
   isWaiting(session: PublisherSession): boolean {
     return (this.#lanes.get(session)?.unanswered.size ?? 0) > 0;
   }
@@ -189,15 +186,15 @@ export class Forwarder implements PublishReceiver {
     });
     bus
       .ask(submitTopic(node, epoch!), bytes, ANSWER_MS_MAX)
-      // After a change of the leader, only the answer of the new leader counts. The earlier leader may have compared the message
-      // with updates that were lost.
+      // After a change of leader, only the new leader's answer counts. The previous leader may have compared the message with updates that
+      // were lost.
       .then((answer) => lane.epoch === epoch && this.#settle(lane, entry, decodeOutcome(answer)))
       .catch(() => {
         if (entry.attempts === attempt) lane.againMs ??= nowMs() + RETRY_MS;
       });
   }
 
-  /** Settles a message with its first answer. A message that was sent twice may have two answers. */
+  /** Settles a message with its first answer. A message that was sent twice may receive two answers. */
   #settle(lane: PublisherQueue, entry: Unanswered, outcome: PublishOutcome): void {
     if (!lane.unanswered.delete(entry.number)) return;
     this.#unansweredCount--;

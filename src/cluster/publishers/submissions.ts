@@ -10,14 +10,11 @@ import type { Bus } from '../bus.js';
 import { submitTopic, submitterOf } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
 
-/**
- * The largest number of known connections of other nodes. Above this number, the connection with the longest silence is
- * forgotten.
- */
+/** The largest number of known connections of other nodes. Above it, the connection that has been silent longest is forgotten. */
 const SESSIONS_MAX = 20_000;
 /**
- * The largest number of kept outcomes of messages. The limit is needed because no message reports the end of a connection. After
- * that end, the outcomes of the connection are not requested again.
+ * The largest number of kept outcomes. No message reports that a connection has ended, so outcomes that nobody will request again would
+ * otherwise accumulate.
  */
 const OUTCOMES_MAX = 100_000;
 
@@ -25,7 +22,7 @@ export interface SubmissionsOptions {
   readonly bus: Pick<Bus, 'answer'>;
   readonly epoch: number;
   readonly receiver: PublishReceiver;
-  /** Returns the current rights of a caller. The object stays the same as long as the caller has rights. */
+  /** Returns the caller's current rights. The returned object is the same while the caller has rights. */
   readonly rightsOf: (caller: CallerName) => PublishRights | undefined;
 }
 
@@ -37,13 +34,10 @@ interface KnownSession {
   readonly outcomes: Map<number, Promise<PublishOutcome>>;
 }
 
-/**
- * The publishers of other nodes, on the node that leads. The leader receives their messages in order, and each message takes
- * effect once.
- */
+/** The publishers of other nodes, on the node that leads. The leader receives their messages in order. Each message takes effect once. */
 export class Submissions {
   readonly #options: SubmissionsOptions;
-  /** The known sessions. The first session has been silent for the longest time. */
+  /** The known sessions, the longest-silent session first. */
   readonly #known = new Map<string, KnownSession>();
   /** The number of outcomes of all sessions. */
   #outcomes = 0;
@@ -58,7 +52,7 @@ export class Submissions {
     const { bus, epoch } = this.#options;
     this.#stopAnswering = bus.answer(submitTopic('*', epoch), async (bytes, topic) => {
       const outcome = await this.#take(submitterOf(topic), decodeSubmit(bytes));
-      // The publisher's node must ask the next leader, because only the next leader knows the outcome with certainty.
+      // The publisher's node must ask the next leader, which alone knows the outcome for certain.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
     });
@@ -80,8 +74,7 @@ export class Submissions {
       });
     const known = this.#knownOf(`${node}/${submit.session}`, submit, rights);
     for (const answered of known.outcomes.keys()) {
-      // The outcomes are in order, so the loop ends at the first outcome that is still needed. A session may have a thousand
-      // outcomes.
+      // The outcomes are in order, so the loop ends at the first one that is still needed. A session may have a thousand.
       if (answered >= oldest) break;
       known.outcomes.delete(answered);
       this.#outcomes--;
@@ -90,7 +83,7 @@ export class Submissions {
       const outcome = known.outcomes.get(number);
       return outcome ?? Promise.reject(new Error('it was answered before'));
     }
-    // An earlier message is missing. Without an answer, the sender sends both messages again, in order.
+    // An earlier message is missing. If no answer arrives, the sender repeats both messages in order.
     if (number !== Math.max(known.last + 1, oldest)) return Promise.reject(new Error('a message is missing'));
     known.last = number;
     const outcome = this.#receive(known.session, submit);
@@ -104,7 +97,7 @@ export class Submissions {
     return this.#options.receiver.receive(session, unpackForeignMessage(message, again));
   }
 
-  /** @param name the session, prefixed with the number of its node, because a node may only use its own sessions */
+  /** @param name the session, prefixed with the number of its node, so that a node can only use its own sessions */
   #knownOf(name: string, { type, durable }: Submit, rights: PublishRights): KnownSession {
     let known = this.#known.get(name);
     this.#known.delete(name);

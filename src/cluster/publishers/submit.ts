@@ -6,15 +6,15 @@ import { SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
 import { SubmitAnswer, Submit as SubmitTable } from '../generated/wire.js';
 import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage } from '../unreadable.js';
 
-/** A message of a publisher that is sent to the node that leads. */
+/** A publisher's message on its way to the leading node. */
 export interface Submit {
-  /** The ID of the connection on which the message was received. The ID is unique in the cluster. */
+  /** The ID of the publisher's connection, unique in the cluster. */
   readonly session: string;
   /** The number of the message in its session. The first message has number 1. */
   readonly number: number;
-  /** The number of the oldest unanswered message of the session. All messages before this number have an answer. */
+  /** The number of the session's oldest unanswered message. All earlier messages have an answer. */
   readonly oldest: number;
-  /** True when the node has sent the message before, and the message may already have taken effect. */
+  /** True when the node has sent the message before. The message may then already have taken effect. */
   readonly again: boolean;
   /** True when the answer must wait until the log has the message's changes. */
   readonly durable: boolean;

@@ -12,9 +12,7 @@ export function assetKey({ symbol, signatureType }: AssetName): AssetKey {
   return `${signatureType} ${symbol}` as AssetKey;
 }
 
-/**
- * The meaning of each streaming ID on one node. Two nodes with the same hash give all IDs the same meaning.
- */
+/** The meaning of each streaming ID on one node. Equal hashes mean that two nodes give every ID the same meaning. */
 export class IdMapping {
   /** The assets, ascending by ID. */
   readonly assets: readonly IdentifiedAsset[];
@@ -47,7 +45,7 @@ export class IdMapping {
   }
 }
 
-/** Returns the asset that {@link assetKey} converted to the text. */
+/** Returns the asset of a key that {@link assetKey} made. */
 export function assetOf(key: AssetKey): AssetName {
   const end = key.indexOf(' ');
   return { signatureType: key.slice(0, end) as AssetName['signatureType'], symbol: key.slice(end + 1) };

@@ -2,8 +2,8 @@ import { type AssetKey, type IdentifiedAsset, IdMapping } from './id_mapping.js'
 import { decodeNames, encodeNamesQuery, nextIdAfter } from './names.js';
 
 /**
- * The meaning of the streaming IDs in a leader's ticks. The ticks identify the leader's taxonomy by a hash. If the leader's
- * taxonomy differs from this node's taxonomy, the node requests the leader's taxonomy page by page.
+ * The meaning of the streaming IDs in a leader's ticks. Each tick has a hash of the leader's taxonomy. If this taxonomy differs from this
+ * node's own, the node requests the leader's taxonomy page by page.
  */
 export class LeaderNames {
   readonly #own: () => IdMapping;
@@ -19,7 +19,7 @@ export class LeaderNames {
     this.#known = own();
   }
 
-  /** Returns whether {@link keyOf} is right for ticks with this hash. This hash becomes the current hash. */
+  /** Returns whether {@link keyOf} is right for ticks with this hash, which becomes the current hash. */
   areKnown(hash: bigint): boolean {
     if (this.#known.hash !== hash) {
       const own = this.#own();
@@ -37,7 +37,7 @@ export class LeaderNames {
     return this.#known.keyOf(streamingId);
   }
 
-  /** The next query to the leader; `undefined` if no query is needed. */
+  /** The next query for the leader; `undefined` if no query is needed. */
   get query(): Uint8Array | undefined {
     return this.#wanted === undefined ? undefined : encodeNamesQuery(this.#nextId);
   }

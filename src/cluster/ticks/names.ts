@@ -3,12 +3,12 @@ import { SIGNATURE_TYPES } from '../../wire/signatures.js';
 import { readJson } from '../unreadable.js';
 import type { IdentifiedAsset } from './id_mapping.js';
 
-/** The size at which a page ends. The asset that reaches this size is the last asset of its page. */
+/** The size at which a page ends. The asset that reaches this size is the page's last asset. */
 const PAGE_BYTES = 256 * 1024;
 const MESSAGE_BYTES_MAX = 2 * PAGE_BYTES;
-/** The largest size of an asset without its symbol. */
+/** The largest size of an asset, apart from its symbol. */
 const ASSET_BYTES = 50;
-/** The longest symbol: 64 characters, each with at most two UTF-16 codes. */
+/** The longest symbol: 64 characters, each of at most two UTF-16 code units. */
 const SYMBOL_LENGTH_MAX = 128;
 const ID_MAX = 0xffff;
 
@@ -18,7 +18,7 @@ const identifiedAsset = z.object({
   signatureType: z.enum(SIGNATURE_TYPES),
 });
 
-/** A part of the meaning of a leader's streaming IDs. All IDs together may be larger than a message. */
+/** A part of the meaning of a leader's streaming IDs. The meaning of all IDs may exceed the size of a message. */
 const namesPage = z.object({
   /** The assets, ascending by ID. */
   assets: z
@@ -64,7 +64,7 @@ export function decodeNames(bytes: Uint8Array): NamesPage | undefined {
   return readJson(namesPage, bytes, MESSAGE_BYTES_MAX);
 }
 
-/** Returns the ID from which the next page begins; `undefined` when no page can follow. */
+/** Returns the first ID of the next page; `undefined` if no page can follow. */
 export function nextIdAfter({ assets, isLast }: NamesPage): number | undefined {
   const last = assets.at(-1);
   return isLast || last === undefined || last.id >= ID_MAX ? undefined : last.id + 1;

@@ -8,19 +8,19 @@ import { countInside, exactNumber, fieldInside, readMessage, UnreadableMessage }
 export interface TickBatch {
   readonly epoch: number;
   /**
-   * The number of the batch. The first batch of an epoch has number 1. A requested batch with all prices has the number of the
-   * batch sent before it.
+   * The number of the batch. The first batch of an epoch has number 1. A requested batch with all prices repeats the number of the previous
+   * batch.
    */
   readonly number: number;
   /** True when the batch contains all live prices. */
   readonly full: boolean;
   readonly prices: ReadonlyMap<number, Price>;
   readonly ended: readonly number[];
-  /** The hash of the meaning of all streaming IDs on the leader. */
+  /** The hash of the leader's meaning of all streaming IDs. */
   readonly taxonomy: bigint;
 }
 
-/** The builder of all messages. The builder is empty between calls. */
+/** The builder of all messages. It is empty between calls. */
 const builder = new Builder(4_096);
 
 export function encodeTickBatch({ epoch, number, full, prices, ended, taxonomy }: TickBatch): Uint8Array {
@@ -52,7 +52,7 @@ export function decodeTickBatch(bytes: Uint8Array): TickBatch {
     const column = fieldInside(buffer, table.pricesArray());
     if (column.length !== count * PRICE_BYTES) throw new UnreadableMessage('a batch of ticks lacks prices');
     const prices = new Map<number, Price>();
-    // The loop reads the IDs one by one, because the message may begin at an odd address. A view of 16-bit numbers needs an even
+    // The loop reads the IDs one by one, because the message may begin at an odd address and a view of 16-bit numbers needs an even
     // address.
     for (let i = 0; i < count; i++) prices.set(table.ids(i)!, readPrice(column, i * PRICE_BYTES));
     return {

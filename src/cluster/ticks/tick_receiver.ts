@@ -13,7 +13,7 @@ import { decodeTickBatch, type TickBatch } from './tick_batch.js';
 const ANSWER_MS_MAX = 300;
 const NO_BYTES = new Uint8Array(0);
 
-/** Receives the live prices of the leader. The leader's assets may differ from the assets of this node. */
+/** The receiver of the leader's live prices. The leader's assets may differ from this node's assets. */
 export interface PriceListener {
   priced(asset: AssetName, price: Price): void;
   ended(asset: AssetName): void;
@@ -26,16 +26,16 @@ export interface TickReceiverOptions {
   readonly taxonomy: () => IdMapping;
   readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
   readonly nowMs: () => number;
-  /** Called when a message of the leader arrived. */
+  /** Called when a message from the leader arrives. */
   readonly heard: () => void;
-  /** Called when a tick has a later epoch than the epoch in which this node leads. */
+  /** Called when a tick has a later epoch than the one in which this node leads. */
   readonly overtaken: () => void;
 }
 
 /**
- * Keeps the prices from the leader's ticks. When a batch is missing or an epoch is new, the receiver requests all prices. The
- * receiver ignores messages of an older epoch. When the leader is silent for too long, its prices end. When streaming IDs have a
- * different meaning on the leader, the receiver requests that meaning, and shows the earlier prices until the meaning is known.
+ * Keeps the prices from the leader's ticks. When a batch is missing or an epoch is new, the receiver requests all prices. It ignores
+ * messages of older epochs. When the leader is silent for too long, its prices end. When streaming IDs have a different meaning on the
+ * leader, the receiver requests that meaning and meanwhile shows the earlier prices.
  */
 export class TickReceiver implements ShownPrices {
   readonly #options: TickReceiverOptions;
@@ -74,7 +74,7 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** The time of the last tick of the newest epoch, or the time at which receiving began. */
+  /** The time of the newest epoch's last tick, or the start time of this receiver. */
   get tickMs(): number {
     return this.#tickMs;
   }
@@ -94,9 +94,8 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Records that the log has begun an epoch. The receiver ignores messages of earlier leaders from now on. A tick may already have
-   * shown a later epoch. If the log has a different claim in the place of that epoch's claim, the servers have lost that epoch's
-   * claim.
+   * Notes that the log has begun an epoch. From now on the receiver ignores messages of earlier leaders. A tick may already have shown a
+   * later epoch. If the log has a different claim at that epoch's sequence, the servers have lost the epoch's own claim.
    * @param place the sequence in the log
    */
   began(epoch: number, place = epoch): void {
@@ -116,7 +115,7 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
-  /** Ends this node's lead. The node shows its prices until another node ticks, or until a time limit. */
+  /** Ends this node's lead. The node's prices stay until another node's ticks arrive, or until a time limit. */
   stepDown(): void {
     this.#isLeading = false;
     this.#isComplete = false;
@@ -176,8 +175,8 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Requests all prices, because batches are missing or unreadable. The receiver shows later batches before the answer arrives,
-   * because the prices in these batches are newer.
+   * Requests all prices, because a batch is missing or unreadable. Meanwhile the receiver shows later batches, because their prices are
+   * newer.
    */
   #lack(): void {
     this.#isComplete = false;
@@ -206,8 +205,8 @@ export class TickReceiver implements ShownPrices {
   }
 
   /**
-   * Reads an answer with all prices. An answer is out of date if the leader sent the answer before a batch that has already
-   * arrived. The receiver then uses the next answer.
+   * Reads an answer with all prices. If the leader sent the answer before a batch that has already arrived, the answer is out of date, and
+   * the receiver waits for the next answer.
    */
   #answered(batch: TickBatch | undefined): void {
     if (
@@ -270,7 +269,7 @@ export class TickReceiver implements ShownPrices {
   }
 }
 
-/** Reads a batch. An unreadable message is treated as a lost message. */
+/** Reads a batch. An unreadable message counts as a lost message. */
 function read(bytes: Uint8Array): TickBatch | undefined {
   try {
     return decodeTickBatch(bytes);

@@ -8,8 +8,7 @@ import { answerNames } from './names.js';
 import { encodeTickBatch } from './tick_batch.js';
 
 /**
- * The number of bytes waiting for the socket above which the sender collects changes instead of sending them. Later, the sender
- * sends only the newest price of each asset.
+ * The number of bytes waiting for the socket above which the sender keeps changes back. Later it sends only the newest price of each asset.
  */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
@@ -18,11 +17,11 @@ export interface TickSenderOptions {
   readonly epoch: number;
   /** Returns the mapping of this node's current configuration. */
   readonly taxonomy: () => IdMapping;
-  /** Returns true when a tick may be sent now. Called just before each tick. */
+  /** Returns true if a tick may be sent now. Called just before each tick. */
   readonly mayTick: () => boolean;
   readonly timing: Pick<ClusterTiming, 'heartbeatMs' | 'fullTableMs'>;
   readonly nowMs: () => number;
-  /** Calls back after the current turn of the event loop has handled its messages. */
+  /** Calls the function after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
 }
 
@@ -103,7 +102,7 @@ export class TickSender {
   }
 
   /**
-   * Sends the changes. An asset without an ID is no longer configured, and no change can report the end of its price. In this
+   * Sends the changes. A changed asset without an ID is no longer configured, and no change can report that its price has ended. In this
    * case the sender sends all other prices.
    */
   #sendChanges(nowMs: number): void {
@@ -127,7 +126,7 @@ export class TickSender {
     this.#changed = new Set();
   }
 
-  /** Encodes a batch with the present IDs and the hash of their meaning. */
+  /** Encodes a batch with the current IDs and the hash of their meaning. */
   #encode(assets: Iterable<AssetKey>, full: boolean): Uint8Array {
     const { epoch } = this.#options;
     const taxonomy = this.#options.taxonomy();
