@@ -26,9 +26,8 @@ export async function backUp(
   onProgress: OnProgress = () => {},
   copyMore: (source: string, unfinished: string) => Promise<readonly string[]> = async () => [],
 ): Promise<FolderContents> {
-  const to = join(target, DATA_FILE);
   const unfinished = join(target, UNFINISHED);
-  if (existsSync(to)) throw new Error(`${target} has a ${DATA_FILE} already: name another folder`);
+  requireNew(target, DATA_FILE);
   const { folder } = await openCheckedFolder(source, onProgress);
   try {
     await copy(folder, source, unfinished, onProgress);
@@ -36,9 +35,10 @@ export async function backUp(
     if (contents.damagedRecords > 0)
       throw new Error(`${contents.damagedRecords} records are damaged; ${contents.damage[0]}`);
     flush(join(unfinished, DATA_FILE));
-    for (const name of await copyMore(source, unfinished))
-      renameSync(join(unfinished, name), join(target, name));
-    renameSync(join(unfinished, DATA_FILE), to);
+    const more = await copyMore(source, unfinished);
+    for (const name of more) requireNew(target, name);
+    for (const name of more) renameSync(join(unfinished, name), join(target, name));
+    renameSync(join(unfinished, DATA_FILE), join(target, DATA_FILE));
     flush(target);
     return contents;
   } catch (error) {
@@ -46,6 +46,11 @@ export async function backUp(
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
+}
+
+/** @throws Error when the target already has a file or folder with this name */
+function requireNew(target: string, name: string): void {
+  if (existsSync(join(target, name))) throw new Error(`${target} has a ${name} already: name another folder`);
 }
 
 /** Copies an open folder, and closes it. */

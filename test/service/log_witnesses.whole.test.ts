@@ -86,6 +86,11 @@ test('a backup of a running service goes on where no later checkpoint was cosign
   const readiness = async () => (await fetch(`${service.adminUrl}/readyz`)).text();
   const size = await cosignedBy(service, policy, ['W1', 'W2']);
   await backup('early');
+  rmSync(join(dir, 'early/data.mdb'));
+  const again = await runCommand(registerBackup, ['backup', join(dir, 'early'), '--from', data]);
+  t.match(again.stderr, /early has a tlog already: name another folder/);
+  rmSync(join(dir, 'early'), { recursive: true });
+  await backup('early');
   await cosignedBy(service, policy, ['W1', 'W2'], size);
   await service.stop();
   await backup('last');
