@@ -7,7 +7,8 @@ import { parseHex } from '../model/hex.js';
 import { parsePrice } from '../model/price.js';
 import { msgHashOf, type PublisherPrice } from '../model/signed_price.js';
 import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES } from '../wire/signatures.js';
-import { type SignedFields, verifyHere } from './update_verifier.js';
+import type { SignedFields } from './signature_jobs.js';
+import { verifyHere } from './update_verifier.js';
 
 /** An input of an asset, from a record of another node. */
 export interface ForeignInput extends AssetName {

@@ -72,6 +72,8 @@ export class PackedWriter {
 
 /** 49 bits: seven groups, which a double holds exactly. */
 const LOW_BITS_MAX = (1n << 49n) - 1n;
+/** The largest place of seven groups in an integer. A price has 128 bits, and a difference of prices one more. */
+const SHIFT_MAX = 4n * 49n;
 
 /** Reads the bytes that a {@link PackedWriter} wrote. Reading past the end is a `RangeError`. */
 export class PackedReader {
@@ -104,6 +106,8 @@ export class PackedReader {
   integer(): bigint {
     let value = 0n;
     for (let shift = 0n; ; shift += 49n) {
+      // The time of a longer integer would grow with the square of its length.
+      if (shift > SHIFT_MAX) throw new RangeError('an integer is too long');
       let low = 0;
       let factor = 1;
       let byte = 0x80;

@@ -1,5 +1,5 @@
 import type { AssetName } from '../../model/asset_map.js';
-import type { PricedEntry } from '../../past/kept_entry.js';
+import { intervalOf } from '../../past/last_of_each.js';
 import { DamagedRange, type PastRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
 
@@ -110,34 +110,4 @@ class RowCounter {
           (this.endNs ?? toNs) - 1n,
         );
   }
-}
-
-/** Chooses the last row of each interval. */
-export class LastOfEach {
-  readonly #everyNs: bigint | undefined;
-  #held: PricedEntry | undefined;
-
-  constructor(everyNs: bigint | undefined) {
-    this.#everyNs = everyNs;
-  }
-
-  /** Takes the next row. @returns the previous row, if that row is the last row of its interval */
-  add(row: PricedEntry): PricedEntry | undefined {
-    if (this.#everyNs === undefined) return row;
-    const held = this.#held;
-    this.#held = row;
-    const isLast =
-      held !== undefined && intervalOf(held.timeNs, this.#everyNs) !== intervalOf(row.timeNs, this.#everyNs);
-    return isLast ? held : undefined;
-  }
-
-  /** Returns the last row of the last interval. */
-  end(): PricedEntry | undefined {
-    return this.#held;
-  }
-}
-
-/** Returns the beginning of the interval that contains a time. Without intervals, returns the time itself. */
-function intervalOf(timeNs: bigint, everyNs: bigint | undefined): bigint {
-  return everyNs === undefined ? timeNs : timeNs - (timeNs % everyNs);
 }

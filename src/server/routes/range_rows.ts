@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PricedEntry } from '../../past/kept_entry.js';
+import { LastOfEach } from '../../past/last_of_each.js';
 import type { PastBlock } from '../../past/past_blocks.js';
 import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
-import { LastOfEach } from './range_page.js';
 
 /** The size of the parts of an answer. A client that stops reading holds about two parts in memory. */
 const PART_BYTES = 64 * 1024;

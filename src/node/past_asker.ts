@@ -1,0 +1,66 @@
+import type { Bus } from '../cluster/bus.js';
+import { questionTopic } from '../cluster/subjects.js';
+import type { NodeList } from '../model/node_list.js';
+
+export interface PastAskerOptions {
+  readonly bus: Pick<Bus, 'ask'>;
+  /** Returns the nodes of the cluster. */
+  readonly nodes: () => NodeList;
+  readonly nowMs: () => number;
+}
+
+/**
+ * The answer of another node, or `busy` while this process waits for enough answers. The bytes are `undefined` when the node does not
+ * answer. Nothing about the bytes is verified.
+ */
+export type OtherAnswer = { readonly node: number; readonly bytes: Uint8Array | undefined } | 'busy';
+
+/** The longest wait for the answer of a node. */
+const ANSWER_MS_MAX = 1_500;
+/** The time for which a node that did not answer is not asked again. */
+const SILENT_MS = 10_000;
+/** The largest number of questions of this process without an answer. An asked node answers as many questions of a node at once. */
+const QUESTIONS_MAX = 4;
+
+/** Sends the questions of this process about the past to other nodes. */
+export class PastAsker {
+  readonly #options: PastAskerOptions;
+  readonly #silentUntilMs = new Map<number, number>();
+  #asked = 0;
+
+  constructor(options: PastAskerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Asks the next node. Standbys come before the leader, because the leader has more work.
+   * @param tried the numbers of the nodes that were asked before
+   * @returns `undefined` when no other node is left
+   */
+  async ask(question: Uint8Array, tried: readonly number[]): Promise<OtherAnswer | undefined> {
+    const { bus, nodes, nowMs } = this.#options;
+    const { self } = nodes();
+    const node = this.#nodes().find((one) => !tried.includes(one));
+    if (node === undefined) return undefined;
+    if (this.#asked >= QUESTIONS_MAX) return 'busy';
+    this.#asked++;
+    try {
+      return { node, bytes: await bus.ask(questionTopic('past', self, node), question, ANSWER_MS_MAX) };
+    } catch {
+      this.#silentUntilMs.set(node, nowMs() + SILENT_MS);
+      return { node, bytes: undefined };
+    } finally {
+      this.#asked--;
+    }
+  }
+
+  /** Returns the nodes that can be asked, in the order of asking. */
+  #nodes(): number[] {
+    const { nodes, nowMs } = this.#options;
+    const { self, nodes: all } = nodes();
+    const isSilent = (node: number) => nowMs() < (this.#silentUntilMs.get(node) ?? 0);
+    return (['standby', 'leader'] as const).flatMap((wanted) =>
+      all.flatMap(({ node, role }) => (role === wanted && node !== self && !isSilent(node) ? [node] : [])),
+    );
+  }
+}

@@ -1,0 +1,32 @@
+import type { PricedEntry } from './kept_entry.js';
+
+/** Chooses the last row of each interval. */
+export class LastOfEach {
+  readonly #everyNs: bigint | undefined;
+  #held: PricedEntry | undefined;
+
+  /** @param everyNs the length of the intervals; `undefined` chooses every row */
+  constructor(everyNs: bigint | undefined) {
+    this.#everyNs = everyNs;
+  }
+
+  /** Takes the next row. @returns the previous row, if that row is the last row of its interval */
+  add(row: PricedEntry): PricedEntry | undefined {
+    if (this.#everyNs === undefined) return row;
+    const held = this.#held;
+    this.#held = row;
+    const isLast =
+      held !== undefined && intervalOf(held.timeNs, this.#everyNs) !== intervalOf(row.timeNs, this.#everyNs);
+    return isLast ? held : undefined;
+  }
+
+  /** Returns the last row of the last interval. */
+  end(): PricedEntry | undefined {
+    return this.#held;
+  }
+}
+
+/** Returns the beginning of the interval that contains a time. Without intervals, returns the time itself. */
+export function intervalOf(timeNs: bigint, everyNs: bigint | undefined): bigint {
+  return everyNs === undefined ? timeNs : timeNs - (timeNs % everyNs);
+}
