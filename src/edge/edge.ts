@@ -32,6 +32,7 @@ import { FanOut } from '../stream/fan_out.js';
 import { PriceTable } from '../stream/price_table.js';
 import type { EdgeCommand, EdgeSettings, Identity } from './edge_command.js';
 import { MarketStatuses } from './market_statuses.js';
+import type { AskPast } from './other_pasts.js';
 import { readPast } from './read_past.js';
 import { ServedPrices } from './served_prices.js';
 
@@ -68,6 +69,8 @@ export interface EdgeHooks {
   readonly receiver: PublishReceiver;
   /** Called for each message and request, as a sign that the thread works. */
   readonly onWork?: () => void;
+  /** Asks other nodes about their past; absent without a cluster. */
+  readonly askPast?: AskPast | undefined;
   /** Called when the edge needs a tick no later than this time. */
   readonly onDue: (timeNs: bigint) => void;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -108,7 +111,7 @@ interface ServedCatalogue {
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { settings, at, place, simulation } = options;
   const { webSockets, access, clock, marks, store, pool, counters } = options.parts;
-  const { receiver, onWork, onDue, logger } = options.hooks;
+  const { receiver, askPast, onWork, onDue, logger } = options.hooks;
   const { config } = settings;
   const { limits } = config;
   let served = derive(config, settings.identity);
@@ -134,7 +137,8 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   }
 
   const encodeAssetId = (symbol: string) => encodedAssetId(symbol, config.service.encodedAssetId);
-  const past = readPast(config, logger);
+  const signed = () => ({ config: served.config, nodes });
+  const past = readPast({ config, signed, here: pool.here, ask: askPast, logger });
   const tickets = new TicketIssuer(access.tickets, clock);
   const aggregateJson = aggregateWriter(config.service.name, encodeAssetId);
   const times = await openStreamTimes(clock, marks, place);

@@ -1,24 +1,50 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
+import type { CryptoJobs } from '../crypto/pool/jobs.js';
 import { PacedTurns } from '../fair/paced_turns.js';
 import { publicFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
 import { pastFolderOf } from '../past/past_folder.js';
 import { PastReader } from '../past/past_reader.js';
 import type { InstantRouteOptions } from '../server/routes/instant_route.js';
+import { KnownSigners, type SignerState } from './known_signers.js';
+import { type AskPast, OtherPasts } from './other_pasts.js';
+
+export interface ReadPastOptions {
+  readonly config: Pick<Config, 'storage' | 'service'>;
+  /** Returns the state that names the service's keys. */
+  readonly signed: SignerState;
+  readonly here: CryptoJobs;
+  /** Asks other nodes about their past; absent without a cluster. */
+  readonly ask: AskPast | undefined;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+}
 
 /** Returns the parts with which an edge reads the past and the public log. Each edge reads the files itself. */
-export function readPast(
-  { storage }: Pick<Config, 'storage'>,
-  logger: Pick<Logger, 'error'>,
-): Pick<InstantRouteOptions, 'pastTurns' | 'onPastDamage'> & {
+export function readPast({ config: { storage, service }, signed, here, ask, logger }: ReadPastOptions): Pick<
+  InstantRouteOptions,
+  'pastTurns' | 'onPastDamage' | 'older'
+> & {
   readonly past: PastReader;
   readonly logFiles: LedgerReader;
 } {
+  const signers = new KnownSigners(signed);
+  const pastTurns = new PacedTurns(() => performance.now(), setTimeout);
   return {
     past: new PastReader(pastFolderOf(storage.dir)),
     logFiles: new LedgerReader(publicFolderOf(storage.dir)),
-    pastTurns: new PacedTurns(() => performance.now(), setTimeout),
+    pastTurns,
     onPastDamage: (reason) => logger.error(`the past is damaged: ${reason}`),
+    older:
+      ask &&
+      new OtherPasts({
+        ask,
+        here,
+        oracleId: service.oracleId,
+        isSigner: (type, key) => signers.has(type, key),
+        inTurn: (caller, work) => pastTurns.run(caller, work),
+        nowMs: () => performance.now(),
+        onRefused: (reason) => logger.warn(reason),
+      }),
   };
 }

@@ -24,6 +24,7 @@ import { NodeFacts } from './node_facts.js';
 import { applyRecords, joinPublicLog, UNAUTHENTIC, watchServers } from './node_parts.js';
 import { NodeStatus } from './node_status.js';
 import { OwnSigners } from './own_signers.js';
+import { exchangePast, type PastExchange } from './past_exchange.js';
 import type { PriceMaker } from './price_maker.js';
 import { publicLogState } from './public_log_state.js';
 import type { Settings } from './settings.js';
@@ -60,6 +61,7 @@ class ClusterNode implements PriceMaker {
   readonly #leaderPrices: LeaderPrices;
   readonly #member: ClusterMember;
   readonly #forwarder: Forwarder;
+  readonly pastExchange: PastExchange;
   readonly #directory: NodeDirectory;
   readonly #status: NodeStatus;
   /** The term, while this node leads; otherwise `undefined`. */
@@ -115,6 +117,7 @@ class ClusterNode implements PriceMaker {
     const directory = new NodeDirectory({ node, name, signers, member: this.#member, log, nowMs });
     this.#directory = directory;
     joinPublicLog(options, this.#member.nodes);
+    this.pastExchange = exchangePast(options, () => directory.nodes(), catalogue);
     this.#status = new NodeStatus({
       node,
       records: this.#records,
@@ -212,6 +215,7 @@ class ClusterNode implements PriceMaker {
   async close(): Promise<void> {
     await this.#member.resign();
     this.#member.stop();
+    await this.pastExchange.close();
     await this.#options.bus.close();
   }
 

@@ -1,5 +1,6 @@
 import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import type { Ticked } from '../clock/ticker.js';
+import type { AskPast } from '../edge/other_pasts.js';
 import type { Activity, ClusterState, PublicLogState } from '../metrics/state.js';
 import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
@@ -17,6 +18,8 @@ export interface PriceMaker extends Ticked, PublishReceiver {
   cluster?(): ClusterState;
   /** Returns the state of the public log that this process writes. */
   publicLog?(): PublicLogState | undefined;
+  /** The exchange of older signed prices; absent without a cluster. */
+  readonly pastExchange?: { readonly ask: AskPast };
   /** The number of seconds by which the times of signed aggregates are ahead of the clock. */
   readonly aggregatesAheadSeconds: number;
   /** Returns the processes that serve these prices. */

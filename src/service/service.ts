@@ -95,7 +95,7 @@ function edgesOptionsOf(
     simulation,
     threads: { loaded, loadThread: () => loadThread(env[UWS_SHA256_VARIABLE], usesStark(config)) },
     parts: { webSockets, clock, pool, counters, store, source },
-    hooks: { receiver: making, onDue: making.onDue, logger },
+    hooks: { receiver: making, askPast: making.maker.pastExchange?.ask, onDue: making.onDue, logger },
   };
 }
 

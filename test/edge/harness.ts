@@ -216,6 +216,7 @@ export async function startEdges(
           snapshot: () => source.snapshot(),
           written: async () => {},
           writeMark,
+          askPast: async () => undefined,
           log() {},
           damage() {},
           overrun() {},

@@ -4,6 +4,7 @@ import type { Snapshot } from '../../feed/feed.js';
 import { sentSnapshot } from '../../feed/sent_snapshot.js';
 import { createCounters } from '../../metrics/counters.js';
 import type { EdgeCommand } from '../edge_command.js';
+import type { AskPast } from '../other_pasts.js';
 import { within } from './deadline.js';
 import { endByForce } from './forced_end.js';
 import type { LoadedThread } from './loaded_thread.js';
@@ -39,6 +40,8 @@ export interface EdgeThreadHost {
   written(): Promise<void>;
   /** Writes a mark of the times of streaming payloads. Resolves with true when the mark is on disk. */
   writeMark(number: number, timeNs: bigint): Promise<boolean>;
+  /** Asks other nodes about their past. */
+  askPast: AskPast;
   log(event: Extract<ThreadEvent, { on: 'log' }>): void;
   damage(reason: string): void;
   /** Called when the thread was too far behind and must receive everything again. */
@@ -264,6 +267,9 @@ export class EdgeThread {
         break;
       case 'publisherClosed':
         publishers.closed(event.session);
+        break;
+      case 'askPast':
+        answerWith(event.ask, host.askPast(event.question, [...event.tried]), answer);
         break;
       case 'mark':
         answerWith(event.ask, host.writeMark(event.number, event.timeNs), answer);

@@ -131,6 +131,9 @@ edge = await openEdge({
   },
   hooks: {
     receiver,
+    askPast:
+      settings.config.cluster &&
+      ((question, tried) => asks.ask((ask) => events.send({ on: 'askPast', ask, question, tried }))),
     onWork: () => signal.worked(),
     onDue: (timeNs) => ticker.noLaterThan(timeNs),
     logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },

@@ -70,6 +70,13 @@ export type ThreadEvent =
   | { readonly on: 'troubles'; readonly troubles: readonly string[] }
   /** Reports a damaged record on the disk. */
   | { readonly on: 'damage'; readonly reason: string }
+  /** Asks other nodes about their past, as {@link AskPast} does. */
+  | {
+      readonly on: 'askPast';
+      readonly ask: number;
+      readonly question: Uint8Array;
+      readonly tried: readonly number[];
+    }
   | { readonly on: 'mark'; readonly ask: number; readonly number: number; readonly timeNs: TimeNs }
   | {
       readonly on: 'publisher';

@@ -25,7 +25,7 @@ export interface ThreadedEdgesOptions {
   /** Returns the other start data of the thread with this number. */
   readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'starkSymbols' | 'simulation'>;
   readonly parts: ThreadedEdgesParts;
-  readonly hooks: Pick<EdgeHooks, 'receiver' | 'logger'>;
+  readonly hooks: Pick<EdgeHooks, 'receiver' | 'askPast' | 'logger'>;
   readonly limits?: ThreadLimits;
 }
 
@@ -110,7 +110,7 @@ class ThreadedEdges implements EdgeSet {
     this.#settings = options.settings;
     this.#rights = new CallerRights(options.settings.config);
     const { store, source, counters } = options.parts;
-    const { logger } = options.hooks;
+    const { askPast, logger } = options.hooks;
     store.watchCommits({
       begun: (commit) => this.committing(commit),
       settled: (isOnDisk) => this.committed(isOnDisk),
@@ -120,6 +120,7 @@ class ThreadedEdges implements EdgeSet {
       written: () => store.durable(),
       writeMark: (number, timeNs) =>
         new Promise((resolve) => writeStreamMark(store.marks, number, timeNs, resolve)),
+      askPast: async (question, tried) => askPast?.(question, tried),
       log: ({ level, about, text }) => logger[level](about, text),
       damage: (reason) => store.noticeDamage(reason),
       overrun: () => {

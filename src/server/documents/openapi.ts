@@ -139,7 +139,7 @@ const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string 
   410: {
     name: 'Gone',
     description:
-      'The time is before the signed prices that are kept; `kept_from` is when those begin, in nanoseconds, and absent while there are none.',
+      'The time is before the signed prices that are kept, also by the other nodes of a cluster that answer; `kept_from` is when those begin, in nanoseconds, and absent while there are none.',
     headers: RATE_LIMIT_HEADERS,
     schema: goneResponse,
   },
@@ -150,7 +150,11 @@ const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string 
     headers: [...RATE_LIMIT_HEADERS, 'Retry-After'],
   },
   500: { name: 'InternalError', description: 'A fault of the service.', headers: RATE_LIMIT_HEADERS },
-  503: { name: 'ServiceUnavailable', description: 'The service is too busy.', headers: RATE_LIMIT_HEADERS },
+  503: {
+    name: 'ServiceUnavailable',
+    description: 'The service is too busy, or the nodes of its cluster that keep older prices are.',
+    headers: RATE_LIMIT_HEADERS,
+  },
 };
 const SECURITY: Readonly<Record<RouteAccess, { readonly security?: readonly object[] }>> = {
   open: { security: [] },

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { SignedAggregate } from '../../model/signed_price.js';
+import { NS_PER_SECOND } from '../../model/time.js';
+import type { PricedEntry } from '../../past/kept_entry.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { DamagedRecord } from '../../records/envelope.js';
 import { REST_PATHS } from '../../wire/paths.js';
@@ -17,6 +19,7 @@ import {
 import type { keptSignedPrice } from '../schemas/past_schemas.js';
 import { assetId } from '../schemas/value_schemas.js';
 import { shownAggregateJson, withQuality } from './aggregate_json.js';
+import { notGiven, type OlderPrices } from './older_prices.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
@@ -25,6 +28,8 @@ export interface InstantRouteOptions extends PastAccessOptions {
   readonly past: Pick<PastReader, 'inForce' | 'reaches' | 'keptFrom'>;
   readonly aggregateJson: (aggregate: SignedAggregate) => string;
   readonly assetsPerRequestMax: number;
+  /** The other nodes of the cluster; absent without a cluster. */
+  readonly older?: OlderPrices | undefined;
 }
 
 /**
@@ -74,10 +79,17 @@ export function instantRoutes(
   ];
 }
 
-/** The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. */
+/** The longest time for which an aggregate is in force: the largest `clock_period`. */
+const IN_FORCE_NS_MAX = 86_400n * NS_PER_SECOND;
+
+/**
+ * The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. `no entry` is the state
+ * of an asset that had no price, or a price from before the past of this node.
+ */
 type Instant =
   | { readonly text: string; readonly aggregate: SignedAggregate }
   | 'nothing'
+  | 'no entry'
   | 'damaged'
   | 'not on disk';
 
@@ -106,7 +118,10 @@ class InstantReader {
     }
     if (missing.length > 0) {
       const before = await this.#access.gone('timestamp', atNs);
-      if (before !== undefined) return before;
+      if (before !== undefined) {
+        const refusal = await this.#fromOthers(caller, missing, atNs, found, before);
+        return refusal ?? unknownFault(found) ?? dataOf(wanted, found, isRated);
+      }
     }
     // The loop reads one asset after the other, so a request for many assets needs no more memory than a request for a single
     // asset.
@@ -116,7 +131,49 @@ class InstantReader {
         (await this.#readiness(one, atNs)) ??
           (await this.#options.pastTurns.run(caller, () => this.#onDisk(one, atNs))),
       );
-    return (await this.#fault(found, atNs)) ?? dataOf(wanted, found, isRated);
+    return (
+      (await this.#completed(caller, found, atNs)) ??
+      (await this.#fault(found, atNs)) ??
+      dataOf(wanted, found, isRated)
+    );
+  }
+
+  /** Finds the aggregates that were signed before the past of this node, and were still in force when this past began. */
+  async #completed(
+    caller: string,
+    found: Map<WantedName, Instant>,
+    atNs: bigint,
+  ): Promise<RouteError | undefined> {
+    const unseen = [...found].flatMap(([one, state]) => (state === 'no entry' ? [one] : []));
+    for (const one of unseen) found.set(one, 'nothing');
+    const listed = unseen.filter(({ isListed }) => isListed);
+    if (listed.length === 0 || this.#options.older === undefined) return undefined;
+    const keptFromNs = await this.#options.past.keptFrom();
+    if (keptFromNs === undefined || atNs >= keptFromNs + IN_FORCE_NS_MAX) return undefined;
+    const refusal = await this.#fromOthers(caller, listed, atNs, found, { status: 410, error: '' });
+    // Without another node, this past is all that is known.
+    return refusal?.status === 410 ? undefined : refusal;
+  }
+
+  /**
+   * Finds the states of assets before the past of this node in the past of another node.
+   * @param before the error if no other node answers
+   */
+  async #fromOthers(
+    caller: string,
+    missing: readonly WantedName[],
+    atNs: bigint,
+    found: Map<WantedName, Instant>,
+    before: RouteError,
+  ): Promise<RouteError | undefined> {
+    const names = missing.flatMap((one) => one.names);
+    const answer = await this.#options.older?.at(caller, names, atNs);
+    if (answer?.given === undefined) return answer === undefined ? before : notGiven(before, answer);
+    for (const one of missing) {
+      const name = one.names.find((each) => answer.given.has(each));
+      found.set(one, name === undefined ? 'nothing' : instantOf(answer.given.get(name)!));
+    }
+    return undefined;
   }
 
   /** Returns the state of an asset that has not changed since the instant; `undefined` if the asset changed or is not listed. */
@@ -138,17 +195,15 @@ class InstantReader {
 
   async #onDisk({ names }: WantedName, atNs: bigint): Promise<Instant> {
     const { past } = this.#options;
+    let ended = false;
     try {
       for (const name of names) {
         const entry = await past.inForce(name, atNs);
         if (entry?.kind === 'gap') return 'damaged';
-        if (entry?.kind === 'priced')
-          return {
-            text: shownAggregateJson(entry.aggregate, entry.shown, entry.hasInputs),
-            aggregate: entry.aggregate,
-          };
+        if (entry?.kind === 'ended') ended = true;
+        if (entry?.kind === 'priced') return instantOf(entry);
       }
-      return 'nothing';
+      return ended ? 'nothing' : 'no entry';
     } catch (error) {
       return this.#damaged(error);
     }
@@ -179,14 +234,24 @@ class InstantReader {
     const gone = nothing.some(({ isListed }) => isListed)
       ? await this.#access.gone('timestamp', atNs)
       : undefined;
-    if (gone !== undefined) return gone;
-    const unknown = nothing.filter(({ isListed }) => !isListed).map(({ symbol }) => symbol);
-    if (unknown.length === 0) return undefined;
-    return {
-      status: 400,
-      error: `assets names assets that are not configured and had no price at timestamp: ${unknown.join(', ')}`,
-    };
+    return gone ?? unknownFault(found);
   }
+}
+
+function instantOf({ aggregate, shown, hasInputs }: PricedEntry): Instant {
+  return { text: shownAggregateJson(aggregate, shown, hasInputs), aggregate };
+}
+
+/** Returns the error for assets that are unknown now and then. */
+function unknownFault(found: ReadonlyMap<WantedName, Instant>): RouteError | undefined {
+  const unknown = [...found].flatMap(([{ symbol, isListed }, state]) =>
+    state === 'nothing' && !isListed ? [symbol] : [],
+  );
+  if (unknown.length === 0) return undefined;
+  return {
+    status: 400,
+    error: `assets names assets that are not configured and had no price at timestamp: ${unknown.join(', ')}`,
+  };
 }
 
 function dataOf(

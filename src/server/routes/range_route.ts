@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { parseDurationNs } from '../../config/quantity.js';
 import type { SignatureType } from '../../model/asset.js';
 import { NS_PER_MS } from '../../model/time.js';
-import type { DamagedRange } from '../../past/past_blocks.js';
+import { intervalOf } from '../../past/last_of_each.js';
+import type { DamagedRange, PastRange } from '../../past/past_blocks.js';
 import type { PastReader } from '../../past/past_reader.js';
 import { DamagedRecord } from '../../records/envelope.js';
 import { ROW_DETAILS, type RowDetail } from '../../records/row_columns.js';
@@ -17,6 +18,7 @@ import {
   unixNanoseconds,
 } from '../rest/route.js';
 import type { StreamedAnswer } from '../rest/route_result.js';
+import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
 import { rangePage } from './range_page.js';
 import { rowParts } from './range_rows.js';
@@ -28,6 +30,8 @@ export interface RangeRouteOptions extends PastAccessOptions {
   readonly past: Pick<PastReader, 'blocks' | 'reaches' | 'keptFrom'>;
   /** `limits.range_rows` */
   readonly rangeRowsMax: number;
+  /** The other nodes of the cluster; absent without a cluster. */
+  readonly older?: OlderPrices | undefined;
 }
 
 /** The longest interval of `every`. */
@@ -136,7 +140,7 @@ async function answer(
   const range = { fromNs: request.fromNs, toNs: request.toNs < nowNs ? request.toNs : nowNs };
   if (range.fromNs < range.toNs) await access.settled(range.toNs);
   const before = await access.gone('from', range.fromNs);
-  if (before !== undefined) return before;
+  if (before !== undefined) return olderRange(request, range, caller, options, access, before);
   const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
   const { rangeRowsMax: rowsMax } = options;
   const { everyNs } = request;
@@ -170,10 +174,66 @@ async function answer(
     access.tell(error.message);
     return { status: 500, error: `the past of ${request.symbol} is damaged` };
   }
+  return unknownAsset(request);
+}
+
+function unknownAsset({ symbol }: RangeRequest): RouteError {
   return {
     status: 400,
-    error: `asset names an asset that is not configured and had no price in the range: ${request.symbol}`,
+    error: `asset names an asset that is not configured and had no price in the range: ${symbol}`,
   };
+}
+
+/**
+ * Answers a range that begins before the past of this node. Each such answer has the rows of one answer of another node, so it is
+ * verified and in memory before the header is sent. The last such answer ends where the past of this node begins.
+ * @param before the error if no other node answers
+ */
+async function olderRange(
+  request: RangeRequest,
+  { fromNs, toNs }: PastRange,
+  caller: string,
+  { older, pastTurns, rangeRowsMax: rowsMax }: RangeRouteOptions,
+  access: PastAccess,
+  before: RouteError,
+): Promise<StreamedAnswer | RouteError> {
+  const { everyNs, detail, format } = request;
+  const ownNs = endOfInterval(before.keptFromNs ?? toNs, everyNs);
+  const olderNs = ownNs < toNs ? ownNs : toNs;
+  if (older === undefined) return before;
+  let answered: OlderRows = { rows: [], endNs: olderNs };
+  for (const name of request.names) {
+    const withInputs = detail === 'whole';
+    const question = { about: 'range', name, fromNs, toNs: olderNs, everyNs, withInputs, rowsMax } as const;
+    const answer = await older.range(caller, question);
+    if (answer.given === undefined) return notGiven(before, answer);
+    answered = answer.given;
+    // For an asset that is not configured, the answer uses the first name with rows in the past.
+    if (answered.rows.length > 0) break;
+  }
+  const { rows, endNs } = answered;
+  const hasMore = endNs < toNs;
+  if (rows.length === 0 && !hasMore && !request.isListed) return unknownAsset(request);
+  const block = { count: rows.length, entries: () => rows };
+  const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
+  return {
+    contentType: FORMATS[format],
+    headers: hasMore ? [['Link', linkTo(request, endNs)]] : [],
+    open: (pay) =>
+      counted(access, caller, () =>
+        rowParts({ blocks: each(block), everyNs: undefined, turn, pay }, rangeWriter(format, detail)),
+      ),
+  };
+}
+
+/** Returns the end of the interval that contains a time, or the time itself if an interval begins at it. */
+function endOfInterval(timeNs: bigint, everyNs: bigint | undefined): bigint {
+  const startNs = intervalOf(timeNs, everyNs);
+  return everyNs === undefined || startNs === timeNs ? timeNs : startNs + everyNs;
+}
+
+async function* each<T>(...values: readonly T[]): AsyncIterable<T> {
+  yield* values;
 }
 
 /** Counts an answer as a request of its caller until the client has read the answer. */

@@ -13,7 +13,7 @@ test('no answer to a stolen edge reaches the log or another node', needsNatsServ
   const { leader, standby, edge, thief } = await besieged(t);
   t.equal(await leader.append(LOG_START, 'a-1', bytes), 1);
   await leader.candles.put(['b7', 'd', '1'], bytes);
-  for (const topic of ['full.1', 'in.*.1']) leader.answer(topic, async () => bytes);
+  for (const topic of ['full.1', 'in.*.1', 'ask.past.*.1']) leader.answer(topic, async () => bytes);
   await eventually(() => edge.ask('full.1', bytes, 1_000).catch(() => undefined));
   const heard: string[] = [];
   for (const bus of [leader, standby, edge]) {
@@ -23,6 +23,7 @@ test('no answer to a stolen edge reaches the log or another node', needsNatsServ
   const questions = [
     'ts.main.full.1',
     'ts.main.in.4.1',
+    'ts.main.ask.past.4.1',
     'ts.main.node.4.edge',
     '$JS.API.STREAM.INFO.TS_MAIN_LOG',
     '$JS.API.STREAM.MSG.GET.TS_MAIN_LOG',

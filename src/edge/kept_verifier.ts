@@ -1,0 +1,192 @@
+import { type SignedFields, signatureJob } from '../aggregator/signature_jobs.js';
+import { checksumAddress } from '../crypto/checksum_address.js';
+import { encodedAssetId, evmAggregateHash } from '../crypto/evm.js';
+import type { EvmVerifyJob } from '../crypto/evm_verifier.js';
+import { merkleRoot } from '../crypto/merkle.js';
+import type { CryptoJobs, StarkVerifyJob } from '../crypto/pool/jobs.js';
+import { starkPriceMessage } from '../crypto/stark/stark.js';
+import { parseSignature } from '../ingest/gate.js';
+import { readMetadataText } from '../ingest/message.js';
+import type { SignatureType } from '../model/asset.js';
+import { parseHex, toHex } from '../model/hex.js';
+import { parsePrice } from '../model/price.js';
+import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../model/signed_price.js';
+import type { PricedEntry, ShownFacts } from '../past/kept_entry.js';
+import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
+import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
+
+export interface KeptVerifierOptions {
+  /** Verifies signatures on this thread. */
+  readonly here: Pick<CryptoJobs, 'verifyEvm' | 'verifyStark'>;
+  /** The oracle ID in the service's own Stark messages. */
+  readonly oracleId: string;
+  /** Returns whether the service signs aggregates, or signed them, with a key. @param key the key in lower-case hex */
+  readonly isSigner: (type: SignatureType, key: string) => boolean;
+  /** Does work in turn with other work of this thread. */
+  readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** The numbers of signatures that are verified in a turn: about 2 ms. */
+const JOBS_MAX = { evm: 32, stark: 4 } as const;
+
+const SERVICE_NAME = new RegExp(`^${SERVICE_NAME_PATTERN}$`);
+const CHECKSUM = /^[0-9a-f]{64}$/;
+// The version is shown as it is, so the text must need no escape in JSON.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes control characters
+const VERSION = /^[^"\\\x00-\x1f]{1,64}$/;
+
+/** The error for an aggregate that this service did not sign, or that the service would show in another form. */
+export class NotVerified extends Error {
+  override readonly name = 'NotVerified';
+}
+
+type Job =
+  | { readonly type: 'evm'; readonly job: EvmVerifyJob }
+  | { readonly type: 'stark'; readonly job: StarkVerifyJob };
+
+/**
+ * Verifies aggregates of another node's past: the service's hash and signature, the Merkle root, each publisher's hash and signature,
+ * and the form of each text that REST shows.
+ * @throws NotVerified when one of the entries is not authentic
+ */
+export async function verifyKept(
+  entries: Iterable<PricedEntry>,
+  { here, oracleId, isSigner, turn }: KeptVerifierOptions,
+): Promise<void> {
+  const source: Iterator<PricedEntry, undefined> = entries[Symbol.iterator]();
+  const verified = new WeakSet<PublisherPrice>();
+  const waiting: Job[] = [];
+
+  /** Verifies the waiting signatures. */
+  function verify(): void {
+    const jobs = waiting.splice(0);
+    const evm = here.verifyEvm(jobs.flatMap((one) => (one.type === 'evm' ? [one.job] : [])));
+    const stark = here.verifyStark(jobs.flatMap((one) => (one.type === 'stark' ? [one.job] : [])));
+    if (![...evm, ...stark].every((verdict) => verdict === 'valid'))
+      throw new NotVerified('a signature is invalid');
+  }
+
+  /** Verifies a part of the entries. @returns false at the end */
+  async function part(): Promise<boolean> {
+    for (;;) {
+      const { value: entry } = source.next();
+      if (entry !== undefined) waiting.push(...jobsOf(entry, verified, oracleId, isSigner));
+      const type = entry?.aggregate.signatureType ?? 'evm';
+      if (entry !== undefined && waiting.length < JOBS_MAX[type]) continue;
+      verify();
+      return entry !== undefined;
+    }
+  }
+
+  while (await turn(part));
+}
+
+/** Checks the form and the hashes of an entry. @returns the jobs of its signatures that are not verified yet */
+function jobsOf(
+  { aggregate, shown, hasInputs, timeNs }: PricedEntry,
+  verified: WeakSet<PublisherPrice>,
+  oracleId: string,
+  isSigner: KeptVerifierOptions['isSigner'],
+): Job[] {
+  const { symbol, signatureType: type, publicKey, inputs, price } = aggregate;
+  const key = parseHex(publicKey, PUBLIC_KEY_BYTES[type]);
+  const keyText = key && (type === 'evm' ? checksumAddress(key) : toHex(key));
+  if (key === undefined || keyText !== publicKey || !isSigner(type, publicKey.toLowerCase()))
+    throw new NotVerified(`${publicKey} is no known signer`);
+  expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
+  expect(parsePrice(String(price)) === price, 'the price is invalid');
+  checkShown(symbol, shown);
+  const jobs = [aggregateJob(aggregate, key, shown, oracleId)];
+  if (!hasInputs) return jobs;
+  const newestNs = inputs.reduce(
+    (newest, { timestampNs }) => (timestampNs > newest ? timestampNs : newest),
+    0n,
+  );
+  expect(newestNs === aggregate.timestampNs, 'timestamp is not the newest time of the inputs');
+  expect(
+    new Set(inputs.map(({ wire }) => wire.publisherKey)).size === inputs.length,
+    'a publisher is repeated',
+  );
+  for (const input of inputs) {
+    if (verified.has(input)) continue;
+    jobs.push(inputJob(input, symbol, type));
+    verified.add(input);
+  }
+  expect(
+    merkleRoot(inputs.map(msgHashOf)).equals(aggregate.merkleRoot),
+    'the Merkle root is of other inputs',
+  );
+  return jobs;
+}
+
+function checkShown(
+  symbol: string,
+  { serviceName, encodedAssetId: encoded, version, checksum }: ShownFacts,
+): void {
+  expect(SERVICE_NAME.test(serviceName), 'the name of the service is invalid');
+  const isEncoded = (['base64', 'keccak256'] as const).some(
+    (form) => encodedAssetId(symbol, form) === encoded,
+  );
+  expect(isEncoded, 'encoded_asset_id names another asset');
+  expect(VERSION.test(version) && CHECKSUM.test(checksum), 'the algorithm is invalid');
+}
+
+function aggregateJob(
+  aggregate: SignedAggregate,
+  key: Buffer,
+  { checksum }: ShownFacts,
+  oracleId: string,
+): Job {
+  const { symbol, signatureType, signedAtNs, price, merkleRoot: root, msgHash, r, s, v } = aggregate;
+  if (signatureType === 'evm') {
+    const fields = {
+      address: key,
+      symbol,
+      signedAtNs,
+      price,
+      merkleRoot: root,
+      checksum: Buffer.from(checksum, 'hex'),
+    };
+    expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
+    expect(v === 27 || v === 28, 'v is missing');
+    const recovery = v === 28 ? 1 : 0;
+    return { type: 'evm', job: { msgHash, signature: Buffer.concat([r, s]), recovery, address: key } };
+  }
+  const message = starkPriceMessage(symbol, oracleId, signedAtNs, price);
+  if (message === undefined || v !== undefined) throw new NotVerified('no Stark signature has this form');
+  return { type: 'stark', job: { ...message, msgHash, r, s, publicKey: key } };
+}
+
+function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): Job {
+  const { price, timestampNs, wire } = input;
+  const key = parseHex(wire.publisherKey, PUBLIC_KEY_BYTES[type]);
+  const signature = parseSignature(wire, type);
+  const msgHash = parseHex(wire.msgHash, 32);
+  if (key === undefined || msgHash === undefined || typeof signature === 'string')
+    throw new NotVerified('an input has an invalid key, hash or signature');
+  expect(parsePrice(wire.price) === price, 'an input has another price than its text');
+  expect(type === 'stark' || wire.externalAssetId === symbol, 'an input is of another asset');
+  const { metadata } = wire;
+  expect(
+    metadata === undefined || readMetadataText(metadata) === metadata,
+    'the metadata of an input is invalid',
+  );
+  const fields: SignedFields = {
+    raw: wire,
+    asset: { symbol },
+    publisher: { key, oracleId: undefined },
+    price,
+    timestampNs,
+    msgHash,
+    signature: signature.rs,
+    recovery: signature.recovery,
+    verified: false,
+  };
+  const job = signatureJob(fields, type);
+  if (typeof job === 'string') throw new NotVerified(job);
+  return type === 'evm' ? { type, job: job as EvmVerifyJob } : { type, job: job as StarkVerifyJob };
+}
+
+function expect(isTrue: boolean, reason: string): void {
+  if (!isTrue) throw new NotVerified(reason);
+}

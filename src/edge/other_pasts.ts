@@ -1,0 +1,185 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { AssetName } from '../model/asset_map.js';
+import { decodeAnswer, type PastAnswer } from '../past/answer_bytes.js';
+import type { KeptEntry, PricedEntry } from '../past/kept_entry.js';
+import { intervalOf } from '../past/last_of_each.js';
+import {
+  encodeQuestion,
+  type PastQuestion,
+  QUESTION_NAMES_MAX,
+  type RangeQuestion,
+} from '../past/question_bytes.js';
+import type { OlderAnswer, OlderPrices, OlderRows } from '../server/routes/older_prices.js';
+import { type KeptVerifierOptions, NotVerified, verifyKept } from './kept_verifier.js';
+
+/**
+ * Asks the next other node of the cluster that was not tried. Resolves with `busy` while too many questions are open, and with `undefined`
+ * when no other node is left. The bytes are `undefined` when the node does not answer. Nothing about the bytes is verified.
+ */
+export type AskPast = (
+  question: Uint8Array,
+  tried: readonly number[],
+) => Promise<{ readonly node: number; readonly bytes: Uint8Array | undefined } | 'busy' | undefined>;
+
+export interface OtherPastsOptions extends Omit<KeptVerifierOptions, 'turn'> {
+  readonly ask: AskPast;
+  /** Does work in turn with the other requests of this thread. */
+  readonly inTurn: <T>(caller: string, work: () => Promise<T>) => Promise<T>;
+  readonly nowMs: () => number;
+  /** Called for each answer that is not authentic. */
+  readonly onRefused: (reason: string) => void;
+}
+
+/** The longest time in which a request asks further nodes. The last of them may take as long as an answer takes at most. */
+const ASKING_MS_MAX = 3_000;
+const BUSY_POLL_MS = 100;
+
+/** The state of the questions for a request. */
+interface Asking {
+  readonly endMs: number;
+  /** The numbers of the nodes that must not be asked again. */
+  readonly tried: number[];
+}
+
+type KeptAnswer = Extract<PastAnswer, { state: 'kept' }>;
+
+/** Finds prices that are older than the past of this node at other nodes, and verifies them. */
+export class OtherPasts implements OlderPrices {
+  readonly #options: OtherPastsOptions;
+
+  constructor(options: OtherPastsOptions) {
+    this.#options = options;
+  }
+
+  async at(
+    caller: string,
+    names: readonly AssetName[],
+    atNs: bigint,
+  ): Promise<OlderAnswer<ReadonlyMap<AssetName, PricedEntry>>> {
+    const asking: Asking = { endMs: this.#options.nowMs() + ASKING_MS_MAX, tried: [] };
+    const found = new Map<AssetName, PricedEntry>();
+    let left = names;
+    /** The assets of which a node has no entry: the past of that node may begin after their last signature. */
+    let unseen: AssetName[] = [];
+    let hasGiven = false;
+    while (left.length > 0) {
+      const asked = left.slice(0, QUESTION_NAMES_MAX);
+      const question = { about: 'instant', names: asked, atNs } as const;
+      const answer = await this.#ask(question, asking, async (kept, node) => {
+        const answered = asked.slice(0, readCount(kept.reached, asked.length));
+        const entries = answered.map((name) => entryOf(kept, name, atNs));
+        await this.#verify(caller, entries.filter(isPriced));
+        return { node, answered, entries };
+      });
+      if (answer.given === undefined) return hasGiven && !answer.isBusy ? { given: found } : answer;
+      hasGiven = true;
+      const { node, answered, entries } = answer.given;
+      for (const [i, name] of answered.entries()) {
+        const entry = entries[i];
+        if (entry === undefined) unseen.push(name);
+        else if (isPriced(entry)) found.set(name, entry);
+      }
+      left = left.slice(answered.length);
+      if (left.length > 0) continue;
+      asking.tried.push(node);
+      [left, unseen] = [unseen, []];
+    }
+    return { given: found };
+  }
+
+  range(caller: string, question: RangeQuestion): Promise<OlderAnswer<OlderRows>> {
+    const asking: Asking = { endMs: this.#options.nowMs() + ASKING_MS_MAX, tried: [] };
+    return this.#ask(question, asking, async ({ entries, reached: endNs }) => {
+      const rows: PricedEntry[] = [];
+      // The rows are decoded while they are verified, because that takes many turns.
+      await this.#verify(caller, fitting(entries.of(question.name), question, endNs, rows));
+      return { rows, endNs };
+    });
+  }
+
+  /** Asks one node after the other until one gives an authentic answer. */
+  async #ask<T>(
+    question: PastQuestion,
+    { endMs, tried }: Asking,
+    read: (kept: KeptAnswer, node: number) => Promise<T>,
+  ): Promise<OlderAnswer<T>> {
+    const { ask, nowMs, onRefused } = this.#options;
+    const bytes = encodeQuestion(question);
+    let isBusy = false;
+    let keptFromNs: bigint | undefined;
+    while (nowMs() < endMs) {
+      const given = await ask(bytes, tried);
+      if (given === undefined) break;
+      isBusy = given === 'busy';
+      if (given !== 'busy') {
+        try {
+          const answer = given.bytes && decodeAnswer(given.bytes);
+          isBusy = answer?.state === 'busy';
+          if (answer?.state === 'kept') return { given: await read(answer, given.node) };
+          if (answer?.state === 'gone') keptFromNs = earlierOf(keptFromNs, answer.keptFromNs, question);
+        } catch (error) {
+          // The decoders throw for bytes that no honest node sends.
+          const { message } = error as Error;
+          onRefused(`node ${given.node} answered with a past that is not authentic: ${message}`);
+        }
+        if (!isBusy) tried.push(given.node);
+      }
+      if (isBusy) await wait(BUSY_POLL_MS);
+    }
+    return { isBusy, keptFromNs };
+  }
+
+  #verify(caller: string, entries: Iterable<PricedEntry>): Promise<void> {
+    const { inTurn } = this.#options;
+    return verifyKept(entries, { ...this.#options, turn: (work) => inTurn(caller, work) });
+  }
+}
+
+/** Returns the earlier time. A node whose past begins later than the question can only name a later time. */
+function earlierOf(
+  known: bigint | undefined,
+  next: bigint | undefined,
+  question: PastQuestion,
+): bigint | undefined {
+  const askedNs = question.about === 'instant' ? question.atNs : question.fromNs;
+  if (next === undefined || next <= askedNs) return known;
+  return known === undefined || next < known ? next : known;
+}
+
+function readCount(reached: bigint, countMax: number): number {
+  if (reached < 1n || reached > BigInt(countMax)) throw new NotVerified('the number of assets is wrong');
+  return Number(reached);
+}
+
+/** Returns the entry that applies to an asset; `undefined` without an entry. */
+function entryOf({ entries }: KeptAnswer, name: AssetName, atNs: bigint): KeptEntry | undefined {
+  const [entry, another] = entries.of(name);
+  if (another !== undefined || entry?.kind === 'gap' || (entry !== undefined && entry.timeNs > atNs))
+    throw new NotVerified(`the entry of ${name.symbol} does not fit the question`);
+  return entry;
+}
+
+function isPriced(entry: KeptEntry | undefined): entry is PricedEntry {
+  return entry?.kind === 'priced';
+}
+
+/** Checks the times of a range's rows one by one, and adds the rows to `rows`. */
+function* fitting(
+  entries: Iterable<KeptEntry>,
+  { fromNs, toNs, everyNs, rowsMax }: RangeQuestion,
+  endNs: bigint,
+  rows: PricedEntry[],
+): Iterable<PricedEntry> {
+  if (endNs > toNs || (endNs <= fromNs && endNs !== toNs))
+    throw new NotVerified('the end of the range is wrong');
+  let lastNs = -1n;
+  for (const entry of entries) {
+    const intervalNs = intervalOf(entry.timeNs, everyNs);
+    const isIn = entry.timeNs >= fromNs && entry.timeNs < endNs && intervalNs > lastNs;
+    if (entry.kind !== 'priced' || !isIn || rows.length >= rowsMax)
+      throw new NotVerified('a row does not fit the question');
+    lastNs = intervalNs;
+    rows.push(entry);
+    yield entry;
+  }
+}

@@ -1,0 +1,60 @@
+import type { AskPast } from '../edge/other_pasts.js';
+import { PacedTurns } from '../fair/paced_turns.js';
+import type { Catalogue } from '../model/catalogue.js';
+import type { NodeList } from '../model/node_list.js';
+import { PastAnswerer } from '../node/past_answerer.js';
+import { PastAsker } from '../node/past_asker.js';
+import { pastFolderOf } from '../past/past_folder.js';
+import { PastReader } from '../past/past_reader.js';
+import { PastAccess } from '../server/routes/past_access.js';
+import type { ClusterNodeOptions } from './cluster_node_options.js';
+
+/** The exchange of older signed prices with the other nodes of a cluster. */
+export interface PastExchange {
+  readonly ask: AskPast;
+  close(): Promise<void>;
+}
+
+const nowMs = () => performance.now();
+
+/** Opens the exchange of a node. Only an aggregator answers questions, because only its user on the NATS servers may. */
+export function exchangePast(
+  { bus, parts, settings, member }: ClusterNodeOptions,
+  nodes: () => NodeList,
+  catalogue: () => Catalogue,
+): PastExchange {
+  const questions = new PastAsker({ bus, nodes, nowMs });
+  const ask: AskPast = (question, tried) => questions.ask(question, tried);
+  if (member.role === 'edge') return { ask, close: async () => {} };
+  const { clock, store, logger } = parts;
+  const past = new PastReader(pastFolderOf(settings.config.storage.dir));
+  const turns = new PacedTurns(nowMs, setTimeout);
+  const onDamage = (reason: string) => logger.error(`the past is damaged: ${reason}`);
+  const access = new PastAccess({
+    past,
+    newest: (asset) => store.newest(asset),
+    pastTurns: turns,
+    onPastDamage: onDamage,
+    clock,
+  });
+  const answers = new PastAnswerer({
+    bus,
+    node: member.node,
+    past,
+    turns,
+    async isOnDisk({ symbol, signatureType }, atNs) {
+      const asset = catalogue().findAsset(symbol, signatureType);
+      return asset === undefined || access.isOnDisk(asset, atNs);
+    },
+    onDamage: (reason) => access.tell(reason),
+    nowNs: () => clock.nowNs(),
+    nowMs,
+  });
+  return {
+    ask,
+    async close() {
+      answers.close();
+      await past.close();
+    },
+  };
+}
