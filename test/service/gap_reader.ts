@@ -139,14 +139,14 @@ export class SteadyFeed {
 /**
  * Checks that a reader received each signed aggregate or each tick, or was told its gap, and received nothing twice.
  * @param url the address of a service that has all aggregates
- * @param all a reader of `whole ticks` that no test has cut
+ * @param options a reader of `whole ticks` that no test has cut, and false when a reconnect without a loss is impossible
  */
 export async function checkReader(
   t: Test,
   name: string,
   url: string,
   reader: Reader,
-  all?: Reader,
+  { all, mayReconnect = true }: { readonly all?: Reader; readonly mayReconnect?: boolean } = {},
 ): Promise<void> {
   const { ticks, gaps, kind } = reader;
   const isInOrder = ticks.every(({ timestampNs }, i) => i === 0 || timestampNs > ticks[i - 1]!.timestampNs);
@@ -166,18 +166,21 @@ export async function checkReader(
     return;
   }
   t.equal(prices.size, ticks.length, `${name}: none twice`);
+  const live = new Set(ticks.flatMap(({ price, backfilled }) => (backfilled ? [] : [price])));
+  const lost = gaps.map(() => 0);
   let missing = 0;
-  const filled = gaps.map(() => 0);
   for await (const { price, timestampNs } of newClient(url).range('BTCUSD', {
     from,
     to,
     detail: 'signature',
   })) {
-    if (!prices.has(price) && (kind === 'whole' || !isInGap(timestampNs))) missing += 1;
-    for (const [i, { fromNs, toNs }] of gaps.entries())
-      if (timestampNs > fromNs && timestampNs < toNs) filled[i]! += 1;
+    if (live.has(price)) continue;
+    const gap = gaps.findIndex(({ fromNs, toNs }) => timestampNs > fromNs && timestampNs < toNs);
+    if (gap >= 0) lost[gap]! += 1;
+    if (gap < 0 || (kind === 'whole' && !prices.has(price))) missing += 1;
   }
-  t.equal(missing, 0, `${name}: all of ${prices.size}, with ${gaps.length} gaps of ${filled} aggregates`);
+  t.equal(missing, 0, `${name}: all of ${prices.size}, with gaps that cost ${lost.join(', ') || 'nothing'}`);
+  if (!mayReconnect) t.notOk(lost.includes(0), `${name}: no gap for nothing`);
 }
 
 function intervalOf(ns: bigint): bigint {

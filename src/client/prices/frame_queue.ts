@@ -10,8 +10,8 @@ export interface WaitingPayload {
 interface QueuedPayload extends WaitingPayload {
   /** The number of assets for which this payload has the newest price. */
   newest: number;
-  /** True when the queue has dropped a payload directly before this payload. */
-  isAfterLoss: boolean;
+  /** The characters of the payloads that the queue has dropped directly before this payload. */
+  lostChars: number;
   previous: QueuedPayload | undefined;
   next: QueuedPayload | undefined;
 }
@@ -40,7 +40,7 @@ export class FrameQueue {
 
   push({ hex, payload }: WaitingPayload): void {
     const previous = this.#last;
-    const added: QueuedPayload = { hex, payload, newest: 0, isAfterLoss: false, previous, next: undefined };
+    const added: QueuedPayload = { hex, payload, newest: 0, lostChars: 0, previous, next: undefined };
     if (previous === undefined) this.#first = added;
     else previous.next = added;
     this.#last = added;
@@ -58,16 +58,16 @@ export class FrameQueue {
     }
     if (this.#chars <= this.#keptChars) return;
     for (const outdated of this.#outdated) {
-      outdated.next!.isAfterLoss = true;
+      outdated.next!.lostChars += outdated.lostChars + outdated.hex.length;
       this.#remove(outdated);
     }
   }
 
   /**
    * Removes the oldest payload; `undefined` when no payload waits.
-   * @returns the payload, and whether the queue has dropped payloads between this payload and the payload before
+   * @returns the payload, and the characters of the payloads that the queue has dropped between this payload and the payload before
    */
-  shift(): (WaitingPayload & { readonly isAfterLoss: boolean }) | undefined {
+  shift(): (WaitingPayload & { readonly lostChars: number }) | undefined {
     const oldest = this.#first;
     if (oldest === undefined) return undefined;
     this.#remove(oldest);

@@ -1,60 +1,46 @@
 /**
- * Detects the payloads of a connection before which other payloads were lost. The client itself loses payloads: it drops outdated
- * payloads of a backlog, and refuses payloads that fail their checks. The service loses payloads too: a slow reader receives only the
- * newest prices.
+ * The length of a backlog, in characters of payloads, that may fill the buffers between the service and the client. During a longer
+ * backlog the service may leave out payloads, because a slow reader receives only the newest prices.
+ */
+export const LONG_BACKLOG_CHARS = 50_000;
+
+/**
+ * Detects the payloads of a connection before which other payloads were lost. The client drops outdated payloads of a backlog and
+ * refuses payloads that fail their checks, and the service may leave out payloads.
  */
 export class LostPayloads {
-  readonly #hasIntervals: boolean;
   #isAfterLoss = false;
-  /** True when the client dropped payloads of the present backlog. */
-  #isLongBacklog = false;
+  /** The characters of the present backlog, including dropped payloads. */
+  #backlogChars = 0;
   #lastNs = 0n;
   /** The time of the service at which the last payload passed its checks, in UNIX milliseconds. */
   #passedMs = Number.NEGATIVE_INFINITY;
 
-  /** @param hasIntervals true on a fixed channel, where the caller ignores a loss between two consecutive ticks */
-  constructor(hasIntervals: boolean) {
-    this.#hasIntervals = hasIntervals;
-  }
-
-  /** Records that a payload was refused or left. */
-  lost(): void {
+  /** Records that payloads were refused or dropped. @param chars the number of dropped characters */
+  lost(chars = 0): void {
     this.#isAfterLoss = true;
-  }
-
-  /** Records that payloads of a backlog were dropped. */
-  dropped(): void {
-    this.#isAfterLoss = true;
-    this.#isLongBacklog = true;
+    this.#backlogChars += chars;
   }
 
   /**
    * Records a payload that passed its checks. @returns true when payloads before this payload were lost
    * @param nowMs the present time of the service in UNIX milliseconds
+   * @param chars the number of characters of the payload
    */
-  passed(timestampNs: bigint, nowMs: number): boolean {
-    const isAfterLoss = this.#isAfterLoss || this.#isLeftOut(timestampNs, nowMs);
-    if (!this.#isAfterLoss && !this.#wasOnItsWay(timestampNs)) this.#isLongBacklog = false;
+  passed(timestampNs: bigint, nowMs: number, chars: number): boolean {
+    const madeMs = msOf(timestampNs);
+    // The service made this payload before the last payload passed its checks, so the last payload was on its way.
+    const isOfBacklog = this.#passedMs >= madeMs;
+    // The service leaves out payloads only at the end of a backlog. The next payload is then younger than its distance to the last one.
+    const isEnd = isOfBacklog && nowMs - madeMs < msOf(timestampNs - this.#lastNs);
+    const isLeftOut = isEnd && this.#backlogChars >= LONG_BACKLOG_CHARS;
+    const isAfterLoss = this.#isAfterLoss || isLeftOut;
+    if (!isOfBacklog && !this.#isAfterLoss) this.#backlogChars = 0;
+    this.#backlogChars += chars;
     this.#isAfterLoss = false;
     this.#lastNs = timestampNs;
     this.#passedMs = nowMs;
     return isAfterLoss;
-  }
-
-  /**
-   * Returns whether the service may have left out payloads. A service does so only while earlier payloads are on their way. On
-   * `real_time` that is usual, so only the end of a long backlog counts: a payload that is younger than its distance to the payload
-   * before it.
-   */
-  #isLeftOut(timestampNs: bigint, nowMs: number): boolean {
-    if (!this.#wasOnItsWay(timestampNs)) return false;
-    const isYoung = nowMs - msOf(timestampNs) < msOf(timestampNs - this.#lastNs);
-    return this.#hasIntervals || (this.#isLongBacklog && isYoung);
-  }
-
-  /** Returns whether the service made a payload before the last payload passed its checks. */
-  #wasOnItsWay(timestampNs: bigint): boolean {
-    return this.#passedMs >= msOf(timestampNs);
   }
 }
 

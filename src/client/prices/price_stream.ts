@@ -5,6 +5,7 @@ import { type TicksealError, UnknownAssetError } from '../connect/errors.js';
 import type { AbortSignalLike } from '../connect/platform.js';
 import type { ClientContext } from './client_context.js';
 import { Coverage } from './coverage.js';
+import { LONG_BACKLOG_CHARS } from './lost_payloads.js';
 import { Merger, type SourcedPrice } from './merger.js';
 import { PulledStream } from './pulled_stream.js';
 import type { PassedReport } from './source_events.js';
@@ -47,11 +48,6 @@ export interface StreamOptions {
 /** The default of `maxAgeMs`: an allowance for slightly wrong clocks, plus some intervals of the channel. */
 const MAX_AGE_MS = 10_000;
 const MAX_AGE_INTERVALS = 5;
-/**
- * The length of a backlog that a stream with `backfill` delivers as a whole, in characters. A longer backlog may fill the buffers
- * between the service and the client, and then the service leaves out payloads.
- */
-const KEPT_CHARS = 50_000;
 
 /**
  * A stream of verified prices of some assets, for `for await`. A reader that is slower than the prices receives the newest price
@@ -105,7 +101,7 @@ export class PriceStream extends PulledStream<Tick> {
       marketStatus,
       signatureType,
       maxAgeMs,
-      keptChars: readMissed === undefined ? 0 : KEPT_CHARS,
+      keptChars: readMissed === undefined ? 0 : LONG_BACKLOG_CHARS,
       merger: this.#merger,
       wanted: this.#wanted,
     };

@@ -33,7 +33,7 @@ export class StreamSource {
   readonly #subscriber: Subscriber;
   readonly #symbols: SymbolTable;
   readonly #queue: FrameQueue;
-  readonly #losses: LostPayloads;
+  readonly #losses = new LostPayloads();
   #isVerifying = false;
   /** True when a call of {@link #drain} is scheduled. */
   #isDrainDue = false;
@@ -62,7 +62,6 @@ export class StreamSource {
     this.#context = context;
     this.#events = events;
     this.#queue = new FrameQueue(options.keptChars);
-    this.#losses = new LostPayloads(options.channel !== 'real_time');
     this.#symbols = new SymbolTable(service, options.signatureType, context.platform, options.wanted, {
       onRead: (taxonomy) => this.#symbolsRead(taxonomy),
       onError: (error) => context.reportError(error),
@@ -195,9 +194,9 @@ export class StreamSource {
     while (this.#symbols.isCurrent && !this.#isVerifying && !this.#isClosed) {
       const next = this.#queue.shift();
       if (next === undefined) return;
-      if (next.isAfterLoss) this.#losses.dropped();
+      if (next.lostChars > 0) this.#losses.lost(next.lostChars);
       if (this.#repeats(next.payload)) {
-        this.#passed(next.payload);
+        this.#passed(next);
         continue;
       }
       this.#verify(next);
@@ -235,13 +234,14 @@ export class StreamSource {
       return;
     }
     this.#context.listeners.emit('report', { url: this.#url, report, hex });
-    this.#passed(report.payload);
+    this.#passed({ hex, payload: report.payload });
     for (const price of this.#wantedIn(report.payload))
       if (this.#options.merger.admit(price)) this.#events.onPrice(price, report, this.#clock.nowMs);
   }
 
-  #passed({ timestampNs }: Payload): void {
-    this.#events.onPayload(timestampNs, this.#losses.passed(timestampNs, this.#clock.nowMs()));
+  #passed({ hex, payload: { timestampNs } }: WaitingPayload): void {
+    const isAfterLoss = this.#losses.passed(timestampNs, this.#clock.nowMs(), hex.length);
+    this.#events.onPayload(timestampNs, isAfterLoss);
   }
 
   #fits({ taxonomyId, assets }: Payload): boolean {
