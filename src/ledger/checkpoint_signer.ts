@@ -10,13 +10,13 @@ export interface CheckpointSignerOptions {
   readonly stateFolder: string;
   readonly origin: string;
   readonly key: Ed25519Key;
-  /** Called with the size of each tree that may be signed from now on, after it is on disk. */
+  /** Called with the size of each committed tree, after the tree is on disk. */
   readonly onSigned?: (size: bigint) => void;
 }
 
 /**
- * Signs checkpoints of one log. The signer never signs a tree that does not begin with the last signed tree. The last signed tree has a
- * separate file, which is on disk before the checkpoint exists.
+ * Signs the checkpoints of one log. Each signed tree must begin with the previously signed tree. A separate file stores the last signed
+ * tree, and is on disk before the checkpoint exists.
  */
 export class CheckpointSigner {
   readonly #options: CheckpointSignerOptions;
@@ -34,13 +34,13 @@ export class CheckpointSigner {
     return this.#last;
   }
 
-  /** Returns the checkpoint of a tree in the public files, signed by the log. @throws LedgerStopped instead of signing a fork */
+  /** Signs the checkpoint of a tree in the public files. @throws LedgerStopped when the signature would fork the log */
   async sign(head: TreeHead): Promise<string> {
     await this.commit(head);
     return this.#signed(head);
   }
 
-  /** Returns the checkpoint of the last signed tree, signed again. */
+  /** Signs the checkpoint of the last signed tree again. */
   signAgain(): string | undefined {
     return this.#last && this.#signed(this.#last);
   }
@@ -52,8 +52,8 @@ export class CheckpointSigner {
   }
 
   /**
-   * Restricts later signatures to this tree and its continuations. @throws LedgerStopped when the tree does not continue the last
-   * signed tree
+   * Restricts later signatures to this tree and its continuations.
+   * @throws LedgerStopped when the tree does not continue the last signed tree
    */
   async commit(head: TreeHead): Promise<void> {
     const { stateFolder, origin, onSigned } = this.#options;
@@ -65,7 +65,7 @@ export class CheckpointSigner {
     onSigned?.(head.size);
   }
 
-  /** @throws LedgerStopped when the tree is not the last signed one or its continuation */
+  /** Checks that the tree is the last signed tree or continues it. @throws LedgerStopped otherwise */
   requireContinued(head: TreeHead): void {
     const last = this.#last;
     if (last === undefined || beginsWith(this.#options.publicFolder, head, last)) return;

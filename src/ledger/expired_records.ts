@@ -4,17 +4,18 @@ import { parseBatchEntry } from '../tlog/batch_entry.js';
 import { bundleOf, readBundle, TILE_WIDTH } from '../tlog/tiles.js';
 import { BATCH_FOLDER, batchPath, readTileSync } from './ledger_folder.js';
 
-/** The number of batches whose records are removed at once, besides twice as many as there are new batches. */
+/** The number of batches whose records one call removes, in addition to two batches for each new batch. */
 const REMOVED_MAX = 256;
 
 /**
- * Removes the records of batches that are older than the retention. The time is that of the last batch, so a log that stands still keeps
- * its records. Entries and tiles stay for ever: the tree can be checked without the records, and proofs that people hold stay valid.
+ * Removes the records of batches that are older than the retention. Ages are relative to the end of the last batch, so a log without new
+ * batches keeps its records. Entries and tiles stay for ever. So the tree can be checked without the records, and existing proofs stay
+ * valid.
  */
 export class ExpiredRecords {
   readonly #folder: string;
   readonly #retentionNs: bigint;
-  /** The end of the oldest batch with records, so that most calls read no file. */
+  /** The end of the oldest batch with records. Because of this value, most calls read no file. */
   #oldestEndNs: bigint | undefined;
 
   constructor(publicFolder: string, retentionNs: bigint) {
@@ -45,7 +46,7 @@ export class ExpiredRecords {
     for (const folder of folders) await this.#removeEmpty(folder);
   }
 
-  /** Returns a function that returns the end of a batch. The last bundle stays in memory, because calls ask in order. */
+  /** Returns a function from a batch to its end. The function keeps only the last bundle in memory, because the calls come in order. */
   #endsOfBatches(size: bigint): (batch: bigint) => bigint {
     let index: bigint | undefined;
     let entries: Uint8Array[] = [];
@@ -59,7 +60,7 @@ export class ExpiredRecords {
     };
   }
 
-  /** Removes a folder and the folders above it that are empty now. */
+  /** Removes a folder, and its parent folders, if they are empty now. */
   async #removeEmpty(folder: string): Promise<void> {
     const top = join(this.#folder, BATCH_FOLDER);
     for (let at = folder; at !== top; at = dirname(at)) {
@@ -75,7 +76,7 @@ export class ExpiredRecords {
 
 /** Lists the batches below `size` that have records, in ascending order. */
 async function* storedBatches(folder: string, size: bigint): AsyncGenerator<bigint> {
-  // A path of fewer groups of digits has a smaller index.
+  // A path with fewer groups of digits belongs to a smaller index.
   const groupsMax = Math.ceil(String(size).length / 3);
   for (let groups = 1; groups <= groupsMax; groups += 1)
     for await (const batch of batchesOf(folder, groups, 0n)) {

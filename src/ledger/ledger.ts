@@ -31,7 +31,7 @@ export interface LedgerOptions {
   readonly publicFolder: string;
   readonly stateFolder: string;
   readonly origin: string;
-  /** The time for which the records of a batch stay in the public files; `undefined` keeps them for ever. */
+  /** The time for which the public files keep the records of a batch; `undefined` for ever. */
   readonly recordsRetentionNs?: bigint;
   /** Called for a mismatch: the entry of another node does not fit, or two prices have the same place. */
   readonly onMismatch: (reason: string) => void;
@@ -40,12 +40,13 @@ export interface LedgerOptions {
 }
 
 /**
- * Returns the records of a batch from another node, because this node recorded other prices; `undefined` when no node has the records.
+ * Requests the records of a batch from other nodes, because this node recorded different prices. Resolves with `undefined` when no node has
+ * the records.
  * @param reason the difference between the batch and the prices that this node recorded
  */
 export type AskRecords = (batch: bigint, reason: string) => Promise<readonly Uint8Array[] | undefined>;
 
-/** Thrown when the folder's log cannot be continued. */
+/** Thrown when the log of the folder cannot be continued. */
 export class LedgerStopped extends Error {
   override readonly name = 'LedgerStopped';
 }
@@ -66,7 +67,7 @@ export class Ledger {
   #last: BatchEntry | undefined;
   #unsealed: UnsealedBatch[] = [];
   #toJournal: JournalFrame[] = [];
-  /** True when the last record found too many records waiting. */
+  /** True if too many records waited when the last record arrived. */
   #isFull = false;
   #prepared: { readonly entry: Uint8Array; readonly records: readonly HashedRecord[] } | undefined;
   #work: Promise<unknown> = Promise.resolve();
@@ -127,7 +128,7 @@ export class Ledger {
     return this.#waiting.count;
   }
 
-  /** Adds the record of a price that was signed. A record of an applied batch changes nothing. */
+  /** Adds the record of a signed price. A record of an applied batch has no effect. */
   add(record: Uint8Array): void {
     if (recordTimeNs(record) < (this.#last?.toNs ?? 0n)) return;
     const outcome = this.#waiting.add(record);
@@ -152,7 +153,7 @@ export class Ledger {
   }
 
   /**
-   * Applies the entry of a batch, in the order of the batches. An entry that was applied before changes nothing.
+   * Applies the entry of a batch. Entries must come in the order of their batches. An entry that was already applied has no effect.
    * @returns false when the entry does not follow the last entry
    */
   apply(entry: Uint8Array, ask?: AskRecords): Promise<boolean> {
@@ -175,7 +176,7 @@ export class Ledger {
     this.#journal.close();
   }
 
-  /** Runs tasks one after another, because each task waits for the disk or for other work. */
+  /** Runs tasks one after another, because a task may wait for the disk or for other work. */
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work, work);
     this.#work = done.catch(() => {});
@@ -207,7 +208,7 @@ export class Ledger {
     return true;
   }
 
-  /** Returns the records of a batch of any node, if the records match the root. */
+  /** Returns the records of a batch, from this node or another node, if the records match the root. */
   async #recordsOf(
     bytes: Uint8Array,
     entry: BatchEntry,
@@ -243,7 +244,7 @@ export class Ledger {
     return head;
   }
 
-  /** Removes expired records. A failure does not end the log, because nothing depends on their removal except the disk's space. */
+  /** Removes expired records. The log continues after a failure, because the records only use space on the disk. */
   async #removeExpired(added: number): Promise<void> {
     try {
       await this.#expired?.remove(this.#sealed.size, this.#last!.toNs, added);
@@ -268,7 +269,7 @@ export class Ledger {
         try {
           this.#writeNow();
         } catch {
-          // The next flush reports that the disk fails, before anything counts as durable.
+          // The next flush reports the fault of the disk, before anything counts as durable.
         }
       });
   }

@@ -13,7 +13,7 @@ export function publicFolderOf(dataFolder: string): string {
 }
 
 /**
- * Returns the folder of the files that only this program reads. The folder is beside the public folder, and no reader needs its files.
+ * Returns the folder of the files that only this program reads. It is beside the public folder, and no reader of the log needs its files.
  */
 export function stateFolderOf(dataFolder: string): string {
   return join(dataFolder, 'tlog-state');
@@ -48,7 +48,7 @@ export async function writeDurably(folder: string, files: readonly FileToWrite[]
       await file.close();
     }
     await rename(unfinished, target);
-    // The name of a new folder is in the parent folder, so the parent folder is flushed too.
+    // The parent folder contains the name of a new folder, so the parent folder is flushed too.
     for (let at = dirname(target); at.length >= folder.length; at = dirname(at)) {
       folders.add(at);
       if (made === undefined) break;
@@ -67,7 +67,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Returns the bytes of a file; `undefined` when there is no such file. */
+/** Returns the bytes of a file; `undefined` if the file does not exist. */
 export function readIfExists(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
@@ -77,7 +77,7 @@ export function readIfExists(path: string): Buffer | undefined {
   }
 }
 
-/** Returns the bytes of a tile. A partial tile can also come from a wider tile. */
+/** Returns the bytes of a tile. A wider tile also contains the bytes of a partial tile. */
 export function readTileSync(folder: string, tile: Tile): Uint8Array {
   const path = join(folder, tilePath(tile));
   if (existsSync(path) || tile.width === TILE_WIDTH) return readFileSync(path);
@@ -86,8 +86,8 @@ export function readTileSync(folder: string, tile: Tile): Uint8Array {
 }
 
 /**
- * Returns the width of a tile in the folder that begins with this partial tile. A node that hears of several batches at once writes only
- * the tiles of the last tree, and a checkpoint may have a smaller tree.
+ * Returns the width of a stored tile that begins with this partial tile. A node that applies several batches at once writes only the tiles
+ * of the last tree, and a checkpoint may have a smaller tree.
  */
 export function widerWidth(folder: string, tile: Tile): number {
   const full = join(folder, tilePath({ ...tile, width: TILE_WIDTH }));
@@ -103,7 +103,7 @@ export function cutTile({ level, width }: Tile, full: Uint8Array, fullWidth: num
     : full.subarray(0, width * HASH_BYTES);
 }
 
-/** Removes the partial tiles of a tile that is full now, because readers use the full tile. */
+/** Removes the partial tiles of a full tile, because readers use the full tile. */
 export async function removePartials(folder: string, tile: Tile): Promise<void> {
   await rm(join(folder, `${tilePath({ ...tile, width: TILE_WIDTH })}.p`), { recursive: true, force: true });
 }

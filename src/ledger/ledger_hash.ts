@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import { emptyRoot, nodeHash } from '../tlog/tree_hash.js';
 
-/** The number of hashes in a turn of the event loop. These hashes take 0.3 ms, which is the longest delay of a price. */
+/** The number of hashes in a turn of the event loop. Computing them takes 0.3 ms, and delays a price by at most this time. */
 const HASHES_PER_TURN = 200;
 
 /** Returns the root over leaf hashes. The event loop can do other work between the turns. */

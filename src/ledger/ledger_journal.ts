@@ -20,14 +20,14 @@ const sync = promisify(fdatasync);
 
 /**
  * The journal of the records and entries that are not in the public files yet. {@link append} passes the frames to the operating system
- * at once, so a killed process loses no frame. {@link flush} writes the frames to the disk.
+ * immediately, so a killed process loses no frame. {@link flush} writes the frames to the disk.
  */
 export class LedgerJournal {
   readonly #folder: string;
   #number: number;
   #file: number;
   #older: number[];
-  /** Bytes that are not in the file, because a write failed. */
+  /** Bytes that are not in the file because a write failed. */
   #unwritten: Buffer[] = [];
   #isDirty = false;
 
@@ -93,12 +93,15 @@ export class LedgerJournal {
   }
 }
 
-/** Returns the frames of all files of a folder, in order. The rest of a file after a cut or damaged frame is left out. */
+/** Returns the frames of all files of a folder, in order. Skips the rest of a file after an incomplete or damaged frame. */
 export function readJournal(folder: string): JournalFrame[] {
   return numbersIn(folder).flatMap((number) => decodeFrames(readFileSync(join(folder, `running-${number}`))));
 }
 
-/** Returns one file with the frames of all files of a folder, which another process may be writing; `undefined` without a file. */
+/**
+ * Returns one file with the frames of all files of a folder; `undefined` if the folder has no file. Another process may be writing the
+ * files.
+ */
 export function copyOfJournal(folder: string): { readonly path: string; readonly bytes: Buffer } | undefined {
   const parts = numbersIn(folder).map((number) => readFileSync(join(folder, `running-${number}`)));
   return parts.length === 0 ? undefined : { path: 'running-1', bytes: Buffer.concat(parts.map(wholeFrames)) };

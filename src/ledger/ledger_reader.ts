@@ -63,7 +63,7 @@ export class LedgerReader {
     }
   }
 
-  /** Returns the bytes of a tile. A partial tile can also come from a wider tile. */
+  /** Returns the bytes of a tile. A wider tile also contains the bytes of a partial tile. */
   async tile(tile: Tile): Promise<Uint8Array | undefined> {
     const bytes = await this.file(tilePath(tile));
     if (bytes !== undefined || tile.width === TILE_WIDTH) return bytes;
@@ -72,14 +72,14 @@ export class LedgerReader {
     return wider && cutTile(tile, wider, width);
   }
 
-  /** Returns the bytes of a public file; `undefined` for every other path, so a request reaches no other file. */
+  /** Returns the bytes of a public file. Returns `undefined` for every other path, so a request cannot read other files. */
   async publicFile(path: string): Promise<Uint8Array | undefined> {
     const tile = parseTilePath(path);
     if (tile !== undefined) return this.tile(tile);
     return path === CHECKPOINT_FILE || isBatchPath(path) ? this.file(path) : undefined;
   }
 
-  /** Returns the proof of a price under the published checkpoint. */
+  /** Returns the proof that the tree of the published checkpoint contains a price. */
   async proofOf(place: PlaceToFind): Promise<ProofAnswer> {
     const bytes = await this.file(CHECKPOINT_FILE);
     if (bytes === undefined) return { lacks: 'log', reason: 'there is no public log here' };
@@ -104,7 +104,7 @@ export class LedgerReader {
     return { proof: formatProofFile({ extra, index: batch.batch, path: treePath, checkpoint }) };
   }
 
-  /** Returns the proof that the tree of `newer` batches in the files begins with the tree of `older` batches. */
+  /** Returns the proof that the tree of `newer` batches begins with the tree of `older` batches. */
   async consistency(older: bigint, newer: bigint): Promise<Uint8Array[]> {
     const read = await this.#nodeReader(nodesOfConsistency(older, newer), newer);
     return consistencyProof(older, newer, read, nodeSha256);

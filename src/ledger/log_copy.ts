@@ -15,20 +15,20 @@ import {
 import { copyOfJournal } from './ledger_journal.js';
 import { beginsWith, readHead } from './sealed_head.js';
 
-/** The file that marks a copy: the time at which the copy was made, as RFC 3339. */
+/** The file that marks a copy. It contains the time of the copy, as RFC 3339. */
 const COPY_FILE = 'copy';
-/** The number of times that a copy begins anew, because the running service replaced a file during the copy. */
+/** The largest number of attempts. The copy starts again if the running service replaces a file during the copy. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Copies the public log of a data folder, even while a service continues the log, and marks the copy. A service that opens the copy signs
- * nothing before its witnesses have said that they know no larger tree.
+ * Copies the public log of a data folder and marks the copy. A service may continue the log during the copy. A service that opens the copy
+ * signs nothing until its witnesses have confirmed that they know no larger tree.
  *
- * The order makes the copy consistent: the published checkpoint first, then the journal, the last signed tree, the last sealed tree,
- * and the public files, because the service writes them in the opposite order. So the copied files have all batches of the copied heads, and
- * the copied journal has all records from before the copy that are in none of these batches.
- * @returns the names of the folders in the target; none when the folder has no log
- * @throws Error when the log has files that do not give the root of the last sealed tree
+ * The files are copied in this order: the published checkpoint, the journal, the last signed tree, the last sealed tree, the public files.
+ * The service writes them in the opposite order. So the copied files have all batches of the copied trees, and the copied journal has all
+ * other records from before the copy.
+ * @returns the names of the folders in the target; empty when the folder has no log
+ * @throws Error when the log's files do not match the root of the last sealed tree
  */
 export async function copyLog(dataFolder: string, target: string, nowMs: number): Promise<readonly string[]> {
   const source = { publicFolder: publicFolderOf(dataFolder), stateFolder: stateFolderOf(dataFolder) };
@@ -50,12 +50,12 @@ export async function copyLog(dataFolder: string, target: string, nowMs: number)
   }
 }
 
-/** Returns the time at which this folder was copied; `undefined` for a folder that is no copy, or whose witnesses were asked. */
+/** Returns the time at which this folder was copied; `undefined` for an original, and for a copy without its mark. */
 export function readCopyMark(stateFolder: string): string | undefined {
   return readIfExists(join(stateFolder, COPY_FILE))?.toString().trim();
 }
 
-/** Removes the mark, after the witnesses have said that they know no larger tree. */
+/** Removes the mark, after the witnesses have confirmed that they know no larger tree. */
 export async function removeCopyMark(stateFolder: string): Promise<void> {
   await rm(join(stateFolder, COPY_FILE), { force: true });
 }
@@ -96,7 +96,7 @@ async function copyOnce(source: LogFolders, target: string, nowMs: number): Prom
     );
 }
 
-/** Copies a public file. The service may have removed the expired records of a batch since the files were listed. */
+/** Copies a public file, unless the service has removed it as expired since the files were listed. */
 function copyUnlessExpired(from: string, to: string, path: string): void {
   try {
     copyFileSync(join(from, path), join(to, path));

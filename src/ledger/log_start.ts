@@ -5,11 +5,11 @@ import { LedgerStopped } from './ledger.js';
 import { CHECKPOINT_FILE, makeLedgerFolders } from './ledger_folder.js';
 import { readHead, writeHead } from './sealed_head.js';
 
-/** The sizes of signed trees, kept in another place than the folder of the signer: a backup of the prices has them too. */
+/** The sizes of signed trees, stored outside the signer's folder. A backup of the prices also contains these sizes. */
 export interface SignedSizes {
-  /** Returns the size that was noted last for an origin; `undefined` when this origin has signed nothing. */
+  /** Returns the last stored size of an origin; `undefined` if the origin has signed nothing. */
   read(origin: string): bigint | undefined;
-  /** Notes a size, after the tree was noted in the signer's own folder. Resolves when it is on disk, or cannot be written. */
+  /** Stores a size, after the tree is in the signer's own folder. Resolves when the size is on disk or cannot be written. */
   write(origin: string, size: bigint): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface LogStartOptions {
   readonly stateFolder: string;
   readonly origin: string;
   readonly sizes: SignedSizes;
-  /** True: the log exists, so a folder without it is not its folder. */
+  /** True if the log exists. A folder without the log is then the wrong folder. */
   readonly mustExist: boolean;
 }
 
@@ -26,8 +26,8 @@ export interface LogStartOptions {
 export const NEW_ORIGIN = 'see "When the log is lost": only tickseal log new-origin begins another log';
 
 /**
- * Checks that the folder has the last tree that was signed for the origin, and begins the log when nothing was ever signed.
- * A new log has a signed tree of size 0: every later tree continues it.
+ * Checks that the folder has the last tree that was signed for the origin. If nothing was ever signed, begins the log with a signed tree of
+ * size 0, which every later tree continues.
  * @throws LedgerStopped when the last signed tree is missing or older than another trace of the log
  */
 export async function startLog(options: LogStartOptions): Promise<void> {

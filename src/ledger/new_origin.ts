@@ -9,28 +9,28 @@ import { CHECKPOINT_FILE, makeLedgerFolders, publicFolderOf, stateFolderOf } fro
 import { beginsWith, type HeadName, readHead, writeHead } from './sealed_head.js';
 import { readStopNote } from './stop_note.js';
 
-/** The log that a folder had before it began one under a new origin. */
+/** The log of a folder before the folder received a new origin. */
 export interface EndedLog {
-  /** The origin; `undefined` when no file names it. */
+  /** The origin; `undefined` if no file contains it. */
   readonly origin: string | undefined;
-  /** The last signed tree; `undefined` when it is lost. */
+  /** The last signed tree; `undefined` if it is lost. */
   readonly signed: Checkpoint | undefined;
   /** The last published tree. */
   readonly published: Checkpoint | undefined;
-  /** The number of batches in its files. */
+  /** The number of batches in the log's files. */
   readonly batches: bigint;
-  /** The reasons why it could not go on; none for a healthy log. */
+  /** The reasons why the log could not continue; empty for a healthy log. */
   readonly faults: readonly string[];
-  /** The folders to which its files were moved. */
+  /** The folders to which the log's files were moved. */
   readonly movedTo: readonly string[];
 }
 
 const ENDED_MAX = 1_000;
 
 /**
- * Ends the log of a data folder, keeps its files beside it, and begins one under another origin. No process may use the folder.
- * @param isTold true: also ends a healthy log
- * @throws Error whose message is one sentence; nothing is changed then
+ * Ends the log of a data folder, keeps its files in folders beside it, and begins a log with another origin. No process may use the folder.
+ * @param isTold true to end a healthy log too
+ * @throws Error whose message is one sentence; nothing has changed in this case
  */
 export async function beginNewOrigin(dataFolder: string, origin: string, isTold: boolean): Promise<EndedLog> {
   const [publicFolder, stateFolder] = [publicFolderOf(dataFolder), stateFolderOf(dataFolder)];
@@ -81,7 +81,7 @@ function readOrNote<T>(read: () => T, fault: string, faults: string[]): T | unde
   }
 }
 
-/** Moves folders to free names with one number. A process that is killed in between leaves a log that does not start. */
+/** Moves folders to unused names with the same number. If the process is killed between two moves, the log does not start. */
 async function moveAway(folders: readonly string[]): Promise<string[]> {
   const names = (number: number) => folders.map((folder) => `${folder}-ended-${number}`);
   let number = 1;

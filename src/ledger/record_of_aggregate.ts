@@ -4,10 +4,10 @@ import type { SignedAggregate } from '../model/signed_price.js';
 import { encodeRecord } from '../tlog/price_record.js';
 import { HASH_BYTES } from '../tlog/tree_hash.js';
 
-/** The largest number of symbols and keys with bytes in memory. A configuration has fewer symbols and keys. */
+/** The largest number of symbols and keys whose bytes stay in memory. A configuration has fewer symbols and keys. */
 const KEPT_MAX = 200_000;
 
-/** Returns a function that makes the record of a signed aggregate. The function keeps the bytes of symbols and keys. */
+/** Returns a function that makes the record of a signed aggregate. The function stores the bytes of symbols and keys for reuse. */
 export function recordMaker(): (aggregate: SignedAggregate) => Uint8Array {
   const symbolHashOf = keeping((symbol) => keccak256(Buffer.from(symbol)));
   const signerOf = keeping((publicKey) => {

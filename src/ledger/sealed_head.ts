@@ -28,14 +28,14 @@ export async function writeHead(
   await writeDurably(stateFolder, [{ path: name, bytes: Buffer.from(formatCheckpoint(head)) }]);
 }
 
-/** Tells whether the tree in the public files begins with an older tree. The root is computed from the files. */
+/** Returns whether the tree in the public files begins with an older tree. Computes the root from the files. */
 export function beginsWith(publicFolder: string, tree: TreeHead, older: TreeHead): boolean {
   if (older.size > tree.size) return false;
   const read = nodesFromTiles(older.size, (tile) => readTileSync(publicFolder, tile), nodeSha256);
   try {
     return isEqual(treeRoot(older.size, read, nodeSha256), older.root);
   } catch {
-    // A tile is missing or cut.
+    // A tile is missing or incomplete.
     return false;
   }
 }

@@ -4,7 +4,7 @@ import { readIfExists, writeDurably } from './ledger_folder.js';
 
 const STOP_FILE = 'stopped';
 
-/** Notes the reason for which the log has stopped, for the operator's commands. A start decides again. */
+/** Stores the reason why the log has stopped, for the operator's commands. The next start checks the log again. */
 export async function writeStopNote(stateFolder: string, reason: string): Promise<void> {
   await writeDurably(stateFolder, [{ path: STOP_FILE, bytes: Buffer.from(`${reason}\n`) }]);
 }
@@ -13,7 +13,7 @@ export async function removeStopNote(stateFolder: string): Promise<void> {
   await rm(join(stateFolder, STOP_FILE), { force: true });
 }
 
-/** Returns the reason for which the log stopped in the last run; `undefined` when it did not. */
+/** Returns the reason why the log stopped in the last run; `undefined` if it did not stop. */
 export function readStopNote(stateFolder: string): string | undefined {
   return readIfExists(join(stateFolder, STOP_FILE))?.toString().trim();
 }

@@ -16,12 +16,12 @@ export function hashRecord(record: Uint8Array): HashedRecord {
 
 /** The bytes before the time: type, signer and symbol. */
 const SERIES_BYTES = 65;
-/** The largest number of records that wait for their batch: 30 s of 10,000 prices a second. */
+/** The largest number of records that wait for their batch: 30 s at 10,000 prices per second. */
 export const WAITING_RECORDS_MAX = 300_000;
 
 /**
- * The records that are in no batch yet, in the order of their batch. The records form groups by type, signer and symbol. Each group
- * grows in the order of time, so a batch sorts only its groups.
+ * The records that are in no batch yet, in the order of their batch. They form groups by type, signer and symbol. Each group grows in the
+ * order of time, so making a batch sorts only the groups.
  */
 export class WaitingRecords {
   readonly #series = new Map<string, HashedRecord[]>();

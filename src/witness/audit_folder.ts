@@ -8,11 +8,11 @@ import { replaceFile } from './replaced_file.js';
 
 /** The progress of an audit. */
 export interface AuditState {
-  /** The checkpoint over all entries that were checked. */
+  /** The checkpoint of all checked entries. */
   readonly note: string;
   /** The newest entry. */
   readonly lastEntry: string | undefined;
-  /** The largest full subtrees of the tree of the checked entries. */
+  /** The largest full subtrees in the tree of the checked entries. */
   readonly peaks: readonly TreePeak[];
 }
 

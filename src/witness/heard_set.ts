@@ -2,17 +2,17 @@ import { HASH_BYTES } from '../tlog/tree_hash.js';
 
 /** A received signed price. */
 export interface HeardPrice {
-  /** The record that the log must have of this price. */
+  /** The record of this price that the log must contain. */
   readonly record: Uint8Array;
   readonly timeNs: bigint;
   /** The JSON of the aggregate. */
   readonly text: string;
 }
 
-/** The largest number of prices in memory, for comparisons with the log and with later prices of the same place. */
+/** The largest number of prices in memory. They are compared with the log and with later prices of the same place. */
 const HEARD_MAX = 100_000;
 
-/** The signed prices that an audit has received, without repetitions. The set drops the oldest prices. */
+/** The signed prices that an audit has received, without repetitions. Above the limit, the set drops the oldest prices. */
 export class HeardSet {
   readonly #byPlace = new Map<string, HeardPrice>();
   readonly #open = new Set<string>();
@@ -23,7 +23,7 @@ export class HeardSet {
     return this.#found;
   }
 
-  /** Records a price. @returns the text of another price of the same signer, asset and time, if there is one */
+  /** Records a price. @returns the text of another price of the same signer, asset and time, if any */
   add(record: Uint8Array, timeNs: bigint, text: string): string | undefined {
     const place = placeOf(record);
     const known = this.#byPlace.get(place);
@@ -51,7 +51,7 @@ export class HeardSet {
   }
 }
 
-/** Returns the part of a record that determines its place: all fields except the hash of the message. */
+/** Returns the part of a record that determines its place. This part contains all fields except the hash of the message. */
 function placeOf(record: Uint8Array): string {
   return Buffer.from(record.subarray(0, record.length - HASH_BYTES)).toString('latin1');
 }

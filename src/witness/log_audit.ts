@@ -42,9 +42,11 @@ interface CheckedBatch {
   readonly records: readonly Uint8Array[] | undefined;
 }
 
-/** The largest number of batches in memory, for prices that arrive after the read of their batch. */
+/** The largest number of batches in memory, for prices that arrive after their batch was read. */
 const RECENT_BATCHES_MAX = 256;
-/** The shortest time for which a log keeps the records of a batch, and the number of attempts to read the records in this time. */
+/**
+ * The shortest time for which a log keeps the records of a batch. The next constant is the number of attempts to read them in this time.
+ */
 const RECORDS_NS_MIN = 3_600_000_000_000n;
 const ATTEMPTS_MAX = 10;
 /** The largest number of checkpoints in memory, for nodes that lag behind. */
@@ -52,18 +54,18 @@ const NOTES_MAX = 1_024;
 /** The largest number of batches that are read at the same time. */
 const READS_MAX = 16;
 
-/** Thrown when the service has a log under another origin than before. That is no fault of a log, but the old log has ended. */
+/** Thrown when the service's log has another origin than before. The old log has then ended, which does not prove a fault. */
 export class OriginChanged extends Error {
   override readonly name = 'OriginChanged';
 }
 
-/** An audit of a log: recomputes every batch and the tree, and compares the log with prices from other sources. */
+/** The audit of a log. Recomputes every batch and the tree, and compares the log with prices from other sources. */
 export class LogAudit {
   readonly #options: LogAuditOptions;
   readonly #heard = new HeardSet();
   readonly #recent: CheckedBatch[] = [];
   readonly #peaks: CompactTree;
-  /** The newest checked checkpoints, by size. */
+  /** The newest checked checkpoints by size. */
   readonly #notes = new Map<bigint, string>();
   /** The checkpoint of the checked entries. */
   #note: string | undefined;
@@ -104,8 +106,9 @@ export class LogAudit {
   }
 
   /**
-   * Reads the log's newest checkpoint and all entries up to it.
-   * @throws Error when the log does not answer, and TlogError when the log has no checkpoint that satisfies the policy
+   * Reads the log's newest checkpoint and all entries up to this checkpoint.
+   * @throws Error when the log does not answer
+   * @throws TlogError when no checkpoint of the log satisfies the policy
    */
   async step(): Promise<AuditStep> {
     const { log, policy, keep } = this.#options;
@@ -186,7 +189,7 @@ export class LogAudit {
     return undefined;
   }
 
-  /** Returns evidence that the log withholds a new batch. @throws Error before the last attempt, because another node may be behind */
+  /** Returns evidence that the log withholds a new batch. @throws Error before the last attempt, because the answering node may lag */
   #withheld({ batch, toNs }: BatchEntry, note: string): Evidence | undefined {
     if (this.#options.nowNs() - toNs > RECORDS_NS_MIN) return undefined;
     const found = `the log does not serve the records of batch ${batch}`;
@@ -220,7 +223,7 @@ export class LogAudit {
   async #compareHeard(checkpoint: TreeHead, note: string): Promise<Evidence | undefined> {
     for (const { record, timeNs, text } of this.#heard.open()) {
       const checked = this.#recent.find(({ batch }) => timeNs >= batch.fromNs && timeNs < batch.toNs);
-      // A price of a later time waits for a later checkpoint. A price of an earlier time is skipped.
+      // A price of a later time waits for a later checkpoint. An older price is skipped.
       if (checked?.records === undefined) continue;
       const { entry, batch, records } = checked;
       const around = recordsAround(records, record, nodeSha256);
@@ -263,7 +266,7 @@ export class LogAudit {
   }
 }
 
-/** @throws OriginChanged when the service's log has another origin than the log that was audited, or than those of the policy */
+/** @throws OriginChanged when the origin of the service's log differs from the audited log, or is not in the policy */
 function requireSameOrigin(note: string, before: string | undefined, policy: LogPolicy): void {
   const originOf = (text: string) => parseCheckpoint(parseNote(text).text).origin;
   const origin = originOf(note);

@@ -34,7 +34,7 @@ export const postCheckpoint: PostToWitness = async (url, body, signal) => {
   }
 };
 
-/** Waits, at most until the signal aborts. */
+/** Waits for a time, or until the signal aborts. */
 export async function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   if (ms > 0) await setTimeout(ms, undefined, { signal }).catch(() => {});
 }

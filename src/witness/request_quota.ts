@@ -1,4 +1,4 @@
-/** A token bucket: the quota allows `max` requests at once, and gains `max` requests in each period. */
+/** A token bucket. It allows `max` requests at once, and gains `max` requests in each period. */
 export class RequestQuota {
   readonly #max: number;
   /** The cost of a request. Each millisecond adds `max`, so all values are exact integers. */

@@ -18,7 +18,7 @@ export interface WitnessParts {
   readonly steadyMs: () => number;
 }
 
-/** A witness that serves. */
+/** A running witness. */
 export class RunningWitness {
   readonly #listener: WitnessListener;
   readonly #operator: MetricsListener;
@@ -56,7 +56,7 @@ export class RunningWitness {
         steadyMs,
         onRefused: ({ status, reason, origin }) => {
           const level = status === 422 || status === 500 ? 'error' : 'info';
-          // A stranger can send unlimited requests of unknown origin, so the witness only counts these requests.
+          // Anybody can send any number of requests with an unknown origin, so the witness only counts these requests.
           if (origin !== undefined)
             logger[level]({ status, origin, reason }, 'the checkpoint was not cosigned');
         },
@@ -99,7 +99,7 @@ export class RunningWitness {
     return this.#operator.port;
   }
 
-  /** Ends the listeners and releases the folder. */
+  /** Closes the listeners and releases the folder. */
   async close(): Promise<void> {
     await this.#listener.close();
     this.#operator.close();

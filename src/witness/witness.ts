@@ -28,15 +28,15 @@ export interface WitnessOptions {
   readonly onRefused?: (refused: RefusedRequest) => void;
 }
 
-/** A request without a cosignature in its answer. */
+/** A request that the witness answered without a cosignature. */
 export interface RefusedRequest {
   readonly status: number;
   readonly reason: string;
-  /** The origin, if one of its keys signed the checkpoint. */
+  /** The origin, if one of the origin's keys signed the checkpoint. */
   readonly origin: string | undefined;
 }
 
-/** The number of answers of a status. Without a log's signature the origin is empty, because a stranger could name any origin. */
+/** The number of answers with a status. Without a signature of the log the origin is empty, because any sender could name any origin. */
 export interface AnswerCount {
   readonly origin: string;
   readonly status: number;
@@ -83,7 +83,7 @@ export class LogWitness {
     return this.#byHash.get(hash)?.kept?.note;
   }
 
-  /** The reason why the newest checkpoint could not be kept on disk; `undefined` while the disk works. */
+  /** The reason why the newest checkpoint could not be written to disk; `undefined` while the disk works. */
   get fault(): string | undefined {
     return this.#fault;
   }
@@ -122,7 +122,7 @@ export class LogWitness {
         const { name, key, nowMs, folder } = this.#options;
         const timeS = BigInt(Math.floor(nowMs() / 1_000));
         const own: NoteSignature = key.cosign(name, signed.text, timeS);
-        // The witness keeps only the log's own lines, because a stranger may have added unverified lines.
+        // The witness keeps only the log's own lines, because the sender may have added unverified lines.
         const logLines = signed.signatures.filter(({ name: signer, keyId }) =>
           state.log.keys.some((one) => one.name === signer && one.keyId === keyId),
         );
@@ -135,7 +135,7 @@ export class LogWitness {
       });
     } catch (error) {
       if (error instanceof TlogError) return refuse(400, error.message);
-      // The checkpoint may be on disk or not. The witness has not cosigned it, so both cases are safe.
+      // The disk may or may not contain the checkpoint. Both cases are safe, because the witness has not cosigned the checkpoint.
       this.#fault = `the checkpoint could not be kept: ${(error as Error).message}`;
       return { ...refuse(500, this.#fault), body: 'the checkpoint could not be kept\n' };
     }

@@ -13,7 +13,7 @@ import type { WatchedLog } from './witness.js';
 
 const LOGS_MAX = 10_000;
 const KEYS_MAX = 16;
-/** The signing key of the public witness network allows a checkpoint a second: 86,400 a day. */
+/** The default number of requests a day: one checkpoint per second, as in the public witness network. */
 const REQUESTS_PER_DAY = 86_400;
 
 const verifierKey = line.transform((text, context): VerifierKey => {

@@ -13,7 +13,7 @@ export interface KeptCheckpoint {
   readonly timeS: number;
 }
 
-/** The largest number of logs with a kept checkpoint. Logs that left the configuration also count. */
+/** The largest number of logs with a stored checkpoint, including logs that are no longer in the configuration. */
 export const KEPT_LOGS_MAX = 100_000;
 const FILE_NAME = /^[0-9a-f]{64}\.checkpoint$/;
 
@@ -22,7 +22,7 @@ export function originHash(origin: string): string {
   return createHash('sha256').update(origin).digest('hex');
 }
 
-/** The folder in which a witness keeps the newest checkpoint of each log, one file each. */
+/** The folder in which a witness stores the newest checkpoint of each log, in one file for each log. */
 export class WitnessFolder {
   readonly #dir: string;
 

@@ -5,8 +5,8 @@ import { ADD_CHECKPOINT_BYTES_MAX, ADD_CHECKPOINT_PATH, SIZE_CONTENT_TYPE } from
 import { RequestQuota } from './request_quota.js';
 import type { LogWitness } from './witness.js';
 
-// The witness uses node:http and not uWebSockets.js: a log sends a request every few seconds, so the speed of the service's
-// listener is of no use here, and node:http refuses malformed requests by itself.
+// The witness uses node:http instead of uWebSockets.js. A log sends a request only every few seconds, so the witness does not need the
+// speed of uWebSockets.js, and node:http itself refuses malformed requests.
 
 export interface WitnessListenerOptions {
   readonly host: string;
@@ -23,7 +23,7 @@ export interface WitnessListener {
   readonly port: number;
   /** The number of refused requests by status. Counts only refusals before the checkpoint was read. */
   readonly refusals: ReadonlyMap<number, number>;
-  /** Ends when all open requests have their answers, or after {@link CLOSE_MS_MAX}. */
+  /** Resolves when all open requests have their answers, or after {@link CLOSE_MS_MAX}. */
   close(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ class Answers {
 
   /** Answers a request. Never throws. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // A client that goes away while its request is read or answered is no fault of the process.
+    // A client may disconnect while its request is read or answered. The process must ignore this error.
     request.on('error', () => {});
     response.on('error', () => {});
     const { method = '', url = '' } = request;
@@ -129,7 +129,7 @@ class Answers {
 
 type HeaderTexts = Readonly<Record<string, string>>;
 
-/** Gives each client address a quota of requests, so that no sender can use all of the witness's time. */
+/** The request quotas of client addresses. Because of these quotas, no sender can use all of the witness's time. */
 class AddressQuotas {
   readonly #options: WitnessListenerOptions;
   readonly #quotas = new Map<string, RequestQuota>();
@@ -150,7 +150,7 @@ class AddressQuotas {
     return quota.take(nowMs);
   }
 
-  /** Drops the full quotas. Without a full quota, drops the oldest quota. */
+  /** Drops the full quotas. If no quota is full, drops the oldest quota. */
   #forget(nowMs: number): void {
     for (const [address, quota] of this.#quotas) if (quota.isFull(nowMs)) this.#quotas.delete(address);
     const [oldest] = this.#quotas.keys();
@@ -168,7 +168,7 @@ function send(response: ServerResponse, status: number, body: string, headers: H
   response.end(body);
 }
 
-/** Reads a body. The rest of a body that is too long is not read. */
+/** Reads a body. Stops reading when the body is too long. */
 function readBody(request: IncomingMessage): Promise<Uint8Array | 'too long' | 'ended'> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
