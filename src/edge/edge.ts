@@ -91,7 +91,7 @@ export interface Edge extends Feed {
   /** Returns the time of the next tick that the edge needs; `undefined` when a regular tick is early enough. */
   nextDueNs(nowNs: TimeNs): bigint | undefined;
   report(): ServingReport;
-  /** Returns the troubles of the times with which the edge signs. */
+  /** Returns the problems with the times that the edge signs. */
   troubles(): readonly string[];
   /** Refuses new connections, and closes the sockets with 1001. Resolves when the close frames are sent. */
   drain(): Promise<void>;

@@ -11,7 +11,7 @@ export interface Budget {
   owe(cost: number, nowNs: bigint): void;
   /** Returns whether {@link take} would subtract the cost. */
   has(cost: number, nowNs: bigint): boolean;
-  /** Counts a refusal whose cause was an insufficient budget. */
+  /** Counts a refusal for lack of budget. */
   countRefusal(): void;
 }
 

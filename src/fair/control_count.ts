@@ -22,7 +22,8 @@ export function countControl(count: ControlCount, perSecondMax: number, second: 
 }
 
 /**
- * The cost of a connection that closes past the limit, as a multiple of `control_messages_per_second`. The token or key pays this cost,
- * and needs this amount before its next connection. So a caller that sends too much on each connection may open only few connections.
+ * The cost of a connection that was closed for too many control messages, as a multiple of `control_messages_per_second`. The token or key
+ * pays this cost, and must have this amount left to open its next connection. So a caller that sends too much on each connection can open
+ * only a few connections.
  */
 export const CLOSED_CONTROL_COST = 10;

@@ -1,6 +1,6 @@
 /**
- * An unordered set whose members store their place in the set. A member costs one number and one reference, a third of the cost in a
- * `Set`. Removing a member needs no search.
+ * An unordered set whose members store their place in the set. A member takes the memory of one number and one reference, a third of its
+ * memory in a `Set`. Removing a member needs no search.
  */
 export class Roster<Place extends string, Member extends { [K in Place]: number }> {
   /** The members. Removing a member moves the last member to the free place, so a loop that removes members must run from the end. */

@@ -1,6 +1,6 @@
 /**
- * Memory that callers share. Each caller may use half of the free memory, so a caller with little use always finds free memory. A
- * caller without any use may always add something.
+ * Memory that callers share. Each caller may use half of the free memory, so there is always free memory for a caller that uses little. A
+ * caller that uses nothing may always add something.
  */
 export class SharedRoom {
   readonly #bytesMax: number;

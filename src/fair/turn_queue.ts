@@ -17,7 +17,7 @@ export interface TurnQueueOptions {
 
 /** The caller and the connection of a piece of work. */
 export interface WorkOwner {
-  /** The name of the token or key. Callers share the time. */
+  /** The name of the token or key. The queue divides its time between callers. */
   readonly caller: string;
   /** The connection. The work of one connection is done in order. */
   readonly connection: object;
@@ -44,7 +44,7 @@ interface CallerQueue {
   /** The first connection in the order of serving. */
   first: Line | undefined;
   last: Line | undefined;
-  /** The time that the caller's work has taken. When a caller's work arrives, this time starts at the value of the other callers. */
+  /** The time that the caller's work has taken. A new caller starts with the value of the last served caller. */
   servedMs: number;
 }
 
@@ -66,7 +66,7 @@ export class TurnQueue {
   #servedMs = 0;
   /**
    * The {@link CallerQueue.servedMs} of callers that have no waiting work now. The queue keeps these values while other callers wait.
-   * Otherwise a caller with single pieces of work would start again with each piece.
+   * Otherwise a caller that adds one piece of work at a time would count as a new caller each time.
    */
   readonly #servedMsOf = new Map<string, number>();
 

@@ -76,7 +76,7 @@ export class RingWriter {
 /** The reader of a ring in shared memory. */
 export class RingReader {
   readonly #ring: Ring;
-  /** A copy of the message's bytes. With the copy, native code needs no support for shared memory. */
+  /** A copy of the message's bytes, because native code may not support shared memory. */
   #message = new Uint8Array(4096);
   #read: number;
 

@@ -37,10 +37,7 @@ export interface FeedPosition {
   readonly sequence: number;
 }
 
-/**
- * An asset of this thread's current catalogue, or the name of an asset outside of the catalogue. A cluster's log may contain such
- * assets.
- */
+/** An asset of this thread's current catalogue, or the name of an asset outside the catalogue. A cluster's log may contain such assets. */
 export type FedAsset = Asset | (AssetName & { readonly index?: undefined });
 
 export interface About {

@@ -40,7 +40,7 @@ const NAME_BYTES = 3;
  * committing  JSON
  * committed   0 or 1 (a byte)
  *
- * Numbers are big-endian. The sequence is outside of the bytes. The epoch is the epoch of the last snapshot.
+ * Numbers are big-endian. The bytes contain neither the sequence nor the epoch, which is the epoch of the last snapshot.
  */
 export function bytesFeed(write: WriteMessage): BytesFeed {
   const priceBytes = Buffer.alloc(ID_BYTES + PRICE_BYTES);

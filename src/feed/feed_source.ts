@@ -52,7 +52,7 @@ export class FeedSource {
 
   priced({ asset, price }: Priced): void {
     this.#liveOf(asset).price = price;
-    // The object lists its fields one by one, because copying the fields of the message takes several times as long.
+    // The object lists its fields one by one, because a spread of the message takes several times as long.
     this.#feed?.priced({ epoch: this.#epoch, sequence: ++this.#sequence, asset, price });
   }
 

@@ -3,11 +3,11 @@ import { NOTE_BYTES_MAX } from './signed_note.js';
 import { TlogError } from './tlog_error.js';
 import { readHash } from './tree_hash.js';
 
-// The request by which a log asks a witness for a cosignature: C2SP tlog-witness.
+// The request with which a log asks a witness for a cosignature: C2SP tlog-witness.
 
 /** The request `add-checkpoint`. */
 export interface AddCheckpoint {
-  /** The size of the witness's last cosigned tree, to the log's knowledge; 0 without such a tree. */
+  /** The size of the last tree that the witness cosigned, as the log knows it; 0 if there is no such tree. */
   readonly older: bigint;
   /** The proof that the tree of the checkpoint begins with the older tree; empty when `older` is 0. */
   readonly proof: readonly Uint8Array[];
@@ -24,7 +24,7 @@ export const WITNESS_HASHES_MAX = 63;
 /** The largest number of bytes of a request: a note of the largest size, the older size, and the hashes. */
 export const ADD_CHECKPOINT_BYTES_MAX = NOTE_BYTES_MAX + 4 * 1024;
 
-/** Reads the body of a request. @throws TlogError when it is malformed */
+/** Reads the body of a request. @throws TlogError when the body is malformed */
 export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
   const text = readText(body, ADD_CHECKPOINT_BYTES_MAX, 'the request');
   const end = text.indexOf('\n\n');
@@ -43,7 +43,7 @@ export function formatAddCheckpoint({ older, proof, note }: AddCheckpoint): stri
   return `old ${older}\n${proof.map((hash) => `${toBase64(hash)}\n`).join('')}\n${note}`;
 }
 
-/** Reads the body of an answer 409; `undefined` when it has no size. */
+/** Reads the body of an answer with status 409; `undefined` when the body contains no size. */
 export function readConflict(body: Uint8Array): bigint | undefined {
   try {
     const [line = '', ...more] = linesOf(readText(body, 32, 'the answer'), 'the answer');

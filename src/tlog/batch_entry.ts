@@ -9,7 +9,7 @@ export interface BatchEntry {
   readonly epoch: bigint;
   /** The number of the batch, which is the index of the entry. */
   readonly batch: bigint;
-  /** The start of the period, inclusive: the end of the batch before. */
+  /** The start of the period, inclusive. It equals the end of the previous batch. */
   readonly fromNs: bigint;
   /** The end of the period, exclusive. */
   readonly toNs: bigint;
@@ -24,7 +24,7 @@ const FORM = new RegExp(
   `^${FIRST_LINE}\\nepoch (\\d+)\\nbatch (\\d+)\\nfrom (\\d+)\\nto (\\d+)\\nrecords (\\d+)\\nroot (\\S+)\\n$`,
 );
 
-/** Reads an entry, which has exactly one form. @throws TlogError for any other text */
+/** Reads an entry. An entry has exactly one valid text. @throws TlogError for any other text */
 export function parseBatchEntry(input: string | Uint8Array): BatchEntry {
   const match = FORM.exec(readText(input, ENTRY_LENGTH_MAX, 'the entry'));
   const [epoch, batch, fromNs, toNs, records] = (match ?? []).slice(1, 6).map(readDecimal);
@@ -64,7 +64,7 @@ export function batchOf(
   return { ...place, records: BigInt(records.length), root };
 }
 
-/** Returns whether the entry is the batch of these records: their number, their times and their root. */
+/** Returns whether the entry describes these records: their number, their times and their root. */
 export function isBatchOf(entry: BatchEntry, records: readonly Uint8Array[], sha256?: Sha256): boolean {
   const isInside = (record: Uint8Array) =>
     recordTimeNs(record) >= entry.fromNs && recordTimeNs(record) < entry.toNs;

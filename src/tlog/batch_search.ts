@@ -7,7 +7,7 @@ export interface FoundBatch {
 }
 
 /**
- * Finds the batch of a time: batches follow each other without gaps.
+ * Finds the batch that contains a time. There are no gaps between batches.
  * @param read returns the entry with an index below `size`
  * @returns `earlier` or `later` when the time is before or after all batches
  */

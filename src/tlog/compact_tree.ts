@@ -6,7 +6,7 @@ export interface TreePeak {
   readonly hash: Uint8Array;
 }
 
-/** A tree that keeps only its largest full subtrees. These subtrees suffice to append entries and to compute the root. */
+/** A tree that keeps only its largest full subtrees. These suffice to append entries and to compute the root. */
 export class CompactTree {
   readonly #sha256: Sha256 | undefined;
   readonly #peaks: TreePeak[];

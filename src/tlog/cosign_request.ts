@@ -9,7 +9,7 @@ import { emptyRoot } from './tree_hash.js';
 import { isConsistent, type TreeHead } from './tree_proofs.js';
 import type { VerifierKey } from './verifier_key.js';
 
-// The decision of a witness: C2SP tlog-witness. The checks follow the order of that document's table of answers.
+// The decision of a witness: C2SP tlog-witness. The order of the checks follows the table of answers in that document.
 
 /** A checkpoint that one of the log's keys has signed. */
 export interface SubmittedCheckpoint {
@@ -21,12 +21,12 @@ export interface SubmittedCheckpoint {
 export interface WitnessRefusal {
   readonly status: 400 | 403 | 404 | 409 | 422;
   readonly reason: string;
-  /** In a 409: the size that the witness cosigned last. */
+  /** The size that the witness cosigned last, in an answer with status 409. */
   readonly size?: bigint;
 }
 
 /**
- * Reads the checkpoint of a request, and requires a signature of a key that the witness knows for its origin.
+ * Reads the checkpoint of a request. Requires a signature by one of the keys that the witness knows for the origin.
  * @param keysOf returns the keys of a log; `undefined` for an unknown origin
  */
 export async function openSubmitted(
@@ -78,7 +78,7 @@ export function refusalOf(
   return { status: 422, reason };
 }
 
-/** Returns whether the text has the size 0 and a root. The root of such a tree is then wrong, and the text is well-formed. */
+/** Returns whether the text contains the size 0 and a root. Such a text is well-formed, but its root is wrong. */
 function isEmptyTree(text: string): boolean {
   return /^[^\n]+\n0\n[A-Za-z0-9+/]{43}=\n/.test(text);
 }

@@ -8,8 +8,8 @@ export type VerifyEd25519 = (
 ) => boolean | Promise<boolean>;
 
 /**
- * Verifies with WebCrypto: Chrome 137, Firefox 129, Safari 17 and Node have Ed25519.
- * @throws TlogError where WebCrypto lacks Ed25519, or is missing because the page was not loaded over HTTPS
+ * Verifies with WebCrypto. Chrome 137, Firefox 129, Safari 17 and Node support Ed25519.
+ * @throws TlogError if WebCrypto does not support Ed25519, or is absent because the page was not loaded over HTTPS
  */
 export const verifyByWebCrypto: VerifyEd25519 = async (publicKey, message, signature) => {
   try {

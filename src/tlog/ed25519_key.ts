@@ -5,13 +5,13 @@ import { cosignatureBlob, cosignedBytes } from './note_keys.js';
 import type { NoteSignature } from './signed_note.js';
 import { KEY_TYPES, type VerifierKey, verifierKey } from './verifier_key.js';
 
-// Ed25519 by Node's crypto, for programs that sign. Code that also runs in browsers does not import this module.
+// Ed25519 with Node's crypto, for programs that sign. Code that also runs in browsers must not import this module.
 
-/** The headers of DER for an Ed25519 key: RFC 8410. The 32 bytes of the key follow. */
+/** The DER headers of Ed25519 keys: RFC 8410. The 32 bytes of the key follow. */
 const PRIVATE_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_HEADER = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Verifies synchronously, and four times as fast as WebCrypto. */
+/** Verifies synchronously. Takes a quarter of the time of WebCrypto. */
 export const verifyByNode: VerifyEd25519 = (publicKey, message, signature) => {
   const der = Buffer.concat([PUBLIC_HEADER, publicKey]);
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });

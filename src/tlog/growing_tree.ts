@@ -2,14 +2,14 @@ import { hashesAt, TILE_HEIGHT, TILE_LEVEL_MAX, TILE_WIDTH, type Tile, tileOf } 
 import { HASH_BYTES, leafHash, rootOf, type Sha256 } from './tree_hash.js';
 import { type TreeNode, treeRoot } from './tree_nodes.js';
 
-/** The hashes of one level of tiles, from the tile `first` on. */
+/** The hashes in one level of tiles. The first hash belongs to the tile `first`. */
 interface GrowingLevel {
   /** The index of the first tile. */
   first: bigint;
   hashes: Uint8Array[];
 }
 
-/** The right edge of a growing tree: the hashes that the next tiles and the root depend on. */
+/** The right edge of a growing tree: the hashes that are needed for the next tiles and for the root. */
 export class GrowingTree {
   readonly #levels: GrowingLevel[] = [];
   readonly #sha256: Sha256 | undefined;
@@ -55,7 +55,7 @@ export class GrowingTree {
     return bytes;
   }
 
-  /** Removes the hashes of all full tiles, because files contain these tiles now. */
+  /** Removes the hashes of all full tiles, because these tiles are in files now. */
   forget(): void {
     for (const level of this.#levels) {
       const full = Math.floor(level.hashes.length / TILE_WIDTH);

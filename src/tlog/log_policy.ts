@@ -11,14 +11,14 @@ export interface TrustedLog {
   readonly url: string | undefined;
 }
 
-/** A witness. Its name counts only inside the policy. */
+/** A witness. Its name is only valid in this policy. */
 export interface Witness {
   readonly name: string;
   readonly key: VerifierKey;
   readonly url: string | undefined;
 }
 
-/** The rule for the cosignatures that a checkpoint needs. */
+/** The trusted logs, the witnesses, and the cosignatures that a checkpoint needs. */
 export interface LogPolicy {
   readonly logs: readonly TrustedLog[];
   readonly witnesses: readonly Witness[];
@@ -26,7 +26,7 @@ export interface LogPolicy {
 }
 
 /**
- * Returns whether the cosignatures of these witnesses, by their names in the policy, suffice for a witness, a group or the
+ * Returns whether the cosignatures of these witnesses suffice for a witness, a group or the policy. Witnesses have their names in the
  * policy.
  */
 export type IsQuorum = (names: ReadonlySet<string>) => boolean;
@@ -111,7 +111,7 @@ class PolicyReader {
     return member;
   }
 
-  /** Reads a key. Under any name, a key may occur at most once among the logs and at most once among the witnesses. */
+  /** Reads a key. A key may occur only once among the logs and only once among the witnesses, even with different names. */
   #key(text: string | undefined, rest: readonly string[], type: KeyType): VerifierKey {
     if (text === undefined) throw new TlogError('a key is missing');
     if (rest.length > 0) throw new TlogError(`"${rest[0]!.slice(0, 40)}" is too much`);

@@ -1,6 +1,6 @@
 import { TlogError } from './tlog_error.js';
 
-// The texts of numbers and bytes in the files of a log. Each value has exactly one text.
+// The texts of numbers and bytes in the files of a log. Each value has exactly one valid text.
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
@@ -22,7 +22,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
   return toBase64(bytes) === text ? bytes : undefined;
 }
 
-/** Reads a decimal from 0 to {@link SIZE_MAX} without leading zeros; otherwise returns `undefined`. */
+/** Reads a decimal from 0 to {@link SIZE_MAX} without leading zeros. Returns `undefined` for any other text. */
 export function readDecimal(text: string): bigint | undefined {
   if (!DECIMAL.test(text)) return undefined;
   const value = BigInt(text);
@@ -30,7 +30,7 @@ export function readDecimal(text: string): bigint | undefined {
 }
 
 /**
- * Returns the text of UTF-8 bytes. Returns a text unchanged.
+ * Decodes UTF-8 bytes. Returns a string unchanged.
  * @param subject the name of the file in errors
  * @throws TlogError for invalid UTF-8, lone surrogates, and more than `lengthMax` bytes or characters
  */
@@ -47,7 +47,7 @@ export function readText(input: string | Uint8Array, lengthMax: number, subject:
   }
 }
 
-/** Returns the lines of a text whose last line ends with a newline. @throws TlogError without this newline */
+/** Returns the lines of a text. @throws TlogError if the last line does not end with a newline */
 export function linesOf(text: string, subject: string): string[] {
   if (!text.endsWith('\n')) throw new TlogError(`${subject} does not end with a newline`);
   return text.slice(0, -1).split('\n');

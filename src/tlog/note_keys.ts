@@ -4,7 +4,7 @@ import type { NoteSignature, SignedNote } from './signed_note.js';
 import { TlogError } from './tlog_error.js';
 import { KEY_TYPES, type VerifierKey } from './verifier_key.js';
 
-// Signatures of keys that the reader knows, and cosignatures: C2SP signed-note and tlog-cosignature.
+// Signatures and cosignatures by keys that the reader knows: C2SP signed-note and tlog-cosignature.
 
 /** A signature that was verified. */
 export interface VerifiedSignature {
@@ -17,9 +17,9 @@ const SIGNATURE_BYTES = 64;
 const TIME_BYTES = 8;
 
 /**
- * Verifies every line of a known key, and skips lines of other keys.
+ * Verifies the lines of all known keys. Skips the lines of other keys.
  * @returns the signatures in the order of their lines
- * @throws TlogError when a line of a known key does not verify
+ * @throws TlogError when the signature of a known key is invalid
  */
 export async function verifySignatures(
   { text, signatures }: SignedNote,
@@ -34,7 +34,7 @@ export async function verifySignatures(
   return verified;
 }
 
-/** Returns the bytes that a witness signs for a checkpoint that it has seen at a time. */
+/** Returns the bytes that a witness signs for a checkpoint at a time. */
 export function cosignedBytes(text: string, timeS: bigint): Uint8Array {
   return utf8Bytes(`cosignature/v1\ntime ${timeS}\n${text}`);
 }

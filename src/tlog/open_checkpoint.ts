@@ -14,9 +14,9 @@ export interface SignedCheckpoint {
 }
 
 /**
- * Reads a checkpoint, and verifies the signatures of the policy's log and witnesses. Does not require the quorum.
- * @throws TlogError when the checkpoint is malformed, when no log of the policy signed it under its own name, or when a
- * signature of a key of the policy does not verify
+ * Reads a checkpoint. Verifies the signatures of the policy's log and witnesses, but does not require the quorum.
+ * @throws TlogError when the checkpoint is malformed, when no log of the policy signed it under its own name, or when a signature by a key
+ * of the policy is invalid
  */
 export async function openCheckpoint(
   note: string | Uint8Array,

@@ -18,7 +18,7 @@ export interface BatchPlace {
   readonly path: readonly Uint8Array[];
 }
 
-/** The place of a price in a log that the policy's witnesses cosigned. */
+/** The place of a price in a log whose checkpoint the policy's witnesses have cosigned. */
 export interface LoggedPrice {
   readonly origin: string;
   /** The number of entries of the log at the checkpoint. */
@@ -26,7 +26,7 @@ export interface LoggedPrice {
   readonly batch: BatchEntry;
   /** The index of the record in its batch. */
   readonly record: bigint;
-  /** The witnesses by their names in the policy, with the time of the cosignature in UNIX seconds. */
+  /** The time of each cosignature, in UNIX seconds, by the witness's name in the policy. */
   readonly cosigners: ReadonlyMap<string, bigint>;
 }
 

@@ -2,7 +2,7 @@ import { isEqual } from './log_text.js';
 import { TlogError } from './tlog_error.js';
 import { HASH_BYTES } from './tree_hash.js';
 
-/** The entry of a batch for one signed aggregate. */
+/** The record of one signed aggregate in a batch. */
 export interface PriceRecord {
   readonly signatureType: 'evm' | 'stark';
   /** The service's address, padded to the left with zeros, or its Stark public key: 32 bytes. */
@@ -61,7 +61,7 @@ export function recordTimeNs(record: Uint8Array): bigint {
   return new DataView(record.buffer, record.byteOffset).getBigUint64(TIME_AT);
 }
 
-/** Compares the places of two records in a batch: type, signer, symbol, time. Returns 0 for records of one place. */
+/** Compares the places of two records in a batch by type, signer, symbol and time. Returns 0 for the same place. */
 export function comparePlaces(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < KEY_BYTES; i += 1) if (a[i] !== b[i]) return a[i]! - b[i]!;
   return 0;
@@ -69,7 +69,7 @@ export function comparePlaces(a: Uint8Array, b: Uint8Array): number {
 
 /**
  * Sorts the records of a batch, and removes repetitions.
- * @throws TlogError when two records of one place differ: the service signed two values for one time
+ * @throws TlogError when two different records have the same place, because the service signed two values for one time
  */
 export function sortRecords(records: readonly Uint8Array[]): Uint8Array[] {
   const sorted = records.toSorted(comparePlaces);
@@ -81,7 +81,7 @@ export function sortRecords(records: readonly Uint8Array[]): Uint8Array[] {
   });
 }
 
-/** Splits the bytes of a batch into its records. @throws TlogError unless they are whole, in order and without repetition */
+/** Splits the bytes of a batch into its records. @throws TlogError unless the records are complete, sorted and unique */
 export function splitRecords(bytes: Uint8Array): Uint8Array[] {
   if (bytes.length % RECORD_BYTES !== 0) throw new TlogError('a batch does not consist of whole records');
   const records = Array.from({ length: bytes.length / RECORD_BYTES }, (_, i) =>

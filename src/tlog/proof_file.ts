@@ -5,7 +5,7 @@ import { PROOF_HASHES_MAX } from './tree_proofs.js';
 
 /** A proof that a log has an entry: the file `.tlog-proof` of C2SP tlog-proof. */
 export interface ProofFile {
-  /** Data of the application, which no signature covers. */
+  /** The application's data, which no signature covers. */
   readonly extra?: Uint8Array | undefined;
   readonly index: bigint;
   readonly path: readonly Uint8Array[];
@@ -14,10 +14,10 @@ export interface ProofFile {
 }
 
 const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
-/** The largest length: a note of the largest size, and as many bytes of extra data. */
+/** The largest length: half for the note of the largest size, half for extra data. */
 export const PROOF_LENGTH_MAX = 1024 * 1024;
 
-/** Reads a proof file. @throws TlogError when it is malformed */
+/** Reads a proof file. @throws TlogError when the file is malformed */
 export function parseProofFile(input: string | Uint8Array): ProofFile {
   const text = readText(input, PROOF_LENGTH_MAX, 'the proof');
   const end = text.indexOf('\n\n');

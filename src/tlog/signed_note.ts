@@ -26,7 +26,7 @@ export const NOTE_SIGNATURES_MAX = 100;
 const KEY_ID_BYTES = 4;
 const LINE_START = '— ';
 
-/** Reads a note. @throws TlogError when it is malformed */
+/** Reads a note. @throws TlogError when the note is malformed */
 export function parseNote(input: string | Uint8Array): SignedNote {
   const note = readText(input, NOTE_BYTES_MAX, 'the note');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the format forbids these characters

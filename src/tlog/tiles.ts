@@ -5,10 +5,10 @@ import type { NodeReader, TreeNode } from './tree_nodes.js';
 
 // The files of a log: C2SP tlog-tiles.
 
-/** The number of levels of the tree in a tile, and the number of hashes in a full tile. */
+/** The number of levels of the tree in one tile. The next constant is the number of hashes in a full tile. */
 export const TILE_HEIGHT = 8;
 export const TILE_WIDTH = 256;
-/** The level of tiles above which no tree of at most 2^63 - 1 entries has a tile. */
+/** The highest level of tiles in any tree of at most 2^63 - 1 entries. */
 export const TILE_LEVEL_MAX = 7;
 export const ENTRY_BYTES_MAX = 65_535;
 
@@ -32,7 +32,7 @@ export function indexPath(index: bigint): string {
   return groups.map((group, i) => (i < groups.length - 1 ? `x${group}` : group)).join('/');
 }
 
-/** Reads a path that {@link tilePath} writes; otherwise returns `undefined`. */
+/** Reads a path in the form of {@link tilePath}. Returns `undefined` for any other path. */
 export function parseTilePath(path: string): Tile | undefined {
   const match = /^tile\/(entries|\d)\/((?:x\d{3}\/){0,6}\d{3})(?:\.p\/(\d{1,3}))?$/.exec(path);
   if (match === null) return undefined;
@@ -48,7 +48,7 @@ export function parseTilePath(path: string): Tile | undefined {
   return isInRange && tile.width > 0 && tilePath(tile) === path ? tile : undefined;
 }
 
-/** Returns the files of a log of `newer` entries that are not files of a log of `older` entries, tiles of hashes last. */
+/** Returns the files that a log of `newer` entries has and a log of `older` entries does not have. Tiles of hashes come last. */
 export function tilesBetween(older: bigint, newer: bigint): Tile[] {
   const tiles: Tile[] = [];
   for (let level = 0; level <= TILE_LEVEL_MAX; level += 1) {
@@ -64,7 +64,7 @@ export function tilesBetween(older: bigint, newer: bigint): Tile[] {
   return [...bundles, ...tiles];
 }
 
-/** Returns the tile of a log of `size` entries that contains the node, or the hashes below the node. */
+/** Returns the tile of a log of `size` entries that contains the node or the hashes below the node. */
 export function tileOf(node: TreeNode, size: bigint): Tile {
   const level = Math.floor(node.level / TILE_HEIGHT);
   const first = node.index << BigInt(node.level % TILE_HEIGHT);
@@ -72,7 +72,7 @@ export function tileOf(node: TreeNode, size: bigint): Tile {
   return { level, index, width: widthOf(index, hashesAt(level, size)) };
 }
 
-/** Returns the tile of entries of a log of `size` entries that has the entry. */
+/** Returns the tile of entries that contains the entry, in a log of `size` entries. */
 export function bundleOf(entry: bigint, size: bigint): Tile {
   return { ...tileOf({ level: 0, index: entry }, size), level: 'entries' };
 }
@@ -83,9 +83,9 @@ export function tilesOfNodes(nodes: readonly TreeNode[], size: bigint): Tile[] {
 }
 
 /**
- * Reads nodes from the tiles of a log of `size` entries.
+ * Returns a reader of nodes from the tiles of a log of `size` entries.
  * @param readTile returns the bytes of a tile
- * @returns a reader that throws a TlogError for a tile of another length
+ * @returns a reader that throws TlogError for a tile of a wrong length
  */
 export function nodesFromTiles(
   size: bigint,
@@ -124,7 +124,7 @@ export function writeBundle(entries: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** Reads the entries of a tile of `width` entries. @throws TlogError when the bytes have another form */
+/** Reads the entries of a tile of `width` entries. @throws TlogError when the bytes are malformed */
 export function readBundle(bytes: Uint8Array, width: number): Uint8Array[] {
   const entries: Uint8Array[] = [];
   for (let at = 0; at < bytes.length && entries.length <= width; ) {

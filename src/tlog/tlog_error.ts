@@ -1,4 +1,4 @@
-/** The error for a note, checkpoint, proof, tile or policy that is malformed, does not fit, or lacks a signature. */
+/** Thrown for a malformed, inconsistent or unsigned note, checkpoint, proof, tile or policy. */
 export class TlogError extends Error {
   override readonly name = 'TlogError';
 }

@@ -5,13 +5,13 @@ import type { TreeHead } from './tree_proofs.js';
 
 /** The text of a checkpoint: C2SP tlog-checkpoint. */
 export interface Checkpoint extends TreeHead {
-  /** The name of the log: the address of the log without scheme. */
+  /** The name of the log: its address without the scheme. */
   readonly origin: string;
-  /** Further lines. This program writes none. */
+  /** Additional lines. This program writes no additional lines. */
   readonly extensions: readonly string[];
 }
 
-/** Reads the text of a checkpoint's note. @throws TlogError when it is malformed */
+/** Reads the text of a checkpoint's note. @throws TlogError when the text is malformed */
 export function parseCheckpoint(text: string): Checkpoint {
   const [origin = '', sizeText = '', rootText = '', ...extensions] = linesOf(text, 'the checkpoint');
   if (origin === '' || extensions.includes('')) throw new TlogError('the checkpoint has an empty line');

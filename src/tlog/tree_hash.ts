@@ -7,20 +7,20 @@ import { TlogError } from './tlog_error.js';
 export const HASH_BYTES = 32;
 
 /**
- * Returns the SHA-256, and keeps no reference to the bytes. The default function is small but slow, so a program with many hashes passes a
- * faster function.
+ * Returns the SHA-256. Keeps no reference to the bytes. The default function is small but slow, so a program that computes many hashes
+ * passes a faster function.
  */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array;
 
 const LEAF_PREFIX = 0;
 const NODE_PREFIX = 1;
 
-/** The bytes to hash. Calls share these arrays, because a new array for each hash would cost as much as the hash. */
+/** The bytes to hash. All calls share these arrays, because allocating an array takes as long as computing a hash. */
 let leafBytes = new Uint8Array();
 const nodeBytes = Uint8Array.from({ length: 1 + 2 * HASH_BYTES }, () => NODE_PREFIX);
 
 export function leafHash(entry: Uint8Array, sha256: Sha256 = shortSha256): Uint8Array {
-  // The leaves of a tree of records all have one length.
+  // All leaves of a tree of records have the same length.
   if (leafBytes.length !== 1 + entry.length) leafBytes = new Uint8Array(1 + entry.length);
   leafBytes[0] = LEAF_PREFIX;
   leafBytes.set(entry, 1);
@@ -33,12 +33,12 @@ export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256 = s
   return sha256(nodeBytes);
 }
 
-/** Returns the root of the tree of no entries. */
+/** Returns the root of the empty tree. */
 export function emptyRoot(): Uint8Array {
   return shortSha256(new Uint8Array());
 }
 
-/** Returns the root over leaf hashes, or over the hashes of full subtrees of one level. */
+/** Returns the root over hashes of leaves, or over hashes of full subtrees of the same level. */
 export function rootOf(hashes: readonly Uint8Array[], sha256: Sha256 = shortSha256): Uint8Array {
   let level = hashes;
   while (level.length > 1) {
@@ -47,7 +47,7 @@ export function rootOf(hashes: readonly Uint8Array[], sha256: Sha256 = shortSha2
     const parents = Array.from({ length: pairs }, (_, i) =>
       nodeHash(children[2 * i]!, children[2 * i + 1]!, sha256),
     );
-    // The last node of an odd level goes up unchanged.
+    // An odd last node moves up unchanged.
     level = children.length % 2 === 1 ? [...parents, children.at(-1)!] : parents;
   }
   return level[0] ?? emptyRoot();

@@ -1,8 +1,8 @@
 import { emptyRoot, nodeHash, type Sha256 } from './tree_hash.js';
 
-// The nodes from which roots and proofs are made. Only full subtrees are nodes here, because only their hashes never change.
+// The nodes that roots and proofs consist of. These nodes are full subtrees, because only the hash of a full subtree never changes.
 
-/** The root of a full subtree: it has `2^level` leaves, and `index` such subtrees are left of it. */
+/** The root of a full subtree with `2^level` leaves. `index` subtrees of the same level are on its left. */
 export interface TreeNode {
   readonly level: number;
   readonly index: bigint;
@@ -11,7 +11,7 @@ export interface TreeNode {
 /** Returns the hash of a node of the tree. */
 export type NodeReader = (node: TreeNode) => Uint8Array;
 
-/** A range of leaves: from `start`, inclusive, to `end`, exclusive. */
+/** A range of leaves from `start`, inclusive, to `end`, exclusive. */
 type LeafRange = readonly [start: bigint, end: bigint];
 
 /** Returns the root of the tree of this size. */
@@ -79,12 +79,12 @@ function consistencyRanges(older: bigint, newer: bigint): LeafRange[] {
       start = middle;
     }
   }
-  // The reader knows the older root, so a range that is the whole older tree is left out.
+  // The range of the whole older tree is left out, because the reader already knows the older root.
   if (start > 0n) ranges.push([start, end]);
   return ranges.reverse();
 }
 
-/** Returns the hash over a range that is a node of the tree or a part of its right edge. */
+/** Returns the hash of a range, which is a node of the tree or a part of its right edge. */
 function rangeHash(range: LeafRange, read: NodeReader, sha256?: Sha256): Uint8Array {
   return nodesIn(range)
     .map(read)

@@ -34,7 +34,7 @@ export function isIncluded(leaf: Uint8Array, { index, size, path }: Inclusion, r
 
 /** Returns whether the proof shows that the newer tree begins with all entries of the older tree. Never throws. */
 export function isConsistent(older: TreeHead, newer: TreeHead, proof: readonly Uint8Array[]): boolean {
-  // The empty tree is a part of every tree. The newer root must still be a hash, and the empty tree has only one valid root.
+  // Every tree begins with the empty tree. The newer root must still be a hash, and an empty tree has only one valid root.
   const isTree = newer.size > 0n ? areHashes([newer.root]) : isEqual(newer.root, emptyRoot());
   if (older.size === 0n && !isTree) return false;
   return isSubtreeOf({ start: 0n, end: older.size, root: older.root }, newer, proof);
@@ -61,7 +61,7 @@ export function isInSubtree(
 }
 
 /**
- * Returns whether the proof shows that the tree has the subtree's entries at its place. Never throws. A subtree that starts at 0
+ * Returns whether the proof shows that the tree contains the subtree's entries at the same place. Never throws. A subtree that starts at 0
  * is an older tree.
  */
 export function isSubtreeOf(
@@ -95,7 +95,10 @@ export function isSubtreeOf(
   return treeLast === 0n && isEqual(subtreeHash, root) && isEqual(treeHash, tree.root);
 }
 
-/** Returns whether a range of entries is a valid subtree: `start` is a multiple of the next power of two of its length. */
+/**
+ * Returns whether a range of entries is a valid subtree: `start` must be a multiple of the smallest power of two that is not below the
+ * length.
+ */
 function isSubtree(start: bigint, end: bigint): boolean {
   if (start < 0n || end <= start) return false;
   const power = 1n << BigInt(end - start === 1n ? 0 : (end - start - 1n).toString(2).length);
@@ -106,7 +109,7 @@ function isOdd(node: bigint): boolean {
   return (node & 1n) === 1n;
 }
 
-/** Returns the number of levels above a last node without a sibling up to the first level with a sibling. */
+/** Returns the number of trailing zero bits. A last node without a sibling moves up by this number of levels. */
 function trailingZeros(node: bigint): bigint {
   return node === 0n ? 0n : BigInt((node & -node).toString(2).length - 1);
 }

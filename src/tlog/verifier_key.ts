@@ -3,7 +3,7 @@ import { sha256 } from './short_sha256.js';
 import { isKeyName, readKeyId } from './signed_note.js';
 import { TlogError } from './tlog_error.js';
 
-/** The types of signatures that are verified here: Ed25519 of the text, and Ed25519 cosignatures with a time. */
+/** The supported types of signatures: Ed25519 of the text, and Ed25519 cosignatures with a time. */
 export const KEY_TYPES = { signature: 0x01, cosignature: 0x04 } as const;
 export type KeyType = (typeof KEY_TYPES)[keyof typeof KEY_TYPES];
 
@@ -18,7 +18,7 @@ export interface VerifierKey {
 
 const PUBLIC_KEY_BYTES = 32;
 
-/** Returns the key of this name. @throws TlogError for a name that no key may have */
+/** Makes a key with this name. @throws TlogError for an invalid name */
 export function verifierKey(name: string, type: KeyType, publicKey: Uint8Array): VerifierKey {
   if (!isKeyName(name)) throw new TlogError(`"${name}" is not the name of a key`);
   if (publicKey.length !== PUBLIC_KEY_BYTES) throw new TlogError(`the key of ${name} does not have 32 bytes`);

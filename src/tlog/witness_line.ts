@@ -11,19 +11,19 @@ import { parseCheckpoint } from './tree_checkpoint.js';
 export interface WitnessAnswer {
   readonly status: number;
   readonly body: Uint8Array;
-  /** The seconds of the header `Retry-After`, if there is one. */
+  /** The seconds in the header `Retry-After`, if present. */
   readonly retryAfterS?: number | undefined;
 }
 
 /**
  * Sends a request to a witness. Reads at most {@link WITNESS_ANSWER_BYTES_MAX} bytes of the answer, follows no redirect, and has a time
  * limit.
- * @throws Error without an answer
+ * @throws Error when there is no answer
  */
 export type PostToWitness = (url: string, body: string, signal: AbortSignal) => Promise<WitnessAnswer>;
 
 export const WITNESS_ANSWER_BYTES_MAX = 64 * 1024;
-/** The number of 409 answers to one checkpoint after which the witness counts as broken. */
+/** The number of answers with status 409 to one checkpoint after which the witness counts as broken. */
 const CONFLICTS_MAX = 4;
 
 /** The result of asking a witness to cosign a checkpoint. */
@@ -35,7 +35,7 @@ export type WitnessResult =
   | { readonly kind: 'forked'; readonly reason: string }
   /** The witness refuses every checkpoint of this log, or does not support the request. */
   | { readonly kind: 'refused'; readonly status: number; readonly reason: string }
-  /** There is no usable answer now. */
+  /** No answer is usable now. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterS?: number | undefined };
 
 /** Returns the proof that the tree of `newer` entries begins with the tree of `older` entries, where `0 < older < newer`. */
@@ -44,7 +44,7 @@ export type ProveConsistency = (
   newer: bigint,
 ) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>;
 
-/** Requests cosignatures from one witness, and remembers the size of the last cosigned tree. */
+/** Requests cosignatures from one witness. Remembers the size of the last cosigned tree. */
 export class WitnessLine {
   readonly witness: Witness & { readonly url: string };
   readonly #post: PostToWitness;
@@ -70,7 +70,7 @@ export class WitnessLine {
     return this.#size;
   }
 
-  /** Sends the request, and repeats the request with the size of a 409 answer. Never throws. */
+  /** Sends the request. After an answer with status 409, repeats the request with the size from that answer. Never throws. */
   async ask(note: string, signal: AbortSignal): Promise<WitnessResult> {
     try {
       const { size } = parseCheckpoint(parseNote(note).text);
@@ -79,12 +79,12 @@ export class WitnessLine {
         const answer = await this.#request(note, older, size, signal);
         if (answer.status !== 409) return await this.#read(answer, note, size);
         const known = readConflict(answer.body);
-        // A witness of an older version of tlog-witness answers 409 when its tree has the same size but another root.
+        // A witness with an older version of tlog-witness answers 409 when its tree has the same size and a different root.
         if (older === size && (known === undefined || known === size))
           return { kind: 'forked', reason: `it has cosigned another tree of size ${size}` };
         if (known === undefined || known === older)
           return { kind: 'unavailable', reason: 'its answer 409 has no other size' };
-        // The larger size is not remembered, so the next request asks for it again.
+        // The larger size is not stored, so the next request asks for it again.
         this.#size = known > size ? undefined : known;
         if (known > size) return { kind: 'larger', size: known };
       }

@@ -81,7 +81,7 @@ export class WitnessSubmitter {
   /**
    * Asks all witnesses to cosign a checkpoint. Only one call may run at a time.
    * @param onCosigned receives the note after each cosignature
-   * @returns the note at the end. Never rejects for the fault of a witness
+   * @returns the final note. A fault of a witness does not reject the promise
    * @throws TlogError when the note is malformed
    */
   async submit(
@@ -115,12 +115,12 @@ export class WitnessSubmitter {
   ): Promise<NoteSignature | undefined> {
     const { nowMs, sleep, random, onFault } = this.#options;
     while (!signal.aborted) {
-      // A pause continues in the next submission, so a new checkpoint does not shorten the pause.
+      // A pause continues in the next submission. A new checkpoint does not shorten the pause.
       await sleep(Math.max(0, one.askAtMs - nowMs()), signal);
       if (signal.aborted) break;
       const result = await one.ask(note, signal, (shareMs) => nowMs() + shareMs * (0.5 + random() / 2));
       if (result.kind === 'cosigned') return result.signature;
-      // A request that the log itself has ended is not a fault of the witness.
+      // A request that the log itself aborted is not a fault of the witness.
       if (signal.aborted) break;
       onFault?.(one.line.witness, result);
       if (result.kind !== 'unavailable') break;
@@ -129,7 +129,7 @@ export class WitnessSubmitter {
   }
 }
 
-/** A witness, with the time of its next request. */
+/** A witness and the time of its next request. */
 class PolicyWitness {
   readonly line: WitnessLine;
   /** The time of the earliest next request to this witness. */
@@ -151,7 +151,7 @@ class PolicyWitness {
     return { name, url, size: this.line.size, timeS: this.#timeS, fault: this.#fault };
   }
 
-  /** @param after returns the time after about this pause */
+  /** @param after returns the time at the end of a pause of about this length */
   async ask(note: string, signal: AbortSignal, after: (ms: number) => number): Promise<WitnessResult> {
     const result = await this.line.ask(note, signal);
     if (result.kind === 'unavailable') {

@@ -7,7 +7,7 @@ export interface AggregateLine {
   readonly timestamp: string;
   readonly symbol: string;
   readonly trigger: string;
-  /** The price, also that of the signed price: digits. */
+  /** The price of the aggregate and of its signed price: digits. */
   readonly price: string;
   /** The name of the field with the service's signature. */
   readonly field: string;

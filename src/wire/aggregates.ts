@@ -1,4 +1,4 @@
-// The messages on the paths on which clients subscribe to signed aggregates. Requests and errors have the types of `/ws`.
+// Messages on the paths for subscriptions to signed aggregates. Requests and errors have the types of `/ws`.
 
 /** The `type` of a frame: signed aggregates by symbol. */
 export const ORACLE_PRICES_TYPE = 'oracle_prices';

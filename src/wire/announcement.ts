@@ -6,8 +6,8 @@
 //     entry (49):   kind (1) | key (32) | from (8) | until (8)
 //     digest:       Keccak-256 of 0xFF, the ASCII text `tickseal-signers/v1`, and the body
 //
-// A body of a streaming payload cannot begin with 0xFF and `t`, and messages of EIP-191 begin with 0x19. So a signature of an
-// announcement never counts as one of another message, and the reverse.
+// The body of a streaming payload cannot begin with 0xFF and `t`, and EIP-191 messages begin with 0x19. So the signature of an
+// announcement is never valid for another message, and no other signature is valid for an announcement.
 
 /** The bytes before the body in the digest. */
 export const ANNOUNCEMENT_DOMAIN: Uint8Array = Uint8Array.from([
@@ -31,7 +31,7 @@ export interface AnnouncedSigner {
   readonly fromS: number;
   /** The UNIX second at which the key ends; `undefined` for a key without an end. */
   readonly untilS: number | undefined;
-  /** True for a stolen key. No signature of a stolen key counts, at any time. */
+  /** True for a stolen key. All signatures of a stolen key are invalid, whatever their times. */
   readonly isRevoked: boolean;
 }
 

@@ -13,7 +13,7 @@ export const SYMBOL_PATTERN = '[^\\x00-\\x20",\\\\\\x7f]+';
 
 /**
  * Returns the known symbol that a caller probably means: `BTCUSD` for `btcusd`, `BTC/USD` or `btc-usd`.
- * @param isKnown tells whether a symbol exists and the caller may see the symbol
+ * @param isKnown returns whether the symbol exists and the caller may see it
  */
 export function likelySymbol(symbol: string, isKnown: (symbol: string) => boolean): string | undefined {
   const upper = symbol.toUpperCase();

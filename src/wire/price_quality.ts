@@ -1,4 +1,4 @@
-/** The inputs of an aggregated price: the prices that publishers signed. The client's numbers come from the inputs that were verified. */
+/** The quality of an aggregate's inputs, which are the prices that publishers signed. The client counts only verified inputs. */
 export interface PriceQuality {
   /** The number of publishers whose prices count. */
   readonly publishers: number;
@@ -7,7 +7,7 @@ export interface PriceQuality {
    * the seconds of their times.
    */
   readonly newestInputAgeNs: bigint;
-  /** The difference of the highest and the lowest input, times 10^18. */
+  /** The difference between the highest and the lowest input, times 10^18. */
   readonly inputSpread: bigint;
 }
 

@@ -19,5 +19,5 @@ export const SIGNED_PRICES_TYPE = 'signed_prices';
 /** The `type` of the answer that `ack` requests. */
 export const ACK_TYPE = 'ack';
 
-/** The most UTF-16 code units of a message's `trace_id`, which the answer repeats. */
+/** The largest number of UTF-16 code units in a message's `trace_id`, which the answer repeats. */
 export const TRACE_ID_LENGTH_MAX = 256;

@@ -34,7 +34,7 @@ export type FrameEncoding = (typeof ENCODINGS)[number];
 
 /**
  * The names in `addtl_attrs`. `ms` adds the market status of each asset. `quality` adds the facts about the inputs of the asset's newest
- * signed aggregate, in unsigned frames: the layouts of payloads have no room for them that today's decoders would skip.
+ * signed aggregate, but only in unsigned frames, because existing decoders of signed payloads could not skip these facts.
  */
 export const ATTRIBUTES = ['ms', 'quality'] as const;
 export type Attribute = (typeof ATTRIBUTES)[number];
@@ -64,7 +64,7 @@ export const TAXONOMY_TYPE = 'taxonomy';
 /** The `type` of a message that reports a fault, on every path. */
 export const ERROR_TYPE = 'error';
 
-/** The most UTF-16 code units of a request's `id`, which the answer repeats. */
+/** The largest number of UTF-16 code units in a request's `id`, which the answer repeats. */
 export const REQUEST_ID_LENGTH_MAX = 256;
 
 /** The number of bad messages after which the service closes the connection. */

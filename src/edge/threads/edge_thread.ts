@@ -61,7 +61,7 @@ const EXIT_MS_MAX = 1_500;
 const FORCED_EXIT_MS_MAX = 3_000;
 /** The additional time, after the configured time, in which a thread may close its connections. */
 const DRAIN_SLACK_MS = 2_000;
-/** The interval at which a check finds out whether a lagging thread has read its whole ring. */
+/** The interval at which the main thread checks whether a lagging thread has read its whole ring. */
 const BEHIND_CHECK_MS = 20;
 /**
  * The longest wait for the disk when a thread begins. After this time, the thread may miss some records, and then shows older prices for
@@ -161,7 +161,7 @@ export class EdgeThread {
     return this.#ring.waiting;
   }
 
-  /** The troubles of the thread's times, according to its last report. */
+  /** The problems with the thread's times, according to the thread's last report. */
   get troubles(): readonly string[] {
     return this.#troubles;
   }

@@ -39,7 +39,7 @@ export class RemotePublishers {
   async receive(number: number, message: PackedMessage): Promise<PublishOutcome> {
     const session = this.#sessions.get(number);
     if (session === undefined || this.#options.rightsOf(session.caller) !== session.rights)
-      // The rights have changed. The connection's thread closes the connection when the thread receives the change.
+      // The rights have changed. The connection's thread closes the connection when that thread receives the change.
       return { ok: false, traceId: message.traceId, error: 'the token or key has been removed' };
     return this.#options.receiver.receive(session, unpackMessage(message));
   }

@@ -36,8 +36,8 @@ const CLOSE_TRIES_MAX = 100;
 
 type Order = Exclude<ThreadCommand, { do: 'answer' | 'start' }>;
 
-// The main program of a thread with one edge. The main thread sends prices to the edge. The edge requests data from the main thread that
-// only the main thread has.
+// The main program of a thread with one edge. The main thread sends prices to the edge. The edge asks the main thread for data that only
+// the main thread has.
 
 const { liveness, allowedSha256, fillsStark } = workerData as ThreadData;
 const port = parentPort!;
@@ -201,8 +201,8 @@ async function listen(): Promise<void> {
 }
 
 /**
- * Closes everything that is open. Each end of the thread begins with this function. The end of a thread with an open uWebSockets.js
- * socket would end the whole process.
+ * Closes everything that is open. The thread always calls this function before it ends. If a thread ended with an open uWebSockets.js
+ * socket, the whole process would end.
  */
 async function closeAll(): Promise<void> {
   isEnding = true;

@@ -66,7 +66,7 @@ export type ThreadEvent =
   | { readonly on: 'listening' }
   | { readonly on: 'failed'; readonly error: string }
   | { readonly on: 'log'; readonly level: LogLevel; readonly about: unknown; readonly text: string }
-  /** Reports changed troubles of the thread's times. */
+  /** Reports that the problems with the thread's times have changed. */
   | { readonly on: 'troubles'; readonly troubles: readonly string[] }
   /** Reports a damaged record on the disk. */
   | { readonly on: 'damage'; readonly reason: string }

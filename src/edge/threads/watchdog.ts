@@ -25,7 +25,8 @@ export class LivenessSignal {
   }
 
   /**
-   * Stops the timer of the beats. The caller must then beat as often, because each wake-up of an idle thread costs 0.1 ms of CPU time.
+   * Stops the timer of the beats, because each wake-up of an idle thread takes 0.1 ms of CPU time. From now on, the caller must call {@link
+   * beat} equally often.
    */
   leave(): void {
     clearInterval(this.#timer);
