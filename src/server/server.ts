@@ -87,11 +87,11 @@ const SWEEP_INTERVAL_MS = 1_000;
 /** The time that the event loop and the kernel need to send the close frames. */
 const CLOSING_MS = 100;
 /**
- * Times after another process has taken over. During the first time, this process still answers requests on its connections; the
- * answers are at most a little older than the answers of the other process. After the second time, all connections end. A client
- * whose socket was closed sends its next request within 0.25 s, on a connection that the client still has.
+ * The time after a takeover in which this process still answers requests on its connections. A client whose socket was closed sends its
+ * next request within 0.25 s, on a connection that is still open. The answers are at most a little older than those of the new process.
  */
 const LAST_ANSWERS_MS = 500;
+/** The time from the end of the drain to the end of all connections, after a takeover. */
 const HANDED_OVER_CLOSING_MS = 1_000;
 
 export function createServer(ws: typeof uWS, options: ServerOptions): Server {

@@ -42,12 +42,12 @@ export type BudgetLimits = Pick<
 >;
 
 /**
- * The burst in seconds. The burst lets large groups on a slow channel tick together. The burst is short, because a long burst of
- * one caller would fill many ticks.
+ * The burst of signed frames, in seconds. The burst must let large groups on a slow channel tick together, but a long burst of one caller
+ * would fill many ticks.
  */
 const SIGNED_FRAMES_BURST_S = 0.1;
 
-/** The largest number of rows that an answer of the past pays for in one payment. */
+/** The largest number of rows that a request for the past can pay for at once. */
 export const ROWS_AT_ONCE_MAX = 512;
 
 /** The budgets of all callers. */
@@ -59,7 +59,7 @@ export class BudgetDirectory {
 
   /**
    * @param counts the counts of callers; their memory contains the budgets, which all threads share
-   * @param onRefusal called after a refusal because a caller's budget was used up
+   * @param onRefusal called after each refusal for lack of budget
    */
   constructor(
     limits: BudgetLimits,
@@ -109,7 +109,7 @@ function ratesOf(limits: BudgetLimits): Readonly<Record<BudgetKey, BudgetRate>> 
       signed * SIGNED_FRAMES_BURST_S,
     ),
     subscription_changes_per_second: rate(limits.subscriptionChangesPerSecond, 1),
-    // The burst leaves budget for closing connections after all connections have sent their allowed messages.
+    // After all connections have sent their allowed messages, the burst still has budget for closing connections.
     control_messages_per_second: rate(control, closed, control + closed),
     publish_bytes_per_second: rate(limits.publishBytesPerSecond, limits.publishMessageBytes),
     bad_messages_per_second: rate(limits.badMessagesPerSecond, 1),

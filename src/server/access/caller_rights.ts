@@ -14,8 +14,8 @@ export function callerNameOf({ rights }: PublisherSession): CallerName {
 }
 
 /**
- * The rights of callers of other threads and nodes, from the current configuration. A caller keeps the same object as long as the
- * caller has rights.
+ * The rights of callers on other threads and nodes, from the current configuration. The object of a caller stays the same while the caller
+ * has rights.
  */
 export class CallerRights {
   readonly #tokens: TokenDirectory;

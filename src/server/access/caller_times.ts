@@ -11,9 +11,9 @@ export interface CallerTimesMemory {
 
 /** The number of callers in a bucket. */
 const WAYS = 8;
-/** The words of a caller: the hash of the caller's name, and the caller's time. */
+/** The number of words for each caller: the hash of the caller's name, and the caller's time. */
 const WORDS_PER_CALLER = 2;
-/** The number of callers. The table may forget an idle caller, because an idle caller has its whole allowance. */
+/** The largest number of callers in the table. The table may forget an idle caller, because an idle caller has its whole allowance. */
 const CALLERS_MAX = 131_072;
 const BUCKETS = CALLERS_MAX / WAYS;
 /** The number of names whose hash a thread remembers. Hashing a name takes 20 % of the time of a request. */
@@ -25,8 +25,8 @@ export function createCallerTimes(): CallerTimesMemory {
 }
 
 /**
- * A time for each caller, in memory that threads share. The time is the end of the caller's busy time. If a bucket is full, the
- * table forgets the caller whose busy time ends first.
+ * The end of each caller's busy time, in memory that threads share. If a bucket is full, the table forgets the caller whose busy time ends
+ * first.
  */
 export class CallerTimes {
   readonly #words: BigInt64Array;

@@ -12,7 +12,7 @@ const PROXIES_MAX = 32;
 
 /**
  * @param trusted the proxies whose `X-Forwarded-For` is accepted: `listen.trusted_proxies`
- * @returns a function that returns the client of a request; limits per client address count the request for this client
+ * @returns a function that finds the client address to which limits count a request
  */
 export function clientAddressReader(
   trusted: readonly AddressBlock[],
@@ -27,7 +27,7 @@ export function clientAddressReader(
     let client = peer;
     for (const text of claimed) {
       const next = parseClaimed(text.trim());
-      // A trusted proxy writes only valid addresses. An invalid entry was written by somebody behind the trusted proxies.
+      // Trusted proxies write only valid addresses, so an invalid entry comes from somebody behind the trusted proxies.
       if (next === undefined) break;
       client = next;
       if (!isTrusted(client)) break;

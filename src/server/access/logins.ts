@@ -21,7 +21,7 @@ export interface LoginOptions {
   /** The web pages that may open streams with tickets. */
   readonly origins: Origins;
   readonly clock: Clock;
-  /** Returns the client of a request. Limits per client address count the request for this client. */
+  /** Returns the client address to which limits count a request. */
   readonly clientOf: (request: RestRequest) => string;
   /** The number of failed logins that a client address may make in a minute. The address may make all of them at once. */
   readonly failuresPerMinute: number;
@@ -29,7 +29,7 @@ export interface LoginOptions {
   readonly failures: RateLimiter;
   /** The times at which a token or publisher key was last used from a client address. All threads share these times. */
   readonly familiar: CallerTimes;
-  /** The time until which a client address may be above its limit. All threads share the memory of this time. */
+  /** The time until which some client address may be above its limit, in memory that all threads share. */
   readonly limitedUntilNs: BigInt64Array;
   /** Called when the service refused a login. */
   readonly onRefused: (reason: RefusedLogin) => void;
@@ -49,9 +49,8 @@ const MINUTE_NS = 60n * NS_PER_SECOND;
 const REPORT_INTERVAL_NS = 10n * NS_PER_SECOND;
 
 /**
- * Decides which callers are admitted, and limits failed logins per client address. Above the limit, the service looks up only
- * tokens that the same address used before. So an attacker who guesses tokens learns nothing more, and other callers at the same
- * address can still log in.
+ * Admits callers, and limits failed logins per client address. Above the limit, the service looks up only tokens that the same address used
+ * before. So an attacker who guesses tokens learns nothing more, and other callers at the same address can still log in.
  */
 export class Logins {
   readonly #options: LoginOptions;
@@ -144,8 +143,7 @@ export class Logins {
 
   /**
    * @param name the hash of a token, or a publisher's name
-   * @returns the allowance of the client address if the address has used up its allowance; `undefined` otherwise, and for a name
-   * that the address used before
+   * @returns the allowance of a client address that has used it up; `undefined` otherwise, and for a name that this address used before
    */
   #limitOf(request: RestRequest, name: string): Allowance | undefined {
     const client = this.#options.clientOf(request);

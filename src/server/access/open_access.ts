@@ -32,11 +32,11 @@ export interface AccessOptions {
   };
 }
 
-/** The part of a thread that decides which callers are admitted, and counts the use of each caller. */
+/** The access control of a thread. It admits callers, and counts the use of each caller. */
 export interface Access {
   readonly logins: Logins;
   readonly origins: Origins;
-  /** Returns the client of a request. Limits per client address count the request for this client. */
+  /** Returns the client address to which limits count a request. */
   readonly clientOf: (request: RestRequest) => string;
   /** Limits requests. */
   readonly limiter: RateLimiter;

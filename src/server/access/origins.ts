@@ -42,10 +42,9 @@ export class Origins {
   }
 
   /**
-   * Recognises the service's own pages. An own page has the origin of `service.public_url`, or of the host that the request
-   * names. The host of a request counts only if nobody else can direct this host name to this machine: an IP address,
-   * `localhost`, or `listen.host`. Otherwise the owner of another name could let that name resolve to this machine. Pages of that
-   * name would then count as the service's own pages (DNS rebinding).
+   * Recognises the service's own pages, whose origin is `service.public_url` or the host of the request. This host must be an IP address,
+   * `localhost` or `listen.host`. Anybody could let another name resolve to this machine, and pages of that name would then count as the
+   * service's own pages (DNS rebinding).
    */
   #isOwn(origin: string, host: string | undefined): boolean {
     if (origin === this.#publicOrigin) return true;

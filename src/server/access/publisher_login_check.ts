@@ -63,8 +63,8 @@ export class PublisherLoginCheck {
   }
 
   /**
-   * Makes the checks that need no curve arithmetic. @param pathType the only signature type that the path accepts;
-   * `undefined` if it accepts all
+   * Makes the checks that need no curve arithmetic.
+   * @param pathType the only signature type that the path accepts; `undefined` if it accepts all
    */
   read(headers: LoginHeaders, pathType: SignatureType | undefined): LoginClaim | LoginRefusal {
     const { clock, window, findPublisher } = this.#options;

@@ -80,8 +80,8 @@ function rateOf(limit: number, periodNs: bigint): Rate {
 }
 
 /**
- * An upper bound of the difference between the clocks of threads. A time that is further ahead than a burst plus this bound was
- * stored before the clock was stepped back.
+ * The largest difference between the clocks of two threads. A time that is further ahead than a burst plus this difference was stored
+ * before the clock was stepped back.
  */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 

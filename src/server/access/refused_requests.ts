@@ -3,7 +3,7 @@ import { failure, type RestRequest, type RestResponse } from '../http/rest_excha
 import type { RateLimiter } from './rate_limit.js';
 
 export interface RefusedRequestsOptions {
-  /** Returns the client to which limits per client address count a request. */
+  /** Returns the client address to which limits count a request. */
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
   /** `limits.refused_requests_per_minute` */
@@ -19,9 +19,8 @@ const TOO_MANY: RestResponse = {
 };
 
 /**
- * Limits the requests of a client address that no other limit counts: preflights, and requests with a 4xx answer before the
- * service charged their token or address. Past the limit, such a request ends its connection, so the service does not read
- * further requests of that connection.
+ * Limits the requests of a client address that no other limit counts: preflights, and requests that were refused with 4xx before their
+ * token or address was charged. Past the limit, such a request ends its connection.
  */
 export class RefusedRequests {
   readonly #options: RefusedRequestsOptions;

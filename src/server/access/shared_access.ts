@@ -13,7 +13,7 @@ export interface SharedAccess {
   readonly refusals: CallerTimesMemory;
   /** Times at which tokens and keys were last used from a client address. */
   readonly familiar: CallerTimesMemory;
-  /** The time until which any client address may be above its limit of failed logins, in a 64-bit word. */
+  /** The time until which some client address may be above its limit of failed logins, in a 64-bit word. */
   readonly limitedUntilNs: SharedArrayBuffer;
   readonly callers: CallersMemory;
   readonly tickets: SharedArrayBuffer;
@@ -24,7 +24,7 @@ export interface CallersMemory {
   readonly hashes: SharedArrayBuffer;
   /** The number of open connections of each caller on each thread. */
   readonly connections: SharedArrayBuffer;
-  /** The number of publishing connections of each caller on each thread that may hold an unfinished message. */
+  /** The number of publishing connections that may hold an unfinished message, for each caller and thread. */
   readonly silent: SharedArrayBuffer;
   /** The number of open streaming connections of each thread. */
   readonly streams: SharedArrayBuffer;
@@ -122,8 +122,8 @@ export class CallerCounts {
   }
 
   /**
-   * Counts a connection of the caller, unless the caller already has `connectionsMax`. @returns true if the connection was
-   * counted
+   * Counts a connection of the caller, unless the caller already has `connectionsMax`.
+   * @returns true if the connection was counted
    */
   open(place: number, connectionsMax: number): boolean {
     return this.#add(this.#connections, place, connectionsMax);
@@ -134,8 +134,8 @@ export class CallerCounts {
   }
 
   /**
-   * Counts a silent connection of the caller, unless the caller already has `silentMax`. @returns true if the connection was
-   * counted
+   * Counts a silent connection of the caller, unless the caller already has `silentMax`.
+   * @returns true if the connection was counted
    */
   openSilent(place: number, silentMax: number): boolean {
     return this.#add(this.#silent, place, silentMax);
@@ -146,8 +146,8 @@ export class CallerCounts {
   }
 
   /**
-   * Counts a streaming connection of any caller, unless `streamsMax` connections are already open. @returns true if the
-   * connection was counted
+   * Counts a streaming connection of any caller, unless `streamsMax` connections are already open.
+   * @returns true if the connection was counted
    */
   openStream(streamsMax: number): boolean {
     return this.#add(this.#streams, ALL_CALLERS, streamsMax);

@@ -9,9 +9,9 @@ export interface Ticket {
   readonly expiresMs: number;
 }
 
-/** The number of unused tickets of all tokens together. */
+/** The largest number of unused tickets of all tokens together. */
 export const TICKETS_MAX = 8192;
-/** The number of unused tickets of a token. A further ticket replaces the oldest ticket of the token. */
+/** The largest number of unused tickets of a token. A further ticket replaces the token's oldest ticket. */
 export const TICKETS_PER_TOKEN_MAX = 128;
 
 const TICKET_BYTES = 32;
@@ -25,9 +25,9 @@ export function createTicketMemory(): SharedArrayBuffer {
 }
 
 /**
- * The unused tickets, in memory that several threads share. A ticket from any thread opens a stream once, on any thread. Each
- * ticket has a slot with the hash of its text and the hash of its token. A thread locks a slot before the thread reads or writes
- * the hashes. No thread waits for a lock, because threads skip locked slots.
+ * The unused tickets, in memory that several threads share. A ticket from any thread opens a stream once, on any thread. Each ticket has a
+ * slot with the hash of its text and the hash of its token. A thread locks a slot before it reads or writes the hashes. No thread waits for
+ * a lock, because threads skip locked slots.
  */
 export class TicketIssuer {
   readonly #clock: Clock;
@@ -117,7 +117,7 @@ export class TicketIssuer {
   }
 }
 
-/** The content of a slot when a thread read the slot. */
+/** The content of a slot at the time at which a thread read the slot. */
 interface SeenSlot {
   readonly place: number;
   readonly state: number;
@@ -142,7 +142,9 @@ function isGoodAt(nowMs: number, expiresMs: number): boolean {
   return expiresMs > nowMs && expiresMs <= nowMs + LIFETIME_MS;
 }
 
-/** A hash for each slot. Comparing all hashes takes 20 µs; with a call of `Buffer.equals` for each hash, comparing takes 1 ms. */
+/**
+ * The hash of each slot. A search through all hashes takes 20 µs. With a call of `Buffer.equals` for each hash, the search would take 1 ms.
+ */
 class HashColumn {
   readonly #words: Int32Array;
 

@@ -35,7 +35,7 @@ export class Token implements PublishRights {
 /** The access tokens of the current configuration. */
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
-  /** The buffer for the hash of the text that a request sent, used during the comparison. */
+  /** The buffer for the hash of a sent token during a comparison. */
   readonly #sent = Buffer.alloc(SHA256_BYTES);
 
   constructor(configs: readonly TokenConfig[]) {

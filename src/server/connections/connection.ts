@@ -11,10 +11,10 @@ export interface Connection extends StreamConnection {
   ownerPlace: number;
 }
 
-/** The owner of the connections of a caller. The owner counts the connections, and `closed` subtracts a connection. */
+/** The owner of a caller's connections, which counts the connections. `closed` subtracts a connection. */
 export interface ConnectionOwner {
   closed(socket: Connection): void;
-  /** Called when the service closed a connection of the owner because the peer sent a flood of frames without bytes. */
+  /** Called when the service closed a connection of the owner because the peer sent a flood of empty frames. */
   flooded(): void;
 }
 
@@ -26,7 +26,7 @@ export interface ConnectionEvents {
   /** Called with the length of a text message longer than {@link ConnectionPath.messageBytesMax}. */
   oversize(messageBytes: number): void;
   /**
-   * Called when the socket still held unsent bytes while the service published a frame on its topic. The socket did not receive
+   * Called when the service published a frame on the socket's topic while the socket still held unsent bytes. The socket did not receive
    * the frame, and has left the topic.
    * @param sequence the price sequence up to which the socket received frames
    */
@@ -111,8 +111,8 @@ export interface Endpoint {
   /** The signature type of the keys that may log in with a signature on this path, instead of with a token. */
   readonly loginType?: SignatureType;
   /**
-   * Reads the query of an upgrade request. @returns the function that opens the socket, or a response that refuses the
-   * request
+   * Reads the query of an upgrade request.
+   * @returns the function that opens the socket, or a response that refuses the request
    */
   accept(query: ReadonlyMap<string, string>, caller: Caller): UpgradeDecision;
 }

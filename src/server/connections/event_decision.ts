@@ -12,7 +12,7 @@ export interface EventsDecision {
 type AnswerRequest = (request: RestRequest) => RestResponse;
 
 /**
- * Makes the function that decides about requests for events. The limits are those of WebSockets.
+ * Returns a function that decides on requests for events. Streams of events have the same limits as WebSockets.
  * @param withCrossOrigin adds the headers for web pages of allowed origins
  */
 export function eventDecision(

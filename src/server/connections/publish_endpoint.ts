@@ -215,10 +215,7 @@ function withoutPrices({ traceId, malformed }: ReadMessage): PublishOutcome {
 
 const TOO_MANY_UNREAD = 'overloaded: too many messages wait to be read';
 
-/**
- * The longest text that the service first reads as a ping. The service first reads a longer text as a publish message, because
- * almost all longer texts are publish messages.
- */
+/** The longest text that the service first tries to read as a ping. Almost all longer texts are publish messages. */
 const SHORT_PING_LENGTH_MAX = 512;
 /** The longest ping: the default of `limits.client_message_bytes`, the limit of readers. */
 const PING_LENGTH_MAX = 64 * 1024;

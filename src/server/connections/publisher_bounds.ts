@@ -84,8 +84,8 @@ export class PublisherBounds {
   }
 
   /**
-   * Counts a ping in any form, and closes a connection that sends too many pings. @returns true if the service should answer the
-   * ping
+   * Counts a ping in any form, and closes a connection that sends too many pings.
+   * @returns true if the service should answer the ping
    */
   takePing(socket: Connection, count: ControlCount): boolean {
     const { clock, controlMessagesPerSecondMax } = this.#options;
@@ -116,7 +116,7 @@ export class PublisherBounds {
     return undefined;
   }
 
-  /** Stores the second in which the caller's signatures are verified again, if the outcome contains such a second. */
+  /** Stores the second in which the caller's signatures are verified again, if the outcome contains this second. */
   note(outcome: PublishOutcome): void {
     if (outcome.ok && outcome.verifiedFromS !== undefined) this.#verifiedFromS = outcome.verifiedFromS;
   }

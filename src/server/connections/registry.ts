@@ -123,8 +123,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Returns whether the caller's next connection has to wait, because the service closed too many of the caller's connections for
-   * a flood of control messages.
+   * Returns whether the caller must wait before its next connection, because floods of control messages have closed too many of the
+   * caller's connections.
    */
   #floods(caller: Caller): boolean {
     const { controlMessages } = this.#budgets.of(caller);
@@ -182,7 +182,7 @@ export class ConnectionRegistry {
     for (const entries of this.#entries.values()) yield* entries;
   }
 
-  /** Closes sockets after a reload removed their token or key, or the scope that the sockets need. */
+  /** Closes the sockets whose token, key or scope a reload has removed. */
   closeRevoked(): void {
     for (const { caller, scope, sockets } of [...this.#all()]) {
       if (this.#logins.isValid(caller, scope)) continue;
@@ -192,8 +192,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Refuses new sockets from now on, and closes the open sockets. The registry closes many sockets in batches over a time.
-   * Otherwise all clients would connect to another instance at the same moment.
+   * Refuses new sockets from now on, and closes the open sockets. Many sockets are closed in batches, so that clients do not all connect to
+   * another instance at the same moment.
    */
   async drain(drainMs: number): Promise<void> {
     this.draining = true;

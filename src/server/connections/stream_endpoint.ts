@@ -29,7 +29,7 @@ export function streamEndpoint(options: StreamEndpointOptions): Endpoint {
   };
 }
 
-/** Returns the response to a request for signed frames when the service has no key for signed frames. */
+/** Returns the response that refuses a request for signed frames, if the service has no key to sign them. */
 export function signsNothing(
   { messageType }: StreamQuery,
   { signsPayloads }: StreamEndpointOptions,

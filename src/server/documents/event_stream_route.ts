@@ -4,7 +4,7 @@ import { streamQuery } from '../schemas/message_schemas.js';
 
 const { channel, message_type, addtl_attrs } = streamQuery.shape;
 
-/** The description of `/v1/stream`. The path is not a REST route, because its answer has no end. */
+/** The description of `/v1/stream`. The path is not a REST route, because its answer never ends. */
 export const EVENT_STREAM_ROUTE: DescribedRoute = {
   summary: 'The frames of `/ws` as server-sent events',
   method: 'GET',

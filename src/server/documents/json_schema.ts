@@ -31,8 +31,8 @@ export interface DocumentSchemas {
 const COMPONENTS = '#/components/schemas/';
 
 /**
- * Makes the JSON Schemas of a document from the zod schemas that the code uses. The document describes the text on the wire. So a
- * parameter has the schema of its text, and not the schema of the parsed value.
+ * Makes the JSON Schemas of a document from the zod schemas that the code uses. A document describes the text on the wire. So a parameter
+ * has the schema of its text, not the schema of the parsed value.
  */
 export function documentSchemas(schemas: Iterable<z.ZodType>): DocumentSchemas {
   const places = new Map([...new Set(schemas)].map((schema, i) => [schema, String(i)]));

@@ -35,7 +35,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** Renders a table. On a narrower page the table scrolls without the rest of the page. */
+/** Renders a table. On a narrow page, only the table scrolls. */
 export function tableOf(columns: readonly string[], rows: readonly (readonly Html[])[]): Html {
   return html`<div class="wide" tabindex="0"><table><thead><tr>${columns.map((name) => html`<th>${name}</th>`)}</tr></thead>
 <tbody>${rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`)}</tbody></table></div>`;

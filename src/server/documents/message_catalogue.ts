@@ -181,7 +181,7 @@ export const MESSAGES = {
     title: 'Unsigned frame',
     summary: 'Prices in readable form, which nothing proves',
     schema: unsignedFrame,
-    // A double can hold the timestamps in the examples.
+    // A double holds the timestamps of the examples exactly.
     example: {
       type: 'unsigned',
       tax: 1,

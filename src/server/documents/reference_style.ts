@@ -1,4 +1,4 @@
-/** The typefaces, and the colours by day and night, of the documents and of the live page. */
+/** The typefaces and colours of the documents and of the live page, for light and dark displays. */
 export const PALETTE = `
 :root {
   color-scheme: light dark;

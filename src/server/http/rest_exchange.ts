@@ -1,7 +1,7 @@
 import type { LoginHeaders } from '../../ingest/publisher_login.js';
 import type { PartedBody } from './parted_body.js';
 
-/** A request in the form for routes. The received bytes are no longer available. */
+/** A request as routes receive it. The received bytes are no longer available. */
 export interface RestRequest {
   /** The method as received, in upper or lower case. */
   readonly method: string;
@@ -46,11 +46,11 @@ export interface RestResponse {
   /** The parts of a long body, in place of `body`. The route makes each part when the writer requests the part. */
   readonly parts?: AsyncIterable<Uint8Array>;
   readonly closeConnection?: boolean;
-  /** The caller whose rate of requests paid for this request; absent when no rate paid. */
+  /** The caller whose request rate was charged for this request; absent if no rate was charged. */
   readonly payer?: string;
   /**
-   * The answer of a route that must wait. The status and the body of the later answer replace the status and the body of this response.
-   * The later headers follow the headers of this response. The promise does not reject.
+   * The answer of a route that must wait. Its status and body replace the status and body of this response, and its headers follow the
+   * headers of this response. The promise does not reject.
    */
   readonly later?: Promise<LateAnswer>;
 }

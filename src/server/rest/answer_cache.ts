@@ -9,11 +9,11 @@ export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 const ENTRY_BYTES = 4 * 1024;
 
 /**
- * Encoded answers that stay correct for a while. Readers request the same assets many times between two signatures. For 100
- * assets, sending the cached bytes is 9 times as fast as assembling them.
+ * Encoded answers that stay correct for a while. Readers request the same assets many times between two signatures. For 100 assets, sending
+ * the cached bytes is 9 times as fast as assembling them.
  *
- * All requests with the same answer share its key. A caller usually repeats exactly the same text. So the cache also finds an
- * answer by the text of the last request, without reading the request.
+ * All requests with the same answer share its key. A caller usually repeats exactly the same text. So the cache can also find an answer by
+ * the text of the last request, before the request is parsed.
  */
 export class AnswerCache {
   /** Answers by key. The least recently used answer comes first. */
@@ -28,7 +28,7 @@ export class AnswerCache {
   }
 
   /**
-   * Returns the body of the answer that the cache has for the same text, if a new answer would be the same.
+   * Returns the cached answer to a request with the same text, if the answer is still current.
    * @param asked the caller and the request as received
    */
   findAsked(asked: string): Uint8Array | undefined {
@@ -36,7 +36,7 @@ export class AnswerCache {
     return kept && this.#use(kept);
   }
 
-  /** Returns the body of the answer that the cache has under the key, if a new answer would be the same. */
+  /** Returns the cached answer under a key, if the answer is still current. */
   find(key: string, asked: string): Uint8Array | undefined {
     const kept = this.#kept.get(key);
     const body = kept && this.#use(kept);

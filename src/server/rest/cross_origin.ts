@@ -26,7 +26,7 @@ const EXPOSED =
   'RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, Allow, Link';
 
 /**
- * The methods and headers that a page may send. The values are equal for every path, because a page must also be able to read the 404 of
+ * The methods and headers that a page may send. The values are the same for every path, because a page must also be able to read the 404 of
  * an unknown path.
  */
 const PREFLIGHT_HEADERS: RestResponse['headers'] = [

@@ -14,7 +14,7 @@ import type { LateRouteResult, PayRows, RouteAnswer, RouteParts } from './route_
 export interface RestOptions {
   readonly routes: () => ReadonlyMap<string, Route>;
   readonly logins: Logins;
-  /** Returns the client of a request. Limits per client address count the request for this client. */
+  /** Returns the client address to which limits count a request. */
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
   /** Returns a caller's budget of aggregates that are read from the past. */
@@ -113,7 +113,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     }
   }
 
-  /** Passes the parts on, and reports an error in making them. */
+  /** Passes the parts on, and reports an error that occurs while a part is made. */
   async function* watched(path: string, parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     try {
       yield* parts;
@@ -123,7 +123,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     }
   }
 
-  /** Returns the function that takes rows from a budget. A pause of an answer counts as one refusal. */
+  /** Returns the function that takes rows from a budget. Each pause of an answer counts as one refusal. */
   function payerFrom(budget: Budget): PayRows {
     let isPaused = false;
     return (rows) => {
@@ -145,7 +145,7 @@ export function createRest(options: RestOptions): (request: RestRequest) => Rest
     return access === 'token' ? logins.authorize(request, scope) : logins.authorizePublisher(request);
   }
 
-  /** Returns the name of the caller who pays for the request. Rates and the memory of unread answers use this name. */
+  /** Returns the name of the caller who pays for the request. Request rates and the memory of unread answers use this name. */
   function payerOf(request: RestRequest, caller: Caller | undefined): string {
     if (caller === undefined) return `address ${clientOf(request)}`;
     return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;

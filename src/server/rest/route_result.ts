@@ -39,5 +39,5 @@ export interface StreamedAnswer {
   open(pay: PayRows): AsyncIterable<Uint8Array>;
 }
 
-/** Takes rows from the caller's budget. @returns false when the budget is too small for now; the budget is then unchanged */
+/** Takes rows from the caller's budget. @returns false when the budget is too small at the moment; the budget is then unchanged */
 export type PayRows = (rows: number) => boolean;

@@ -63,7 +63,7 @@ export function shownAggregateJson(aggregate: SignedAggregate, shown: ShownFacts
   );
 }
 
-/** Adds the facts about the inputs of an aggregate to its text. An aggregate whose inputs are no longer kept has none. */
+/** Adds the facts about an aggregate's inputs to its text, if the service still keeps the inputs. */
 export function withQuality(text: string, { inputs, signedAtNs }: SignedAggregate): string {
   const quality = qualityOf(inputs, signedAtNs);
   return quality === undefined ? text : `${text.slice(0, -1)},"quality":{${qualityFields(quality)}}}`;

@@ -58,7 +58,10 @@ export class HistoryReader {
   readonly #kept = new Map<string, CandleJson>();
   #keptBytes = 0;
   readonly #turns: PacedTurns;
-  /** The end of the unfinished work of each caller. Each caller has at most one unfinished answer in memory. */
+  /**
+   * A promise for each caller that resolves at the end of the caller's unfinished work. Each caller has at most one unfinished answer in
+   * memory.
+   */
   readonly #unfinished = new Map<string, Promise<unknown>>();
   readonly #nowMs: () => number;
 

@@ -215,7 +215,7 @@ class InstantReader {
     return 'damaged';
   }
 
-  /** Returns the error of an answer, if the state of an asset in the answer is unknown. */
+  /** Returns an error if the state of a requested asset is unknown. */
   async #fault(found: ReadonlyMap<WantedName, Instant>, atNs: bigint): Promise<RouteError | undefined> {
     const symbolsOf = (state: Instant) =>
       [...found].filter(([, one]) => one === state).map(([{ symbol }]) => symbol);

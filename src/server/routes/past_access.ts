@@ -24,9 +24,9 @@ const SETTLING_NS = BigInt(SETTLING_MS) * NS_PER_MS;
 /** The longest time that a request waits for a commit. Commits are 50 ms apart, and further apart on a slow disk. */
 const COMMIT_MS_MAX = 2_000;
 const COMMIT_POLL_MS = 50;
-/** The number of waiting requests of a token on a thread. */
+/** The largest number of waiting requests of a token on a thread. */
 const REQUESTS_MAX = 16;
-/** The number of damages that the log reports. */
+/** The largest number of damages that the log reports. */
 const TOLD_MAX = 1_000;
 
 /**
@@ -35,7 +35,7 @@ const TOLD_MAX = 1_000;
  */
 export class PastAccess {
   readonly #options: PastAccessOptions;
-  /** The newest time of each asset that is certainly in the past. */
+  /** The newest time up to which the past certainly contains each asset. */
   readonly #committedNs = new WeakMap<AssetName, bigint>();
   readonly #requestsOf = new Map<string, number>();
   readonly #toldDamage = new Set<string>();

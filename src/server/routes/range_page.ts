@@ -74,7 +74,7 @@ class RowCounter {
   rows = 0;
   /** The time at which the answer ends. */
   endNs: bigint | undefined;
-  /** Makes the error for a lost range. An answer ends at this range if the answer has no rows before it. */
+  /** Makes the error for a lost range at the beginning of the answer. */
   lost: ((toNs: bigint) => DamagedRange) | undefined;
   readonly #everyNs: bigint | undefined;
   readonly #rowsMax: number;

@@ -7,7 +7,7 @@ import type { PayRows } from '../rest/route_result.js';
 
 /** The size of the parts of an answer. A client that stops reading holds about two parts in memory. */
 const PART_BYTES = 64 * 1024;
-/** The interval of checks of a budget that is used up. */
+/** The interval at which a used-up budget is checked again. */
 const PAY_POLL_MS = 10;
 
 /** Writes rows in a format. */

@@ -23,8 +23,7 @@ export interface UdfQuoteRouteOptions {
 }
 
 /**
- * The number of days in which the route searches the last close before today. A week is enough, because markets close over
- * holidays.
+ * The number of days in which the route searches for the last close before today. A week is enough, because markets close over holidays.
  */
 const CLOSE_DAYS_MAX = 7;
 

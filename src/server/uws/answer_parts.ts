@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 
-/** The size of the part with which the writer tests whether bytes still wait in a response. */
+/** The size of the short write that tests whether bytes still wait in a response. */
 const PROBE_BYTES = 1;
 
 /**
@@ -55,8 +55,9 @@ class PartWriter {
   }
 
   /**
-   * Writes the waiting part when the response has no waiting bytes. uWebSockets.js reports this state only during a write, so the
-   * part begins with a short write. @returns false when bytes still wait
+   * Writes the waiting part when the response has no waiting bytes. uWebSockets.js reports this state only during a write, so the part
+   * begins with a short write.
+   * @returns false when bytes still wait
    */
   #proceed(): boolean {
     if (!this.#isOpen || this.#waiting === undefined) return true;

@@ -81,7 +81,7 @@ export class EventStreams implements FrameSender {
     res.onWritable(() => socket.writable());
     res.writeHeader('Content-Type', response.contentType!);
     for (const [name, value] of response.headers) res.writeHeader(name, value);
-    // Sends the head immediately, because the first frame may come much later.
+    // The head is sent immediately, because the first frame may come much later.
     socket.write(COMMENT);
     socket.events = open(socket);
   }
@@ -130,7 +130,7 @@ class EventSocket implements Connection, TopicMember {
   /** Handles a response that has sent waiting bytes. */
   writable(): boolean {
     if (!this.#isOpen || this.waitingBytes === 0) return true;
-    // uWebSockets.js reports only during a write that no bytes wait.
+    // uWebSockets.js reports an empty buffer only during a write.
     const before = this.waitingBytes;
     this.write(COMMENT);
     const isEmpty = this.waitingBytes === before;
@@ -158,9 +158,7 @@ class EventSocket implements Connection, TopicMember {
     this.topics.leave(topic, this);
   }
 
-  /**
-   * Ends the stream with an event that contains the close code. A reader that does not read is disconnected without this event.
-   */
+  /** Ends the stream with an event that contains the close code. A client that does not read is disconnected without this event. */
   close(code: number, reason: string): void {
     if (!this.#isOpen) return;
     const { res } = this;
@@ -170,7 +168,7 @@ class EventSocket implements Connection, TopicMember {
     }
     this.closed();
     const end = `event: end\ndata: ${JSON.stringify({ code, reason })}\n\n`;
-    // With a request to close the connection, uWebSockets.js would write a header into the body.
+    // If the call also asked to close the connection, uWebSockets.js would write a header into the body.
     res.cork(() => res.end(end));
   }
 

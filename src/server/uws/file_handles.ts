@@ -2,8 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { availableParallelism, devNull } from 'node:os';
 
 /**
- * The number of file handles that clients cannot use. This process releases these handles when no other handles are left. The
- * disk, new threads and the admin listener need some handles.
+ * The number of file handles that are reserved for the disk, new threads and the admin listener. This process releases these handles when
+ * no other handles are left.
  */
 const RESERVED_HANDLES = 16;
 /** The number of reserved handles that the admin listener cannot use either. */
@@ -37,8 +37,7 @@ export function fileHandleProblem(threads: number): string | undefined {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number } } };
   const soft = Number(userLimits?.open_files?.soft);
   const limit = Number.isFinite(soft) ? soft : opened.length;
-  // The advice names the handles that the service needs, because the user of a command that needs few handles probably runs
-  // the service next.
+  // The advice names the number of handles that the service needs, because the user of a smaller command probably runs the service next.
   const missing =
     START_HANDLES + HANDLES_PER_THREAD * Math.max(threads, availableParallelism()) - opened.length;
   return `too few file handles: the limit is ${limit}, and at least ${limit + missing} are needed to start, with one more for each connection (ulimit -n, or LimitNOFILE of systemd)`;

@@ -30,9 +30,9 @@ const BUSY_CHECK_MS = 250;
 const QUIET_CHECKS_MAX = 240;
 /** The largest number of handles in one check. Reading the counts of a handle takes 2 µs. */
 const HANDLES_PER_CHECK = 1_000;
-/** The number of consecutive handles without a connection after which the check begins at the first handle again. */
+/** The number of consecutive handles without a connection after which the check starts again at the first handle. */
 const MISSING_MAX = 512;
-/** The number of new bytes on a connection from which the watch searches the socket of the connection. */
+/** The number of new bytes on a connection that makes the watch search for the connection's socket. */
 const SUSPECT_BYTES = 64 * 1024;
 /**
  * The number of checks after which the watch searches again for a socket that it did not find. The socket may belong to another
@@ -206,7 +206,7 @@ export class FloodWatch<S extends WatchedSocket> {
 }
 
 function readFrom(handle: number, counters: TcpCounters): number {
-  // The watch reads the unread bytes first, because more bytes may arrive between the two calls.
+  // The unread bytes are counted first, because more bytes may arrive between the two calls.
   const unread = counters.unread(handle);
   return (counters.of(handle)?.received ?? 0) - unread;
 }

@@ -189,8 +189,8 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
     res.endWithoutBody();
     return;
   }
-  // A single call writes all lines, which takes half the time. The service writes no part of a request into a header, unless the
-  // configuration contains the same text.
+  // A single call writes all lines, which takes half the time. No header contains text of a request, unless the configuration contains the
+  // same text.
   let lines = contentType;
   for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
   res.writeHeader('Content-Type', lines);
@@ -204,7 +204,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
   else unread.end(res, body, response.payer ?? NO_PAYER);
 }
 
-/** The caller whose budget pays for answers that no rate limit counts. */
+/** The payer of answers that no rate limit counts. */
 const NO_PAYER = '';
 
 /** No Content, and Not Modified. */

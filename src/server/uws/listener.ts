@@ -28,10 +28,9 @@ export interface Listener {
 }
 
 /**
- * Stops a listener from accepting connections without losing any connection. The system resets waiting connections when the
- * listener closes. So the listener closes right after a turn of the event loop in which it accepted all of them. A connection
- * that arrives between the two can still be reset, unless `net.ipv4.tcp_migrate_req` is 1 and another process listens on the
- * port.
+ * Stops a listener from accepting connections, without losing waiting connections. The system resets waiting connections when the listener
+ * closes, so the listener closes right after a turn of the event loop that has accepted all of them. A connection that arrives after this
+ * turn can still be reset, unless `net.ipv4.tcp_migrate_req` is 1 and another process listens on the port.
  */
 export async function stopAccepting(listener: Pick<Listener, 'setAccepting'>): Promise<void> {
   // The first wait ends the current turn. In the second turn the listener accepts the waiting connections.

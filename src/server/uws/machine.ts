@@ -93,10 +93,7 @@ export function thisMachine(): Machine {
   return { nodeVersion: versions.node, platform, arch, glibcVersion: knownGlibc.version };
 }
 
-/**
- * The version of glibc. The module stores the version, because the version does not change while the process runs, and because a
- * report takes 5 ms.
- */
+/** The version of glibc, which does not change while the process runs. It is stored because a report takes 5 ms. */
 let knownGlibc: { readonly version: string | undefined } | undefined;
 
 function readGlibcVersion(): string | undefined {

@@ -8,8 +8,8 @@ import { UWS_SHA256_VARIABLE } from './machine.js';
 export type WebSocketLibrary = typeof uWS;
 
 /**
- * Loads uWebSockets.js after checking that its binary is the reviewed binary. The check is necessary, because a third party
- * republishes the binary, and because the binary runs with all rights of the process.
+ * Loads uWebSockets.js after checking that its binary is the reviewed binary. The check is necessary because a third party republishes the
+ * binary, which runs with all rights of the process.
  * @param allowedSha256 the hash of another build that the operator trusts, such as the build of an official tag
  * @throws Error whose message is one sentence when the platform has no build, the build has another hash, or the system cannot load it
  */
@@ -31,7 +31,7 @@ export function loadWebSockets(allowedSha256: string | undefined): WebSocketLibr
   try {
     return require('uWebSockets.js') as WebSocketLibrary;
   } catch (error) {
-    // The package writes a paragraph of its text before the system's message.
+    // The package puts its own paragraph before the system's message.
     const reason = (error as Error).message.trim().split('\n').at(-1);
     throw new Error(`${build}.node of uWebSockets.js cannot be loaded: ${reason}`, { cause: error });
   }

@@ -13,15 +13,15 @@ export interface Pinged {
 export const PING_BYTES_MAX = 125;
 /** The bytes that a ping needs in addition to its payload: the header, and with TLS 1.3 or 1.2 also a record. */
 const OVERHEADS = [2, 24, 31];
-/** The number of consecutive handles without a connection after which a look at all handles ends. */
+/** The number of consecutive handles without a connection after which a search through all handles ends. */
 const MISSING_MAX = 512;
 /** The ratio of the pause after a search to the duration of the search. Searches take at most 5 % of the thread. */
 const PAUSE_RATIO = 20;
 
 /**
- * Finds the handles of sockets, which uWebSockets.js does not report. The class sends pings of different lengths. The system's
- * count of written bytes then grows by a different number on each handle. So two readings of all handles, of 2 µs each, find many
- * sockets.
+ * Finds the handles of sockets, which uWebSockets.js does not report. The class sends pings of different lengths. The system's count of
+ * written bytes then grows by a different number on each handle. So two readings of all handles find many sockets. A reading takes 2 µs for
+ * each handle.
  */
 export class SocketHandles<S extends Pinged> {
   readonly #openCounters: () => TcpCounters | undefined;
@@ -30,7 +30,7 @@ export class SocketHandles<S extends Pinged> {
   readonly #handleOf = new Map<S, number>();
   readonly #nowMs: () => number;
   #searchFromMs = Number.NEGATIVE_INFINITY;
-  /** The number of searches. Each search begins with other sockets. */
+  /** The number of searches. Each search begins with different sockets. */
   #searches = 0;
 
   constructor(openCounters: () => TcpCounters | undefined, nowMs: () => number) {
@@ -53,7 +53,7 @@ export class SocketHandles<S extends Pinged> {
   readBytes(socket: S): number | undefined {
     const handle = this.of(socket);
     if (handle === undefined || this.counters === undefined) return undefined;
-    // The class reads the unread bytes first, because more bytes may arrive between the two calls.
+    // The unread bytes are counted first, because more bytes may arrive between the two calls.
     const unread = this.counters.unread(handle);
     const received = this.counters.of(handle)?.received;
     return received === undefined ? undefined : Math.max(0, received - unread);

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 const NS_PER_MS = 1e6;
 
 /**
- * Returns the CPU time of this thread in milliseconds, since any point in time. Reading takes about 10 µs. On systems other than
- * Linux, returns the real time, because these systems do not report the CPU time of a thread.
+ * Returns the CPU time of this thread in milliseconds, counted from an arbitrary point in time. Reading takes about 10 µs. On systems other
+ * than Linux, returns the real time, because these systems do not report the CPU time of a thread.
  */
 export function threadCpuMs(): number {
   try {

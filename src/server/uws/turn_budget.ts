@@ -14,7 +14,7 @@ export const REQUESTS_PER_TURN = 128;
 export const LONG_TURN_MS = 100;
 /** The number of messages of one connection in a long turn. A further message ends the connection. */
 export const MESSAGES_IN_LONG_TURN_MAX = 100;
-/** The number of messages of one connection in a turn from which the thread reads the CPU time. */
+/** The number of messages of one connection in a turn after which the thread begins to read the CPU time. */
 const TIMED_FROM = MESSAGES_IN_LONG_TURN_MAX / 2;
 /** The number of messages between two readings of the CPU time. A reading takes 10 µs. */
 const MESSAGES_PER_READING = 10;
@@ -57,8 +57,8 @@ export class TurnBudget {
   }
 
   /**
-   * Counts a message of a connection. @returns `false` when the turn lasts too long and the connection has sent many messages in
-   * this turn
+   * Counts a message of a connection.
+   * @returns `false` when the turn lasts too long and the connection has sent many messages in this turn
    */
   countMessage(sender: TurnSender): boolean {
     this.#schedule();
@@ -76,8 +76,8 @@ export class TurnBudget {
   }
 
   /**
-   * Takes a request. @returns `false` when the request must wait for {@link later}, because the budget of this turn is used
-   * up or other requests wait
+   * Takes a request.
+   * @returns `false` when the request must wait for {@link later}, because the budget of this turn is used up or other requests wait
    */
   take(): boolean {
     this.#schedule();

@@ -22,12 +22,12 @@ const CHECK_MS = 50;
 const FRAME_BYTES = 64;
 
 /**
- * Bounds the memory of unfinished messages of publishers. uWebSockets.js keeps each unfinished message, does not report it, and
- * cannot stop reading from a socket. So this class compares the bytes that the process has read from a connection with the bytes
- * of its whole messages. Past the bound, the caller with the most unfinished bytes loses the connections with the largest
- * messages, until half of the bound is free. This reserve is necessary, because more bytes arrive before the next check.
+ * Bounds the memory of unfinished messages of publishers. uWebSockets.js keeps each unfinished message, does not report it, and cannot stop
+ * reading from a socket. So this class compares the bytes that the process has read from a connection with the bytes of its whole messages.
+ * Past the bound, the caller with the most unfinished bytes loses the connections with the largest messages, until half of the bound is
+ * free. This reserve is necessary because more bytes arrive before the next check.
  *
- * Without counts of the system, only the limits of each connection hold.
+ * Without the system's counts, only the limits of each connection apply.
  */
 export class UnfinishedMessages<S extends Unfinished> {
   readonly #handles: SocketHandles<S>;

@@ -35,8 +35,8 @@ export class UnreadAnswers {
   }
 
   /**
-   * Ends a response with its body, now or at the speed at which the client reads. @param payer the caller whose share of memory
-   * the answer uses
+   * Ends a response with its body, now or at the speed at which the client reads.
+   * @param payer the caller whose share of memory the answer uses
    */
   end(res: HttpResponse, body: string | Uint8Array | PartedBody, payer: string): void {
     if (body instanceof PartedBody) {

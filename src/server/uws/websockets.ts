@@ -162,7 +162,7 @@ function loopUtilization(): () => number {
   };
 }
 
-/** The memory for unfinished messages of publishers on a thread, unless the longest message is longer. */
+/** The memory for unfinished messages of publishers on a thread; larger if the longest message is larger. */
 const UNFINISHED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** The longest timeout of uWebSockets.js. */
@@ -204,8 +204,7 @@ function upgrade(
 }
 
 /**
- * The number of members up to which the app sends a frame with a call for each member. For few members, `publish` of
- * uWebSockets.js is slower: it searches the topic, copies the frame, and writes the frame only at the end of the turn of the
- * event loop.
+ * The largest number of members for which the app makes a call per member to send a frame. For few members, `publish` of uWebSockets.js is
+ * slower: it searches the topic, copies the frame, and writes the frame only at the end of the turn of the event loop.
  */
 const SENT_SINGLY_MAX = 32;
