@@ -1,9 +1,9 @@
 const ANSWER_MS_MAX = 10_000;
-/** The statuses after which no request goes to the server for {@link STOP_MS}. */
+/** The statuses after which no request is sent to the server for {@link STOP_MS}. */
 export const STOP_STATUSES: ReadonlySet<number> = new Set([403, 418, 429, 451]);
 export const STOP_MS = 60_000;
 
-/** A failed or missing answer. The text of the fault names no address, because a query may contain a key. */
+/** A failed or missing answer. The message contains no address, because a query may contain a key. */
 export class FetchFault extends Error {
   /** The HTTP status; `undefined` without an answer. */
   readonly status: number | undefined;
@@ -15,8 +15,8 @@ export class FetchFault extends Error {
 }
 
 /**
- * Fetches a text of at most `bytesMax` bytes within 10 s. A request with headers follows no redirect, because a header may contain a
- * key for this server only.
+ * Fetches a text of at most `bytesMax` bytes within 10 s. A request with headers follows no redirect, because a header may contain a key
+ * that is only for this server.
  * @throws FetchFault
  */
 export async function fetchText(

@@ -10,20 +10,20 @@ export interface CcxtConnectionOptions extends LiveEvents {
   readonly random: () => number;
 }
 
-/** The interval of requests to an exchange without a socket; all symbols share this rate. */
+/** The interval between requests to an exchange without a socket; all symbols share it. */
 const POLL_MS = 1_000;
-/** The longest wait for the end of a subscription before the same subscription begins again. */
+/** The longest time to wait for the end of a subscription before the same subscription begins again. */
 const UNWATCH_MS_MAX = 2_000;
 
 /**
- * An instance of an exchange of ccxt, as a connection: the requests of its session name the symbols to watch, and its frames are lines with the best
- * prices. ccxt connects by itself. Watchdogs close this connection when it is silent.
+ * A ccxt instance of an exchange, used as a connection. The requests of its session name the symbols to watch, and its frames are lines
+ * with the best prices. ccxt itself connects to the exchange. A watchdog closes this connection when it is silent.
  */
 export class CcxtConnection implements LiveConnection {
   readonly #options: CcxtConnectionOptions;
-  /** The watched symbols, each with the loop that watches the symbol. */
+  /** The watched symbols, each with its loop. */
   readonly #loops = new Map<string, object>();
-  /** Subscriptions that are being ended. */
+  /** The subscriptions that are ending. */
   readonly #ending = new Map<string, Promise<unknown>>();
   readonly #cancels = new Set<() => void>();
   readonly #read: (symbol: string) => Promise<string>;
@@ -68,7 +68,7 @@ export class CcxtConnection implements LiveConnection {
     this.#isClosed = true;
     this.#loops.clear();
     for (const cancel of this.#cancels) cancel();
-    // A method of a library may throw an error or return a rejected promise.
+    // A library method may throw an error or return a rejected promise.
     void (async () => this.#options.exchange.close?.())().catch(() => {});
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRecord } from '../sources/adapters/market.js';
 
-// The part of ccxt that sources of kind `ccxt` use. The package is not a dependency: users who want it install it.
+// The part of ccxt that sources of kind `ccxt` use. The package is not a dependency; users install it when they want it.
 
 /** A side of a book: levels of price and size, the best one first. */
 type Levels = readonly (readonly (number | undefined)[])[];
@@ -22,7 +22,7 @@ export interface CcxtTicker {
   readonly timestamp?: number | undefined;
 }
 
-/** An instance of an exchange, with separate sockets. `has` names the methods that the exchange supports. */
+/** An instance of an exchange with its own sockets. `has` names the methods that the exchange supports. */
 export interface CcxtExchange {
   readonly has: Readonly<Record<string, unknown>>;
   readonly markets?: unknown;
@@ -44,15 +44,15 @@ type CcxtClass = new (options: object) => CcxtExchange;
 export interface CcxtLibrary {
   /** The names of all exchanges. */
   readonly exchanges: readonly string[];
-  /** Makes an instance of an exchange; uses the variant with sockets if the exchange has this variant. */
+  /** Creates an instance of an exchange, with sockets if ccxt has them for this exchange. */
   create(exchange: string): CcxtExchange;
 }
 
-/** Requests of ccxt end with an error after this time. */
+/** The time after which a request of ccxt fails. */
 const ANSWER_MS_MAX = 10_000;
 
 /**
- * Loads ccxt from a folder's packages, or from those of this program.
+ * Loads ccxt from the packages of a folder, or from those of this program.
  * @throws Error with the command that installs it
  */
 export async function loadCcxt(folder: string): Promise<CcxtLibrary> {

@@ -5,17 +5,17 @@ import { type FrameSink, type MarketFeed, retryDelayMs } from './market_feed.js'
 export interface CommandFeedOptions {
   readonly run: readonly string[];
   readonly symbols: readonly string[];
-  /** The silence of all symbols after which the feed restarts the command. */
+  /** The silence of all symbols after which the command is restarted. */
   readonly maxSilenceMs: number;
   readonly sink: FrameSink;
   readonly schedule: Schedule;
   readonly random: () => number;
 }
 
-/** The largest length of a command's line. A longer line ends the command. */
+/** The largest length of a line of the command. A longer line ends the command. */
 const LINE_CHARACTERS_MAX = 65_536;
 
-/** Runs a command that writes quotes as JSON lines, and restarts the command after its end. */
+/** Runs a command that writes quotes as JSON lines, and restarts the command when it ends. */
 export class CommandFeed implements MarketFeed {
   readonly #options: CommandFeedOptions;
   #child: ChildProcess | undefined;
@@ -72,7 +72,7 @@ export class CommandFeed implements MarketFeed {
     }
   }
 
-  /** Ends a command that hangs: a command without a quote between two checks. */
+  /** Ends a command that has sent no quote since the last check. */
   #look(child: ChildProcess): void {
     const { maxSilenceMs, sink, schedule } = this.#options;
     this.#hasHeard = false;

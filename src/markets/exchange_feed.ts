@@ -6,13 +6,13 @@ import type { MarketFeed } from './market_feed.js';
 const LOOK_MS = 250;
 
 /**
- * All connections to one exchange. Pairs that stay silent after a second subscription move to a separate connection, so that the other pairs keep
- * their connection.
+ * All connections to one exchange. Pairs that are still silent after a second subscription move to a separate connection, so that the other
+ * pairs keep theirs.
  */
 export class ExchangeFeed implements MarketFeed {
   readonly #options: ExchangeFeedOptions;
   readonly #lines: ExchangeLine[] = [];
-  /** The line of the pairs that were silent on another line. */
+  /** The line for pairs that were silent on another line. */
   #silentLine: ExchangeLine | undefined;
   #cancelLook: () => void = () => {};
 

@@ -30,26 +30,22 @@ interface PairWatch {
   askedMs: number;
 }
 
-/**
- * The share of the allowed silence after which a pair's price is requested over REST, so that the price does not become too old.
- */
+/** The fraction of the allowed silence after which a pair's price is requested over REST, before the price becomes too old. */
 const ASK_SHARE = 0.5;
-/**
- * The silence of a new subscription after which a pair's price is requested: some exchanges send nothing before the first change.
- */
+/** The silence after a new subscription after which the pair's price is requested. Some exchanges send nothing before the first change. */
 const FIRST_MS_MAX = 2_000;
 
-/** The longest time for which a connection with an announced end stays open beside its successor. */
+/** The longest time for which a connection stays open beside its successor, after the exchange has announced its end. */
 const HANDOVER_MS_MAX = 10_000;
-/** The age after which a connection counts as good, so that the delay of attempts starts at its minimum again. */
+/** The age after which a connection counts as good, and the retry delay returns to its minimum. */
 const GOOD_AFTER_MS = 5_000;
 
-/** The connection for a part of a source's pairs. A lost connection is replaced. Each pair has a watchdog. */
+/** The connection for some of a source's pairs. A lost connection is replaced. Each pair has a watchdog. */
 export class ExchangeLine {
   readonly #options: ExchangeFeedOptions;
   readonly #pairs = new Map<string, PairWatch>();
   #current: Life | undefined;
-  /** The connection whose end was announced, until its successor has a quote. */
+  /** The connection whose end was announced; kept until its successor has a quote. */
   #leaving: Life | undefined;
   #failures = 0;
   #cancelRetry: () => void = () => {};
@@ -67,8 +63,8 @@ export class ExchangeLine {
   }
 
   /**
-   * Requests the prices of silent pairs over REST, and subscribes these pairs again.
-   * @returns the pairs that then stayed silent for the same time again
+   * Requests the prices of silent pairs over REST, and subscribes to these pairs again.
+   * @returns the pairs that stayed silent for the same time after that
    */
   look(): string[] {
     if (this.#current === undefined) return [];
@@ -89,7 +85,7 @@ export class ExchangeLine {
     return silent;
   }
 
-  /** Closes the connection and opens another one after the delay for failures. */
+  /** Closes the connection, and opens another one after the retry delay. */
   renew(reason: string): void {
     if (this.#current !== undefined) this.#lose(this.#current, reason);
   }
@@ -122,7 +118,8 @@ export class ExchangeLine {
   }
 
   /**
-   * Requests a silent pair's best prices over REST. If they have not changed, the pair is quiet. If they have changed, its subscription is dead.
+   * Requests a silent pair's best prices over REST. If they are unchanged, the pair is only quiet. If they have changed, the subscription
+   * is dead.
    */
   #ask(life: Life, pair: string, watch: PairWatch): void {
     const { asker, nowMs } = this.#options;
@@ -187,7 +184,7 @@ export class ExchangeLine {
       if (this.#leaving !== undefined) this.#finishHandover();
     } else if (event.kind === 'ending') {
       if (life !== this.#current) return;
-      // If an exchange announces the end of each new connection, there is a pause before the next connection.
+      // The pause is needed for an exchange that announces the end of every new connection.
       if (nowMs() - life.startedMs < GOOD_AFTER_MS) this.#lose(life, event.reason);
       else {
         sink.warn(`${event.reason}; connecting again`);
@@ -223,10 +220,7 @@ export class ExchangeLine {
   }
 }
 
-/**
- * Subscribes pairs on a connection, which may be an older connection, because a connection may open after its successor was
- * created.
- */
+/** Subscribes to pairs on a connection. This may be an older connection, because a connection may open after its successor was created. */
 function subscribe({ connection, session }: Life, pairs: readonly string[], isAgain: boolean): void {
   if (isAgain) connection.send(session.unsubscribe(pairs));
   connection.send(session.subscribe(pairs));

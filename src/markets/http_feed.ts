@@ -6,9 +6,9 @@ export interface HttpFeedOptions {
   /** The address; `{symbol}` stands for the symbol. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Added to the query of the address. */
+  /** Parameters that are added to the address. */
   readonly query: Readonly<Record<string, string>>;
-  /** Secret texts. The feed removes these texts from answers, because a recording keeps the answers. */
+  /** Secrets, which are removed from answers because recordings keep the answers. */
   readonly secrets: readonly string[];
   readonly everyMs: number;
   readonly symbols: readonly string[];
@@ -18,7 +18,7 @@ export interface HttpFeedOptions {
 
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Requests the price of each symbol from an HTTP source, at the interval of the source. */
+/** Requests the price of each symbol from an HTTP source at the source's interval. */
 export class HttpFeed implements MarketFeed {
   readonly #options: HttpFeedOptions;
   readonly #closed = new AbortController();
@@ -67,7 +67,7 @@ export class HttpFeed implements MarketFeed {
     return address.href;
   }
 
-  /** Some servers repeat the request in their answer. */
+  /** Removes the secrets from an answer. Some servers repeat the request in their answer. */
   #withoutSecrets(text: string): string {
     return this.#options.secrets.reduce((left, secret) => left.replaceAll(secret, ''), text);
   }

@@ -1,18 +1,18 @@
 import type { MarketSession } from '../sources/adapters/market.js';
 
-/** A connection to a market, which is never reopened. */
+/** A connection to a market. It is never reopened. */
 export interface LiveConnection {
-  /** Sends messages of the session in order. */
+  /** Sends messages of the session, in order. */
   send(texts: readonly string[]): void;
   close(): void;
 }
 
-/** The receiver of a connection's frames, and the connection's protocol. */
+/** The protocol of a connection and the receiver of its frames. */
 export interface LiveEvents {
   readonly session: MarketSession;
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
-  /** Called once after any end of the connection, except after {@link LiveConnection.close}. */
+  /** Called once when the connection ends for any reason except {@link LiveConnection.close}. */
   readonly onEnd: (reason: string) => void;
 }
 

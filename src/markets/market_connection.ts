@@ -3,12 +3,10 @@ import type { Schedule } from '../client/connect/liveness.js';
 import type { MarketRules } from '../sources/adapters/market.js';
 import type { LiveConnection, LiveEvents } from './live_connection.js';
 
-/** The largest frame of an exchange. A larger frame ends the connection. A book of 100 levels has 5 KB. */
+/** The largest frame from an exchange. A larger frame ends the connection. A book of 100 levels has 5 KB. */
 export const MARKET_FRAME_BYTES_MAX = 1024 ** 2;
 const HANDSHAKE_MS_MAX = 10_000;
-/**
- * The largest number of messages that wait for their turn. Further messages are dropped, because the watchdog requests the data again.
- */
+/** The largest number of messages that wait to be sent. Further messages are dropped; the watchdog requests the data again. */
 const WAITING_MESSAGES_MAX = 1_000;
 
 export interface MarketConnectionOptions extends LiveEvents {
@@ -18,7 +16,7 @@ export interface MarketConnectionOptions extends LiveEvents {
 }
 
 /**
- * A WebSocket to an exchange. The connection paces messages, sends pings, ends after a long silence of the exchange, and is never
+ * A WebSocket to an exchange. The connection paces messages, sends pings, and ends when the exchange is silent for too long. It is never
  * reopened.
  */
 export class MarketConnection implements LiveConnection {
@@ -61,7 +59,7 @@ export class MarketConnection implements LiveConnection {
     socket.on('close', (code) => this.#end(this.#reason || `the exchange closed the connection (${code})`));
   }
 
-  /** Sends messages in order, with the pause that the exchange requires between two messages. */
+  /** Sends messages in order, with the pause that the exchange requires between messages. */
   send(texts: readonly string[]): void {
     this.#waiting.push(...texts.slice(0, WAITING_MESSAGES_MAX - this.#waiting.length));
     if (!this.#isPacing) this.#sendNext();
@@ -79,14 +77,14 @@ export class MarketConnection implements LiveConnection {
     this.#later('pace', () => this.#sendNext(), this.#options.rules.pauseMs);
   }
 
-  /** Ends the connection after two intervals of half the allowed silence without a frame. */
+  /** Ends the connection after two checks without a frame; a check is due at every half of the allowed silence. */
   #watch(): void {
     let silent = 0;
     const { silenceMs } = this.#options.rules;
     const look = () => {
       silent = this.#hasHeard ? 0 : silent + 1;
       this.#hasHeard = false;
-      // The first check only clears the flag of the time before the first check.
+      // The first check only resets the flag for the time before it.
       if (silent >= 2) this.#end(`no frame for ${silenceMs / 1000} s`);
       else this.#later('silence', look, silenceMs / 2);
     };
@@ -114,7 +112,7 @@ export class MarketConnection implements LiveConnection {
     this.#options.onEnd(reason);
   }
 
-  /** Ends the connection without the closing handshake, because the handshake would wait for the exchange. */
+  /** Ends the connection without the closing handshake, which would wait for the exchange. */
   #finish(): void {
     this.#isEnded = true;
     for (const cancel of this.#cancels.values()) cancel();

@@ -1,25 +1,25 @@
 import type { MarketEvent, MarketSession } from '../sources/adapters/market.js';
 
-/** The path of one source's frames into the process. */
+/** The connection of one source's frames to the process. */
 export interface MarketFeed {
   open(): void;
   close(): void;
 }
 
-/** The receiver of a source's frames. The sink numbers the connections of all sources. */
+/** The receiver of all sources' frames. The sink numbers the connections. */
 export interface FrameSink {
-  /** @param isRest true for answers of REST about one pair of an exchange */
+  /** @param isRest true for REST answers about one pair of an exchange */
   begin(
     symbols: readonly string[],
     isRest?: boolean,
   ): { readonly connection: number; readonly session: MarketSession };
   end(connection: number): void;
   read(connection: number, text: string): readonly MarketEvent[];
-  /** Reports a message for the operator. Each text is reported at most once in a period. */
+  /** Reports a message to the operator. Each text is reported at most once per period. */
   warn(text: string): void;
 }
 
-/** The delay before another attempt: from 0.25 s, doubled after each failure, up to 30 s. Half of the delay is random. */
+/** Returns the delay before the next attempt: from 0.25 s, doubled after each failure, up to 30 s. Half of the delay is random. */
 export function retryDelayMs(failures: number, random: number): number {
   const longest = Math.min(RETRY_DELAY_MS_MAX, RETRY_DELAY_MS_MIN * 2 ** Math.min(failures, 10));
   return Math.max(RETRY_DELAY_MS_MIN, longest * (0.5 + random / 2));

@@ -17,7 +17,7 @@ import type { FrameSink, MarketFeed } from './market_feed.js';
 import { checkPairs, listOfMarket, type PairList } from './pair_check.js';
 import { TopAsker } from './top_asker.js';
 
-/** A source of the file, with its symbols. The value of a symbol is the silence in milliseconds after which the watchdog acts. */
+/** A source of the file, with its symbols. The value of a symbol is the silence, in milliseconds, after which its watchdog acts. */
 export interface NamedSource<Definition extends SourceDefinition = SourceDefinition> {
   readonly name: string;
   readonly definition: Definition;
@@ -28,15 +28,15 @@ export interface FeedWorld {
   readonly clock: Clock;
   readonly schedule: Schedule;
   readonly random: () => number;
-  /** The variables that headers of HTTP sources may name. */
+  /** The environment variables that headers of HTTP sources may name. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The folder whose packages a source of kind `ccxt` may use. */
+  /** The folder whose packages a `ccxt` source may use. */
   readonly folder: string;
-  /** Aborted when the run is closed. */
+  /** The signal that is aborted when the run is closed. */
   readonly signal: AbortSignal;
 }
 
-/** The feed of a source without the pairs that do not exist; no feed when nothing of the source can be used. */
+/** The feed of a source without the pairs that do not exist; `undefined` when nothing of the source can be used. */
 export interface FeedOpening {
   readonly feed: MarketFeed | undefined;
   readonly faults: readonly SourceFault[];
@@ -45,22 +45,22 @@ export interface FeedOpening {
 type ExchangeDefinition = Extract<SourceDefinition, { kind: BuiltInKind }>;
 type CcxtDefinition = Extract<SourceDefinition, { kind: 'ccxt' }>;
 
-/** The delay after a failed read of a list of pairs. */
+/** The delay before a failed read of a list of pairs is repeated. */
 const LIST_AGAIN_MS = 60_000;
-/** The interval at which a list is read for halted pairs. The longest known list has 3 MB. */
+/** The interval at which the list is read to find halted pairs. The longest known list has 3 MB. */
 const LIST_RENEW_MS = 600_000;
 /** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
-/** ccxt paces its own requests; its sockets have the limits of the exchanges. */
+/** ccxt paces its own requests, and its sockets respect the limits of the exchanges. */
 const CCXT_RULES: MarketRules = { silenceMs: 0, pauseMs: 0, pairsPerSocket: 100, renewMs: DAY_MS };
 
-/** Prepares the feed of a source. Reads the source's list of pairs, if there is one. */
+/** Prepares the feed of a source. Reads the source's list of pairs, if it has one. */
 export async function openFeed(source: NamedSource, sink: FrameSink, world: FeedWorld): Promise<FeedOpening> {
   const { definition } = source;
   const { schedule, random, env } = world;
   const symbols = [...source.symbols.keys()];
   if (definition.kind === 'command') {
-    // A command of several symbols restarts when all symbols are silent.
+    // A command for several symbols restarts when all of them are silent.
     const maxSilenceMs = Math.min(2 * Math.max(...source.symbols.values()), TIMER_MS_MAX);
     const feed = new CommandFeed({ run: definition.run, symbols, maxSilenceMs, sink, schedule, random });
     return { feed, faults: [] };
@@ -84,7 +84,7 @@ async function openExchange(
   const market = MARKETS[kind];
   const { schedule } = world;
   const { rules, top } = market;
-  // The address may belong to a stand-in for the exchange, so the real exchange's prices could be wrong here.
+  // The address may be a stand-in for the exchange. The real exchange's prices could then be wrong here.
   const topUrl = ticker_url ?? (url === undefined ? top.url : undefined);
   const asker = topUrl === undefined ? undefined : new TopAsker({ top, url: topUrl, sink, schedule });
   const connect: Connect = (events) =>
@@ -128,14 +128,14 @@ async function openCcxt(
   };
   const connect: Connect = (events) => {
     const instance = create();
-    // The list is read only once, because it may have megabytes.
+    // The list is read only once, because it may have several megabytes.
     if (first.markets !== undefined) instance.setMarkets(first.markets, first.currencies);
     return new CcxtConnection({ exchange: instance, schedule, random, ...events });
   };
   return await openChecked(source, list, { rules: CCXT_RULES, connect }, sink, world);
 }
 
-/** Opens the pairs of a source that are in its list. Opens all pairs while the list cannot be read. */
+/** Opens those pairs of a source that are in its list; all pairs while the list cannot be read. */
 async function openChecked(
   { name, symbols }: NamedSource,
   list: PairList,
@@ -163,15 +163,15 @@ async function openChecked(
   return { feed, faults };
 }
 
-/** A list of pairs, and the used pairs of the list. */
+/** A list of pairs and the pairs in use. */
 interface CheckedList {
   readonly list: PairList;
   readonly pairs: readonly string[];
-  /** The pairs that did not trade at the last read of the list. */
+  /** The pairs that were not trading at the last read of the list. */
   readonly gone: Set<string>;
 }
 
-/** Reads a list of pairs repeatedly. A failed read is only a warning, because the run continues. */
+/** Reads a list of pairs at intervals. A failed read causes only a warning, because the run continues. */
 function checkAgain(checked: CheckedList, isUnread: boolean, sink: FrameSink, world: FeedWorld): void {
   const { schedule, signal } = world;
   const { list, pairs, gone } = checked;
@@ -191,7 +191,7 @@ function checkAgain(checked: CheckedList, isUnread: boolean, sink: FrameSink, wo
   signal.addEventListener('abort', cancel, { once: true });
 }
 
-/** Looks up the values of headers and queries. The fault names an unusable variable, but never shows the variable's value. */
+/** Finds the values for headers and queries. A fault names an unusable variable, but never its value. */
 function requestOf(
   definition: { readonly headers: RequestFields; readonly query: RequestFields },
   env: FeedWorld['env'],

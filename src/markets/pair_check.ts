@@ -5,7 +5,7 @@ import { fetchText } from './bounded_fetch.js';
 /** The maximum size of a list of pairs. The largest known list is 3 MB. */
 const LIST_BYTES_MAX = 32 * 1024 ** 2;
 
-/** The functions that find the pairs that trade at a source. */
+/** The functions that find out which pairs trade at a source. */
 export interface PairList {
   /** Reads the pairs that trade now. */
   read(signal: AbortSignal): Promise<readonly string[]>;
@@ -20,7 +20,7 @@ export interface PairFault {
 }
 
 export interface PairReport {
-  /** The pairs to subscribe. */
+  /** The pairs to which the feed subscribes. */
   readonly usable: readonly string[];
   readonly faults: readonly PairFault[];
   /** The reason why the list could not be read; the feed then tries all pairs. */
@@ -35,7 +35,7 @@ export function listOfMarket(market: Market, url: string): PairList {
   };
 }
 
-/** Compares pairs with the exchange's list, because some exchanges accept a pair that does not exist and stay silent. */
+/** Compares pairs with the exchange's list. Some exchanges accept a pair that does not exist, and stay silent. */
 export async function checkPairs(
   list: PairList,
   pairs: readonly string[],

@@ -3,11 +3,11 @@ import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type RecordedCall, recordingLine } from '../sources/recording.js';
 import type { RoomState } from '../sources/room_state.js';
 
-/** The size at which a recording becomes `FILE.1` and a new one begins. */
+/** The size at which a recording is renamed to `FILE.1` and a new one begins. */
 export const RECORDING_BYTES_MAX = 256 * 1024 ** 2;
 /** The number of characters in one write. */
 const CHUNK_CHARACTERS = 65_536;
-/** The longest time for which lines wait for more lines before they are written. */
+/** The longest time for which lines are collected before they are written. */
 const WAIT_NS_MAX = NS_PER_SECOND;
 
 export interface RecorderOptions {
@@ -17,19 +17,19 @@ export interface RecorderOptions {
 }
 
 /**
- * Writes the calls of a market room to a file that only its owner can read. An earlier file becomes `FILE.1`. Each file can be replayed alone: a file
- * that continues another file begins with the state of the room.
+ * Writes the calls of a market room to a file that only its owner can read. An earlier file becomes `FILE.1`. Each file can be replayed
+ * alone, because a continued file begins with the state of the room.
  */
 export class Recorder {
   readonly #file: string;
   readonly #bytesMax: number;
   readonly #onFailure: (reason: string) => void;
-  /** `undefined` after a failure. */
+  /** The open file; `undefined` after a failure. */
   #handle: number | undefined;
   #chunk = '';
   #fileBytes = 0;
   #writtenNs = 0n;
-  /** The size of all files. */
+  /** The total size of all files. */
   bytes = 0;
 
   /** @throws Error when the file cannot be opened */
@@ -40,15 +40,15 @@ export class Recorder {
     this.#handle = this.#begin();
   }
 
-  /** True after a write failed. */
+  /** True after a failed write. */
   get isFailed(): boolean {
     return this.#handle === undefined;
   }
 
-  /** Adds a call before the room makes the call, or a decision when the room writes the decision. */
+  /** Records a call before the room makes it, or a decision when the room writes it. */
   add(atNs: TimeNs, call: RecordedCall, state: () => RoomState): void {
     if (this.#handle === undefined) return;
-    // Decisions belong to the preceding call, in the same file.
+    // Decisions belong to the same file as the preceding call.
     if (this.#fileBytes + this.#chunk.length >= this.#bytesMax && !('wrote' in call))
       this.#rotate(atNs, state());
     this.#chunk += `${recordingLine(atNs, call)}\n`;
@@ -88,7 +88,7 @@ export class Recorder {
     });
   }
 
-  /** Writes lines. If a write fails, only the recording ends. */
+  /** Runs a write. If it fails, only the recording ends. */
   #attempt(write: () => void): void {
     if (this.#handle === undefined) return;
     try {

@@ -9,9 +9,9 @@ export interface SourceCounts {
   characters: number;
   opened: number;
   ended: number;
-  /** Pairs that the source lacks, and keys that make it unusable. */
+  /** The number of pairs that the source lacks, and of keys that make it unusable. */
   faults: number;
-  /** The UNIX millisecond of the last quote, or of the start. */
+  /** The time of the last quote, or of the start, in UNIX milliseconds. */
   quotedAtMs: number;
   readonly events: Map<MarketEvent['kind'], number>;
 }
@@ -19,13 +19,13 @@ export interface SourceCounts {
 /** Counts of one asset since the start. */
 export interface AssetCounts {
   readonly decisions: Map<DecisionTrigger, number>;
-  /** Decisions at the ends of intervals that had no price, by reason. */
+  /** The number of decisions without a price at the ends of intervals, by reason. */
   readonly withheld: Map<string, number>;
-  /** The verdicts of its markets at the ends of intervals, in the order of the markets. */
+  /** The number of verdicts at the ends of intervals, for each market in order. */
   readonly verdicts: readonly Map<string, number>[];
 }
 
-/** Counts the work of a run of sources. */
+/** Counts the events of a run of sources. */
 export class SourceMeter {
   readonly sources: ReadonlyMap<string, SourceCounts>;
   readonly assets: ReadonlyMap<string, AssetCounts>;
@@ -55,7 +55,7 @@ export class SourceMeter {
     }
   }
 
-  /** Counts a decision that was written. */
+  /** Counts a written decision. */
   countWritten({ asset }: Decision, trigger: DecisionTrigger): void {
     count(this.assets.get(asset.symbol)!.decisions, trigger);
   }

@@ -10,13 +10,13 @@ import { type DeciderState, loadNumber, loadQuote, saveQuote } from './room_stat
 export type WriteDecision = (line: string, decision: Decision, trigger: DecisionTrigger) => void;
 
 /**
- * Stores the newest quote of every market, and decides prices. At every tick `write` receives the decisions with a price. Between
- * ticks, `write` receives the first price, prices that moved by `delta`, and new reasons for a missing price.
+ * Keeps the newest quote of every market and decides prices. At every tick, `write` receives the decisions that have a price. Between
+ * ticks, `write` receives an asset's first price, prices that moved by `delta`, and new reasons for a missing price.
  */
 export class Decider {
   readonly #assets: readonly Judged[];
   readonly #bySymbol: ReadonlyMap<string, Judged>;
-  /** The assets that use the price of an asset. */
+  /** The assets that convert with each asset's price. */
   readonly #converted = new Map<string, Judged[]>();
   /** The newest quote of each market. */
   readonly #markets = new Map<string, HeldMarket>();
@@ -67,7 +67,7 @@ export class Decider {
     });
   }
 
-  /** Returns the decision on every asset at an instant, without writing it. */
+  /** Returns the decision about every asset at an instant, without writing it. */
   decisions(nowNs: TimeNs): Decision[] {
     return this.#assets.map((asset) => this.#decide(asset, nowNs));
   }
@@ -88,7 +88,7 @@ export class Decider {
     };
   }
 
-  /** Continues from a state. Leaves out assets that the plan lacks. */
+  /** Continues from a state. Ignores assets that the plan lacks. */
   restore({ quotes, assets }: DeciderState): void {
     for (const market of this.#markets.values()) market.quote = undefined;
     for (const saved of quotes) {
@@ -121,7 +121,7 @@ export class Decider {
 
   /**
    * Decides the asset's price. First decides the assets that convert its prices, because their quotes may have become too old.
-   * @param known the prices of other assets that were decided at the same instant
+   * @param known the prices of other assets that were decided for the same instant
    */
   #decide(asset: Judged, nowNs: TimeNs, known?: Map<string, bigint | undefined>): Decision {
     let rates = known;
@@ -160,24 +160,24 @@ export class Decider {
   }
 }
 
-/** A symbol of a source, and the assets that have it as an input. */
+/** A symbol at a source, and the assets that use it as an input. */
 interface HeldMarket {
   quote: HeldQuote | undefined;
   readonly assets: Judged[];
 }
 
-/** An asset with the last decision and the last written line about it. */
+/** An asset with its last decision and its last written line. */
 class Judged {
   readonly plan: AssetPlan;
   /** The readings of the last decision. */
   read: readonly MarketReading[] | undefined;
   /** The last decided price. */
   price: bigint | undefined;
-  /** The last written price; absent after a line without a price. */
+  /** The last written price; `undefined` after a line without a price. */
   said: bigint | undefined;
   /** The reason of the last written line, if it had no price. */
   reason: WithheldReason | undefined;
-  /** The number of decisions since then that had no price for the same reason. */
+  /** The number of decisions since then without a price, for the same reason. */
   unsaid = 0;
 
   constructor(plan: AssetPlan) {

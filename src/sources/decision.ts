@@ -4,7 +4,7 @@ import type { HeldQuote } from './market_quote.js';
 import { distanceOf, exceedsPercent, medianOf, middlesOf, outliersOf, sortedOf } from './median.js';
 import type { AssetInput, AssetPlan } from './plan.js';
 
-/** The role of a market in a decision, and the reason if the market has no role. */
+/** The role of a market in a decision, or the reason why it has none. */
 export type MarketVerdict =
   | 'used'
   | 'no quote'
@@ -22,16 +22,16 @@ export type WithheldReason = 'too few sources' | 'sources disagree' | 'outside b
 export interface MarketReading {
   readonly input: AssetInput;
   readonly quote: HeldQuote | undefined;
-  /** The price of the asset that converts, if it had one. */
+  /** The price of the asset that converts the market's price, if there was one. */
   readonly rate: bigint | undefined;
-  /** The market's own price after its conversion. */
+  /** The market's price after conversion. */
   readonly price: bigint | undefined;
   readonly verdict: MarketVerdict;
 }
 
-/** The price of an asset at an instant, or the reason for a missing price, with every market that was considered. */
+/** The price of an asset at an instant, or the reason for a missing price; with every market that was considered. */
 export interface Decision {
-  /** The readings before outliers were left out, for {@link DecisionInputs.earlier}. */
+  /** The readings before the outliers were removed, for {@link DecisionInputs.earlier}. */
   readonly read: readonly MarketReading[];
   readonly asset: AssetPlan;
   readonly atNs: TimeNs;
@@ -45,11 +45,11 @@ export interface DecisionInputs {
   quoteOf(input: AssetInput): HeldQuote | undefined;
   /** Returns the price of another asset at the same instant, for conversions. */
   priceOf(symbol: string): bigint | undefined;
-  /** The readings of an earlier decision about the asset, in the order of its inputs. An unchanged reading is used again. */
+  /** The readings of an earlier decision about the asset, in the order of its inputs. Unchanged readings are used again. */
   readonly earlier?: readonly MarketReading[] | undefined;
 }
 
-/** Decides an asset's price at `nowNs`. The order of its markets has no effect. */
+/** Decides an asset's price at `nowNs`. The order of the markets has no effect. */
 export function decide(asset: AssetPlan, inputs: DecisionInputs, nowNs: TimeNs): Decision {
   const read = asset.inputs.map((input, i) => readMarket(asset, input, inputs, inputs.earlier?.[i], nowNs));
   const candidates = read.filter(({ verdict }) => verdict === 'used');
@@ -115,7 +115,7 @@ function faultOf(quote: HeldQuote, asset: AssetPlan, nowNs: TimeNs) {
   return exceedsPercent((ask - bid) * 2n, ask + bid, asset.maxSpread) ? 'wide' : undefined;
 }
 
-/** Multiplies the middle of the book, or the last trade, by the rate. The only division rounds toward zero. */
+/** Multiplies the middle of the book, or the last trade, by the rate. Divides only once, rounding toward zero. */
 function convertedPrice({ bid, ask, trade }: HeldQuote, rate: bigint): bigint {
   const doubled = trade === undefined ? bid + ask : trade * 2n;
   return rate === PRICE_SCALE ? doubled / 2n : (doubled * rate) / (PRICE_SCALE * 2n);
@@ -124,7 +124,7 @@ function convertedPrice({ bid, ask, trade }: HeldQuote, rate: bigint): bigint {
 /**
  * @param used the markets whose prices count
  * @param sorted their prices in ascending order
- * @param candidates the markets that counted before outliers were left out
+ * @param candidates the markets that counted before the outliers were removed
  */
 function priceOf(
   { minSources, maxDeviation, bounds }: AssetPlan,
@@ -136,9 +136,9 @@ function priceOf(
   const median = medianOf(sorted);
   const [lower, upper] = middlesOf(sorted);
   if (
-    // Half of the prices are on each side of a gap. Either half may be wrong, and the mean is not near any price.
+    // With a gap, half of the prices are on each side. Either half may be wrong, and their mean is near neither.
     exceedsPercent(upper - lower, median, maxDeviation) ||
-    // Most prices are converted, and all of them are wrong after a jump of the converting asset.
+    // Most prices are converted, and a jump of the converting asset makes all of them wrong.
     isContradicted(median, used, candidates, maxDeviation)
   )
     return { price: undefined, withheld: 'sources disagree' };
@@ -147,21 +147,21 @@ function priceOf(
   return { price: median as Price, withheld: undefined };
 }
 
-/** Returns whether the markets without a conversion contradict the median. */
+/** Returns whether the unconverted markets contradict the median. */
 function isContradicted(
   median: bigint,
   used: readonly MarketReading[],
   candidates: readonly MarketReading[],
   maxDeviation: bigint,
 ): boolean {
-  // Without outliers and converted prices, only the markets without a conversion remain.
+  // Without outliers and converted prices, only the unconverted markets remain.
   const isDirect = candidates.every(({ input }) => input.conversion === undefined);
   if (isDirect && used.length === candidates.length) return false;
   const direct = directPrice(candidates, maxDeviation);
   return direct !== undefined && exceedsPercent(distanceOf(median, direct), direct, maxDeviation);
 }
 
-/** Returns the median of the markets without a conversion, if at least two sources of them are near it. */
+/** Returns the median of the unconverted markets, if markets of at least two sources are near it. */
 function directPrice(candidates: readonly MarketReading[], maxDeviation: bigint): bigint | undefined {
   const direct = candidates.filter(({ input }) => input.conversion === undefined);
   if (direct.length < DIRECT_SOURCES_MIN) return undefined;
@@ -183,5 +183,5 @@ function sourcesOf(readings: readonly MarketReading[]): number {
   return count;
 }
 
-/** A single source may be wrong, so it does not contradict the others. */
+/** The number of sources that can contradict the others. A single source may be wrong. */
 const DIRECT_SOURCES_MIN = 2;

@@ -2,13 +2,13 @@ import { formatDecimalPrice } from '../client/verify/decimal_price.js';
 import { NS_PER_MS } from '../model/time.js';
 import type { Decision, MarketReading } from './decision.js';
 
-/** The reason for writing a decision: its interval is over, the price moved, or there is no price now. */
+/** The reason for writing a decision: its interval has ended, the price has moved, or there is now no price. */
 export type DecisionTrigger = 'clock' | 'delta' | 'withheld';
 
 /**
- * Writes a decision as a line of JSON. `tickseal publish` reads `asset`, `price`, `timestamp` and `trigger` from the line. All prices are exact
- * decimals, and times are nanoseconds as text.
- * @param unsaid the decisions without a price, for the same reason, that were not written
+ * Writes a decision as a line of JSON. `tickseal publish` reads `asset`, `price`, `timestamp` and `trigger` from the line. All prices are
+ * exact decimals, and times are nanoseconds as text.
+ * @param unsaid the number of unwritten decisions without a price, for the same reason
  */
 export function decisionLine(decision: Decision, trigger: DecisionTrigger, unsaid: number): string {
   const { asset, atNs, price, withheld, readings } = decision;

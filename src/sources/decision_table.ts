@@ -7,7 +7,7 @@ const GREEN = '\x1b[32m';
 const RED = '\x1b[31m';
 const PLAIN = '\x1b[0m';
 
-/** Returns a table for people: a line for each asset with its price, and a line for each of its markets. */
+/** Returns a table for people: one line for each asset with its price, and one for each of its markets. */
 export function decisionTable(decisions: readonly Decision[], isColoured: boolean): string {
   const rows = decisions.flatMap((decision) => [
     [decision.asset.symbol, '', '', '', '', '', shownPrice(decision)],
@@ -24,7 +24,7 @@ export function decisionTable(decisions: readonly Decision[], isColoured: boolea
   return [line(HEAD), ...rows.map(isColoured ? coloured : line)].join('\n');
 }
 
-/** Returns the problems: one line for each market that does not count and each asset without a price. */
+/** Returns one line for each market that does not count and for each asset without a price. */
 export function faultLines(decisions: readonly Decision[]): string[] {
   return decisions.flatMap(({ asset, withheld, readings }) => [
     ...readings

@@ -4,10 +4,10 @@ import { PRICE_DECIMALS } from '../wire/quantized_price.js';
 const DECIMAL = /^(\d{1,40})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,2}))?$/;
 
 /**
- * Reads the digits of a market's number, such as `62807.0`, `0.00005100` or `5.1e-05`. The shortest text of a double (`String(number)`)
- * is read in the same way.
- * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` if the text is not a non-negative
- * number, or if the value needs more than 16 bytes.
+ * Reads the digits of a market's number, such as `62807.0`, `0.00005100` or `5.1e-05`. Also reads the shortest text of a double
+ * (`String(number)`).
+ * @returns the number times 10^18; digits after the 18th decimal are cut off. `undefined` if the text is not a non-negative number, or if
+ * the value needs more than 16 bytes.
  */
 export function parseDigits(text: string): Price | undefined {
   const [, whole, fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
@@ -24,12 +24,14 @@ function powerOfTen(exponent: number): bigint {
   return POWERS[exponent] ?? 10n ** BigInt(exponent);
 }
 
-/** A JSON text's strings and numbers. The pattern also matches a string without an end, so the search never begins inside a string. */
+/**
+ * The strings and numbers of a JSON text. The pattern also matches a string without an end, so that a search never begins inside a string.
+ */
 const STRINGS_AND_NUMBERS = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|-?\d[\d.eE+-]*/g;
 
 /**
- * Reads JSON as `JSON.parse` does, but every number becomes the text of its digits: a double would lose trailing zeros, and
- * digits of integers above 2^53.
+ * Reads JSON as `JSON.parse` does, but turns every number into the text of its digits. A double would lose trailing zeros, and some digits
+ * of integers above 2^53.
  * @throws SyntaxError when the text is not JSON
  */
 export function parseJsonDigits(text: string): unknown {

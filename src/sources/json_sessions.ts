@@ -11,7 +11,7 @@ import {
 import { parseJsonDigits } from './digits.js';
 import { parseMicroseconds, parseMilliseconds, parseRfc3339 } from './market_time.js';
 
-// Sources that answer JSON and have no special protocol.
+// Sources that answer in JSON and have no special protocol.
 
 /** Reads the answers of an HTTP source for one symbol. */
 export function answerSession(symbol: string, { price, bid, ask, at }: AnswerPaths): MarketSession {

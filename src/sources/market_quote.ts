@@ -2,7 +2,7 @@ import type { TimeNs } from '../model/time.js';
 import { parseDigits } from './digits.js';
 import { quoteTime } from './market_time.js';
 
-/** The best prices in a market's frame. A missing side, an empty side, or a side of 0 means that the book has no such order. */
+/** The best prices in a market's frame. A side that is missing, empty or 0 means that the book has no such order. */
 export interface MarketQuote {
   /** The symbol as the file of sources writes it. */
   readonly symbol: string;
@@ -25,7 +25,7 @@ export interface HeldQuote {
   readonly offsetNs: bigint | undefined;
 }
 
-/** Reads a quote's digits and determines its time. */
+/** Reads a quote's digits and chooses its time. */
 export function holdQuote(quote: MarketQuote, receivedNs: TimeNs): HeldQuote {
   const { bid = '', ask = '', trade, atNs } = quote;
   const hasBook = bid !== '' || ask !== '';

@@ -10,8 +10,8 @@ import type { SourceDefinition } from './sources_schema.js';
 import { watchSession } from './watch_session.js';
 
 /**
- * All steps between frames and decisions: reads the frames of each connection, and decides prices. The same calls at the same times give the same
- * decisions, so a recording of the calls can be replayed.
+ * All steps from frames to decisions. The room reads the frames of each connection and decides prices. The same calls at the same times
+ * give the same decisions, so a recording of the calls can be replayed.
  */
 export class MarketRoom {
   readonly #plan: SourcesPlan;
@@ -37,7 +37,7 @@ export class MarketRoom {
     this.#sessions.delete(connection);
   }
 
-  /** Reads a frame, makes the decisions that follow from it, and returns its events. */
+  /** Reads a frame, makes the resulting decisions, and returns the frame's events. */
   read(connection: number, text: string, receivedNs: TimeNs): readonly MarketEvent[] {
     const known = this.#sessions.get(connection);
     if (known === undefined) return [];

@@ -16,7 +16,7 @@ export interface QuoteTime {
 }
 
 /**
- * Returns the market's time if it is within 5 s of the time of receipt, else the time of receipt. A quote is never from the future.
+ * Returns the market's time if it is within 5 s of the time of receipt; otherwise the time of receipt. A quote is never from the future.
  */
 export function quoteTime(marketNs: bigint | undefined, receivedNs: TimeNs): QuoteTime {
   if (marketNs === undefined) return { timeNs: receivedNs, offsetNs: undefined };
@@ -48,7 +48,7 @@ export function parseMicroseconds(text: unknown): bigint | undefined {
   return typeof text === 'string' && MICROSECONDS.test(text) ? BigInt(text) * 1_000n : undefined;
 }
 
-/** Counts days of the Gregorian calendar. Here a year begins in March, so a leap day is the last day of a year. */
+/** Counts days of the Gregorian calendar. The year used here begins in March, so a leap day is the last day of a year. */
 function daysSince1970(year: number, month: number, day: number): number {
   const marchYear = month > 2 ? year : year - 1;
   const marchMonth = (month + 9) % 12;

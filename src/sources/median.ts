@@ -2,9 +2,9 @@ import { PERCENT_SCALE } from '../model/asset.js';
 
 const WHOLE = 100n * BigInt(PERCENT_SCALE);
 
-/** The number of median absolute deviations from the median beyond which a price is an outlier. */
+/** The distance from the median, in median absolute deviations, beyond which a price is an outlier. */
 const DEVIATIONS_MAX = 4n;
-/** The smallest number of prices that can show which price is wrong. */
+/** The smallest number of prices among which an outlier can be found. */
 const OUTLIER_PRICES_MIN = 3;
 
 /** Returns the values in ascending order. The lists are short, so insertion is faster than a sort with a comparison function. */
@@ -33,8 +33,8 @@ export function middlesOf(sorted: readonly bigint[]): readonly [bigint, bigint] 
 }
 
 /**
- * Returns the outliers among prices; `undefined` without outliers. Among three or more prices, an outlier is further from the median than both
- * `maxDeviation` and four times the median absolute deviation.
+ * Returns the outliers among the prices; `undefined` if there are none. Among three or more prices, an outlier is further from the median
+ * than both `maxDeviation` and four times the median absolute deviation.
  * @param sorted the prices in ascending order
  * @param maxDeviation in percent times `PERCENT_SCALE`
  */
@@ -48,7 +48,7 @@ export function outliersOf(sorted: readonly bigint[], maxDeviation: bigint): Rea
   return outliers.size === 0 ? undefined : outliers;
 }
 
-/** Returns whether `distance` is more than `percent` of `price`, exactly. */
+/** Returns whether `distance` is more than `percent` of `price`. The result is exact. */
 export function exceedsPercent(distance: bigint, price: bigint, percent: bigint): boolean {
   return distance !== 0n && distance * WHOLE > percent * price;
 }

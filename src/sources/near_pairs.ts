@@ -1,8 +1,8 @@
 const NEAR_MAX = 3;
-/** The largest number of edits to a near pair. Replacing a three-letter currency takes three edits. */
+/** The largest number of edits that lead to a similar pair. Replacing a three-letter currency takes three edits. */
 const EDITS_MAX = 3;
 
-/** Returns the pairs of the list that are most similar to a pair that is not in the list, the nearest first. */
+/** Returns the pairs of the list that are most similar to a pair outside the list, nearest first. */
 export function nearPairs(pair: string, list: readonly string[]): string[] {
   const [base, quote] = pair.split('/') as [string, string];
   return list
@@ -14,7 +14,7 @@ export function nearPairs(pair: string, list: readonly string[]): string[] {
     .map(({ other }) => other);
 }
 
-/** Counts the letters to insert, remove or replace. */
+/** Counts the letters that must be inserted, removed or replaced. */
 function editsBetween(one: string, other: string): number {
   let above = Array.from({ length: other.length + 1 }, (_, i) => i);
   for (let row = 1; row <= one.length; row++) {

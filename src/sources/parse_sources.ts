@@ -8,13 +8,13 @@ export type SourcesResult =
   | {
       readonly ok: true;
       readonly plan: SourcesPlan;
-      /** Formats errors that were found later in the same way as `errors`. */
+      /** Formats errors that were found later, in the same form as `errors`. */
       describe(problems: readonly Problem[]): string[];
     }
   /** All errors of the file, one line each, in the order of the file: `sources.yaml:12:5 assets.BTCUSD.from[0]: …`. */
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** Checks the text of a file of sources. Errors use `fileName`. */
+/** Checks the text of a file of sources. The errors name `fileName`. */
 export function parseSources(text: string, fileName: string): SourcesResult {
   const document = readDocument(text, fileName);
   const problems = [...document.problems];

@@ -3,18 +3,18 @@ import type { SourceDefinition } from './sources_schema.js';
 /** The checked content of a file of sources. */
 export interface SourcesPlan {
   readonly sources: ReadonlyMap<string, SourceDefinition>;
-  /** All assets. Each asset comes after the asset that its conversions use. */
+  /** All assets. An asset comes after the assets that its conversions use. */
   readonly assets: readonly AssetPlan[];
   readonly publish: PublishPlan;
 }
 
-/** An asset and the markets that make its price. */
+/** An asset and the markets from which its price is made. */
 export interface AssetPlan {
   readonly symbol: string;
   readonly inputs: readonly AssetInput[];
   readonly minSources: number;
   readonly maxAgeNs: bigint;
-  /** The value in percent times `PERCENT_SCALE`, as for all percentages of the plan. */
+  /** A percentage times `PERCENT_SCALE`, like all percentages of the plan. */
   readonly maxSpread: bigint;
   readonly maxDeviation: bigint;
   /** The lowest and the highest price that may be published, times 10^18. */
@@ -33,7 +33,7 @@ export interface AssetInput {
 
 export interface PublishPlan {
   readonly url: string | undefined;
-  /** The interval at which each price is decided and sent again. */
+  /** The interval at which each price is decided and sent. */
   readonly everyNs: bigint;
   /** The price change that is sent immediately. */
   readonly delta: bigint;

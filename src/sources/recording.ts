@@ -4,8 +4,8 @@ import { MarketRoom } from './market_room.js';
 import type { SourcesPlan } from './plan.js';
 import { isOpenedConnection, isRoomState, type OpenedConnection, type RoomState } from './room_state.js';
 
-// A recording has a JSON line for each call of a market room, and a line for each decision that the room wrote. A file that continues
-// another file begins with the room's state.
+// A recording has a JSON line for each call of a market room and for each decision that the room wrote. A file that continues another one
+// begins with the room's state.
 
 export type RecordedCall =
   | { readonly state: RoomState }
@@ -16,8 +16,8 @@ export type RecordedCall =
   | { readonly wrote: string };
 
 /**
- * Writes a call as a line. A frame that looks like JSON is included unchanged, because escaping its quotes would cost more than
- * reading the frame. Any other frame is a JSON string.
+ * Formats a call as a line. A frame that looks like JSON is included unchanged, because escaping its quotes would cost more than reading
+ * the frame. Any other frame becomes a JSON string.
  */
 export function recordingLine(atNs: TimeNs, call: RecordedCall): string {
   if ('read' in call && WHOLE_FRAME.test(call.frame))
@@ -28,20 +28,20 @@ export function recordingLine(atNs: TimeNs, call: RecordedCall): string {
   );
 }
 
-/** A frame that looks like JSON, without a character that ends a line. */
+/** A frame that looks like JSON and has no character that ends a line. */
 const WHOLE_FRAME = /^[{[][^\n\r\u2028\u2029]*$/;
-/** Characters that end a line, but that JSON does not escape. */
+/** Characters that end a line but are not escaped in JSON. */
 const SEPARATORS = /[\u2028\u2029]/g;
 /** The beginning of a line with such a frame. */
 const FRAME_HEAD = /^\{"at":"(\d+)","read":(\d+),"frame":(?=[{[])/;
 
-/** Makes the decisions of a recording a second time. */
+/** Repeats the calls of a recording and compares the decisions. */
 export class Replay {
   readonly #room: MarketRoom;
   readonly #plan: SourcesPlan;
-  /** Decisions of this replay that the read part of the recording does not contain yet. */
+  /** Decisions of this replay that have not yet appeared in the recording. */
   readonly #made: string[] = [];
-  /** The number of recorded decisions that this replay made in the same way. */
+  /** The number of recorded decisions that this replay also made. */
   same = 0;
   /** The number of recorded decisions that this replay made differently or did not make. */
   different = 0;
@@ -54,7 +54,7 @@ export class Replay {
     });
   }
 
-  /** The number of decisions of this replay that the recording does not contain. */
+  /** The number of this replay's decisions that the recording lacks. */
   get additional(): number {
     return this.#made.length;
   }

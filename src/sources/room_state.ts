@@ -3,7 +3,7 @@ import { isRecord, isTexts } from './adapters/market.js';
 import type { WithheldReason } from './decision.js';
 import type { HeldQuote } from './market_quote.js';
 
-// The state of a market room as plain data: a recording begins with the state, so its replay can continue in the middle of a run.
+// The state of a market room as plain data. A recording begins with this state, so a replay can start in the middle of a run.
 
 /** A connection: its source, its symbols, and the frame that halted its market, if the market is halted. */
 export interface OpenedConnection {
@@ -14,7 +14,7 @@ export interface OpenedConnection {
   readonly resume?: string | undefined;
 }
 
-/** The newest quote of a market. Numbers are texts, because JSON has no integers of this size. */
+/** The newest quote of a market. Numbers are texts, because JSON numbers are not exact at this size. */
 export interface SavedQuote {
   readonly market: string;
   readonly bid: string;

@@ -1,7 +1,7 @@
 import type { Problem } from '../config/document.js';
 import type { SourcesPlan } from './plan.js';
 
-/** An error of the file that only the source can show: the source lacks a pair, or the source is unusable. */
+/** An error in the file that only the source can show: the source lacks a pair or cannot be used. */
 export interface SourceFault {
   readonly source: string;
   /** The pair, or the wrong key of the source. */
@@ -9,7 +9,7 @@ export interface SourceFault {
   readonly reason: string;
 }
 
-/** Returns the places of a fault in the file: each input that names its pair, or the key of its source. */
+/** Returns where a fault is in the file: each input with its pair, or the key of its source. */
 export function faultProblems({ assets }: SourcesPlan, { source, at, reason }: SourceFault): Problem[] {
   if ('key' in at) return [{ path: ['sources', source, at.key], message: reason }];
   return assets.flatMap(({ symbol, inputs }) =>

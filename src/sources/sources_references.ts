@@ -12,7 +12,7 @@ export function parseInput(text: string): AssetInput | undefined {
   return source === undefined ? undefined : { source, symbol: symbol!, conversion };
 }
 
-/** Finds the problems between the keys of a file that fits its schema. */
+/** Finds contradictions between the keys of a file that matches its schema. */
 export function* sourcesProblems({ sources, assets }: SourcesContent): Generator<Problem> {
   const kinds = new Map(Object.entries(sources).map(([name, { kind }]) => [name, kind]));
   const builtIn = new Set<string>(BUILT_IN_KINDS);
@@ -48,7 +48,7 @@ export function* sourcesProblems({ sources, assets }: SourcesContent): Generator
   yield* circles(assets);
 }
 
-/** Finds the circular conversions: an asset's conversion uses the same asset, directly or through other assets. */
+/** Finds circular conversions: an asset that is converted by itself, directly or through other assets. */
 function* circles(assets: SourcesContent['assets']): Generator<Problem> {
   const done = new Set<string>();
   const visit = function* (symbol: string, way: readonly string[]): Generator<Problem> {

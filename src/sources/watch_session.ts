@@ -1,8 +1,8 @@
 import type { MarketSession } from './adapters/market.js';
 import { lineSession } from './json_sessions.js';
 
-// The request and frame formats of a connection through a library. The library implements the exchange's protocol; requests name
-// symbols, and frames have best prices.
+// The requests and frames of a connection through a library. The library implements the exchange's protocol. Requests name symbols; frames
+// have best prices.
 
 /** Begins a connection that watches symbols. */
 export function watchSession(symbols: readonly string[]): MarketSession {
@@ -23,7 +23,7 @@ export function readWatchRequest(text: string): {
 
 type BookLevel = readonly (number | undefined)[];
 
-/** Writes the best prices of a book. JSON has the shortest text of each double. */
+/** Formats the best prices of a book. JSON has the shortest text of each double. */
 export function bookLine(
   symbol: string,
   {
@@ -35,7 +35,7 @@ export function bookLine(
   return JSON.stringify({ symbol, bid: bids[0]?.[0], ask: asks[0]?.[0], at: timestamp });
 }
 
-/** Writes the best prices of a ticker; without best prices, writes the last trade. */
+/** Formats the best prices of a ticker or, without best prices, its last trade. */
 export function tickerLine(
   symbol: string,
   {
@@ -53,7 +53,7 @@ export function tickerLine(
   return JSON.stringify({ symbol, bid, ask, price: last, at: timestamp });
 }
 
-/** Writes the reason why a symbol has no prices. */
+/** Formats the reason why a symbol has no prices. */
 export function failureLine(symbol: string, error: unknown): string {
   return JSON.stringify({ symbol, error: error instanceof Error ? error.message : String(error) });
 }

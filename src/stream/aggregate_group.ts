@@ -14,7 +14,7 @@ const NO_SYMBOLS: readonly string[] = [];
 
 /** A connection of `/evm/subscribe` or `/stark/subscribe`. */
 export class AggregateSession extends ReaderSession<AggregateGroup> {
-  /** The requested symbols without an asset, in the order of the requests. */
+  /** The requested symbols that name no asset, in the order of the requests. */
   awaited: readonly string[] = NO_SYMBOLS;
 
   constructor(
@@ -33,7 +33,7 @@ export class AggregateSession extends ReaderSession<AggregateGroup> {
   }
 }
 
-/** The connections with the same assets. The connections share the bytes of each frame, and the topic of the group. */
+/** The connections with the same assets. They share the bytes of each frame and the group's topic. */
 export class AggregateGroup extends ReaderGroup<AggregateSession> {
   constructor(
     key: string,
@@ -48,7 +48,7 @@ export class AggregateGroup extends ReaderGroup<AggregateSession> {
 
 const NO_GROUPS: ReadonlySet<AggregateGroup> = new Set();
 
-/** The groups that have connections. The index finds a group by its assets. */
+/** The groups that have connections, by their assets. */
 export class AggregateGroupIndex {
   readonly #byKey = new Map<string, AggregateGroup>();
   readonly #byAsset = new Map<AssetIndex, Set<AggregateGroup>>();
@@ -73,7 +73,7 @@ export class AggregateGroupIndex {
   }
 
   /**
-   * Finds or adds a group.
+   * Finds a group, or adds it.
    * @param assets ascending by index; an asset has only one signature type, so a group has one type
    * @param sequence the sequence of a new group
    */

@@ -5,13 +5,13 @@ import { isRequestType, type PingRequest, readMessage, readRequest, TYPE_FAULT }
 /** A message that a client may send on `/evm/subscribe` and `/stark/subscribe`. */
 export interface AggregateSubscription {
   readonly type: RequestType;
-  /** The symbols in the order of the message. Each symbol occurs once, and the catalogue decides which symbols are assets. */
+  /** The symbols in the order of the message, without repetitions. They may name no asset; the catalogue decides. */
   readonly symbols: readonly string[];
   /** The ID that the answer repeats. */
   readonly traceId: string | undefined;
 }
 
-/** A request. A ping is the same as on `/ws`. */
+/** A request. A ping has the same form as on `/ws`. */
 export type AggregateRequest = AggregateSubscription | (PingRequest & Pick<AggregateSubscription, 'traceId'>);
 
 export interface AggregateRequestError {
@@ -19,7 +19,7 @@ export interface AggregateRequestError {
   readonly traceId: string | undefined;
 }
 
-/** Reads a client's message. The error names the wrong field. */
+/** Reads a client's message. An error names the wrong field. */
 export function readAggregateRequest(
   text: string,
   traceIdLengthMax = TRACE_ID_LENGTH_MAX,
@@ -44,8 +44,8 @@ export function readAggregateRequest(
 }
 
 /**
- * Returns an error text. The text has no `data`, because clients recognise prices by `data`. @param about the message that the
- * error answers
+ * Returns the text of an error. The text has no `data`, because clients recognise prices by `data`.
+ * @param about the message that the error answers
  */
 export function aggregateErrorText(
   error: string,

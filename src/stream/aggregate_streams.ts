@@ -22,32 +22,31 @@ export interface AggregateStreamsOptions {
   readonly findAsset: (symbol: string, type: SignatureType) => Asset | undefined;
   /** Returns the latest aggregate; `undefined` while the asset has no live price. */
   readonly latest: (asset: Asset) => SignedAggregate | undefined;
-  /** Returns the aggregate in the form of REST. Each text is made only once. */
+  /** Returns the aggregate in its REST form. Each text is made only once. */
   readonly json: (aggregate: SignedAggregate) => string;
   readonly clock: Clock;
   /**
-   * Publishes a frame as for `/ws`, but with separate sequences. {@link AggregateStreams.lagged} receives the connections that do
-   * not take the frame.
+   * Publishes a frame as for `/ws`, but with separate sequences. Connections that cannot take the frame are reported to {@link
+   * AggregateStreams.lagged}.
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number) => void;
   /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
-  /** Calls back after the current turn of the event loop has handled its messages. */
+  /** Calls the function after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
 }
 
 /**
- * Streams of signed aggregates, without their sockets. A connection receives the current aggregates of its assets when it
- * subscribes, and later each new aggregate.
+ * Streams of signed aggregates, without their sockets. A connection receives the current aggregates of its assets when it subscribes, and
+ * later each new aggregate.
  *
- * A frame of a group contains all aggregates that were signed in one turn of the event loop. The class makes and publishes this
- * frame once. A new connection or a slow reader waits outside the topic. Such a connection receives separate frames until it has
- * all aggregates, and then joins the topic.
+ * A group's frame contains all aggregates that were signed in one turn of the event loop. It is made and published once. A new connection
+ * or a slow reader waits outside the topic, and receives separate frames until it has all aggregates. It then joins the topic.
  *
- * Clients subscribe once. So a connection keeps the symbols that name no asset. When a reload adds such an asset, the class
- * subscribes the connection to it.
+ * Clients subscribe only once, so a connection also keeps symbols that name no asset. When a reload adds such an asset, the connection is
+ * subscribed to it.
  */
 export class AggregateStreams extends Subscriptions<
   AggregateSession,
@@ -59,10 +58,10 @@ export class AggregateStreams extends Subscriptions<
   readonly #groups: AggregateGroupIndex;
   /** The connections with symbols that have no asset yet. */
   readonly #awaiting = new Set<AggregateSession>();
-  /** The number of signatures so far. `#signedAt` has the number of the last signature, by asset index. */
+  /** The number of signatures so far. `#signedAt` has the number of each asset's last signature, by asset index. */
   #sequence = 0;
   readonly #signedAt: number[] = [];
-  /** The groups with an aggregate that was signed after their last frame. */
+  /** The groups with an aggregate that is newer than their last frame. */
   #dirty: AggregateGroup[] = [];
   #frames = 0;
 
@@ -74,7 +73,7 @@ export class AggregateStreams extends Subscriptions<
     this.#options = options;
   }
 
-  /** Records that the asset has a new latest aggregate. */
+  /** Notes that the asset has a new latest aggregate. */
   signed({ index }: Asset): void {
     this.#signedAt[index] = ++this.#sequence;
     for (const group of this.#groups.withAsset(index)) {
@@ -128,7 +127,7 @@ export class AggregateStreams extends Subscriptions<
 
   protected override enter(group: AggregateGroup, session: AggregateSession): void {
     if (group.dirty) return;
-    // The service signed no aggregate of the group since the group's last frame, so the members have all aggregates.
+    // No aggregate of the group was signed since its last frame, so the members have all aggregates.
     group.sequence = this.#sequence;
     this.#updateAndJoin(group, session);
   }
@@ -149,7 +148,7 @@ export class AggregateStreams extends Subscriptions<
     const awaited = [...new Set([...session.awaited, ...unknown.filter(isSymbol)])];
     this.#await(session, awaited.slice(0, room));
     this.#answerAndRegroup(session, request, sortByIndex([...assets.values()]));
-    // An unknown symbol must not block the other symbols, because clients of this protocol read no errors.
+    // An unknown symbol must not block the other symbols, because clients of this protocol do not read errors.
     const faults = [
       ...listed('unknown symbols, or not covered by the token', unknown),
       ...listed(
@@ -160,7 +159,7 @@ export class AggregateStreams extends Subscriptions<
     if (faults.length > 0) this.replyError(session, faults.join('; '), request);
   }
 
-  /** Finds the assets that the token may see. The method treats any other symbol like a symbol that does not exist. */
+  /** Finds the assets that the token may see. Symbols of other assets count as unknown. */
   #find({ rights, signatureType }: AggregateSession, symbols: readonly string[]) {
     const assets: Asset[] = [];
     const unknown: string[] = [];
@@ -197,7 +196,7 @@ export class AggregateStreams extends Subscriptions<
     this.enterGroup(this.#groups.findOrAdd(assets, this.#sequence), session);
   }
 
-  /** Sends the frames at the end of a turn of the event loop with new aggregates. */
+  /** Sends the frames at the end of a turn of the event loop in which aggregates were signed. */
   #flush(): void {
     const groups = this.#dirty;
     this.#dirty = [];
@@ -208,8 +207,7 @@ export class AggregateStreams extends Subscriptions<
       if (group.members.size > 0) {
         const signed = group.assets.filter((asset) => this.#isSignedAfter(group.sequence, asset));
         const frame = this.#frame(signed);
-        // Members that cannot take the frame leave the topic during the call. These members have received all earlier frames of
-        // the group.
+        // Members that cannot take the frame leave the topic during this call. They have received all earlier frames of the group.
         if (frame !== undefined) this.#options.publish(group.topic, Buffer.from(frame), this.#sequence);
       }
       group.sequence = this.#sequence;
@@ -219,8 +217,8 @@ export class AggregateStreams extends Subscriptions<
   }
 
   /**
-   * Sends a waiting connection the aggregates that this connection lacks. Then the connection joins the topic, unless its socket
-   * could not take the frame.
+   * Sends a waiting connection the aggregates that it lacks. The connection then joins the topic, unless its socket could not take the
+   * frame.
    */
   #updateAndJoin(group: AggregateGroup, session: AggregateSession): void {
     const { fresh, sequence } = session;
@@ -237,7 +235,7 @@ export class AggregateStreams extends Subscriptions<
     session.connection.join(group.topic, group.sequence);
   }
 
-  /** Returns whether the asset was signed after a sequence. An aggregate that a restart read from disk has the sequence 0. */
+  /** Returns whether the asset was signed after a sequence. An aggregate that was read from disk after a restart has the sequence 0. */
   #isSignedAfter(sequence: number, { index }: Asset): boolean {
     return (this.#signedAt[index] ?? 0) > sequence;
   }
@@ -261,12 +259,12 @@ function sortByIndex(assets: Asset[]): readonly Asset[] {
   return assets.sort((a, b) => a.index - b.index);
 }
 
-/** Returns whether a text is short enough for a symbol. A longer text never names an asset. */
+/** Returns whether a text is short enough for a symbol. Longer texts never name an asset. */
 function isSymbol(text: string): boolean {
   return hasAtMost(SYMBOL_LENGTH_MAX, text);
 }
 
-/** Returns the fault as a list, which is empty without symbols. */
+/** Returns the fault as a list; an empty list without symbols. */
 function listed(fault: string, symbols: readonly string[]): readonly string[] {
   return symbols.length === 0 ? [] : [`${fault}: ${symbols.join(', ')}`];
 }

@@ -1,13 +1,13 @@
 import type { AssetIndex } from '../model/asset.js';
 
 /**
- * The assets of a connection's subscription. A change of a few assets takes one pass over the set, without sorting the assets
- * again or writing them as text.
+ * The assets of a connection's subscription. A change of a few assets takes one pass over the set. The set is neither sorted again nor
+ * converted to text.
  */
 export interface AssetSet {
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /** A hash of the set. Equal sets have equal hashes, and different sets almost never have equal hashes. */
+  /** A hash of the set. Equal sets have equal hashes; different sets almost never do. */
   readonly hash: number;
 }
 
@@ -21,7 +21,7 @@ export function assetSetOf(assets: readonly AssetIndex[], ids: readonly number[]
 /**
  * Returns the set with more assets.
  * @param more the assets to add, each once, in any order
- * @returns the same set if the set already has all of them, and the new assets
+ * @returns the new set, or the same set if it already has all of them; and the added assets
  */
 export function withAssets(
   set: AssetSet,
@@ -48,7 +48,7 @@ export function withAssets(
 
 /**
  * Returns the set without some assets.
- * @param gone the assets to remove, each once, in any order; the set may lack some of them
+ * @param gone the assets to remove, each once, in any order; some may be absent from the set
  * @returns the same set if the set has none of them
  */
 export function withoutAssets(set: AssetSet, gone: readonly AssetIndex[], ids: readonly number[]): AssetSet {
@@ -82,8 +82,8 @@ function sortById(assets: readonly AssetIndex[], ids: readonly number[]): readon
 }
 
 /**
- * Returns a 32-bit hash of an asset's index. The hash of a set is the sum of its assets' hashes, so the order of the assets does
- * not matter. A double holds this sum exactly.
+ * Returns a 32-bit hash of an asset's index. The hash of a set is the sum of its assets' hashes, so the order of the assets does not
+ * matter. A double holds this sum exactly.
  */
 function hashOf(asset: AssetIndex): number {
   let mixed = Math.imul(asset + 1, 0x9e3779b1);

@@ -10,7 +10,7 @@ interface ChangedAssets {
   readonly ended: ReadonlyMap<AssetIndex, number>;
 }
 
-/** A change of the catalogue and of rights, which the engine applies to each connection. */
+/** A change of the catalogue and of rights, to be applied to each connection. */
 export class CatalogueChange {
   readonly #idBefore: ReadonlyMap<AssetIndex, number>;
   readonly #idNow: ReadonlyMap<AssetIndex, number>;
@@ -23,9 +23,8 @@ export class CatalogueChange {
   }
 
   /**
-   * Notifies a session of assets with other IDs, ended assets and returned assets. The notice must come before any frame with new
-   * IDs. An asset that the token may no longer see counts as ended. The next frame contains a returned asset even if its price is
-   * unchanged.
+   * Tells a session which of its assets have new IDs, have ended or have returned. The notice must precede any frame with new IDs. An asset
+   * that the token may no longer see counts as ended. The next frame contains a returned asset even if its price is unchanged.
    */
   applyTo(session: StreamSession): ChangedAssets {
     const assets: AssetIndex[] = [];

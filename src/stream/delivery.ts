@@ -12,17 +12,17 @@ import type { StreamQuery } from './stream_options.js';
 export interface DeliveryOptions extends FrameSigning, FrameContent {
   readonly clock: Clock;
   readonly times: StreamTimes;
-  /** Returns the market status of each asset at a UNIX second, or `NO_SCHEDULE`, by asset index. */
+  /** Returns each asset's market status at a UNIX second, or `NO_SCHEDULE`, by asset index. */
   readonly statusesAt: (unixS: number) => Uint8Array;
   /**
-   * Sends a frame to every connection of a topic that takes the frame. {@link Subscriptions.lagged} receives the other connections during
-   * the call. The bytes are valid only during the call.
+   * Sends a frame to every connection of a topic that can take it. During the call, the other connections are reported to {@link
+   * Subscriptions.lagged}. The bytes are valid only during the call.
    * @param sequence the price sequence up to which the frame has all changes
    */
   readonly publish: (topic: number, frame: Uint8Array, sequence: number, isBinary?: boolean) => void;
   /** Returns a topic on which no other group publishes. */
   readonly newTopic: () => number;
-  /** Calls back after the current turn of the event loop has handled its messages. */
+  /** Calls the function after the current turn of the event loop has handled its messages. */
   readonly defer: (callback: () => void) => void;
   readonly counters: DeliveryCounters;
 }
@@ -35,29 +35,25 @@ export interface DeliveryCounters {
 }
 
 /**
- * Makes frames and sends each frame to exactly the connections that lack its content.
+ * Makes frames, and sends each frame only to the connections that lack its content.
  *
- * The class makes a group's frame once, and publishes it on the group's topic. A connection that is not at the sequence of the members (a
- * new connection or a slow reader) waits outside the topic. Such a connection receives separate frames until it is at the group's
- * sequence, and then joins the topic.
+ * A group's frame is made once, and published on the group's topic. A connection whose sequence differs from the members' (a new connection
+ * or a slow reader) waits outside the topic. It receives separate frames until it is at the group's sequence, and then joins the topic.
  */
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #endTurn: (nowNs: TimeNs) => void;
   readonly #pieces: FramePieces;
-  /** The block of a frame that this thread signs alone. */
+  /** The block of a frame that this thread signs by itself. */
   readonly #block = new SignedBlock();
   readonly #digest = new Uint8Array(DIGEST_BYTES);
   #encoder!: FrameEncoder;
-  /** `real_time` groups with changes to send. */
+  /** The `real_time` groups with unsent changes. */
   #dirty: Group[] = [];
-  /**
-   * The state of this turn of the event loop. Changes wait for the end of the turn. In the state `sent`, the class has already sent some
-   * changes of the turn.
-   */
+  /** The state of this turn of the event loop. Changes wait for the end of the turn, except those already sent in the state `sent`. */
   #turn: 'unchanged' | 'changed' | 'sent' = 'unchanged';
 
-  /** @param endTurn called at the end of a turn of the event loop with changes; must call {@link flush} */
+  /** @param endTurn called at the end of a turn of the event loop that had changes; must call {@link flush} */
   constructor(options: DeliveryOptions, endTurn: (nowNs: TimeNs) => void) {
     this.#options = options;
     this.#endTurn = endTurn;
@@ -68,18 +64,18 @@ export class Delivery {
     });
   }
 
-  /** True when changes of `real_time` groups wait for the next {@link flush}. */
+  /** True while changes of `real_time` groups wait for the next {@link flush}. */
   get isWaiting(): boolean {
     return this.#dirty.length > 0;
   }
 
-  /** Applies changed assets of the table. The caller must call this method after each such change. */
+  /** Adapts to changed assets of the table. Must be called after each such change. */
   resize(): void {
     const { table, taxonomyId, qualityOf } = this.#options;
     this.#encoder = new FrameEncoder(table, taxonomyId, qualityOf);
   }
 
-  /** Schedules the changes of a `real_time` group for the end of this turn of the event loop, or for 1 ms later. */
+  /** Schedules the changes of a `real_time` group for the end of this turn of the event loop, or 1 ms later. */
   markDirty(group: Group): void {
     if (group.dirty) return;
     this.#flushLater(group);
@@ -91,7 +87,7 @@ export class Delivery {
     });
   }
 
-  /** Sends changes before the end of the turn if `areSentSoon` allows this, at most once in a turn. */
+  /** Sends changes before the end of the turn if `areSentSoon` allows it; at most once per turn. */
   flushSoon(): void {
     if (this.#turn !== 'changed' || !areSentSoon(this.#dirty)) return;
     this.#turn = 'sent';
@@ -119,7 +115,7 @@ export class Delivery {
     if (due.length > 0) this.emit(due, nowNs);
   }
 
-  /** Makes and publishes each group's due frame. Skips groups whose last frame is still being signed. */
+  /** Makes and publishes the due frame of each group. Skips groups whose last frame is still being signed. */
   emit(groups: Iterable<Group>, nowNs: TimeNs): void {
     const times = new Map<StreamEra, TimeNs>();
     const signed: Group[] = [];
@@ -132,18 +128,18 @@ export class Delivery {
     this.#pieces.finish();
   }
 
-  /** Sends a waiting connection the changes that it lacks. Joins the connection to the topic, now or with the group's next frame. */
+  /** Sends a waiting connection the changes that it lacks. The connection joins the topic now or with the group's next frame. */
   enter(group: Group, session: StreamSession): void {
     if (group.intervalMs === undefined) {
       if (!this.#update(session, this.#options.clock.nowNs())) this.markDirty(group);
       if (group.dirty || group.signing || session.stalledSinceNs !== undefined) return;
-      // Nothing of the group has changed since its last frame, so the new connection and the members are at the same sequence.
+      // Nothing in the group has changed since its last frame, so the new connection and the members are at the same sequence.
       group.sequence = session.sequence;
     }
     if (!group.signing) this.#join(group, session);
   }
 
-  /** Makes and publishes the unsigned frame of a group. @param times the `ts` that all unsigned frames of this turn share, by era */
+  /** Makes and publishes a group's unsigned frame. @param times the `ts` of all unsigned frames of this turn, by era */
   #emitUnsigned(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): void {
     const { sequence } = this.#options.table;
     this.#updateWaiting(group, nowNs);
@@ -156,7 +152,7 @@ export class Delivery {
     this.#joinWaiting(group);
   }
 
-  /** Makes the frame of a group. @returns a view that the next call overwrites; `undefined` when the group has no changes */
+  /** Makes a group's frame. @returns a view that the next call overwrites; `undefined` when the group has no changes */
   #unsignedFrame(group: Group, nowNs: TimeNs, times: Map<StreamEra, TimeNs>): Buffer | undefined {
     const { era, keptFrame, options } = group;
     const assets = keptFrame === undefined ? group.dueAssets(this.#options.table) : [];
@@ -172,8 +168,8 @@ export class Delivery {
   }
 
   /**
-   * Makes a frame and starts its signature. Makes no frame if the group has no changes, if no caller of the group can pay, or if the
-   * engine may sign no time.
+   * Makes a frame and starts to sign it. Makes no frame if the group has no changes, if none of its callers can pay, or if the engine may
+   * sign no time.
    */
   #makeSigned(group: Group, nowNs: TimeNs): void {
     const { table, counters } = this.#options;
@@ -208,19 +204,18 @@ export class Delivery {
 
   #publishSigned(group: Group, frame: Uint8Array, sequence: number): void {
     this.#options.publish(group.topic, frame, sequence, group.options.binary);
-    // The sequence changes only now. A connection that left during the signature, or cannot take the frame, does not receive the
-    // frame.
+    // The sequence changes only now. A connection that left while the frame was being signed, or that cannot take it, does not receive it.
     group.sequence = sequence;
     this.#joinWaiting(group);
   }
 
-  /** Handles a failed signature. The next frame will have all changes of the unsigned frame. */
+  /** Handles a failed signature. The group's next frame has the lost frame's changes too. */
   #signingFailed(group: Group): void {
     this.#options.counters.framesSkipped += group.members.size;
     if (group.intervalMs === undefined) this.markDirty(group);
   }
 
-  /** Counts the frames that slow readers miss. Sends waiting connections of `real_time` the changes that they lack. */
+  /** Counts the frames that slow readers miss. Sends waiting `real_time` connections the changes that they lack. */
   #updateWaiting(group: Group, nowNs: TimeNs): void {
     for (const session of group.waiting) {
       if (session.stalledSinceNs !== undefined) this.#options.counters.framesSkipped++;
@@ -229,9 +224,9 @@ export class Delivery {
   }
 
   /**
-   * Joins waiting connections to the topic, except slow readers. On `real_time`, a connection joins only when it is at the group's
-   * sequence and has all prices. While a frame is being signed, a new connection may have newer prices than the members, or no prices
-   * yet. Then the new connection waits for the next frame.
+   * Joins waiting connections to the topic, except slow readers. On `real_time`, a connection joins only when it is at the group's sequence
+   * and has all prices. While a frame is being signed, a new connection may have newer prices than the members, or no prices yet. It then
+   * waits for the next frame.
    */
   #joinWaiting(group: Group): void {
     for (const session of group.waiting) {
@@ -251,9 +246,9 @@ export class Delivery {
   }
 
   /**
-   * Sends a connection of `real_time` the prices that only this connection lacks.
-   * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the engine may sign
-   * no time
+   * Sends a `real_time` connection the prices that only this connection lacks.
+   * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the engine may sign no
+   * time
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table } = this.#options;
@@ -268,7 +263,7 @@ export class Delivery {
       timestampNs = isSigned ? session.era!.nextSigned(nowNs) : session.era!.next(nowNs);
       if (timestampNs === undefined) return false;
     }
-    // These fields must change before the sending call, because a socket reports a dropped frame during that call.
+    // These fields must change before the call of `send`, during which a socket may report a dropped frame.
     session.fresh = undefined;
     session.sequence = table.sequence;
     if (timestampNs !== undefined) this.#sendAlone(session, due, timestampNs, nowNs);

@@ -13,13 +13,13 @@ import { ENTRY_BYTES, HEX_OF_BYTE, type PriceTable } from './price_table.js';
 import type { SignedBlock } from './signed_block.js';
 
 declare global {
-  // The methods that Node's `write` and `toString` use. Node's typings lack these methods.
+  // Methods that Node's `write` and `toString` use. Node's typings lack them.
   interface Buffer {
     latin1Write(text: string, offset: number): number;
   }
 }
 
-// The offsets of the fields of a payload's head. The module reads the offsets from the layouts once.
+// The offsets of the fields in a payload's head, read from the layouts once.
 const SIMPLIFIED_HEAD_BYTES = SIMPLIFIED_LAYOUT.head.bytes;
 const SIMPLIFIED_TAXONOMY_AT = SIMPLIFIED_LAYOUT.head.at['taxonomy ID'];
 const SIMPLIFIED_TIME_AT = SIMPLIFIED_LAYOUT.head.at.timestamp;
@@ -31,18 +31,18 @@ const MAGIC_AT = VERSIONED_AT.magic;
 const VERSION_AT = VERSIONED_AT.version;
 const MASK_AT = VERSIONED_AT['attribute mask'];
 
-/** The largest size of a head. A head with the longest taxonomy ID and timestamp takes 62 bytes. */
+/** The largest size of a head; the longest taxonomy ID and timestamp give 62 bytes. */
 const UNSIGNED_HEAD_BYTES_MAX = 80;
-/** The largest size of an element. An element with the longest ID, price and status takes 66 bytes. */
+/** The largest size of an element; the longest ID, price and status give 66 bytes. */
 export const UNSIGNED_ELEMENT_BYTES_MAX = 72;
-/** The bracket that opens the array. Every element begins with a comma, and this bracket overwrites the first comma. */
+/** The bracket that opens the array. Every element begins with a comma, and this bracket replaces the first comma. */
 export const OPENING_BRACKET = '['.charCodeAt(0);
 export const UNSIGNED_TAIL = ']}';
 
 const [UNSIGNED] = MESSAGE_TYPES;
 const UNSIGNED_HEAD = `{"type":"${UNSIGNED}","tax":`;
 
-/** The prices of all frames. */
+/** The contents of all frames. */
 export interface FrameContent {
   readonly table: PriceTable;
   readonly taxonomyId: number;
@@ -54,7 +54,7 @@ export interface FrameContent {
  * Encodes frames. Returns views of internal buffers, which the next call overwrites.
  *
  * Measured times for 100 assets:
- * - 2 µs to concatenate the table's flat texts and write them once
+ * - 2 µs to concatenate the table's flat texts and to write them once
  * - 6 µs with ropes
  * - 5 to 8 µs as copied bytes
  * - 18 µs with `JSON.stringify`
@@ -66,7 +66,7 @@ export class FrameEncoder {
   readonly #unsigned: Buffer;
   readonly #body: Buffer;
   readonly #bodyView: DataView;
-  /** The last body. The encoder uses this view again, because most bodies have the length of the previous body. */
+  /** The last body. Most bodies have the same length as the previous one, so this view is used again. */
   #lastBody: Uint8Array = new Uint8Array(0);
 
   constructor(table: PriceTable, taxonomyId: number, qualityOf: FrameContent['qualityOf'] = () => undefined) {
@@ -106,8 +106,7 @@ export class FrameEncoder {
   /**
    * Adds a `signed_ecdsa` frame without its signature to a block.
    * @param isBinary true for a frame that is the payload itself, without JSON and hex
-   * @returns the frame's body to sign, which is valid until the next call. The body has the simplified layout, or the versioned
-   * layout with `statuses`.
+   * @returns the body to sign, valid until the next call; in the versioned layout with `statuses`, else in the simplified layout
    */
   addSigned(
     block: SignedBlock,
@@ -138,8 +137,7 @@ export class FrameEncoder {
       const run = statuses === undefined ? runLength(assets, i) : 1;
       let from = first * ENTRY_BYTES;
       const to = from + run * ENTRY_BYTES;
-      // A native copy of several neighbours takes the time of one call, and a loop takes 3 ns for each byte. So the copy is
-      // faster.
+      // A native copy of several neighbours takes one call; a loop takes 3 ns per byte.
       if (run >= COPIED_RUN_MIN) {
         pairs.set(hexEntries.subarray(from, to), bodyAt + at);
         at += entries.copy(body, at, from, to);
@@ -159,7 +157,7 @@ export class FrameEncoder {
     return this.#lastBody;
   }
 
-  /** Returns a frame with qualities, in its own memory, because the lengths of qualities have no small limit. */
+  /** Returns a frame with qualities in its own memory, because the length of a quality has no small limit. */
   #ratedFrame(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses: Uint8Array | undefined): Buffer {
     const elements = assets.map((asset) => {
       const text = unsignedElement(this.#table, asset, statuses?.[asset] ?? NO_SCHEDULE);
@@ -170,7 +168,7 @@ export class FrameEncoder {
     return Buffer.from(`${unsignedHead(this.#taxonomyId, timestampNs)}[${list}${UNSIGNED_TAIL}`, 'latin1');
   }
 
-  /** Writes a body without its hex. */
+  /** Writes a body without its hex form. */
   #writeBody(assets: readonly AssetIndex[], timestampNs: TimeNs, statuses: Uint8Array | undefined): void {
     const { entries } = this.#table;
     const body = this.#body;
@@ -208,20 +206,22 @@ export function unsignedHead(taxonomyId: number, timestampNs: TimeNs | string): 
   return `${UNSIGNED_HEAD}${taxonomyId},"ts":${timestampNs},"a":`;
 }
 
-/** Returns an asset in an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` for an element without a status */
+/**
+ * Returns an asset's element of an `unsigned` frame, with a comma before it. @param status `NO_SCHEDULE` for an element without a status
+ */
 export function unsignedElement(table: PriceTable, asset: AssetIndex, status: number): string {
   if (status === NO_SCHEDULE) return table.closedTexts[asset] || table.closedText(asset);
   return (table.openTexts[asset] || table.openText(asset)) + STATUS_TEXTS[status]!;
 }
 
-/** Returns the number of bytes after the digits of a price in {@link unsignedElement}. */
+/** Returns the number of bytes after a price's digits in {@link unsignedElement}. */
 export function bytesAfterDigits(status: number): number {
   return status === NO_SCHEDULE ? '"}'.length : '"'.length + STATUS_TEXTS[status]!.length;
 }
 
 const COPIED_RUN_MIN = 3;
 
-/** Returns the number of assets from `start` on that are neighbours in the table. */
+/** Returns the number of assets, from `start` on, that are neighbours in the table. */
 function runLength(assets: readonly AssetIndex[], start: number): number {
   let end = start + 1;
   while (end < assets.length && assets[end] === assets[end - 1]! + 1) end++;

@@ -27,15 +27,15 @@ export interface StreamEngineOptions extends DeliveryOptions {
   readonly catalogue: StreamCatalogue;
   readonly limits: StreamLimits;
   readonly counters: StreamCounters;
-  /** Called when the engine may need a tick before the time that it last returned. */
+  /** Called when the engine may need a tick earlier than the time that it last returned. */
   readonly onDue: (timeNs: bigint) => void;
 }
 
 export interface StreamCounters extends DeliveryCounters, SlowReaderCounters {}
 
 /**
- * The streaming API without its sockets. The caller reports messages, price changes and ticks of the clock to the engine. The
- * engine calls back with frames.
+ * The streaming API without its sockets. The caller reports messages, price changes and ticks of the clock. The engine returns frames
+ * through callbacks.
  */
 export class StreamEngine extends Subscriptions<
   StreamSession,
@@ -79,7 +79,7 @@ export class StreamEngine extends Subscriptions<
     for (const session of new Set([...this.#groups.sessions(), ...this.#withEnded])) {
       const { assets, ended } = change.applyTo(session);
       this.#keepEnded(session, ended);
-      // The IDs may have changed even if the assets are the same. Then the order of the assets has also changed.
+      // The IDs, and with them the order of the assets, may have changed even if the assets are the same.
       this.#regroup(session, assetSetOf(assets, ids));
     }
   }
@@ -90,25 +90,25 @@ export class StreamEngine extends Subscriptions<
     this.#eras.leave(session);
   }
 
-  /** Returns whether the holder of these rights may subscribe to a streaming ID. */
+  /** Returns whether a caller with these rights may subscribe to a streaming ID. */
   isVisible(id: number, rights: StreamRights): boolean {
     const index = this.#indexById.get(id);
     return index !== undefined && rights.maySee(this.#catalogue.assets[index]!.symbol);
   }
 
-  /** Records that the price of an asset changed in the table. */
+  /** Notes that the price of an asset has changed in the table. */
   priceChanged(index: AssetIndex): void {
     for (const group of this.#groups.realTimeOf(index)) this.#delivery.markDirty(group);
   }
 
-  /** Records that the caller has reported all prices of a publisher's message. */
+  /** Notes that all prices of a publisher's message have been reported. */
   messageApplied(): void {
     this.#delivery.flushSoon();
   }
 
   /**
-   * Does the work that is due. The caller must call this method at the times of {@link nextDueNs} and {@link
-   * StreamEngineOptions.onDue}, and a few times a second.
+   * Does the work that is due. Must be called at {@link nextDueNs}, at the times of {@link StreamEngineOptions.onDue}, and a few times a
+   * second.
    */
   tick(nowNs: TimeNs): void {
     this.#options.times.tick(nowNs);
@@ -121,8 +121,8 @@ export class StreamEngine extends Subscriptions<
   }
 
   /**
-   * Returns the time of the next tick that the engine needs. This is the next multiple of an interval with connections, or of 1
-   * ms while changes wait.
+   * Returns the time of the next tick that the engine needs: the next multiple of an interval that has connections, or of 1 ms while
+   * changes wait.
    */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
     return earlierOf(this.#ticks.nextNs, this.#delivery.isWaiting ? nextTryNs(nowNs) : undefined);
@@ -153,7 +153,7 @@ export class StreamEngine extends Subscriptions<
     super.leaveGroup(session);
   }
 
-  /** Takes a member out of the topic. The session also keeps the time of the group's last frame. */
+  /** Takes a member out of the topic. The session keeps the time of the group's last frame. */
   protected override leaveTopic(group: Group, session: StreamSession): void {
     session.lastTimestampNs = sentUpToNs(session);
     session.lastFrameNs = group.lastFrameNs;
@@ -191,7 +191,7 @@ export class StreamEngine extends Subscriptions<
       session.fresh ??= new Set();
       for (const index of added) session.fresh.add(index);
     }
-    // Ended assets must leave room for new assets. The assets that ended last go first.
+    // Ended assets must leave room for new assets. The most recently ended assets are dropped first.
     const room = this.#options.limits.subscriptionsPerConnection - set.assets.length;
     if (session.ended.size > room) this.#keepEnded(session, [...session.ended].slice(0, room));
     this.#answerAndRegroup(session, request, set, invalid);
@@ -212,10 +212,7 @@ export class StreamEngine extends Subscriptions<
     this.#answerAndRegroup(session, request, set, invalid);
   }
 
-  /**
-   * Finds the assets of a request. The engine treats an ID that the token may not see like an ID that does not exist, because no
-   * connection can subscribe to either.
-   */
+  /** Finds the assets of a request. An ID that the token may not see counts as unknown, because no connection can subscribe to it. */
   #lookUp(session: StreamSession, { assets }: StreamRequest) {
     const known: AssetIndex[] = [];
     const invalid: number[] = [];
@@ -264,15 +261,12 @@ export class StreamEngine extends Subscriptions<
     this.enterGroup(group, session);
   }
 
-  /**
-   * Handles a step back of the clock before the engine makes a frame. Only connections that have received later times stay in the
-   * earlier era.
-   */
+  /** Handles a step back of the clock before any frame is made. Only connections that have received later times stay in the earlier era. */
   #noticeStepBack(nowNs: TimeNs): void {
     if (this.#eras.notice()) this.#leaveEarlierEras(nowNs);
   }
 
-  /** Moves connections of earlier eras into the current era as soon as the clock is past the times that they received. */
+  /** Moves connections of earlier eras into the current era once the clock has passed the times that they received. */
   #leaveEarlierEras(nowNs: TimeNs): void {
     this.#eras.moveResting(nowNs);
     for (const session of this.#groups.sessions())

@@ -1,14 +1,14 @@
-/** The interface of a sender of frames: a listener, or a thread that serves some connections. */
+/** A sender of frames: a listener, or a thread that serves a part of the connections. */
 export interface FrameSender {
   /**
-   * Sends a frame to every connection of a topic that takes the frame. The bytes are valid only during the call.
+   * Sends a frame to every connection of a topic that can take it. The bytes are valid only during the call.
    * @param sequence the price sequence of the frame
    * @param isBinary true for a binary message; otherwise the frame is text
    */
   publish(topic: number, frame: Uint8Array, sequence: number, isBinary: boolean): void;
 }
 
-/** Sends each frame to all senders. The fan-out exists before all senders, and a sender registers when it starts to serve. */
+/** Passes each frame to all senders. The fan-out exists before any sender; a sender registers when it starts to serve. */
 export class FanOut implements FrameSender {
   #senders: readonly FrameSender[] = [];
   #topics = 0;

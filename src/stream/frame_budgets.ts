@@ -1,12 +1,12 @@
 import type { Budget } from '../fair/budget.js';
 
 /**
- * The cost of a signature, in assets. A signature takes 36 µs. An asset takes 0.09 µs for its share of the body, its hash, its
- * hex and the write to a socket.
+ * The cost of a signature, in assets. A signature takes 36 µs. An asset takes 0.09 µs: its share of the body, the hash, the hex and the
+ * write to a socket.
  */
 const SIGNATURE_COST = 400;
 
-/** The largest number of callers that the group tries for the payment of a frame. */
+/** The largest number of callers whose budgets are tried for one frame. */
 const ASKED_MAX = 8;
 
 /** Returns the cost of a signed frame with this number of assets. */
@@ -15,11 +15,11 @@ export function signedFrameCost(assets: number): number {
 }
 
 /**
- * The callers whose connections are in a group and share its signed frames. The callers pay for frames in turn. So the group
- * skips a frame only when no tried caller can pay, and no caller can use up the budget of another caller by joining its group.
+ * The callers whose connections share a group's signed frames. The callers take turns to pay. So a group skips a frame only when no tried
+ * caller can pay, and no caller can use up another caller's budget by joining its group.
  */
 export class FrameBudgets {
-  /** The number of connections by budget. The budget that the group tried last is at the end of the map. */
+  /** The number of connections by budget. The budget tried last is at the end of the map. */
   readonly #connections = new Map<Budget, number>();
 
   add(budget: Budget): void {
@@ -33,8 +33,7 @@ export class FrameBudgets {
   }
 
   /**
-   * Takes the cost of a frame from the budget of a caller. @returns true when a caller paid; otherwise the refusal counts for the
-   * first caller
+   * Takes a frame's cost from the budget of one caller. @returns true when a caller paid; otherwise the refusal counts for the first caller
    */
   pay(cost: number, nowNs: bigint): boolean {
     const [first] = this.#connections.keys();

@@ -20,8 +20,8 @@ import type { StreamQuery } from './stream_options.js';
 const UNPAID_WAIT_NS = 10n * NS_PER_MS;
 
 /**
- * The connections with the same channel, message type, attributes, asset set and era. The connections share the bytes and the
- * signature of each frame, and the topic of the group.
+ * The connections with the same channel, message type, attributes, asset set and era. They share the bytes and the signature of each frame,
+ * and the group's topic.
  */
 export class Group extends ReaderGroup<StreamSession> {
   /** The time at which the last frame counts as sent; see `frameTime`. */
@@ -29,23 +29,20 @@ export class Group extends ReaderGroup<StreamSession> {
   /** The `ts` of the last frame. */
   lastTimestampNs = 0n;
   /**
-   * True while a frame is being signed. On `real_time`, the next frame waits for this signature. On fixed channels, the group
-   * skips the next frame.
+   * True while a frame is being signed. On `real_time`, the next frame waits for this signature. On fixed channels, the group skips the
+   * next frame.
    */
   signing = false;
   /** The callers that pay for the group's frames; only for `signed_ecdsa`. */
   readonly payers: FrameBudgets | undefined;
   /** The last time at which no caller could pay. */
   unpaidAtNs = 0n;
-  /** The number of the group's last frame. The count includes the frames of all groups. */
+  /** The number of the group's last frame, counted over all groups. */
   lastFrameNumber = 0;
   readonly intervalMs: number | undefined;
   /** The assets, ascending by streaming ID. */
   readonly assets: readonly AssetIndex[];
-  /**
-   * The frame that the group keeps between ticks. Only `unsigned` fixed channels without `quality` have such a frame, and only while
-   * memory is free.
-   */
+  /** The frame that is kept between ticks. Only `unsigned` fixed channels without `quality` have one, and only while memory is free. */
   keptFrame: KeptFrame | undefined;
 
   constructor(
@@ -68,8 +65,8 @@ export class Group extends ReaderGroup<StreamSession> {
   }
 
   /**
-   * Returns the assets of the next frame. On a fixed channel, these are all live assets of the set. On `real_time`, these are the
-   * assets that changed since the group's last frame.
+   * Returns the assets of the next frame. On a fixed channel, these are all live assets of the set. On `real_time`, these are the assets
+   * that have changed since the group's last frame.
    */
   dueAssets({ live, changedAt }: PriceTable): AssetIndex[] {
     const { assets } = this;
@@ -83,25 +80,18 @@ export class Group extends ReaderGroup<StreamSession> {
   }
 }
 
-/** The shared empty map for connections without ended assets. */
+/** The empty map that all connections without ended assets share. */
 export const NONE_ENDED: ReadonlyMap<AssetIndex, number> = new Map();
 
 /** A connection of `/ws`. */
 export class StreamSession extends ReaderSession<Group> {
-  /**
-   * The time at which the last frame for this connection alone counts as sent; see `frameTime`. For members, the group's time
-   * counts.
-   */
+  /** The time at which the last separate frame of this connection counts as sent; see `frameTime`. For members, the group's time counts. */
   lastFrameNs = 0n;
   /** The era that determines the `ts` of the connection's frames. */
   era: StreamEra | undefined;
-  /**
-   * The last `ts` that the connection received, or may have received, before it became a member. For members, see `sentUpToNs`.
-   */
+  /** The last `ts` that the connection received, or may have received, before it became a member. For members, see `sentUpToNs`. */
   lastTimestampNs = 0n;
-  /**
-   * The subscribed assets that ended, with their last streaming IDs. The connection is subscribed to them again when they return.
-   */
+  /** The subscribed assets that have ended, with their last streaming IDs. If they return, the connection is subscribed to them again. */
   ended: ReadonlyMap<AssetIndex, number> = NONE_ENDED;
   /** The group's last `ts` when the connection became a member. */
   joinedTimestampNs = 0n;
@@ -126,7 +116,7 @@ export class StreamSession extends ReaderSession<Group> {
   }
 }
 
-/** Takes the cost of a frame for this connection alone from the caller's budget. @returns true when the caller could pay */
+/** Takes the cost of a separate frame for this connection from the caller's budget. @returns true when the caller could pay */
 export function payAlone({ budgets, group }: StreamSession, assets: number, nowNs: TimeNs): boolean {
   if (budgets.signedFrames.take(signedFrameCost(assets), nowNs)) return true;
   budgets.signedFrames.countRefusal();

@@ -7,13 +7,13 @@ import { type KeptFrame, keptFrameBytes } from './kept_frame.js';
 import { addTo, deleteFrom } from './keyed_sets.js';
 import { optionsKey, type StreamQuery } from './stream_options.js';
 
-/** The largest memory for kept frames. A group without such memory makes each frame from the beginning. */
+/** The largest total memory of kept frames. Above it, a group makes each frame from the beginning. */
 const KEPT_BYTES_MAX = 64 * 1024 * 1024;
-/** The suffix of a key. The index repeats the suffix for each earlier group with the same key. */
+/** The suffix of a key; repeated once for each earlier group with the same key. */
 const SAME_HASH = '+';
 const NO_GROUPS: ReadonlySet<Group> = new Set();
 
-/** The groups that have connections. The index finds groups by the options that the members share, by interval and by asset. */
+/** The groups that have connections, by the options that the members share, by interval and by asset. */
 export class GroupIndex {
   readonly #byKey = new Map<string, Group>();
   readonly #byInterval = new Map<number, Set<Group>>();
@@ -51,8 +51,8 @@ export class GroupIndex {
   }
 
   /**
-   * Returns the group of the connections of an era with these options and assets.
-   * @param sequence the sequence of the group if the group is new and on `real_time`
+   * Returns the group for an era, options and assets.
+   * @param sequence the sequence of the group if it is new and on `real_time`
    */
   findOrAdd(options: StreamQuery, era: StreamEra, set: AssetSet, sequence: number): Group {
     let key = `${optionsKey(options)} ${era.serial} ${set.hash}`;

@@ -1,6 +1,6 @@
 import { earlierOf, millisecondOf, NS_PER_MS, type TimeNs } from '../model/time.js';
 
-/** Counts the wall-clock multiples of the intervals with connections. */
+/** Counts the wall-clock multiples of the intervals that have connections. */
 export class IntervalTicks {
   /** The number of the last multiple, by interval in ms. */
   readonly #last = new Map<number, number>();
@@ -10,7 +10,7 @@ export class IntervalTicks {
     if (!this.#last.has(intervalMs)) this.#last.set(intervalMs, multipleAt(intervalMs, nowNs));
   }
 
-  /** Stops counting all intervals that are not in `intervals`. */
+  /** Stops counting the intervals that are not in `intervals`. */
   keepOnly(intervals: { has(intervalMs: number): boolean }): void {
     for (const intervalMs of this.#last.keys()) if (!intervals.has(intervalMs)) this.#last.delete(intervalMs);
   }
@@ -23,9 +23,7 @@ export class IntervalTicks {
     return nextNs;
   }
 
-  /**
-   * Returns the number of multiples that have passed since the last call. After a step back of the clock, counting starts again.
-   */
+  /** Returns the number of multiples since the last call. A step back of the clock restarts the count. */
   since(intervalMs: number, nowNs: TimeNs): number {
     const multiple = multipleAt(intervalMs, nowNs);
     const last = this.#last.get(intervalMs)!;

@@ -11,7 +11,7 @@ import {
 } from './encoder.js';
 import type { PriceTable } from './price_table.js';
 
-/** The value for an asset without a live price, in place of its market status. */
+/** The value in place of a market status for an asset without a live price. */
 const NOT_LIVE = 0xfe;
 
 /** Returns the largest memory of a kept frame with this number of assets. */
@@ -20,10 +20,10 @@ export function keptFrameBytes(assets: number): number {
 }
 
 /**
- * The `unsigned` frame of all live assets of a set, kept between ticks. The time and the digits of changed prices overwrite the
- * old bytes. If the length of a text has changed, the class makes the whole frame again.
+ * The `unsigned` frame of all live assets of a set, kept between ticks. The time and the digits of changed prices overwrite the old bytes.
+ * If a text has a new length, the whole frame is made again.
  *
- * Time of an update for 100 assets, against making the whole frame:
+ * Time of an update for 100 assets, relative to making the whole frame:
  *
  * | Changed assets | Time |
  * |---|---|
@@ -39,7 +39,7 @@ export class KeptFrame {
   #headLength = 0;
   readonly #timeStart: number;
   #timeLength = 0;
-  /** The offsets of the ends of the elements in the frame. */
+  /** The end offset of each element in the frame. */
   readonly #ends: Uint32Array;
   /** The number of characters of each price, including its sign. */
   readonly #digitCounts: Uint8Array;
@@ -47,7 +47,7 @@ export class KeptFrame {
   readonly #shown: Uint8Array;
   /** The price sequence up to which the frame has all changes. */
   #sequence = -1;
-  /** The IDs in the frame. A reload may change the IDs of the table. */
+  /** The IDs in the frame. A reload may change the table's IDs. */
   #ids: readonly number[] = [];
 
   /** @param assets the assets, ascending by ID */
@@ -74,7 +74,7 @@ export class KeptFrame {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Overwrites the prices that changed. @returns `false` when the new texts do not fit */
+  /** Overwrites the prices that have changed. @returns `false` when the new texts do not fit */
   #update(statuses: Uint8Array | undefined): boolean {
     const table = this.#table;
     if (table.ids !== this.#ids) return false;
@@ -89,7 +89,7 @@ export class KeptFrame {
       if (changedAt[asset]! <= sequence || shown === NOT_LIVE) continue;
       const digits = digitTexts[asset] || table.digits(asset);
       if (digits.length !== this.#digitCounts[i]) return false;
-      // For so few bytes, a loop takes half the time of a native write.
+      // For these few bytes, a loop takes half the time of a native write.
       let at = this.#ends[i]! - bytesAfterDigits(shown) - digits.length;
       for (let digit = 0; digit < digits.length; digit++) bytes[at++] = digits.charCodeAt(digit);
     }

@@ -1,11 +1,11 @@
-/** Adds a value to the set of a key. Makes the set for the first value. */
+/** Adds a value to a key's set, which is created for the first value. */
 export function addTo<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
   const set = sets.get(key);
   if (set) set.add(value);
   else sets.set(key, new Set([value]));
 }
 
-/** Removes a value from the set of a key. Removes an empty set from the map. */
+/** Removes a value from a key's set. Removes an empty set from the map. */
 export function deleteFrom<K, V>(sets: Map<K, Set<V>>, key: K, value: V): void {
   const set = sets.get(key)!;
   set.delete(value);

@@ -2,12 +2,12 @@ import type { AssetIndex } from '../model/asset.js';
 import { type Price, writePrice } from '../model/price.js';
 import { SIMPLIFIED_LAYOUT } from '../wire/payload_fields.js';
 
-/** The size of an asset in a payload: its ID and its price. */
+/** The size of an asset in a payload: its ID and price. */
 export const ENTRY_BYTES = SIMPLIFIED_LAYOUT.asset.bytes;
 const ID_AT = SIMPLIFIED_LAYOUT.asset.at['asset ID'];
 const PRICE_AT = SIMPLIFIED_LAYOUT.asset.at.price;
 
-/** The two ASCII digits of each byte, in the order of memory. */
+/** The two hex digits of each byte, as ASCII in memory order. */
 export const HEX_OF_BYTE = Uint16Array.from(
   { length: 256 },
   (_, byte) =>
@@ -15,33 +15,33 @@ export const HEX_OF_BYTE = Uint16Array.from(
 );
 
 /**
- * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. The table encodes a
- * price when the first frame needs it, and uses the result for any number of frames.
+ * The live price of every asset, encoded for payloads and JSON frames, in parallel arrays by asset index. A price is encoded when the first
+ * frame needs it; later frames use the same result.
  */
 export class PriceTable {
   /**
-   * The entries of all assets, with {@link ENTRY_BYTES} for each. An entry has ID and price as in payloads, and is valid
-   * unless the asset is {@link stale}.
+   * The entries of all assets, {@link ENTRY_BYTES} each. An entry has an ID and a price as in payloads, and is valid unless the asset is
+   * {@link stale}.
    */
   entries = Buffer.alloc(0);
-  /** The entries in hex. Each element contains the two digits of a byte. */
+  /** The entries in hex. Each element has the two digits of a byte. */
   hexEntries = new Uint16Array(0);
-  /** The flag 1 for each asset with an outdated entry. Before a caller reads the entry, the caller must call {@link encode}. */
+  /** The flag 1 for each asset with an outdated entry. A caller must {@link encode} such an asset before reading its entry. */
   stale = new Uint8Array(0);
-  /** The {@link digits} of each asset; an empty text before their first use. */
+  /** The {@link digits} of each asset; empty until first used. */
   readonly digitTexts: string[] = [];
-  /** The {@link openText} of each asset; an empty text before its first use. */
+  /** The {@link openText} of each asset; empty until first used. */
   readonly openTexts: string[] = [];
   /**
-   * The {@link closedText} of each asset; an empty text before its first use. Open and closed texts are separate, because a frame
-   * then needs only one concatenation for each asset.
+   * The {@link closedText} of each asset; empty until first used. Open and closed texts are kept separately, so that a frame needs only one
+   * concatenation per asset.
    */
   readonly closedTexts: string[] = [];
-  /** The flag 1 for each asset with a live price, and 0 for other assets. */
+  /** The flag 1 for each asset with a live price, else 0. */
   live = new Uint8Array(0);
-  /** The {@link sequence} of the last price change of each asset. */
+  /** The {@link sequence} at each asset's last price change. */
   changedAt = new Float64Array(0);
-  /** The price sequence, which counts the price changes of all assets. */
+  /** The number of price changes so far, of all assets. */
   sequence = 0;
   #ids: readonly number[] = [];
   readonly #prices: (Price | undefined)[] = [];
@@ -90,7 +90,7 @@ export class PriceTable {
     this.live[index] = 0;
   }
 
-  /** Writes the entry of an asset that has a price. */
+  /** Encodes the entry of an asset that has a price. */
   encode(index: AssetIndex): void {
     const { entries, hexEntries } = this;
     const start = index * ENTRY_BYTES;
@@ -133,8 +133,8 @@ export class PriceTable {
 }
 
 /**
- * Returns the same text in one piece of memory. V8 makes a rope of a template, and walks every rope for every frame. So a frame
- * of ropes takes three times as long as a frame of flat texts.
+ * Returns the same text in one piece of memory. V8 represents the result of a template as a rope, and walks each rope for every frame. A
+ * frame made of ropes takes three times as long as one made of flat texts.
  */
 function flat(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');

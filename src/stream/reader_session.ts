@@ -2,16 +2,16 @@ import type { Budget } from '../fair/budget.js';
 import type { ControlCount } from '../fair/control_count.js';
 import type { AssetIndex } from '../model/asset.js';
 
-/** The sequence of a connection that has received nothing. All of its prices are due. */
+/** The sequence of a connection that has received nothing, so all its prices are due. */
 export const NOTHING_SENT = -1;
 
-/** A connection in the form that the engine needs. The bytes of a frame are valid only during the call. */
+/** A connection as the engine needs it. The bytes of a frame are valid only during the call. */
 export interface StreamConnection {
   /** Sends a message. @param isBinary true for a binary message; absent for text */
   send(frame: Uint8Array | string, isBinary?: boolean): void;
   /**
-   * Adds the connection to a topic. The connection receives the topic's frames until it leaves, or until {@link
-   * ReaderStreams.lagged} reports it.
+   * Adds the connection to a topic. It receives the topic's frames until it leaves, or until it is reported to {@link
+   * ReaderStreams.lagged}.
    * @param sequence the price sequence up to which the connection has received all changes
    */
   join(topic: number, sequence: number): void;
@@ -19,59 +19,50 @@ export interface StreamConnection {
   close(code: number, reason: string): void;
 }
 
-/** The rights that a connection has from its token. */
+/** The rights of a connection, from its token. */
 export interface StreamRights {
   maySee(symbol: string): boolean;
 }
 
-/** The limits on the work of a caller in a second, on all of its connections together. */
+/** The limits on a caller's work per second, over all its connections. */
 export interface ReaderBudgets {
-  /** The budget of signed frames. The unit is the cost of `signedFrameCost`. */
+  /** The budget for signed frames, in the unit of `signedFrameCost`. */
   readonly signedFrames: Budget;
-  /** The budget of assets in `subscribe` and `unsubscribe` messages. */
+  /** The budget for assets in `subscribe` and `unsubscribe` messages. */
   readonly subscriptionChanges: Budget;
-  /** The budget of control messages, pings and pongs. */
+  /** The budget for control messages, pings and pongs. */
   readonly controlMessages: Budget;
 }
 
-/** The streams of a session. The session reports the events of its socket to its streams. */
+/** The streams of a session, to which the session reports the events of its socket. */
 export interface ReaderStreams<Session> {
-  /** Handles a text message of the client. */
+  /** Handles a text message from the client. */
   receive(session: Session, text: string): void;
   /** Handles a ping, or a pong that does not answer a ping of the service. */
   pinged(session: Session): void;
   /** Handles a text message longer than `client_message_bytes`. */
   refuseOversize(session: Session, messageBytes: number): void;
-  /**
-   * Records that the socket skipped a frame. @param sequence the price sequence up to which the connection has received all
-   * changes
-   */
+  /** Notes that the socket skipped a frame. @param sequence the price sequence up to which the connection has received all changes */
   lagged(session: Session, sequence: number): void;
-  /** Records that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
+  /** Notes that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
   drained(session: Session, bufferedBytes: number): void;
-  /** Records that the socket is closed. */
+  /** Notes that the socket is closed. */
   closed(session: Session): void;
 }
 
 /**
- * A connection that receives prices in any form, with the handlers of its socket's events. One object contains the connection and
- * the handlers to save memory, because a process may have tens of thousands of connections, most of them idle.
+ * A connection that receives prices in any form, with the handlers of its socket's events. One object has both to save memory, because a
+ * process may have tens of thousands of connections, most of them idle.
  */
 export abstract class ReaderSession<Group> implements ControlCount {
   group: Group | undefined;
-  /** The session's index in the roster of the group's members. */
+  /** The session's index in the roster of group members. */
   memberPlace = 0;
   /** The sequence up to which the connection has received all changes. */
   sequence = 0;
-  /**
-   * The newly subscribed assets. The next frame contains these assets even if their prices are unchanged. The field is
-   * `undefined` instead of an empty set.
-   */
+  /** The newly subscribed assets, which the next frame contains even if their prices are unchanged; `undefined` instead of an empty set. */
   fresh: Set<AssetIndex> | undefined;
-  /**
-   * The last time at which the socket sent bytes, or at which the service found that the socket sends none; `undefined` while the
-   * socket sends its bytes.
-   */
+  /** The last time at which the socket sent bytes, or at which it was found to send none; `undefined` while the socket makes progress. */
   stalledSinceNs: bigint | undefined;
   badMessages = 0;
   controlMessagesLeft = 0;
@@ -105,8 +96,8 @@ export abstract class ReaderSession<Group> implements ControlCount {
   }
 
   /**
-   * Records that a frame for this connection alone did not fit behind the waiting bytes. All prices of the connection are due
-   * when the socket has sent these bytes.
+   * Notes that a separate frame for this connection did not fit behind the waiting bytes. All the connection's prices are due when the
+   * socket has sent these bytes.
    */
   dropped(): void {
     this.streams.lagged(this, NOTHING_SENT);

@@ -12,16 +12,14 @@ import { type RequestId, readRequestId } from './request_id.js';
 /** A change of a client's subscription on `/ws`. */
 export interface StreamRequest {
   readonly type: RequestType;
-  /**
-   * The integers of the message in their order. Each integer occurs once, and the catalogue decides which integers are assets.
-   */
+  /** The integers of the message in their order, without repetitions. They may be unknown; the catalogue decides which are assets. */
   readonly assets: readonly number[];
   readonly ignoreInvalid: boolean;
-  /** The ID of the request. The service answers only a request with an ID. */
+  /** The ID of the request. Only a request with an ID is answered. */
   readonly id: RequestId | undefined;
 }
 
-/** A ping, with which a client tests the connection. */
+/** A ping, by which a client tests the connection. */
 export interface PingRequest {
   readonly type: typeof PING_TYPE;
   readonly id: RequestId | undefined;
@@ -33,12 +31,12 @@ export interface RequestError {
 }
 
 /**
- * The largest number of arrays and objects in a message. A request has only one array and one object. `JSON.parse` takes 20 ms
- * for thousands of nested arrays.
+ * The largest number of arrays and objects in a message. A request has one array and one object. `JSON.parse` takes 20 ms for thousands of
+ * nested arrays.
  */
 const CONTAINERS_MAX = 64;
 
-/** Reads a client's message. The error names the wrong field. */
+/** Reads a client's message. An error names the wrong field. */
 export function readRequest(text: string): StreamRequest | PingRequest | RequestError {
   const message = readMessage(text);
   if (typeof message === 'string') return { error: message, id: undefined };
@@ -49,15 +47,14 @@ export function readRequest(text: string): StreamRequest | PingRequest | Request
   if (!isRequestType(type)) return { error: TYPE_FAULT, id };
   if (!Array.isArray(assets) || !assets.every(Number.isInteger))
     return { error: 'assets is not an array of integer asset IDs', id };
-  // In other messages, the field has no meaning, like any unknown field.
+  // Other messages ignore this field like any unknown field.
   if (type === 'subscribe' && ignoreInvalid !== undefined && typeof ignoreInvalid !== 'boolean')
     return { error: 'ignore_invalid is not true or false', id };
   return { type, assets: eachOnce(assets), ignoreInvalid: ignoreInvalid === true, id };
 }
 
 /**
- * Returns the numbers without repetitions. For ascending numbers, the function needs no set, which would take longer than
- * parsing. Most clients send ascending numbers.
+ * Returns the numbers without repetitions. Ascending numbers, which most clients send, need no set; a set would take longer than parsing.
  */
 function eachOnce(numbers: readonly number[]): readonly number[] {
   for (let i = 1; i < numbers.length; i++) if (numbers[i - 1]! >= numbers[i]!) return [...new Set(numbers)];
@@ -81,8 +78,8 @@ export function readMessage(text: string): Readonly<Record<string, unknown>> | s
 
 /**
  * Returns the notice to a client that a reload changed its assets.
- * @param ended the former IDs of ended assets
- * @param returned the present IDs of returned assets, which are subscribed again
+ * @param ended the last IDs of ended assets
+ * @param returned the current IDs of returned assets, which are subscribed again
  */
 export function taxonomyText(ended: readonly number[], returned: readonly number[]): string {
   const list = (name: string, ids: readonly number[]) =>
@@ -105,7 +102,7 @@ export function answerText(
   return `{"type":"${type}","id":${id},"assets":[${assets.join()}],"invalid":${JSON.stringify(invalid)}}`;
 }
 
-/** Returns an error text. @param about the message that the error answers */
+/** Returns the text of an error. @param about the message that the error answers */
 export function errorText(error: string, about: Pick<RequestError, 'id'> | undefined): string {
   const id = about?.id;
   return `{"type":"${ERROR_TYPE}","error":${JSON.stringify(error)}${id === undefined ? '' : `,"id":${id}`}}`;

@@ -3,31 +3,28 @@ import { MESSAGE_TYPES } from '../wire/stream.js';
 import { HEX_OF_BYTE } from './price_table.js';
 
 const [, SIGNED] = MESSAGE_TYPES;
-// Head, hex and tail each have an even number of bytes, so the block writes two bytes at a time.
+// Head, hex and tail have an even number of bytes, so the block writes two bytes at a time.
 const HEAD = pairsOf(`{"type":"${SIGNED}","p":"0x`);
 const TAIL = pairsOf('"}');
 const BODY_AT = HEAD.length + PAYLOAD_SIGNATURE.bytes;
 
 /**
- * A block of `signed_ecdsa` frames in one piece of memory. Each frame is complete except for its signature. A frame is JSON, or
- * the bytes of its payload.
+ * A block of `signed_ecdsa` frames in one piece of memory, complete except for their signatures. A frame is JSON, or the bytes of its
+ * payload.
  */
 export class SignedBlock {
-  /**
-   * The frames. Each element contains two bytes, such as the two digits of a byte. {@link add} may replace the array with a
-   * larger array.
-   */
+  /** The frames. Each element has two bytes, such as the two digits of a byte. {@link add} may replace this array by a larger one. */
   pairs = new Uint16Array(0);
-  /** The offsets of the ends of the frames. */
+  /** The end offset of each frame. */
   readonly #ends: number[] = [];
-  /** The lengths of binary frames in bytes; 0 for JSON. */
+  /** The length of each binary frame in bytes; 0 for JSON. */
   readonly #binaryBytes: number[] = [];
   /** The bytes of {@link pairs}. */
   #bytes = new Uint8Array(0);
-  /** The last finished frame. The block uses this view again, because most frames have the offsets of the previous frame. */
+  /** The last finished frame. Most frames have the same offsets as the previous one, so this view is used again. */
   #frame: Uint8Array = new Uint8Array(0);
 
-  /** Adds a frame without signature and body. @returns the offset in {@link pairs} of the digits of the body */
+  /** Adds a JSON frame without signature and body. @returns the offset in {@link pairs} of the body's digits */
   add(bodyBytes: number): number {
     const start = this.#startOf(this.#ends.length);
     const bodyAt = start + BODY_AT;
@@ -42,7 +39,7 @@ export class SignedBlock {
     return bodyAt;
   }
 
-  /** Adds a binary frame without signature. @param body the bytes, which this method copies */
+  /** Adds a binary frame without signature. @param body the bytes, which are copied */
   addBinary(body: Uint8Array): void {
     const start = this.#startOf(this.#ends.length);
     const bytes = PAYLOAD_SIGNATURE.bytes + body.length;
@@ -56,7 +53,7 @@ export class SignedBlock {
 
   /**
    * Writes the signature of a frame.
-   * @param signatures the bytes that contain the signature, in the form of a payload
+   * @param signatures bytes that contain the signature in payload form
    * @param from the offset of the signature in these bytes
    * @returns the finished frame, a view that is valid until the next call of {@link add} or {@link clear}
    */
@@ -85,7 +82,7 @@ export class SignedBlock {
     this.#binaryBytes.length = 0;
     if (this.pairs.byteLength <= KEPT_BYTES_MAX) return;
     this.#hold(new Uint16Array(0));
-    // The block replaces the view, because the view would keep the old memory alive.
+    // The view would keep the old memory alive.
     this.#frame = new Uint8Array(0);
   }
 

@@ -2,20 +2,20 @@ import { PAYLOAD_SIGNATURE } from '../wire/payload_fields.js';
 import type { Group } from './group.js';
 import { SignedBlock } from './signed_block.js';
 
-/** The functions that sign frames. Digests and signatures follow each other without gaps. */
+/** The functions that sign frames. Digests, and signatures, are concatenated without gaps. */
 export interface FrameSigning {
-  /** Writes the digest of a body into `out`, from offset `at`. */
+  /** Writes the digest of a body into `out` at offset `at`. */
   readonly digest: (body: Uint8Array, out: Uint8Array, at: number) => void;
-  /** Signs on the calling thread. @returns the 65 bytes of a payload's signature, valid until the next call */
+  /** Signs on the calling thread. @returns the 65 bytes of a payload signature, valid until the next call */
   readonly signOne: (digest: Uint8Array) => Uint8Array;
   /**
-   * Signs a few digests on the calling thread, and many digests on other threads.
+   * Signs few digests on the calling thread, and many digests on other threads.
    * @param digests must not change until they are signed
    */
   readonly sign: (digests: Uint8Array) => Uint8Array | Promise<Uint8Array>;
 }
 
-/** The callbacks for the results of signing. */
+/** The callbacks that receive the results of signing. */
 export interface FrameOutcome {
   /**
    * Called with a signed frame.
@@ -23,33 +23,30 @@ export interface FrameOutcome {
    * @param sequence the price sequence up to which the frame has all changes
    */
   readonly onSigned: (group: Group, frame: Uint8Array, sequence: number) => void;
-  /** Called when signing failed. The frame is then lost. */
+  /** Called when signing has failed. The frame is lost. */
   readonly onFailed: (group: Group) => void;
 }
 
 export const DIGEST_BYTES = 32;
 
 /**
- * The number of frames in the first piece, which the calling thread signs. So the smallest frames of a tick do not wait for
+ * The number of frames in the first piece. The calling thread signs this piece, so that the smallest frames of a tick do not wait for
  * another thread.
  */
 const FIRST_PIECE_FRAMES = 4;
-/** The number of frames in a later piece. A piece takes about 5 ms of signing on another thread, and 40 µs of this thread. */
+/** The number of frames in a later piece. A piece takes about 5 ms on the signing thread, and 40 µs on this thread. */
 const PIECE_FRAMES = 128;
-/** The number of pieces that the class keeps for later frames. */
+/** The number of pieces that are kept for later frames. */
 const SPARE_PIECES_MAX = 16;
 
-/**
- * Sorts the groups into the order of service. Small groups come first. Among groups of equal size, the group with the oldest last
- * frame comes first.
- */
+/** Sorts the groups in the order of service: small groups first; among groups of equal size, the group with the oldest last frame first. */
 export function smallFirst(groups: Group[]): Group[] {
   return groups.sort(
     (one, other) => one.assets.length - other.assets.length || one.lastFrameNumber - other.lastFrameNumber,
   );
 }
 
-/** Frames that are signed together. The block contains each frame and its signature. */
+/** Frames that are signed together, in one block. */
 interface FramePart {
   readonly block: SignedBlock;
   readonly digests: Uint8Array;
@@ -57,7 +54,7 @@ interface FramePart {
   readonly sequences: number[];
 }
 
-/** Signs the frames of a tick in pieces, in the order of {@link add}. Each piece is sent when its signatures are ready. */
+/** Signs the frames of a tick in pieces, in the order of {@link add}. A piece is sent when its signatures are ready. */
 export class FramePieces {
   readonly #signing: FrameSigning;
   readonly #outcome: FrameOutcome;
@@ -75,7 +72,7 @@ export class FramePieces {
     return this.#piece.block;
   }
 
-  /** Adds a frame of the group. @param body the frame's body, which this class does not use after the call */
+  /** Adds a frame of the group. @param body the frame's body, not used after the call */
   add(group: Group, body: Uint8Array, sequence: number): void {
     const { digests, groups, sequences } = this.#piece;
     this.#signing.digest(body, digests, groups.length * DIGEST_BYTES);
@@ -84,7 +81,7 @@ export class FramePieces {
     if (groups.length === this.#size) this.#signPiece();
   }
 
-  /** Signs the remaining frames of the tick. The caller must call this method after the last {@link add}. */
+  /** Signs the remaining frames of the tick. Must be called after the last {@link add}. */
   finish(): void {
     this.#signPiece();
     this.#size = FIRST_PIECE_FRAMES;

@@ -2,7 +2,7 @@ import { NS_PER_MS, type TimeNs } from '../model/time.js';
 import { CLOSES } from '../wire/close_codes.js';
 import type { ReaderSession } from './reader_session.js';
 
-/** The counts since the start of the service. */
+/** Counts since the start of the service. */
 export interface SlowReaderCounters {
   /** Frames that slow readers did not receive. */
   framesSkipped: number;
@@ -13,7 +13,7 @@ export interface SlowReaderCounters {
 /** The interval between checks of slow readers. */
 const CHECK_INTERVAL_NS = 250n * NS_PER_MS;
 
-/** The connections whose sockets do not send their bytes. The class closes a connection that makes no progress for too long. */
+/** The connections whose sockets do not send their bytes. A connection without progress for too long is closed. */
 export class SlowReaders<S extends ReaderSession<unknown>> {
   readonly #sessions = new Set<S>();
   readonly #withoutProgressNsMax: bigint;
@@ -26,7 +26,7 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
     this.#counters = counters;
   }
 
-  /** Adds a connection that missed a frame, because its socket still held bytes. */
+  /** Adds a connection that missed a frame because its socket still held bytes. */
   add(session: S, nowNs: TimeNs): void {
     session.stalledSinceNs ??= nowNs;
     this.#sessions.add(session);
@@ -34,7 +34,7 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
   }
 
   /**
-   * Records that the socket has sent some of its waiting bytes. `bufferedBytes` bytes still wait.
+   * Notes that the socket has sent some of its waiting bytes; `bufferedBytes` bytes still wait.
    * @returns true when the connection was slow and now takes frames again
    */
   drained(session: S, bufferedBytes: number, nowNs: TimeNs): boolean {
@@ -52,16 +52,13 @@ export class SlowReaders<S extends ReaderSession<unknown>> {
     this.#sessions.delete(session);
   }
 
-  /**
-   * Closes connections that made no progress. Does nothing if the last check was less than an interval ago. @returns true after a
-   * check
-   */
+  /** Closes connections that made no progress. Does nothing within an interval of the last check. @returns true after a check */
   tick(nowNs: TimeNs): boolean {
     if (nowNs - this.#checkedNs < CHECK_INTERVAL_NS && nowNs >= this.#checkedNs) return false;
     this.#checkedNs = nowNs;
     for (const session of [...this.#sessions]) {
       const stalledSinceNs = session.stalledSinceNs!;
-      // The clock was stepped back, so the time without progress starts again.
+      // The clock was stepped back, so the time without progress restarts.
       if (nowNs < stalledSinceNs) session.stalledSinceNs = nowNs;
       else if (nowNs - stalledSinceNs >= this.#withoutProgressNsMax) {
         this.#counters.slowConsumersClosed++;

@@ -7,8 +7,8 @@ const VERSIONED_MAGIC = 'ff';
 const TIME_BYTES = 8;
 
 /**
- * Returns a message of `/ws` as an event of the HTML standard. The event has the message's type, the `ts` of a frame as its ID,
- * and the message itself.
+ * Returns a message of `/ws` as an event of the HTML standard. The event has the message's type, the frame's `ts` as its ID, and the
+ * message itself.
  * @param message JSON of the encoder, on one line
  */
 export function streamEvent(message: Uint8Array | string): string {

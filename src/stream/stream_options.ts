@@ -18,9 +18,9 @@ export interface StreamQuery {
   readonly messageType: MessageType;
   /** True for `addtl_attrs=ms`: each asset has its market status, and payloads have the versioned layout. */
   readonly marketStatus: boolean;
-  /** True for `addtl_attrs=quality`: each asset has the facts about the inputs of its newest signed aggregate. Only for `unsigned`. */
+  /** True for `addtl_attrs=quality`: each asset has the quality of its newest signed aggregate. Only for `unsigned`. */
   readonly quality: boolean;
-  /** True for signed frames with `encoding=binary`: each frame is the bytes of its payload. */
+  /** True for signed frames with `encoding=binary`: a frame is the bytes of its payload. */
   readonly binary: boolean;
 }
 
@@ -55,7 +55,7 @@ function sharedOptions(query: StreamQuery): StreamQuery {
   return options;
 }
 
-/** Returns a text that is equal for equal options. */
+/** Returns a text that is the same for equal options. */
 export function optionsKey({ channel, messageType, marketStatus, quality, binary }: StreamQuery): string {
   return `${channel} ${messageType} ${marketStatus} ${quality} ${binary}`;
 }

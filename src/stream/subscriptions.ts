@@ -29,7 +29,9 @@ interface RequestFault {
 /** The functions that read and write the texts of a protocol. */
 interface ClientProtocol<Request, Fault> {
   readonly read: (text: string) => Request | Fault;
-  /** Returns an error text. @param about the message that the error answers, with its ID; `undefined` when the ID was not read */
+  /**
+   * Returns the text of an error. @param about the message that the error answers, with its ID; `undefined` when the ID could not be read
+   */
   readonly errorText: (error: string, about: Request | Fault | undefined) => string;
 }
 
@@ -39,18 +41,17 @@ interface KnownGroups<Group> {
   remove(group: Group): void;
 }
 
-/** The longest message that the service reads after a client has reached its limit of messages. */
+/** The longest message that is read after a client has reached its limit of messages. */
 const FLOOD_LENGTH_MAX = 1_024;
 
 /**
- * The number of control messages in a second that the service answers with an error past the limit. A further message ends the
- * connection.
+ * The number of control messages per second, beyond the limit, that are answered with an error. A further message closes the connection.
  */
 const REFUSED_CONTROL_MAX = 10;
 
 /**
- * The connections of a streaming protocol. The class accepts their requests within the limits, and takes connections out of
- * topics and groups when they lag or leave. The protocol itself reads and executes requests, and makes frames.
+ * The connections of a streaming protocol. This class limits requests, and takes connections out of topics and groups when they lag or
+ * leave. The protocol itself reads and executes requests, and makes frames.
  */
 export abstract class Subscriptions<
   Session extends ReaderSession<Group>,
@@ -81,7 +82,7 @@ export abstract class Subscriptions<
     return this.#groups.size;
   }
 
-  /** Removes a session whose socket is closed. Afterwards the service sends nothing to the session. */
+  /** Removes a session whose socket is closed. Nothing is sent to it afterwards. */
   closed(session: Session): void {
     this.slowReaders.delete(session);
     // A closed socket has already left its topics.
@@ -90,8 +91,8 @@ export abstract class Subscriptions<
   }
 
   /**
-   * Handles a socket that did not receive a frame because it still held bytes. The frame would only have waited behind older
-   * frames. The connection receives nothing more until its socket has sent all bytes, and then receives the newest values.
+   * Handles a socket that did not receive a frame because it still held bytes; the frame would only have waited behind older frames. The
+   * connection receives nothing more until its socket has sent all bytes. It then receives the newest values.
    * @param sequence the price sequence up to which the connection has received all changes
    */
   lagged(session: Session, sequence: number): void {
@@ -104,13 +105,13 @@ export abstract class Subscriptions<
     this.slowReaders.add(session, this.#clock.nowNs());
   }
 
-  /** Records that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
+  /** Notes that the socket has sent some of its waiting bytes. @param bufferedBytes the number of bytes that still wait */
   drained(session: Session, bufferedBytes: number): void {
     const nowNs = this.#clock.nowNs();
     if (this.slowReaders.drained(session, bufferedBytes, nowNs)) this.resume(session, nowNs);
   }
 
-  /** Handles a text message of the client. */
+  /** Handles a text message from the client. */
   receive(session: Session, text: string): void {
     const nowNs = this.#clock.nowNs();
     const isAllowed = this.#takeControl(session, nowNs);
@@ -118,8 +119,7 @@ export abstract class Subscriptions<
       this.#closeFlood(session, nowNs);
       return;
     }
-    // Above the limit, the service reads only a message of ordinary length, because the error repeats its ID. The service does
-    // not parse longer messages.
+    // Above the limit, only a message of ordinary length is parsed, so that the error can repeat its ID.
     const request = isAllowed || text.length <= FLOOD_LENGTH_MAX ? this.#protocol.read(text) : undefined;
     if (!isAllowed || request === undefined) {
       const { controlMessagesPerSecond } = this.#limits;
@@ -143,7 +143,7 @@ export abstract class Subscriptions<
 
   protected abstract carryOut(session: Session, request: Request, nowNs: TimeNs): void;
 
-  /** Sends a waiting connection the changes that it lacks, and joins it to the topic, now or with the group's next frame. */
+  /** Sends a waiting connection the changes that it lacks. The connection joins the topic now or with the group's next frame. */
   protected abstract enter(group: Group, session: Session): void;
 
   /** Handles a connection that takes frames again. */
@@ -151,14 +151,14 @@ export abstract class Subscriptions<
     if (session.group) this.enter(session.group, session);
   }
 
-  /** Answers a request that the service cannot execute. */
+  /** Answers a request that cannot be executed. */
   protected replyError(session: Session, error: string, about: Request | Fault | undefined): void {
     session.connection.send(this.#protocol.errorText(error, about));
   }
 
   /**
-   * Returns whether the caller may change this number of assets now. Refuses the request otherwise. @param assets the number of
-   * assets in the request
+   * Returns whether the caller may change this number of assets now. If not, refuses the request. @param assets the number of assets in the
+   * request
    */
   protected mayChange(session: Session, request: Request, assets: number, nowNs: TimeNs): boolean {
     const { subscriptionChanges } = session.budgets;
@@ -171,8 +171,8 @@ export abstract class Subscriptions<
   }
 
   /**
-   * Returns whether the connection may have this number of assets. Refuses the request otherwise. @param assets the number of
-   * assets after the request
+   * Returns whether the connection may have this number of assets. If not, refuses the request. @param assets the number of assets after
+   * the request
    */
   protected mayHave(session: Session, request: Request, assets: number): boolean {
     const { subscriptionsPerConnection } = this.#limits;

@@ -12,12 +12,12 @@ import {
   slicesOf,
 } from './market.js';
 
-/** The number of pairs in a message of subscriptions. */
+/** The number of pairs in a subscription message. */
 const PAIRS_PER_MESSAGE = 50;
 
 /**
- * Binance spot, streams `bookTicker`, from the host that serves only market data. The frames have no time, so the time of receipt is the time of a
- * quote. No acknowledgement is reported, because Binance also acknowledges a stream of a pair that does not exist.
+ * Binance spot, streams `bookTicker`, from the host that serves only market data. The frames have no time, so a quote's time is its time of
+ * receipt. Acknowledgements are ignored, because Binance also acknowledges a stream of a pair that does not exist.
  */
 export const binance: Market = {
   url: 'wss://data-stream.binance.vision/stream',

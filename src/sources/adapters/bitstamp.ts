@@ -14,12 +14,12 @@ import {
 } from './market.js';
 
 const CHANNEL = 'order_book_';
-/** The number of levels of each side that are parsed. A book has 100 levels, but only the best level matters. */
+/** The number of parsed levels per side. A book has 100 levels, but only the best one matters. */
 const LEVELS = 8;
 
 /**
- * Bitstamp, channels `order_book_…`, each subscribed with a separate message. There is no channel of best prices: the best prices are
- * the first levels. A pair that does not exist is acknowledged and stays silent.
+ * Bitstamp, channels `order_book_…`, each subscribed with its own message. No channel has only the best prices, so they are read from the
+ * first levels of the book. A pair that does not exist is acknowledged and stays silent.
  */
 export const bitstamp: Market = {
   url: 'wss://ws.bitstamp.net',
@@ -58,7 +58,10 @@ export const bitstamp: Market = {
   },
 };
 
-/** Parses a frame without the later levels of its book. Parses the whole frame if it has another form, or if one of its sides begins with empty levels. */
+/**
+ * Parses a frame without the later levels of its book. Parses the whole frame if it has another form, or if one of its sides begins with
+ * empty levels.
+ */
 function parseFirstLevels(text: string): unknown {
   const short = withFirstLevels(withFirstLevels(text, '"bids":['), '"asks":[');
   if (short === text) return JSON.parse(text);
@@ -67,7 +70,7 @@ function parseFirstLevels(text: string): unknown {
     const { bids, asks } = recordOf(recordOf(frame)['data']);
     if (bestOf(bids) !== undefined && bestOf(asks) !== undefined) return frame;
   } catch {
-    // The whole frame is parsed below.
+    // The whole frame is parsed below instead.
   }
   return JSON.parse(text);
 }
@@ -85,7 +88,7 @@ function withFirstLevels(text: string, head: string): string {
   return last < 0 ? text : text.slice(0, end) + text.slice(last + 1);
 }
 
-/** Leaves out a crossed book: the exchange warns of such books, and the next frame corrects them. */
+/** Returns no event for a crossed book: the exchange warns of such books, and the next frame corrects them. */
 function bookEvents(symbol: string, { bids, asks, microtimestamp }: Record<string, unknown>) {
   const bid = bestOf(bids);
   const ask = bestOf(asks);

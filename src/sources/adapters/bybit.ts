@@ -14,13 +14,13 @@ import {
   slicesOf,
 } from './market.js';
 
-/** A message with more pairs is refused as a whole. */
+/** The largest number of pairs in a message. The exchange refuses a larger message as a whole. */
 const PAIRS_PER_MESSAGE = 10;
 const TOPIC = 'orderbook.1.';
 
 /**
- * Bybit v5 spot, `orderbook.1`: whole books of one level, which are repeated every 3 s. The tickers of spot have no best prices. The time is `cts`,
- * the time of the matching engine.
+ * Bybit v5 spot, `orderbook.1`: whole books of one level, repeated every 3 s. Spot tickers have no best prices. The time is `cts`, the time
+ * of the matching engine.
  */
 export const bybit: Market = {
   url: 'wss://stream.bybit.com/v5/public/spot',

@@ -11,7 +11,7 @@ import {
   refusedEvent,
 } from './market.js';
 
-/** The pairs against USDC that have a separate book. Every other pair against USDC is an alias of the pair against USD. */
+/** The pairs against USDC that have their own book. Every other pair against USDC is an alias of the pair against USD. */
 const OWN_USDC_PAIRS = ['USDT/USDC', 'EURC/USDC'];
 
 /**
@@ -42,7 +42,7 @@ export const coinbase: Market = {
     let next: number | undefined;
     const request = (type: string, list: readonly string[]) =>
       JSON.stringify({ type, product_ids: list.map(nameOf), channel: 'ticker' });
-    /** Counts the frames of all channels: a missing number is a lost frame. */
+    /** Checks the frame numbers, which count the frames of all channels. A missing number is a lost frame. */
     const lost = (sequence: unknown): readonly MarketEvent[] => {
       if (typeof sequence !== 'number') return [];
       const expected = next;
@@ -72,7 +72,7 @@ function subscribed(event: unknown): readonly MarketEvent[] {
   return pairs.length === 0 ? [] : [{ kind: 'subscribed', pairs }];
 }
 
-/** The time is in the envelope. */
+/** Returns the quotes of a frame, whose time is in the envelope. */
 function tickers(
   event: unknown,
   names: ReadonlyMap<string, string>,

@@ -12,12 +12,12 @@ import {
   refusedEvent,
 } from './market.js';
 
-/** Kraken's list of pairs still has these names; its socket refuses them. */
+/** Names that are still in Kraken's list of pairs, but that its socket refuses. */
 const OLD_NAMES: Readonly<Record<string, string>> = { XBT: 'BTC', XDG: 'DOGE' };
 
 /**
- * Kraken's WebSocket v2, channel `ticker`. `event_trigger` must be `bbo`: by default the best prices are sent only with a trade.
- * Prices are JSON numbers, whose digits are kept.
+ * Kraken's WebSocket v2, channel `ticker`. `event_trigger` must be `bbo`, because by default the best prices are sent only with a trade.
+ * Prices are JSON numbers; their digits are kept.
  */
 export const kraken: Market = {
   url: 'wss://ws.kraken.com/v2',

@@ -1,6 +1,6 @@
 import type { MarketQuote } from '../market_quote.js';
 
-/** An exchange's protocol: texts in, events out. Pairs are always written BASE/QUOTE, for every exchange. */
+/** The protocol of an exchange: texts in, events out. Pairs are always written BASE/QUOTE, for every exchange. */
 export interface Market {
   readonly url: string;
   readonly pairsUrl: string;
@@ -10,7 +10,7 @@ export interface Market {
   readPairs(text: string): string[];
   /** Returns the reason why the pair must not be used, although the exchange may accept it. */
   objection?(pair: string): string | undefined;
-  /** Begins a connection. The session has all state of the protocol, so a new connection begins without state. */
+  /** Begins a connection. All state of the protocol is in the session, so a new connection begins without state. */
   open(pairs: readonly string[]): MarketSession;
 }
 
@@ -22,7 +22,7 @@ export interface MarketTop {
   readonly paths: AnswerPaths;
 }
 
-/** The places of an answer's values, as paths such as `$.rates.USD`; `*` stands for the first value of an object. */
+/** The paths to the values in an answer, such as `$.rates.USD`; `*` stands for the first value of an object. */
 export interface AnswerPaths {
   readonly price?: string | undefined;
   readonly bid?: string | undefined;
@@ -31,14 +31,14 @@ export interface AnswerPaths {
 }
 
 export interface MarketRules {
-  /** The silence of a connection, without any frame, after which it is dead. */
+  /** The time without any frame after which a connection counts as dead. */
   readonly silenceMs: number;
   /** The interval of {@link MarketSession.ping}; absent for an exchange that sends frames often enough. */
   readonly pingMs?: number;
   /** The pause between two messages to the exchange. */
   readonly pauseMs: number;
   readonly pairsPerSocket: number;
-  /** The age at which a connection is replaced, because the exchange would end it. */
+  /** The age at which a connection is replaced, before the exchange ends it. */
   readonly renewMs: number;
 }
 
@@ -47,7 +47,7 @@ export interface MarketSession {
   /** Returns the messages that subscribe to pairs. The first message also subscribes to heartbeats. */
   subscribe(pairs: readonly string[]): string[];
   unsubscribe(pairs: readonly string[]): string[];
-  /** Returns a frame that halts a new session in the same way as this session; `undefined` while the market trades. */
+  /** Returns a frame that puts a new session into the same halt as this session; `undefined` while the market trades. */
   halt?(): string | undefined;
   /** Reads a frame. A frame without news, such as a heartbeat, has no events. */
   read(text: string): readonly MarketEvent[];
@@ -58,15 +58,15 @@ export type MarketEvent =
   | { readonly kind: 'subscribed'; readonly pairs: readonly string[] }
   /** The exchange refused a pair, or a whole message if the pair is unknown. */
   | { readonly kind: 'refused'; readonly pair: string | undefined; readonly reason: string }
-  /** The exchange stays connected but stops trading: its quotes no longer count. */
+  /** The exchange stays connected but has stopped trading, so its quotes no longer count. */
   | { readonly kind: 'halted'; readonly reason: string }
-  /** The exchange will end the connection soon, or frames are lost: the connection must be replaced. */
+  /** The exchange will soon end the connection, or frames were lost. The connection must be replaced. */
   | { readonly kind: 'ending'; readonly reason: string }
   | { readonly kind: 'malformed'; readonly reason: string };
 
 export const DAY_MS = 86_400_000;
 
-/** Reads a frame with `read`. Text that is not a JSON object is malformed. */
+/** Reads a frame with `read`. A text that is not a JSON object is malformed. */
 export function readFrame(
   text: string,
   parse: (text: string) => unknown,
@@ -90,10 +90,10 @@ export function refusedEvent(pair: string | undefined, reason: unknown): readonl
   return [{ kind: 'refused', pair, reason: text }];
 }
 
-/** The largest shown length of a refusal, because an exchange's text may have any length. */
+/** The largest shown length of a refusal. An exchange's text may have any length. */
 const REASON_CHARACTERS_MAX = 200;
 
-/** Returns the pair whose name is in a refusal. */
+/** Returns the pair whose name occurs in a refusal. */
 export function pairNamedIn(reason: unknown, names: ReadonlyMap<string, string>): string | undefined {
   if (typeof reason !== 'string') return undefined;
   const words = new Set(reason.split(/[^\w/-]+|orderbook\.1\./));
@@ -117,19 +117,19 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the digits of a price: a text unchanged, a double's shortest text. Any other value is not a price. */
+/** Returns the digits of a price: a text as it is, or the shortest text of a double. Any other value is not a price. */
 export function digitsOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' ? String(value) : undefined;
 }
 
-/** Returns the price of the best level of one side of a book, whose levels are `[price, size, …]`. A level of size 0 is gone. */
+/** Returns the best price of one side of a book with levels `[price, size, …]`. A level of size 0 is gone. */
 export function bestOf(levels: unknown): string | undefined {
   const best = listOf(levels).find((level) => !NOTHING.test(digitsOf(listOf(level)[1]) ?? ''));
   return digitsOf(listOf(best)[0]);
 }
 
-/** The pattern of a size of 0, which means that no order exists. */
+/** A size of 0, which means that there is no order. */
 const NOTHING = /^0+(?:\.0*)?$/;
 
 /** Maps the exchange's names of pairs to the pairs. */
@@ -140,7 +140,7 @@ export function namesOf(
   return new Map(pairs.map((pair) => [nameOf(pair), pair]));
 }
 
-/** Splits a list, because an exchange limits the pairs in a message. */
+/** Splits a list into parts, because an exchange limits the number of pairs in a message. */
 export function slicesOf<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
     items.slice(i * size, (i + 1) * size),

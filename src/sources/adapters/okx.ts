@@ -15,7 +15,7 @@ import {
 } from './market.js';
 
 const PAIRS_PER_MESSAGE = 25;
-/** The notice that the connection will soon be closed for an upgrade. */
+/** The code of the notice that the connection will soon close for an upgrade. */
 const UPGRADE_CODE = '64008';
 const CHANNELS = ['bbo-tbt', 'tickers'];
 
@@ -61,7 +61,7 @@ export const okx: Market = {
   },
 };
 
-/** Reads an item of `bbo-tbt`, whose levels are lists, or of `tickers`. */
+/** Reads an item of `bbo-tbt`, which has lists of levels, or of `tickers`. */
 function bookTop(symbol: string, { bids, asks, bidPx, askPx, ts }: Record<string, unknown>) {
   const bid = bids === undefined ? digitsOf(bidPx) : bestOf(bids);
   const ask = asks === undefined ? digitsOf(askPx) : bestOf(asks);
