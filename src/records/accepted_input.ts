@@ -16,9 +16,9 @@ import { TableWriter } from './table_writer.js';
 /** The latest accepted input of a publisher for an asset. */
 export interface AcceptedInput {
   readonly input: PublisherPrice;
-  /** The window of updates; absent in records of versions without a window. */
+  /** The window of updates; absent in records of versions without this window. */
   readonly seen: SeenUpdates | undefined;
-  /** The bytes of the record, if they are already encoded. */
+  /** The bytes of the record, once they are encoded. */
   readonly bytes?: Uint8Array;
 }
 
@@ -37,8 +37,8 @@ export function decodeAcceptedInput(bytes: Uint8Array): AcceptedInput {
 }
 
 /**
- * Opens a record like {@link decodeAcceptedInput} and keeps its bytes. The first use decodes the input, because some callers never use
- * the input.
+ * Opens a record like {@link decodeAcceptedInput} and keeps its bytes. The input is decoded at its first use, because some callers never
+ * use it.
  */
 export function openAcceptedInput(bytes: Uint8Array): AcceptedInput {
   let read: AcceptedInput | undefined;

@@ -9,16 +9,16 @@ export interface CandleValues {
 }
 
 /**
- * Returns the double nearest to `price` / 10^18, with ties to even. Parsing decimal text rounds only once, but arithmetic with two
- * doubles would round twice. A smaller price never gives a larger double.
+ * Returns the double nearest to `price` / 10^18, with ties to even. Parsing decimal text rounds once; arithmetic with two doubles would
+ * round twice. A smaller price never gives a larger double.
  */
 export function toDouble(price: Price): number {
   return Number(`${price}e-18`);
 }
 
 /**
- * Candles of one length inside one span, as parallel columns. Examples are the minutes of an hour, or the minutes or quarter hours of a
- * day. The candles are in ascending order. The block leaves out empty candles.
+ * Candles of one length within one period, as parallel columns; for example the minutes of an hour, or the quarter hours of a day. The
+ * candles are in ascending order. Empty candles are absent.
  */
 export class CandleBlock {
   constructor(
@@ -30,7 +30,7 @@ export class CandleBlock {
     readonly close: Float64Array,
   ) {}
 
-  /** Returns an empty block with space for `capacity` candles. */
+  /** Returns an empty block with room for `capacity` candles. */
   static withRoomFor(capacity: number): CandleBlock {
     const column = () => new Float64Array(capacity);
     return new CandleBlock(0, new Uint16Array(capacity), column(), column(), column(), column());
@@ -45,7 +45,7 @@ export class CandleBlock {
     this.close[at] = close;
   }
 
-  /** Inserts a candle in order. Replaces an existing candle with the same slot. */
+  /** Inserts a candle in order. Replaces an existing candle in the same slot. */
   put(slot: number, open: number, high: number, low: number, close: number): void {
     let at = this.length;
     while (at > 0 && this.slot[at - 1]! >= slot) at--;
@@ -68,7 +68,7 @@ export class CandleBlock {
       this.push(slotOffset + block.slot[i]!, block.open[i]!, block.high[i]!, block.low[i]!, block.close[i]!);
   }
 
-  /** Merges the candles into candles that are `factor` times as long. */
+  /** Merges the candles into longer ones, each `factor` times as long. */
   coarser(factor: number): CandleBlock {
     const coarse = CandleBlock.withRoomFor(this.length);
     for (let i = 0; i < this.length; i++) {

@@ -6,7 +6,7 @@ export function csvHead(columns: readonly RowColumn[]): string {
   return columns.map(({ name }) => name).join();
 }
 
-/** Returns a line of a CSV file. Prices are real prices with all decimals, and times are integers. */
+/** Returns a line of a CSV file. Prices have a decimal point and all decimals; times are integers. */
 export function csvLine(columns: readonly RowColumn[], values: RowValues): string {
   return columns.map(({ kind }, i) => csvText(kind, values[i])).join();
 }

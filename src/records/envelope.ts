@@ -9,14 +9,14 @@ export const FORMAT_VERSION = 1;
  */
 const ENVELOPE_BYTES = 8;
 
-/** The error for a stored record that differs from the written record. */
+/** Thrown when a stored record differs from the written one. */
 export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
 }
 
 /**
- * Puts a record into its envelope. The checksum covers the record, the version and `keyText`. So the checksum also detects a record
- * that is stored under the key of another record.
+ * Puts a record into its envelope. The checksum covers the record, the version and `keyText`. So it also detects a record stored under
+ * another record's key.
  */
 export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
   const wrapped = Buffer.allocUnsafe(ENVELOPE_BYTES + payload.length);
@@ -27,8 +27,8 @@ export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
 }
 
 /**
- * Returns the record inside an envelope. The doubles of the record are aligned for typed arrays.
- * @throws DamagedRecord when the checksum is wrong or the version is different.
+ * Returns the record in an envelope. Its doubles are aligned for typed arrays.
+ * @throws DamagedRecord when the checksum is wrong or the version is different
  */
 export function unwrapRecord(keyText: string, wrapped: Buffer): Uint8Array {
   if (wrapped.length < ENVELOPE_BYTES || wrapped.readUInt32LE(0) !== checksum(keyText, wrapped))

@@ -8,8 +8,8 @@ import { packedBytesMax, packTextInto, unpackText } from './packed_text.js';
 import { TableWriter } from './table_writer.js';
 
 /**
- * Encodes an input as a size-prefixed `InputRecord` of record.fbs. The first call makes the bytes, and the bytes stay as long as the
- * input, because one input is part of many aggregates.
+ * Encodes an input as a size-prefixed `InputRecord` of record.fbs. The bytes are made once and kept with the input, because an input is
+ * part of many aggregates.
  */
 export function encodeInput(input: PublisherPrice): Uint8Array {
   let bytes = encodedInputs.get(input);
@@ -21,14 +21,14 @@ export function encodeInput(input: PublisherPrice): Uint8Array {
 }
 
 /**
- * Encodes an input like {@link encodeInput}, for an input that is stored alone. Does not keep the bytes, because most such inputs are
- * never part of an aggregate. The bytes are valid until the next call.
+ * Encodes an input like {@link encodeInput}, for an input that is stored alone. Does not keep the bytes, because most such inputs never
+ * become part of an aggregate. The bytes are valid until the next call.
  */
 export function encodeInputOnce(input: PublisherPrice): Uint8Array {
   return encodedInputs.get(input) ?? writeInput(input);
 }
 
-/** The cache of encoded inputs. Each value depends only on its key. */
+/** The encoded inputs. An entry exists while its input does. */
 const encodedInputs = new WeakMap<PublisherPrice, Uint8Array>();
 
 /**
@@ -79,7 +79,7 @@ const writer = new TableWriter();
 const FIELD = {
   price: 0,
   timestampNs: 1,
-  /** The field of the hash, which the encoder no longer writes. */
+  /** The field for the hash, which is no longer written. */
   msgHash: 2,
   publisherKey: 3,
   externalAssetId: 4,

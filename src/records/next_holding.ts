@@ -7,8 +7,8 @@ import type { Holding, MinuteCandle } from './second_record.js';
 /**
  * Returns the record of an aggregate.
  *
- * Time never goes back in a series. After a step back of the clock, an aggregate gets the time of the newest aggregate. The aggregate
- * is then the last aggregate of that second and the close of that minute. Closed candles never change.
+ * Time never goes back in a series. After a step back of the clock, an aggregate receives the time of the newest aggregate. It is then the
+ * last aggregate of that second and the close of that minute. Closed candles never change.
  * @param newest the asset's holding before this aggregate
  */
 export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefined): Holding {
@@ -17,13 +17,13 @@ export function holdingOf(aggregate: SignedAggregate, newest: Holding | undefine
   return { state: 'priced', timeNs, minute, aggregate };
 }
 
-/** Returns the record of the end of a price; `undefined` when the asset has no price that could end. */
+/** Returns the record for the end of a price; `undefined` when the asset has no price. */
 export function endingOf(atNs: TimeNs, newest: Holding | undefined): Holding | undefined {
   if (newest?.state !== 'priced') return undefined;
   return { state: 'ended', timeNs: notBefore(newest, atNs), minute: newest.minute };
 }
 
-/** Returns the time at which a price ended while no process was running: its aggregate's inputs had become older than `max_age`. */
+/** Returns the time at which a price ended while no process was running, because its inputs had become older than `max_age`. */
 export function endOf(
   { inputs }: SignedAggregate,
   { minPublishers, maxAgeNs }: Asset,
@@ -44,7 +44,7 @@ function minuteOf(timeNs: TimeNs): number {
   return Math.floor(Number(timeNs / NS_PER_SECOND) / 60);
 }
 
-/** Returns the running minute candle with `price` added. The first price of a later minute begins a new candle. */
+/** Adds `price` to the running minute candle. The first price of a later minute begins a new candle. */
 function runningMinute(newest: Holding | undefined, minute: number, price: number): MinuteCandle {
   const running = newest?.minute;
   if (running?.minute !== minute) return { minute, open: price, high: price, low: price, close: price };

@@ -1,26 +1,26 @@
-/** The forms of a packed text. The first byte of the text contains the form. */
+/** The forms of a packed text, stored in its first byte. */
 const UTF8 = 0;
 const HEX_EVEN = 1;
-/** Hex with an odd number of digits. The first half of the first hex byte is not part of the text. */
+/** Hex with an odd number of digits. The first half of the first byte after the form is not part of the text. */
 const HEX_ODD = 2;
 
-/** The value of each lower-case hex digit by its UTF-16 code. All other characters have values above 15. */
+/** The value of each lower-case hex digit, by UTF-16 code. All other characters have values above 15. */
 const LOWER_DIGITS = new Uint8Array(0x10000).fill(0xff);
 for (const digit of '0123456789abcdef') LOWER_DIGITS[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-/** The largest number of ASCII characters that the packer copies one by one. For so few characters, a Node function takes longer. */
+/** The largest number of ASCII characters that are copied one by one. For few characters, a Node function takes longer. */
 const COPIED_LENGTH_MAX = 64;
 
 /**
- * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex. Packing converts such texts to bytes, which
- * halves the size of a record. Other texts stay UTF-8. {@link unpackText} returns the same characters.
+ * Packs a text for storage. Most texts of a signed price are `0x` and lower-case hex; packing these as bytes halves the size of a record.
+ * Other texts remain UTF-8. {@link unpackText} returns exactly the same characters.
  */
 export function packText(text: string): Uint8Array {
   const packed = Buffer.allocUnsafe(packedBytesMax(text));
   return packed.subarray(0, packTextInto(text, packed, 0));
 }
 
-/** Returns the largest size that a packed text can have. */
+/** Returns the largest possible size of the packed text. */
 export function packedBytesMax(text: string): number {
   return 1 + 3 * text.length;
 }

@@ -2,15 +2,15 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { PRICE_DECIMALS } from '../wire/quantized_price.js';
 import type { RowColumn, RowValues } from './row_columns.js';
 
-/** The digits of `decimal128`, the largest decimal that readers support. A price has at most one digit more. */
+/** The number of digits of `decimal128`, the largest decimal that readers support. A price has at most one more. */
 const DECIMAL_DIGITS = 38;
 const DECIMAL_BYTES = 16;
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 
 /**
- * Writes a Parquet file row by row: times as `INT64`, prices as `DECIMAL(38, 18)` and texts as `STRING`. Keeps only the rows of one row
- * group in memory.
+ * Writes a Parquet file row by row: times as `INT64`, prices as `DECIMAL(38, 18)` and texts as `STRING`. Only the rows of one row group are
+ * in memory.
  */
 export class ParquetRows {
   readonly #columns: readonly RowColumn[];
@@ -19,7 +19,7 @@ export class ParquetRows {
   readonly #writer: ParquetWriter;
   #values: RowValues[number][][];
 
-  /** @param groupRows the number of rows of a row group */
+  /** @param groupRows the number of rows in a row group */
   constructor(columns: readonly RowColumn[], groupRows: number) {
     this.#columns = columns;
     this.#groupRows = groupRows;
@@ -41,7 +41,7 @@ export class ParquetRows {
     if (this.#values[0]!.length >= this.#groupRows) this.#writeGroup();
   }
 
-  /** Returns the bytes since the last call. */
+  /** Returns the bytes that were written since the last call. */
   take(): Uint8Array {
     const bytes = Uint8Array.from(this.#bytes.getBytes());
     this.#bytes.index = 0;
@@ -60,7 +60,7 @@ export class ParquetRows {
     const columnData = this.#columns.map(({ name, kind }, i) => ({
       name,
       data: this.#values[i]!,
-      // Readers do not need the smallest and the largest text of a group.
+      // Readers do not need the minimum and maximum text of a group.
       statistics: kind === 'time' || kind === 'price',
       ...(kind === 'digits' && ({ codec: 'UNCOMPRESSED', encoding: 'PLAIN' } as const)),
     }));

@@ -1,16 +1,15 @@
-/** The values of an aggregate of the past, in the order of the columns. A text is `undefined` when the service no longer has the text. */
+/** The values of a past aggregate, in the order of the columns. A text is `undefined` when it is no longer stored. */
 export type RowValues = readonly (bigint | string | undefined)[];
 
 /**
- * A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. `digits`: the digits of a hash or a signature, which compression
- * hardly shortens.
+ * A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. `digits`: the digits of a hash or a signature, which hardly compress.
  */
 export interface RowColumn {
   readonly name: string;
   readonly kind: 'time' | 'price' | 'text' | 'digits';
 }
 
-/** The forms of an aggregate of the past. Each form has the columns of the earlier forms. */
+/** The forms of a past aggregate. Each form has the columns of the earlier forms and more. */
 export const ROW_DETAILS = ['price', 'signature', 'whole'] as const;
 export type RowDetail = (typeof ROW_DETAILS)[number];
 

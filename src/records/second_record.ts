@@ -8,14 +8,14 @@ import { decodeInput, decodePrice, encodeInput, encodePrice } from './input_reco
 import { packText, unpackText } from './packed_text.js';
 
 /**
- * The state of an asset since `timeNs`. The asset has an aggregate (`priced`), or has no price (`ended`). The state `gap` means
- * that the store dropped the record while the disk failed, so the aggregate is unknown.
+ * The state of an asset since `timeNs`. `priced`: the asset has an aggregate. `ended`: it has no price. `gap`: the store dropped the record
+ * while the disk failed, so the aggregate is unknown.
  */
 export type Holding = {
   readonly timeNs: TimeNs;
-  /** The asset's running minute candle. The candle is in the same record as the aggregate, so that both match after a restart. */
+  /** The asset's running minute candle. It is in the same record as the aggregate, so that both agree after a restart. */
   readonly minute: MinuteCandle | undefined;
-  /** The encoded record of the holding, made on its first use. */
+  /** The encoded record, made at its first use. */
   bytes?: Uint8Array;
 } & (
   | { readonly state: 'priced'; readonly aggregate: SignedAggregate }
@@ -23,7 +23,7 @@ export type Holding = {
 );
 
 export interface MinuteCandle extends CandleValues {
-  /** The minute, counted since 1970; above 0. */
+  /** The number of the minute since 1970; above 0. */
   readonly minute: number;
 }
 
@@ -35,7 +35,7 @@ const ALGORITHMS: Record<AggregationType, Algorithm> = {
 };
 const ALGORITHM_NAMES = ['median', 'average', 'weighted average'] as const;
 
-/** The builder of all records. The builder is empty between calls. Making a new builder for each record took a third of the time. */
+/** The builder of all records. It is empty between calls. A new builder for each record would take a third of the total time. */
 const builder = new Builder(4_096);
 
 /** Encodes a holding as a `SecondRecord` of record.fbs. The bytes are valid until the next call. */
@@ -58,10 +58,7 @@ export function encodeHolding(holding: Holding): Uint8Array {
   return builder.asUint8Array();
 }
 
-/**
- * Returns the record of a holding and keeps the record in the holding. So an aggregate is encoded only once for all edges and for the
- * disk.
- */
+/** Returns the record of a holding and keeps it there, so that an aggregate is encoded only once for all edges and the disk. */
 export function holdingBytes(holding: Holding): Uint8Array {
   holding.bytes ??= new Uint8Array(encodeHolding(holding));
   return holding.bytes;
@@ -77,8 +74,8 @@ export function decodeHolding(bytes: Uint8Array, symbol: string): Holding {
 }
 
 /**
- * Opens a record like {@link decodeHolding} and keeps its bytes. The first use decodes the aggregate, because some callers never use
- * the aggregate. Decoding the aggregate takes 20 times as long as the rest.
+ * Opens a record like {@link decodeHolding} and keeps its bytes. The aggregate is decoded at its first use, because some callers never use
+ * it, and decoding it takes 20 times as long as the rest.
  */
 export function openHolding(bytes: Uint8Array, symbol: string): Holding {
   const { state, timeNs, minute, record } = readFrame(bytes);

@@ -1,17 +1,13 @@
-/** The size of the size prefix and of the table's position, which come before the table. */
+/** The size of the size prefix and the table's position, which precede the table. */
 const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 
 /**
- * Writes a size-prefixed flat buffer from the front to the back. The buffer has one table with a 64-bit field and vectors. The builder
- * of the flatbuffers package takes four times as long, because that builder writes in small calls from the back and needs each vector
- * as an array.
+ * Writes a size-prefixed flat buffer from front to back. The buffer has one table with a 64-bit field and vectors. The builder of the
+ * flatbuffers package takes four times as long, because it writes from the back in small calls and needs each vector as an array.
  */
 export class TableWriter {
-  /**
-   * The memory of the table. The writer may replace this memory by larger memory, so the caller must read this field again after each
-   * call.
-   */
+  /** The memory of the table. A call may replace it by larger memory, so this field must be read again after each call. */
   bytes: Buffer = Buffer.alloc(0);
   view = new DataView(this.bytes.buffer);
   #end = 0;
@@ -49,7 +45,7 @@ export class TableWriter {
   /**
    * Begins a vector.
    * @param alignment the alignment of the elements: 1, 2, 4 or 8 bytes
-   * @param bytesMax the largest size of the elements; the writer reserves this size
+   * @param bytesMax the largest size of the elements, which is reserved
    * @returns the place in {@link bytes} at which the elements start
    */
   beginVector(field: number, alignment: number, bytesMax: number): number {
@@ -78,12 +74,12 @@ export class TableWriter {
       this.view.setUint32(slot, start - 4 - slot, true);
       const length = this.bytes.write(value, start);
       this.endVector(start, length, 1);
-      // A string ends with a zero, which does not count in the string's length.
+      // A string ends with a zero byte, which does not count in its length.
       this.bytes[this.#end++] = 0;
     });
   }
 
-  /** Returns a view of {@link bytes}. The next table overwrites the view. */
+  /** Returns a view of {@link bytes}, which the next table overwrites. */
   finish(): Buffer {
     const end = aligned(this.#end, ALIGNMENT);
     this.#clear(this.#end, end);
@@ -92,7 +88,7 @@ export class TableWriter {
   }
 
   /**
-   * Begins the elements of a vector, behind the field for the number of elements.
+   * Begins the elements of a vector, after the field for their number.
    * @returns the place of the first element
    */
   #beginElements(alignment: number, bytesMax: number): number {
@@ -106,7 +102,7 @@ export class TableWriter {
     this.view.setUint16(PREFIX_BYTES + 4 + 2 * field, at - this.#table, true);
   }
 
-  /** Clears bytes one by one, because for so few bytes a Node function takes longer. */
+  /** Clears bytes one by one. For few bytes, a Node function takes longer. */
   #clear(from: number, to: number): void {
     for (let at = from; at < to; at++) this.bytes[at] = 0;
   }

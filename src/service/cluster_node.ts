@@ -34,7 +34,7 @@ const LOOK_NS = NS_PER_SECOND / 4n;
 const NO_ACTIVITY: Activity = { assets: [], publishers: [] };
 const nowMs = () => performance.now();
 
-/** Opens a node of a cluster, and fetches the candles that its store lacks. @throws Error when no server answers */
+/** Opens a node of a cluster, and reads the candles that its store lacks. @throws Error when no server answers */
 export async function openClusterNode(options: ClusterNodeOptions): Promise<PriceMaker> {
   const { bus, parts, settings, member } = options;
   const { store, logger } = parts;
@@ -45,8 +45,8 @@ export async function openClusterNode(options: ClusterNodeOptions): Promise<Pric
 }
 
 /**
- * A node of a cluster. The prices of the node come from the leader, and its records come from the log that all nodes share. While this
- * node leads, this node makes the prices.
+ * A node of a cluster. Its prices come from the leader, and its records from the log that all nodes share. While this node leads, it makes
+ * the prices.
  */
 class ClusterNode implements PriceMaker {
   readonly #options: ClusterNodeOptions;
@@ -69,7 +69,7 @@ class ClusterNode implements PriceMaker {
   #fatal: string | undefined;
   #lookNs = 0n;
 
-  /** @param applied the last record of the log that the store contains */
+  /** @param applied the last log record in the store */
   constructor(options: ClusterNodeOptions, applied: LogPosition, candles: NodeCandles) {
     const { bus, settings, parts, member } = options;
     const { clock, store, source, logger } = parts;
@@ -234,7 +234,7 @@ class ClusterNode implements PriceMaker {
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);
-        // Another node leads now. Its ticks need the effects of this change immediately.
+        // Another node now leads. Its ticks need this change immediately.
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },
       caughtUp: () => this.#records.caughtUp(),
@@ -253,7 +253,7 @@ class ClusterNode implements PriceMaker {
   #lead(term: Term): void {
     const { parts, hooks, bus } = this.#options;
     parts.logger.info({ epoch: term.epoch }, 'this node leads');
-    // A node can win a claim only after it has applied all earlier records.
+    // This node has applied all earlier records, because otherwise its claim could not win.
     this.#records.serve();
     this.#term = new LeaderTerm({
       parts,
@@ -268,13 +268,12 @@ class ClusterNode implements PriceMaker {
       rightsOf: (caller) => this.#rights.of(caller),
       troubles: [this.#servers.trouble],
     });
-    // The epoch is the place of the claim in the log.
+    // The epoch is the claim's sequence in the log.
     this.#candles.exchange.lead(term.epoch === 1);
   }
 
   /**
-   * @param own the outcome from this node while this node leads. If the term ended without an outcome, the log may still contain the
-   * message.
+   * @param own the outcome from this node, while it leads; without an outcome, the term has ended and the log may still contain the message
    */
   async #orForward(
     own: Promise<PublishOutcome | undefined>,

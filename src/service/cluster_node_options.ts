@@ -10,14 +10,14 @@ export interface ClusterNodeOptions extends PriceMakerOptions {
   readonly bus: Bus & LogServers & { readonly candles: SharedCandles };
   /** The guarantee of `?ack=durable`: `cluster.durable` of the configuration. */
   readonly durable: 'disk' | 'memory';
-  /** True when the node verifies the inputs' signatures of every record that it applies. */
+  /** True when the node verifies the signatures of all inputs in each record that it applies. */
   readonly verifyRecords: boolean;
   readonly member: Pick<MemberOptions, 'node' | 'name' | 'role' | 'timing'>;
 }
 
 export interface NodeHooks {
-  /** Called when the nodes of {@link PriceMaker.nodes}, or their keys, have changed. */
+  /** Called when the nodes of {@link PriceMaker.nodes} or their keys have changed. */
   readonly onNodes: (nodes: NodeList) => void;
-  /** Called when the store received candles from another source than the feed. */
+  /** Called when the store has received candles that did not come from the feed. */
   readonly onStoreChanged: () => void;
 }

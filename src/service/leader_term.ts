@@ -16,33 +16,33 @@ export interface LeaderTermOptions
   extends Pick<LocalMakerOptions, 'parts' | 'hooks' | 'settings' | 'troubles'>,
     Pick<SubmissionsOptions, 'bus' | 'rightsOf'> {
   readonly term: Term;
-  /** The time at which the newest aggregate of the log was signed. */
+  /** The time of the newest aggregate in the log. */
   readonly startAfterNs: bigint;
-  /** Returns the latest time that may be signed, if the node knows the time of the servers. */
+  /** Returns the latest time that may be signed, if this node knows the servers' time. */
   readonly latestNs: () => bigint | undefined;
-  /** The guarantee of durable sessions. */
+  /** The guarantee for durable sessions. */
   readonly durable: 'disk' | 'memory';
-  /** Returns the reason why a power cut may lose acknowledged records; `undefined` when the records are on disk. */
+  /** Returns the reason why a power cut may lose acknowledged records; `undefined` when they are on disk. */
   readonly forgetful: () => string | undefined;
 }
 
 /**
- * The mark of a leader. The mark is empty, because the log contains each aggregate before any reader sees it. So the log's newest
- * aggregate shows which times are still unused.
+ * The mark of a leader, which is empty: the log contains each aggregate before any reader sees it, so the newest aggregate in the log shows
+ * which times are unused.
  */
 const NO_MARK: MarkPlace = {
   read: () => undefined,
   write: (_timeNs, onSettled) => onSettled(true),
 };
 
-/** Returns the answer to a message of a durable session whose updates the node cannot accept now. */
+/** Returns the answer to a message of a durable session when its updates cannot be accepted now. */
 function refusalOf({ traceId, again }: ReadMessage, doubt: string): PublishOutcome {
-  // An earlier leader may have accepted the updates, and its answer was lost.
+  // An earlier leader may have accepted the updates, even if its answer was lost.
   const earlier = again === true ? '; the updates may have been taken before' : '';
   return { ok: false, traceId, error: durableRefusal(doubt) + earlier };
 }
 
-/** The parts of a node that make prices while the node leads. */
+/** The parts of a node that make prices while it leads. */
 export class LeaderTerm {
   readonly maker: LocalMaker;
   readonly #term: Term;
@@ -80,7 +80,7 @@ export class LeaderTerm {
     this.#submissions.start();
   }
 
-  /** @returns `undefined` when the term ended before the outcome was known, because another node may then accept the message */
+  /** @returns `undefined` when the term ended before the outcome was known; another node may then accept the message */
   receive(
     session: PublisherSession,
     message: ReadMessage,
@@ -104,7 +104,7 @@ export class LeaderTerm {
     return isInMemory ? { ...known, durable: 'memory' } : known;
   }
 
-  /** Ends the term. The next leader receives the unanswered messages of other nodes' publishers. */
+  /** Ends the term. The next leader receives the unanswered messages from publishers of other nodes. */
   stepDown(): void {
     this.#submissions.stop();
   }
@@ -118,7 +118,7 @@ export class LeaderTerm {
   async #answer(session: PublisherSession, message: ReadMessage): Promise<PublishOutcome> {
     const outcome = await this.receive(session, message);
     if (outcome === undefined) throw new Error('this node leads no more');
-    // The leader sends the price at the end of this turn. The answer waits for the price, because readers wait for the price.
+    // The leader sends the price at the end of this turn. The answer is sent after the price, because readers wait for the price.
     await endOfTurn();
     return outcome;
   }

@@ -36,14 +36,14 @@ export interface LocalMakerOptions {
   readonly log: PriceLog;
   /** The times with which the aggregator signs aggregates. */
   readonly times: AggregateTimes;
-  /** The further troubles of the clock for reports. */
+  /** Further clock problems for reports. */
   readonly troubles?: readonly Trouble[];
 }
 
-/** The shortest time between two lines about dropped aggregates. */
+/** The shortest time between two log lines about dropped aggregates. */
 const DROP_LOG_INTERVAL_NS = 10n * NS_PER_SECOND;
 
-/** Makes prices in this process for a log: the cluster's log, or the log of the process. */
+/** Makes prices in this process, for the cluster's log or the process's own log. */
 export class LocalMaker {
   readonly aggregator: Aggregator;
   readonly times: AggregateTimes;
@@ -51,7 +51,7 @@ export class LocalMaker {
   readonly #log: PriceLog;
   readonly #sink: LogSink;
   readonly #parts: LocalMakerOptions['parts'];
-  /** The number of dropped aggregates that the log already contains. `#nextDropLogNs` is the earliest time of the next line. */
+  /** The number of dropped aggregates already reported in a log line. `#nextDropLogNs` is the earliest time of the next line. */
   #dropsLogged: number;
   #nextDropLogNs = 0n;
 
@@ -81,7 +81,7 @@ export class LocalMaker {
       inputs: log,
       defer: setImmediate,
       ingest: config.ingest,
-      // The signer exists, because a process that makes prices has the keys for the signer.
+      // A process that makes prices has the keys, so its signer exists.
       signer: () => settings().signer!,
       nowMs: () => performance.now(),
       badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
@@ -97,15 +97,15 @@ export class LocalMaker {
   }
 
   /**
-   * Resolves after the signatures of this turn. The aggregator signs a price that moved far enough at the end of this turn, and the
-   * aggregate must be in the same commit, or in the same record of the log.
+   * Resolves after this turn's signatures. A price that has moved far enough is signed at the end of this turn, and its aggregate must be
+   * in the same commit or log record.
    */
   readonly written = async (): Promise<void> => {
     await endOfTurn();
     await this.#log.durable();
   };
 
-  /** Writes an asset's inputs and its newest aggregate to the log again, if the aggregate's time is before `beforeNs`. */
+  /** Writes an asset's inputs and newest aggregate to the log again, if the aggregate is older than `beforeNs`. */
   putAgain(asset: Asset, beforeNs: TimeNs): void {
     this.aggregator.putAgain(asset, beforeNs);
     this.#sink.putAgain(asset, beforeNs);

@@ -70,13 +70,13 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
     await making.open(options);
     return making;
   } catch (error) {
-    // The caller needs the error of the start more than an error of closing.
+    // The error that stopped the start is more useful than an error while closing.
     await Promise.allSettled([pool.close(), store?.close()]);
     throw error;
   }
 }
 
-/** Combines the file writers that take part in each commit of the store. */
+/** Combines the writers of files that take part in each commit of the store. */
 function companions(past: PastWriter, publicLog: () => OpenLog | undefined): CommitCompanion {
   return {
     async write() {
@@ -101,9 +101,7 @@ function recordedBy(past: PastWriter, publicLog: OpenLog | undefined): Pick<Past
   };
 }
 
-/**
- * The half of a service that makes and records prices and reports them to the feed. This half also has the parts that both halves use.
- */
+/** The half of a service that makes and records prices, and reports them to the feed. It also has the parts that both halves use. */
 export class MakingSide implements PublishReceiver {
   readonly #clock: Clock;
   readonly pool: CryptoPool;
@@ -136,7 +134,7 @@ export class MakingSide implements PublishReceiver {
     });
   }
 
-  /** Opens the maker of prices. The maker reports to the feed from then on. */
+  /** Opens the maker of prices, which reports to the feed from then on. */
   async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
     const { settings, counters, pool, store, past, publicLog, source, onDue } = this;
     this.#maker = await openPriceMaker({
@@ -161,23 +159,23 @@ export class MakingSide implements PublishReceiver {
     });
   }
 
-  /** The source of the prices. The source exists after {@link open}. */
+  /** The maker of the prices; exists after {@link open}. */
   get maker(): PriceMaker {
     return this.#maker!;
   }
 
-  /** True after another process requested the data folder. From then on, this side refuses messages of publishers. */
+  /** True after another process has requested the data folder. From then on, messages from publishers are refused. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
   }
 
-  /** Returns the public key that signs aggregates now; `undefined` without a key. */
+  /** Returns the public key that currently signs aggregates; `undefined` without a key. */
   publicKeyNow(type: SignatureType): string | undefined {
     const keys = this.settings.signer?.publicKeys[type] ?? [];
     return keys.length === 0 ? undefined : inForceAt(keys, this.#clock.nowNs()).text;
   }
 
-  /** Requests a tick at this time at the latest. */
+  /** Requests a tick no later than this time. */
   readonly onDue = (timeNs: bigint): void => this.ticker.noLaterThan(timeNs);
 
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
@@ -190,14 +188,14 @@ export class MakingSide implements PublishReceiver {
     this.maker.closed?.(session);
   }
 
-  /** Begins to make prices for the given edges. */
+  /** Begins to make prices for these edges. */
   serveBy(edges: EdgeSet): void {
     this.#edges = edges;
     this.ticker.start([new StallCounter(this.counters), this.maker, edges]);
     this.maker.start();
   }
 
-  /** Ends all parts except the edges. A further call returns the same promise. @throws Error when the last commit failed */
+  /** Ends all parts except the edges. Later calls return the same promise. @throws Error when the last commit failed */
   end(): Promise<void> {
     this.#ended ??= this.#end();
     return this.#ended;

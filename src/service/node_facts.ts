@@ -2,10 +2,7 @@ import { IdMapping } from '../cluster/ticks/id_mapping.js';
 import { clusterConfigHash } from '../config/cluster_hash.js';
 import type { Settings } from './settings.js';
 
-/**
- * The facts of a configuration that other nodes receive. The class computes them once, because the computation needs hashes and curve
- * arithmetic.
- */
+/** The facts of a configuration that other nodes receive. They are computed once, because they need hashes and curve arithmetic. */
 export class NodeFacts {
   readonly taxonomy: IdMapping;
   /** The hash of the settings that must be equal on all nodes. */

@@ -8,10 +8,10 @@ import { ServerWatch } from '../node/server_watch.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 import { durableRefusal } from './node_status.js';
 
-/** The text of the line in the service's log about a record without effect. */
+/** The log message for a record without effect. */
 export const UNAUTHENTIC = 'a record of the log has no effect';
 
-/** Opens the part of a node that queries the state of the servers. */
+/** Creates the part of a node that requests the state of the servers. */
 export function watchServers(options: ClusterNodeOptions, leads: () => boolean): ServerWatch {
   const { bus, parts, member, durable } = options;
   const { clock, logger } = parts;
@@ -25,7 +25,7 @@ export function watchServers(options: ClusterNodeOptions, leads: () => boolean):
   });
 }
 
-/** Opens the part of a node that stores and serves the records of the log. */
+/** Creates the part of a node that stores and serves the records of the log. */
 export function applyRecords(
   options: ClusterNodeOptions,
   { catalogue, onMinuteClosed }: Pick<LogApplierOptions, 'catalogue' | 'onMinuteClosed'>,
@@ -46,7 +46,7 @@ export function applyRecords(
   });
 }
 
-/** Lets the public log of a node ask the aggregators for what it lacks, and answers the other nodes. */
+/** Lets a node's public log request missing parts from the aggregators and answer the other nodes. */
 export function joinPublicLog(
   { bus, parts, settings, member }: ClusterNodeOptions,
   nodes: Pick<NodePresence, 'present'>,

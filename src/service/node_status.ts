@@ -23,10 +23,10 @@ export interface NodeStatusOptions {
   readonly nowMs: () => number;
 }
 
-/** The silence of a leader after which an edge is not ready. The edge still shows the leader's prices for some time. */
+/** The silence of the leader after which an edge is not ready. The edge still shows the leader's prices for some time. */
 const SILENCE_MS_MAX = 2_000;
 
-/** The state of a node of a cluster, for its operator. */
+/** The state of a cluster node, for its operator. */
 export class NodeStatus {
   readonly #options: NodeStatusOptions;
 
@@ -34,7 +34,7 @@ export class NodeStatus {
     this.#options = options;
   }
 
-  /** True when the leader is another node and has sent no prices for a while. */
+  /** True when another node leads and has sent no prices for a while. */
   get isSilent(): boolean {
     return this.#silentMs() > SILENCE_MS_MAX;
   }

@@ -8,7 +8,7 @@ import type { PriceMaker } from './price_maker.js';
 import { openSolo } from './solo.js';
 
 export interface OpenPriceMakerOptions extends Pick<ClusterNodeOptions, 'settings' | 'parts' | 'hooks'> {
-  /** The text of `cluster.credentials`. */
+  /** The content of the file `cluster.credentials`. */
   readonly natsCredentials: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function openPriceMaker(options: OpenPriceMakerOptions): Promise<Pr
     member: { node, name: hostname(), role, timing },
   });
   return opening.catch(async (error) => {
-    // The function closes the bus, because an open connection would keep the process alive.
+    // An open connection would keep the process alive.
     await bus.close();
     throw error;
   });

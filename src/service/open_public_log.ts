@@ -23,7 +23,7 @@ import { formatVerifierKey } from '../tlog/verifier_key.js';
 import { type WitnessFault, WitnessSubmitter } from '../tlog/witness_submitter.js';
 import { pauseUnlessAborted, postCheckpoint } from '../witness/post_checkpoint.js';
 
-/** The longest time from a checkpoint's signature until all nodes serve the checkpoint, without the batch and the interval. */
+/** The longest time from the signature of a checkpoint until all nodes serve it, not counting the batch and the interval. */
 const PUBLISHING_NS = 19n * NS_PER_SECOND;
 
 export interface OpenPublicLogOptions {
@@ -36,8 +36,8 @@ export interface OpenPublicLogOptions {
 }
 
 /**
- * Opens the public log, if the configuration turns the log on. A log that must not continue is returned as a stopped log. An edge of a
- * cluster gets a copy of the log of the aggregators.
+ * Opens the public log if the configuration turns it on. A log that must not continue is returned as a stopped log. An edge of a cluster
+ * receives a copy of the aggregators' log.
  * @throws Error when its folder or its policy cannot be used
  */
 export async function openPublicLog(options: OpenPublicLogOptions): Promise<OpenLog | undefined> {
@@ -66,7 +66,7 @@ export async function openPublicLog(options: OpenPublicLogOptions): Promise<Open
   }
 }
 
-/** Opens the files and the witnesses of the log. @throws LedgerStopped or TlogError when the log must not continue */
+/** Opens the log's files and witnesses. @throws LedgerStopped or TlogError when the log must not continue */
 async function openLedger(
   { config, marks, logger }: OpenPublicLogOptions,
   log: NonNullable<Config['log']>,
@@ -169,7 +169,7 @@ function requireUsable({ logs, witnesses, isQuorum }: LogPolicy, vkey: string): 
     throw new Error('log.policy.file: the witnesses that have an address are no quorum');
 }
 
-/** Returns a function that logs a fault of a witness when the kind or the reason of the fault changes. */
+/** Returns a function that logs a witness's fault when its kind or reason has changed. */
 function faultLogger(logger: OpenPublicLogOptions['logger']) {
   const told = new Map<string, string>();
   return ({ name }: { readonly name: string }, fault: WitnessFault) => {

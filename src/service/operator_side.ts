@@ -24,7 +24,7 @@ export interface OperatorSideOptions {
   readonly listen: {
     readonly webSockets: WebSocketLibrary;
     readonly at: Config['admin'];
-    /** True when another process listens on the admin port until this process replaces it. */
+    /** True when another process listens on the admin port until this process takes over. */
     readonly sharesPort: boolean;
   };
   readonly parts: OperatedParts;
@@ -35,7 +35,7 @@ export interface OperatorSideOptions {
   readonly logger: Logger;
 }
 
-/** The parts of a service whose state the operator sees. */
+/** The parts of a service whose state is shown to the operator. */
 export interface OperatedParts {
   readonly edges: EdgeSet;
   readonly pool: CryptoPool;
@@ -49,15 +49,15 @@ export interface OperatedParts {
   readonly reloads: Reloads;
 }
 
-/** The operator's side of the service. */
+/** The operator's interface to the service. */
 export interface OperatorSide {
   readonly port: number;
-  /** Makes the service not ready, until the end of the process. */
+  /** Makes the service not ready until the process ends. */
   stopping(): void;
   close(): void;
 }
 
-/** Opens the admin listener, with readiness and metrics of all parts. @throws Error when its address is in use */
+/** Opens the admin listener, with the readiness and metrics of all parts. @throws Error when its address is in use */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { listen, settings, logger } = options;
   const { edges, pool, maker, source, store, past, clock, ticker, counters, reloads } = options.parts;
@@ -88,7 +88,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     });
   }
 
-  // This call comes after the claim of the other port. Otherwise the system could choose the same port for both.
+  // The other port must already be in use. Otherwise the system could choose the same port for both.
   const admin = await openAdmin(listen.webSockets, listen.at, {
     sharesPort: listen.sharesPort,
     notReady,

@@ -4,7 +4,7 @@ import { type Settings, signersOf } from './settings.js';
 /** The largest number of keys in a node's report. */
 const SIGNERS_MAX = 32;
 
-/** The keys with which this process signs, and the keys that a reload removed in the last hour. */
+/** The keys with which this process signs, and the keys that reloads removed in the last hour. */
 export class OwnSigners {
   #signers: readonly Signer[];
 
@@ -17,7 +17,7 @@ export class OwnSigners {
     return this.#signers;
   }
 
-  /** Applies the keys of a reload. A key that stays keeps its `sinceS`; a removed key ends now. */
+  /** Applies the keys of a reload. A key that remains keeps its `sinceS`; a removed key ends now. */
   reload(settings: Settings, nowS: number): void {
     const before = new Map(this.#signers.map((signer) => [nameOf(signer), signer]));
     const next = signersOf(settings, nowS).map((signer) => {

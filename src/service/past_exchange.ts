@@ -17,7 +17,7 @@ export interface PastExchange {
 
 const nowMs = () => performance.now();
 
-/** Opens the exchange of a node. Only an aggregator answers questions, because only its user on the NATS servers may. */
+/** Opens a node's exchange. Only an aggregator answers questions, because the NATS servers allow this only for aggregators. */
 export function exchangePast(
   { bus, parts, settings, member }: ClusterNodeOptions,
   nodes: () => NodeList,

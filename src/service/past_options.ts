@@ -10,7 +10,7 @@ import type { PastOptions } from '../past/past_writer.js';
 import type { Holding } from '../records/second_record.js';
 import type { Store } from '../store/store.js';
 
-/** Returns the options of the past from a configuration. A reload does not change these sections. */
+/** Returns the options of the past from a configuration. A reload does not change these options. */
 export function pastOptions(
   config: Config,
   clock: Clock,

@@ -6,15 +6,15 @@ import type { NodeList } from '../model/node_list.js';
 import type { Settings } from './settings.js';
 
 /**
- * The source of the prices of this process. The source makes prices, or receives them from another machine, and reports them to the feed
- * of the edges. The source also receives the messages of publishers.
+ * The source of this process's prices. It makes prices, or receives them from another machine, and reports them to the edges' feed. It also
+ * receives the messages of publishers.
  */
 export interface PriceMaker extends Ticked, PublishReceiver {
-  /** The number of publishers' updates that wait for their verdict. */
+  /** The number of publishers' updates that are still being verified. */
   readonly updatesWaiting: number;
   /** Returns the last activity of the configured assets and publishers. */
   activity(): Activity;
-  /** Returns the state of this node of a cluster. */
+  /** Returns the state of the cluster as seen by this node. */
   cluster?(): ClusterState;
   /** Returns the state of the public log that this process writes. */
   publicLog?(): PublicLogState | undefined;
@@ -26,14 +26,14 @@ export interface PriceMaker extends Ticked, PublishReceiver {
   nodes(): NodeList;
   /** Returns the reasons why the service is not ready. */
   troubles(): readonly string[];
-  /** Returns the troubles of the clock and of the signed times. */
+  /** Returns the problems of the clock and of the signed times. */
   clockTroubles(): readonly string[];
   /** Starts the source. The edges must exist before this call. */
   start(): void;
   /** Applies a changed configuration. The feed and the edges must already have this configuration. */
   reload(next: Settings): void;
-  /** Allows another process to make prices from now on, because this process is about to end. */
+  /** Allows another process to make prices from now on, because this process will soon end. */
   leave(): Promise<void>;
-  /** Ends all signing of aggregates. */
+  /** Stops signing aggregates. */
   close(): Promise<void>;
 }

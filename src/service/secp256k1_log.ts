@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Secp256k1 } from '../crypto/secp256k1/secp256k1_operations.js';
 import type { SystemSecp256k1 } from '../crypto/secp256k1/secp256k1_system.js';
 
-/** Logs the implementation of secp256k1 in use. If a library was found or named but is not in use, also logs the reason. */
+/** Logs which implementation of secp256k1 is in use. If a library was found or named but is not used, also logs the reason. */
 export function logSecp256k1(
   logger: Pick<Logger, 'info' | 'warn'>,
   { implementation }: Pick<Secp256k1, 'implementation'>,

@@ -19,44 +19,44 @@ import { SOLO_NODE } from './solo.js';
 export interface Service {
   readonly port: number;
   readonly adminPort: number;
-  /** The EVM address that signs aggregates now; absent on an edge of a cluster. */
+  /** The EVM address that currently signs aggregates; absent on an edge of a cluster. */
   readonly evmAddress: string | undefined;
-  /** The x coordinate of the key that signs Stark aggregates now. */
+  /** The x coordinate of the key that currently signs Stark aggregates. */
   readonly starkPublicKey: string | undefined;
-  /** Returns the number of configured assets that have no live price now. */
+  /** Returns the number of configured assets without a live price. */
   staleAssets(): number;
   /**
-   * Applies a changed configuration, and closes only the connections that lost their rights.
-   * @throws Error when the store contains a damaged record of an asset that the configuration adds again; nothing has changed then
+   * Applies a changed configuration. Closes only the connections that have lost their rights.
+   * @throws Error when the store has a damaged record of an asset that the configuration adds again; nothing has then changed
    */
   reload(config: Config, keys: PrivateKeys): void;
   /**
-   * Resolves when another service requests the data folder. {@link stop} then hands the folder over first, and closes connections when
-   * the other service serves.
+   * Resolves when another service requests the data folder. {@link stop} then hands the folder over first, and closes connections when the
+   * other service serves.
    */
   readonly askedToHandOver: Promise<void>;
-  /** Records in the metrics that a file for a reload is invalid. */
+  /** Counts an invalid file for a reload in the metrics. */
   noteInvalidReload(): void;
   /**
-   * Closes all connections with 1001, writes the waiting data and frees the ports. Only the first call has an effect.
+   * Closes all connections with code 1001, writes the waiting data and frees the ports. Only the first call has an effect.
    * @throws Error when the last commit failed; the ports are free in this case too
    */
   stop(): Promise<void>;
   /**
-   * Closes every connection and ends the threads, for a process that must exit after a fault. Writes nothing more. Updates with a durable
+   * Closes every connection and ends the threads, for a process that must exit after a fault. Writes nothing more; updates with a durable
    * acknowledgement are already on disk.
    */
   abandon(): Promise<void>;
 }
 
-/** The delay before the logs of the last process are read, unless an aggregate needs them earlier. Readers reconnect during this delay. */
+/** The delay before the logs of the last process are read, unless an aggregate needs them earlier. Meanwhile, readers reconnect. */
 const LOAD_PAST_MS = 1_000;
-/** The longest time for which the service keeps the folder while it still verifies signatures of updates. */
+/** The longest time for which the service keeps the folder while it finishes verifying updates. */
 const VERDICTS_MS_MAX = 1_000;
 
 /**
- * Connects the parts of the service. The making side makes prices and reports them to the feed, and the feed sends them to the edges. The
- * function opens each part after all parts that it reads.
+ * Connects the parts of the service. The making side makes prices and reports them to the feed, which sends them to the edges. Each part is
+ * opened after all parts that it reads.
  */
 export async function openService(prepared: Prepared, options: ServiceOptions): Promise<Service> {
   const making = await openMakingSide(prepared, options);
@@ -76,7 +76,7 @@ export async function openService(prepared: Prepared, options: ServiceOptions): 
     throw error;
   });
   making.store.tellServing();
-  // The commits of the store call this method too, and report its error.
+  // Commits of the store call this method too, and report its error.
   setTimeout(() => making.past.load().catch(() => {}), LOAD_PAST_MS).unref();
   return new RunningService(making, edges, operatorSide, reloads, options.logger);
 }
@@ -193,8 +193,8 @@ class RunningService implements Service {
   /** Applies a reload. The order matters, because each part reads parts that must already have changed. */
   #apply(next: Settings): void {
     const { store, maker } = this.#making;
-    // Only the next step can fail, because a record of an asset that the configuration adds again may be damaged. Before this step,
-    // nothing has changed.
+    // Only the next step can fail, because of a damaged record of an asset that the configuration adds again. Nothing has changed before
+    // this step.
     store.reconfigure(storeOptions(next));
     this.#making.settings = next;
     if (usesStark(next.config)) void this.#making.pool.warmStark();
@@ -212,21 +212,21 @@ class RunningService implements Service {
       await this.#edges.drain();
       await this.#making.end();
     } finally {
-      // The code closes these parts even if the last commit failed, because an open port would keep the process alive.
+      // An open port would keep the process alive, so these parts are closed even after a failed commit.
       this.#operatorSide.close();
       await this.#edges.close();
     }
   }
 
   /**
-   * Hands over the data folder. From the middle of this method, the next process writes; at the end, the next process serves. After this
-   * method, this process only has to close its connections.
+   * Hands over the data folder. From the middle of this method the next process writes, and at the end it serves. Afterwards this process
+   * only closes its connections.
    */
   async #handOver(): Promise<void> {
     const { ticker, maker, store } = this.#making;
     this.#edges.tell({ do: 'handOver' });
     void ticker.stop();
-    // The service still accepts updates whose signatures are being verified.
+    // Updates whose signatures are being verified are still accepted.
     const endMs = performance.now() + VERDICTS_MS_MAX;
     do await endOfTurn();
     while (maker.updatesWaiting > 0 && performance.now() < endMs);

@@ -11,12 +11,12 @@ import type { StoreOptions } from '../store/store.js';
 export interface ServiceOptions {
   readonly config: Config;
   readonly keys: PrivateKeys;
-  /** The text of `cluster.credentials`. */
+  /** The content of the file `cluster.credentials`. */
   readonly natsCredentials?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The facts about simulated prices. Every list of assets shows these facts. */
+  /** The facts about simulated prices, which every list of assets shows. */
   readonly simulation?: Simulated;
   /** True when the start must ask the running service to hand over the data folder and the ports. */
   readonly takeOver?: boolean;
@@ -25,19 +25,18 @@ export interface ServiceOptions {
   /** The commit of the build, for the metrics. */
   readonly commit?: string;
   /**
-   * The number of threads that verify and sign. Default: all cores that other threads do not need. With 0, the main thread does all of
-   * this work.
+   * The number of threads that verify and sign. Default: all cores that other threads do not need. With 0, the main thread does this work.
    */
   readonly cryptoThreads?: number;
   /** Called while the start checks a large data folder. */
   readonly onProgress?: StoreOptions['onProgress'];
 }
 
-/** The parts that are ready before a start asks another service to hand over. */
+/** The parts that are ready before a starting service asks another one to hand over. */
 export interface Prepared {
   readonly port: StartingPort;
   readonly webSockets: WebSocketLibrary;
   readonly threads: { readonly listen: number; readonly crypto: number };
-  /** The threads of the edges, if the edges have their own threads. */
+  /** The threads of the edges, if edges have their own threads. */
   readonly loaded: readonly LoadedThread[];
 }

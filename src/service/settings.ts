@@ -31,8 +31,8 @@ export function derive(config: Config, keys: PrivateKeys, pool: CryptoPool, befo
 }
 
 /**
- * Checks that a reload keeps the keys with which this process signs. The file may lack keys if the file is meant for the next start, for
- * example as an edge.
+ * Checks that a reload keeps the keys with which this process signs. The file may lack keys if it is meant for the next start, for example
+ * as an edge.
  * @throws Error when a reload would remove keys
  */
 export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Config): void {
@@ -47,7 +47,7 @@ export function identityOf({ keys }: Settings): Identity {
   return { streamKeys: timedKeysOf(keys.stream ?? keys.evm) };
 }
 
-/** Returns the keys with which this process signs. @param sinceS the UNIX second since which the process has these keys */
+/** Returns the keys with which this process signs. @param sinceS the UNIX second at which the process received these keys */
 export function signersOf(settings: Settings, sinceS: number): Signer[] {
   const { evm = [], stark = [] } = settings.signer?.publicKeys ?? {};
   const streams = identityOf(settings).streamKeys.map(({ key, ...span }) => {

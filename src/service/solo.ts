@@ -24,7 +24,7 @@ export interface PriceMakerOptions {
 /** The node number of a process without a cluster. */
 export const SOLO_NODE = 0;
 
-/** Opens a node that always leads and has its log in this process. Resolves when the node may sign times, or when the disk fails. */
+/** Opens a node that always leads and has its log in this process. Resolves when the node may sign times, or when the disk has failed. */
 export async function openSolo(options: PriceMakerOptions): Promise<PriceMaker> {
   const { clock, store, publicLog } = options.parts;
   const times = await openAggregateTimes(clock, store.marks, store.newestSecond);
@@ -98,7 +98,7 @@ class Solo implements PriceMaker {
 
   start(): void {}
 
-  /** Applies settings. A new asset has a price immediately if inputs for the asset exist. A removed asset loses its price. */
+  /** Applies settings. A new asset has a price immediately if inputs for it exist. A removed asset loses its price. */
   reload(next: Settings): void {
     this.#settings = next;
     this.#signers.reload(next, Number(secondOf(this.#clock.nowNs())));

@@ -8,7 +8,7 @@ import { loadWebSockets } from '../server/uws/native.js';
 import { openService, type Service } from './service.js';
 import type { ServiceOptions } from './service_options.js';
 
-/** Starts a service, and resolves when the service serves. @throws Error whose message is one sentence when the start fails */
+/** Starts a service. Resolves when the service serves. @throws Error whose message is one sentence when the start fails */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, env, takeOver = false } = options;
   const allowedSha256 = env[UWS_SHA256_VARIABLE];
