@@ -50,11 +50,14 @@ export class StreamReader implements Reader {
     const done = (async () => {
       for await (const tick of streamOf(client, kind)) this.ticks.push(tick);
     })();
-    t.teardown(async () => {
+    this.end = async () => {
       await client.close();
       await done;
-    });
+    };
+    t.teardown(this.end);
   }
+
+  readonly end: () => Promise<void>;
 }
 
 /** A reader in a separate process, which ends with the test. */
@@ -81,11 +84,14 @@ export class ReaderProcess implements Reader {
         });
     });
     const closed = once(child, 'close');
-    t.teardown(async () => {
+    this.end = async () => {
       child.kill('SIGKILL');
       await closed;
-    });
+    };
+    t.teardown(this.end);
   }
+
+  readonly end: () => Promise<void>;
 
   /** Suspends the process for some time. */
   async suspend(ms: number): Promise<void> {
@@ -134,6 +140,15 @@ export class SteadyFeed {
       what: 'the last price at each reader',
     });
   }
+}
+
+/** Resolves when a reader has received live ticks after its newest gap. */
+export function untilLive({ ticks, gaps }: Reader): Promise<boolean> {
+  const from = ticks.length + 3;
+  return eventually(() => {
+    const { timestampNs, backfilled } = ticks.at(-1)!;
+    return ticks.length > from && !backfilled && timestampNs >= (gaps.at(-1)?.toNs ?? 0n);
+  });
 }
 
 /**
