@@ -18,9 +18,9 @@ export interface CandleExchangeOptions {
   readonly logger: Pick<Logger, 'warn' | 'info'>;
 }
 
-/** The largest number of simultaneous writes of blocks to the shared candles. */
+/** The largest number of simultaneous writes to the shared candles. */
 const PUTS_MAX = 8;
-/** The delay before the next attempt to write blocks whose write has failed. */
+/** The delay before failed writes are repeated. */
 const RETRY_MS = 1_000;
 const MINUTES_PER_HOUR = 60;
 const HOURS_PER_DAY = 24;
@@ -30,15 +30,15 @@ interface Due extends CandleSpan {
 }
 
 /**
- * Writes the leader's candles to the shared candles, a store that all nodes of the cluster can read. The leader writes an hour after
- * each closed minute of the hour, and writes a day when the day is sealed. So a new node has all candles, even if its history begins
- * before the log. The same is true for a node that was away for longer than the log keeps its records.
+ * Writes the leader's candles to the shared candles, a store that all nodes of the cluster can read. The current hour is written after each
+ * of its minutes, and a day when it is sealed. So a node has all candles even if it is new, or was away for longer than the log keeps its
+ * records.
  */
 export class CandleExchange {
   readonly #options: CandleExchangeOptions;
-  /** The blocks to write, by key in the shared candles, in the order of their due times. */
+  /** The blocks to write, by their key in the shared candles, in the order of their due times. */
   readonly #due = new Map<string, Due>();
-  /** The end of the sealed days in the shared candles, by the asset's name in the shared candles. */
+  /** The end of the sealed days in the shared candles, by asset name there. */
   readonly #daysEnd = new Map<string, number>();
   #putting = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -82,7 +82,7 @@ export class CandleExchange {
     if (this.#isLeading) this.#add({ asset, unit: 'hour', number: Math.floor(minute / MINUTES_PER_HOUR) });
   }
 
-  /** Sends the days that were sealed since the last call. The caller must call this method at intervals. */
+  /** Sends the days that were sealed since the last call. Must be called at intervals. */
   putDays(): void {
     if (!this.#isLeading) return;
     const { store, assets } = this.#options;
@@ -96,7 +96,7 @@ export class CandleExchange {
   }
 
   /**
-   * Reads all shared candle blocks of the cluster into the store. Skips unreadable blocks and blocks of assets that are not configured.
+   * Reads all shared blocks of the cluster into the store. Skips unreadable blocks, and blocks of assets that are not configured.
    * @throws Error when no server answers
    */
   async fetch(): Promise<void> {
@@ -116,7 +116,7 @@ export class CandleExchange {
   }
 
   #add(due: Due): void {
-    // The block moves behind all blocks that are already due, because the block has the newest minutes.
+    // The block moves behind all blocks that are already due, because it has the newest minutes.
     const key = candleKey(due.asset, due).join('.');
     this.#due.delete(key);
     this.#due.set(key, due);

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { CandleKey } from '../cluster/log/shared_candles.js';
 import type { AssetName } from '../model/asset_map.js';
 
-/** The time span of an asset's candles in a block. The number is the hour or day since 1970. */
+/** The time span of a block of candles. The number is the hour or day since 1970. */
 export interface CandleSpan {
   readonly unit: 'hour' | 'day';
   readonly number: number;
 }
 
-/** The number of hours in the shared candles: two days. Older hours are part of a sealed day. */
+/** The number of hours in the shared candles: two days. Older hours are in a sealed day. */
 const HOURS_KEPT = 48;
 const NUMBER_BYTES = 4;
-/** The number of digits of an asset's hash. The hash replaces the symbol, because a symbol may have any characters. */
+/** The number of digits of an asset's hash, which replaces the symbol because a symbol may have any characters. */
 const ASSET_DIGITS = 32;
 
 /** Returns the word that identifies an asset in the shared candles. */
@@ -23,7 +23,7 @@ export function candleKey(asset: AssetName, { unit, number }: CandleSpan): Candl
   return [candleAsset(asset), unit, String(unit === 'hour' ? number % HOURS_KEPT : number)];
 }
 
-/** Returns a block. The number of the hour or day stands before the candles, because a later hour uses the same key again. */
+/** Encodes a block. The number of the hour or day precedes the candles, because a later hour has the same key. */
 export function candleBlockBytes(number: number, candles: Uint8Array): Uint8Array {
   const bytes = Buffer.alloc(NUMBER_BYTES + candles.length);
   bytes.writeUInt32BE(number);
@@ -32,8 +32,8 @@ export function candleBlockBytes(number: number, candles: Uint8Array): Uint8Arra
 }
 
 /**
- * Reads a block. The returned candles are a copy with the alignment that their reader needs.
- * @returns `undefined` for a block of another form.
+ * Decodes a block. The returned candles are a copy with the alignment that their reader needs.
+ * @returns `undefined` for a block of another form
  */
 export function readCandleBlockBytes(
   [asset, unit]: CandleKey,

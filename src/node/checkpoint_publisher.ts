@@ -15,15 +15,15 @@ export interface CheckpointPublisherOptions {
   readonly publicFolder: string;
   readonly signer: CheckpointSigner;
   readonly policy: LogPolicy;
-  /** Makes a submitter of checkpoints to the witnesses of the policy, which knows no answer yet. */
+  /** Creates a submitter of checkpoints to the witnesses of the policy. It has received no answers yet. */
   readonly submitter: () => Submitter;
-  /** The time after which a checkpoint is published without the quorum. */
+  /** The time after which a checkpoint is published without a quorum. */
   readonly graceMs: number;
-  /** True to never publish a checkpoint without the quorum. */
+  /** True if no checkpoint may be published without a quorum. */
   readonly requireQuorum: boolean;
-  /** True when the folder is a copy: then new trees need the answers of a quorum, however long that takes. */
+  /** True when the folder is a copy. New trees then need the answers of a quorum, without a time limit. */
   readonly isCopy?: boolean;
-  /** Called once when new trees may be signed. Signing waits until the promise resolves. */
+  /** Called once, when new trees may be signed. Signing waits until the promise resolves. */
   readonly onConfirmed?: () => Promise<void>;
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
@@ -32,8 +32,8 @@ export interface CheckpointPublisherOptions {
 type Submitter = Pick<WitnessSubmitter, 'submit' | 'witnesses'>;
 
 /**
- * The longest time of asking the witnesses about one checkpoint. After this time, the next checkpoint replaces this checkpoint without
- * the quorum.
+ * The longest time for which the witnesses are asked about one checkpoint. After this time the next checkpoint replaces it without a
+ * quorum.
  */
 const ASKING_MS_MAX = 10_000;
 
@@ -45,7 +45,7 @@ interface Submission {
   isDone: boolean;
 }
 
-/** Signs checkpoints, asks the witnesses to cosign, and publishes the checkpoints. {@link offer} does not wait for witnesses. */
+/** Signs checkpoints, asks the witnesses to cosign them, and publishes them. {@link offer} does not wait for witnesses. */
 export class CheckpointPublisher {
   readonly #options: CheckpointPublisherOptions;
   #submitter: Submitter;
@@ -54,10 +54,10 @@ export class CheckpointPublisher {
   #newest: Cosigned | undefined;
   #published: string | undefined;
   #publishedSize: bigint;
-  /** The time at which the first checkpoint after the last quorum was signed. */
+  /** The time at which the first checkpoint since the last quorum was signed. */
   #lacksSinceMs: number | undefined;
   #submission: Submission | undefined;
-  /** True when the witnesses have been asked since the start, so that new trees may be signed. */
+  /** True when {@link confirm} has succeeded since the last {@link begin}, so that new trees may be signed. */
   #isConfirmed = false;
 
   constructor(options: CheckpointPublisherOptions) {
@@ -66,7 +66,7 @@ export class CheckpointPublisher {
     this.#publishedSize = publishedSizeIn(options.publicFolder);
   }
 
-  /** Begins to sign, at a start or because this node leads now. Answers of witnesses from before may be about another leader's tree. */
+  /** Begins to sign, at a start or when this node begins to lead. Earlier answers of witnesses may be about another leader's tree. */
   begin(): void {
     this.#submission?.abort.abort();
     this.#submission = undefined;
@@ -78,9 +78,9 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Allows signatures of a tree and its continuations only.
+   * Restricts signatures to a tree and its continuations.
    * @param sealed the tree in the public files
-   * @throws LedgerStopped when the files have another tree, or the tree does not continue the last signed tree
+   * @throws LedgerStopped when the files have another tree, or when the tree does not continue the last signed tree
    */
   async commit(head: TreeHead, sealed: TreeHead): Promise<void> {
     const { signer } = this.#options;
@@ -94,21 +94,21 @@ export class CheckpointPublisher {
     await signer.commit(head);
   }
 
-  /** True when the next checkpoint may replace the newest checkpoint. */
+  /** True when the next checkpoint may replace the newest one. */
   get mayReplace(): boolean {
     const submission = this.#submission;
     if (submission === undefined || submission.isDone || this.#newest?.isQuorum === true) return true;
     return this.#options.nowMs() - submission.sinceMs >= ASKING_MS_MAX;
   }
 
-  /** The newest checkpoint with the cosignatures so far, if it should be published now. */
+  /** The newest checkpoint with its cosignatures so far, if it should be published now. */
   get due(): string | undefined {
     if (this.#newest === undefined || this.#newest.note === this.#published) return undefined;
     const isDue = this.#newest.isQuorum || (this.isGraceOver && !this.#options.requireQuorum);
     return isDue ? this.#newest.note : undefined;
   }
 
-  /** True when no checkpoint had the quorum during the whole grace period. */
+  /** True when no checkpoint had a quorum during the whole grace period. */
   get isGraceOver(): boolean {
     const { nowMs, graceMs } = this.#options;
     return this.#lacksSinceMs !== undefined && nowMs() - this.#lacksSinceMs >= graceMs;
@@ -124,10 +124,10 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Asks the witnesses, after a start, for a tree that is larger than the last signed one: then this folder is not the newest. Signs no
-   * new tree for it: the tree of the question was signed before, or is the empty tree.
-   * @returns false while the answers of a quorum are missing, at most for the grace unless the folder is a copy
-   * @throws LedgerStopped as {@link requireNoLoss}; of a log that has signed nothing yet when any witness knows a tree
+   * Asks the witnesses, after a start, whether they know a larger tree than the last signed one; if so, this folder is outdated. Signs no
+   * new tree for the question: the tree was signed before or is empty.
+   * @returns false while the answers of a quorum are missing, for at most the grace period unless the folder is a copy
+   * @throws LedgerStopped as {@link requireNoLoss}; for a log that has signed nothing yet, when any witness knows a tree
    */
   async confirm(): Promise<boolean> {
     if (this.#isConfirmed) return true;
@@ -153,9 +153,8 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Signs the checkpoint of a tree in the public files, and begins to ask the witnesses. Does nothing for a tree that has a signed
-   * checkpoint.
-   * @throws LedgerStopped instead of signing a fork
+   * Signs the checkpoint of a tree in the public files, and begins to ask the witnesses. Does nothing for a tree with a signed checkpoint.
+   * @throws LedgerStopped when the signature would be a fork
    */
   async offer(head: TreeHead): Promise<void> {
     if (head.size === this.#size) return;
@@ -170,8 +169,8 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Publishes a checkpoint of this node or of the node that leads, if the public files have its tree. Resolves when it is on disk.
-   * @returns false for a checkpoint that is older than the published one, or newer than the files
+   * Publishes a checkpoint of this node or of the leading node, if the public files have its tree. Resolves when it is on disk.
+   * @returns false for a checkpoint that is older than the published one or newer than the files
    */
   async show(note: string, sealed: TreeHead): Promise<boolean> {
     const { size } = parseCheckpoint(parseNote(note).text);
@@ -182,15 +181,14 @@ export class CheckpointPublisher {
     return true;
   }
 
-  /** Resolves when no request to a witness is open. */
+  /** Resolves when no request to a witness is in progress. */
   async stopAsking(): Promise<void> {
     this.#submission?.abort.abort();
     await this.#submission?.done;
   }
 
   /**
-   * Compares the log with the answers of the witnesses. If some witnesses know a different tree, the other witnesses may be too few for
-   * the quorum.
+   * Compares the log with the answers of the witnesses. If some witnesses know a different tree, the others may be too few for a quorum.
    * @throws LedgerStopped when the log lacks batches that these witnesses have seen
    */
   requireNoLoss(): void {
@@ -225,7 +223,7 @@ export class CheckpointPublisher {
   }
 }
 
-/** Returns the size of the published checkpoint; -1 without a readable one. */
+/** Returns the size of the published checkpoint; -1 without a readable checkpoint. */
 function publishedSizeIn(publicFolder: string): bigint {
   try {
     return parseCheckpoint(parseNote(readFileSync(join(publicFolder, CHECKPOINT_FILE))).text).size;
@@ -234,7 +232,7 @@ function publishedSizeIn(publicFolder: string): bigint {
   }
 }
 
-/** Tells whether a witness has answered that it knows no larger tree: by its size, or because it does not know the log. */
+/** Returns whether a witness has answered that it knows no larger tree, or that it does not know the log. */
 function knowsNoMore({ size, fault }: WitnessState): boolean {
   return fault === undefined ? size !== undefined : fault.kind === 'refused' && fault.status === 404;
 }

@@ -3,17 +3,17 @@ import { NS_PER_SECOND, secondOf, type TimeNs } from '../model/time.js';
 
 export interface CheckpointsOptions<Asset> {
   readonly assets: () => readonly Asset[];
-  /** Appends an asset's inputs and newest aggregate to the log again, if they are older than `beforeNs`. */
+  /** Appends an asset's inputs and newest aggregate to the log again if they are older than `beforeNs`. */
   readonly putAgain: (asset: Asset, beforeNs: TimeNs) => void;
 }
 
 /**
- * The checkpoints of a log. The log keeps its records only for some time. An input may count for longer, and an aggregate may be the
- * newest aggregate for longer. So a leader writes such inputs and aggregates again. Every node that reads the log then has the inputs
- * that a leader needs, and the newest aggregate and running candle of each asset.
+ * The checkpoints of a log of prices. The log keeps records for a limited time, but an input may be valid for longer, and an aggregate may
+ * remain the newest for longer. The leader writes these again. So every node that reads the log has the inputs that a leader needs, and
+ * each asset's newest aggregate and running candle.
  *
- * The clock gives each asset its own second out of {@link CHECKPOINT_S}, which is the same for each leader. So the leader writes only a
- * few records at a time, and a change of the leader delays an asset by at most one round.
+ * Each asset has its own second among the {@link CHECKPOINT_S} of a round, the same for every leader. So the leader writes only a few
+ * records at a time, and a change of leader delays an asset by at most one round.
  */
 export class Checkpoints<Asset> {
   readonly #options: CheckpointsOptions<Asset>;

@@ -6,25 +6,25 @@ import type { TreeHead } from '../tlog/tree_proofs.js';
 import { catchUp, type OtherLogFiles, recordsFrom } from './other_log_files.js';
 import type { PublicLogOptions } from './public_log_options.js';
 
-/** The delay after other nodes did not give the missing batches. */
+/** The delay after the other nodes could not provide the missing batches. */
 const RETRY_MS = 5_000;
 
-/** The parts of the public log that this node receives from the log of prices, and their effects on the files of this node. */
+/** The parts of the public log that arrive from the log of prices, and their effects on this node's files. */
 export class FollowedLog {
   readonly #options: Pick<PublicLogOptions, 'ledger' | 'publisher' | 'nowMs' | 'logger'>;
   readonly #attempt: (work: () => Promise<void>) => Promise<void>;
   #others: OtherLogFiles | undefined;
   #settled: Promise<void> = Promise.resolve();
   #endNs = 0n;
-  /** The number of batches that the parts so far have named. */
+  /** The number of batches in the log according to the parts so far. */
   #size = 0n;
-  /** The tree that may be signed next, until the disk has it. */
+  /** The tree that may be signed next; `undefined` once it is on disk. */
   #head: TreeHead | undefined;
   #publishedAtMs: number | undefined;
   #failure: string | undefined;
   #retryMs = 0;
 
-  /** @param attempt runs the work for each part, and handles its errors */
+  /** @param attempt runs the work for each part and handles its errors */
   constructor(
     options: Pick<PublicLogOptions, 'ledger' | 'publisher' | 'nowMs' | 'logger'>,
     attempt: (work: () => Promise<void>) => Promise<void>,
@@ -48,7 +48,7 @@ export class FollowedLog {
     return this.#publishedAtMs;
   }
 
-  /** The reason why this node lacks batches; `undefined` when it has them all. */
+  /** The reason why this node lacks batches; `undefined` when it has all of them. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -57,18 +57,18 @@ export class FollowedLog {
     this.#others = files;
   }
 
-  /** Receives the next part. @throws TlogError for a batch that cannot be read */
+  /** Receives the next part. @throws TlogError for an unreadable batch */
   receive(kind: PublicLogKind, bytes: Uint8Array): void {
     if (kind === 'batch') this.#endNs = parseBatchEntry(bytes).toNs;
     this.#settled = this.#settled.then(() => this.#attempt(() => this.#take(kind, bytes)));
   }
 
-  /** @throws Error while this node lacks batches, so that it adds none */
+  /** @throws Error while this node lacks batches; it must then add none */
   requireComplete(): void {
     if (this.#options.ledger.head.size < this.#size) throw new Error(this.#failure ?? this.#lack);
   }
 
-  /** Allows signatures of the tree that the log of prices names, and of its continuations only, when the files have this tree. */
+  /** Once the files have the tree that the log of prices names, restricts signatures to this tree and its continuations. */
   async commitHead(): Promise<void> {
     const { ledger, publisher } = this.#options;
     const head = this.#head;
@@ -104,7 +104,7 @@ export class FollowedLog {
     return found;
   }
 
-  /** Copies the batches that this node lacks from other nodes. @throws LedgerStopped without other nodes */
+  /** Copies missing batches from other nodes. @throws LedgerStopped without other nodes */
   async #catchUp(size: bigint): Promise<void> {
     const { ledger, nowMs, logger } = this.#options;
     if (size > this.#size) this.#size = size;

@@ -5,7 +5,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
 import type { Clock } from '../model/time.js';
 
-/** Serves the prices of another node that leads. The leading node may have different assets than this node. */
+/** Serves the prices of another node that leads. Its assets may differ from this node's assets. */
 export class LeaderPrices implements PriceListener {
   readonly #source: Pick<FeedSource, 'priced' | 'ended'>;
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class LeaderPrices implements PriceListener {
     if (asset !== undefined) this.#source.ended({ asset, atNs: this.#clock.nowNs() });
   }
 
-  /** Ends the prices of the assets that a reload removed. */
+  /** Ends the prices of assets that a reload removed. */
   endRemoved(before: Catalogue): void {
     for (const asset of before.listed) if (!this.#catalogue().isListed(asset)) this.ended(asset);
   }

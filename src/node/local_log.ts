@@ -13,10 +13,7 @@ export interface LocalLogOptions {
   readonly source: Pick<FeedSource, 'recorded'>;
 }
 
-/**
- * The log of a process without a cluster: the process's own store. This log applies a record when the record is appended, and encodes
- * the record when the store writes it.
- */
+/** The log of a process without a cluster: its own store. A record is applied when it is appended, and encoded when the store writes it. */
 export class LocalLog implements PriceLog {
   readonly #options: LocalLogOptions;
   readonly isOver = false;

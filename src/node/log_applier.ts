@@ -23,22 +23,22 @@ export interface LogApplierOptions {
   readonly source: Pick<FeedSource, 'recorded'>;
   /** Returns the current catalogue. */
   readonly catalogue: () => Catalogue;
-  /** True when the node stores inputs. An edge stores no inputs, because an edge never makes prices. */
+  /** True when the node stores inputs. An edge stores none, because it never makes prices. */
   readonly keepsInputs: boolean;
-  /** Called when a minute of an asset has closed. The number counts minutes since 1970. */
+  /** Called when a minute of an asset has closed. The minute is counted since 1970. */
   readonly onMinuteClosed: (asset: AssetName, minute: number) => void;
-  /** The verifier of the inputs of each record; absent when the node trusts the log. */
+  /** The verifier of each record's inputs; absent when the node trusts the log. */
   readonly verifier?: InputVerifier | undefined;
-  /** Called when a record has no effect, because its inputs are not authentic, or its part of the public log is invalid. */
+  /** Called when a record has no effect because its inputs are not authentic or its part of the public log is invalid. */
   readonly onUnauthentic: (reason: string) => void;
-  /** Called when the store has records that readers have not received one by one. */
+  /** Called when the store has records that readers did not receive one by one. */
   readonly onStoreChanged: () => void;
 }
 
 /**
- * Applies the records of the log. Stores the entries of a record unchanged. Serves aggregates only after reading the log to its end.
- * Until then the store may lack aggregates that readers have already seen, because a killed process loses all data that was not on
- * disk. The log still has these aggregates.
+ * Applies the records of the log. Stores the entries of a record unchanged. Serves aggregates only after reading the log to its end: until
+ * then, the store may lack aggregates that readers have already seen, because a killed process loses the data that was not yet on disk. The
+ * log still has these aggregates.
  */
 export class LogApplier {
   readonly #options: LogApplierOptions;
@@ -53,12 +53,12 @@ export class LogApplier {
     this.#newestNs = BigInt((options.store.newestSecond ?? -1) + 1) * NS_PER_SECOND;
   }
 
-  /** The latest signing time of the recorded aggregates. */
+  /** The latest signing time of the stored aggregates. */
   get newestNs(): bigint {
     return this.#newestNs;
   }
 
-  /** The number of records that had no effect, because they are not authentic. */
+  /** The number of records that had no effect because they are not authentic. */
   get unauthenticCount(): number {
     return this.#unauthenticCount;
   }
@@ -71,8 +71,7 @@ export class LogApplier {
   }
 
   /**
-   * Serves the aggregates of the store until their inputs are too old. The store must already have all aggregates that readers have
-   * seen.
+   * Serves the aggregates of the store until their inputs are too old. The store must already have every aggregate that readers have seen.
    */
   serve(): void {
     if (this.#isServed) return;
@@ -85,7 +84,7 @@ export class LogApplier {
     if (this.#isAhead) onStoreChanged();
   }
 
-  /** Applies the next record of the log. A record that is not authentic has no effect, and the log continues after that record. */
+  /** Applies the next record of the log. A record that is not authentic has no effect; the log continues after it. */
   apply(batch: LogBatch, position: LogPosition): void {
     const { store, verifier, onUnauthentic } = this.#options;
     const fault = publicLogFault(batch) ?? (verifier && recordFault(batch, verifier));
@@ -101,7 +100,7 @@ export class LogApplier {
     const { store, publicLog, keepsInputs } = this.#options;
     for (const { publisherKey, publicLog: kind, bytes, ...name } of entries) {
       if (publisherKey !== undefined && !keepsInputs) continue;
-      // The bytes are copied, because this node keeps them longer than the record, which is much larger.
+      // The bytes are copied, because they are kept longer than the record, which is much larger.
       const own = new Uint8Array(bytes);
       if (kind !== undefined) {
         publicLog?.follow(kind, own);
@@ -111,7 +110,7 @@ export class LogApplier {
     }
   }
 
-  /** Notes the tree, so that this node never begins a second log with the same origin when its own log is turned on later. */
+  /** Stores the tree, so that this node never begins a second log with the same origin when its own log is turned on later. */
   #noteHead(bytes: Uint8Array): void {
     const { origin, size } = parseCheckpoint(Buffer.from(bytes).toString());
     void signedSizes(this.#options.store.marks).write(origin, size);
@@ -123,7 +122,7 @@ export class LogApplier {
     const holding = openHolding(bytes, asset.symbol);
     if (holding.timeNs > this.#newestNs) this.#newestNs = holding.timeNs;
     const newest = store.newest(asset);
-    // A checkpoint repeats the newest record for nodes that lack it.
+    // A checkpoint repeats the newest record, for nodes that lack it.
     if (newest?.timeNs === holding.timeNs && Buffer.compare(holdingBytes(newest), bytes) === 0) return;
     const running = newest?.minute?.minute;
     store.record(asset, holding);
@@ -135,8 +134,8 @@ export class LogApplier {
 }
 
 /**
- * Returns the position after which the node must read the log. A node that was an edge reads the whole log again, because an edge has
- * not stored the inputs.
+ * Returns the position after which the node must read the log. A node that was an edge reads the whole log again, because it has not stored
+ * the inputs.
  */
 export function placeToReadFrom(log: LogProgress, keepsInputs: boolean): LogPosition {
   if (!keepsInputs) log.lacksInputs = true;

@@ -2,14 +2,14 @@ import type { LogServers, ServerDisk } from '../cluster/log/log_servers.js';
 
 export interface LogDisksOptions {
   readonly servers: Pick<LogServers, 'serverDisks'>;
-  /** Called with a sentence for the operator when the doubt has changed. */
+  /** Called with a sentence for the operator when the doubt changes. */
   readonly onChanged: (doubt: string | undefined) => void;
 }
 
 const ASK_MS = 10_000;
-/** The shortest and the longest interval of requests while servers do not answer. */
+/** The minimum and maximum interval between requests while servers do not answer. */
 const [RETRY_MS_MIN, RETRY_MS_MAX] = [1_000, 60_000];
-/** The longest time for which the last answer of a silent server counts, if the server takes part in writes. */
+/** The longest time for which a silent server's last answer counts, if the server takes part in writes. */
 const ANSWER_MS_MAX = 30_000;
 
 interface KnownDisk extends ServerDisk {
@@ -17,8 +17,8 @@ interface KnownDisk extends ServerDisk {
 }
 
 /**
- * The disks of the servers that keep the log. A server acknowledges a record before the record is on its disk, unless its configuration
- * says otherwise. No client sees the difference before a power cut. So this class asks the servers again and again.
+ * The disks of the servers that keep the log. Unless configured otherwise, a server acknowledges a record before it is on disk. No client
+ * notices this before a power cut. So this class asks the servers at intervals.
  */
 export class LogDisks {
   readonly #options: LogDisksOptions;
@@ -37,7 +37,7 @@ export class LogDisks {
     return this.#known?.filter(({ syncMs }) => syncMs !== 0).length;
   }
 
-  /** The reason why an acknowledged record may be lost in a power cut; `undefined` when all such records are on disk. */
+  /** The reason why a power cut may lose an acknowledged record; `undefined` when all acknowledged records are on disk. */
   get doubt(): string | undefined {
     if (this.#known === undefined) return 'the NATS servers have not said yet whether they sync each write';
     const doubts = this.#known.flatMap(doubtsOf);
@@ -55,7 +55,7 @@ export class LogDisks {
       .serverDisks()
       .then(
         (disks) => this.#note(disks, nowMs),
-        // During an election the servers do not answer, and accept no writes.
+        // During an election the servers neither answer nor accept writes.
         () => this.#askAgain(nowMs),
       )
       .finally(() => {
@@ -68,7 +68,7 @@ export class LogDisks {
     this.#known = disks.map((disk) => {
       const last = before.get(disk.server);
       if (disk.syncMs !== undefined || last === undefined) return { ...disk, answeredMs: nowMs };
-      // A server that is away has acknowledged nothing since its last answer, so the last answer still counts.
+      // An absent server has acknowledged nothing since its last answer, so that answer still counts.
       const isOld = !disk.isAway && nowMs >= last.answeredMs + ANSWER_MS_MAX;
       return { ...disk, syncMs: isOld ? undefined : last.syncMs, answeredMs: last.answeredMs };
     });

@@ -26,14 +26,14 @@ export interface LogMirrorOptions {
 
 /** The delay after a failed copy. */
 const RETRY_MS = 2_000;
-/** The time after which a failure is a trouble of the node. */
+/** The time after which a failure is reported as a problem of the node. */
 const TROUBLE_MS = 30_000;
-/** The period after which the facts of the log are read again. */
+/** The interval at which the facts of the log are read again. */
 const FACTS_MS = 60_000;
 
 /**
- * A copy of the public log for a node that never signs it. When the log of prices has a checkpoint, the mirror copies the new batches from
- * an aggregator, compares their tree with the checkpoint, and then shows the checkpoint. So readers see only complete trees.
+ * A copy of the public log for a node that never signs it. For each checkpoint in the log of prices, the mirror copies the new batches from
+ * an aggregator and compares their tree with the checkpoint. Then it shows the checkpoint, so readers see only complete trees.
  */
 export class LogMirror implements OpenLog {
   readonly endNs = 0n;
@@ -42,7 +42,7 @@ export class LogMirror implements OpenLog {
   #facts: PublicLogFacts | undefined;
   #factsAtMs = Number.NEGATIVE_INFINITY;
   #ledger: Ledger | undefined;
-  /** The newest checkpoint that is not shown yet. */
+  /** The newest checkpoint that is not yet shown. */
   #wanted: string | undefined;
   #copying: Promise<void> | undefined;
   #retryMs = 0;
@@ -70,7 +70,7 @@ export class LogMirror implements OpenLog {
     if (kind === 'checkpoint') this.#wanted = Buffer.from(bytes).toString();
   }
 
-  /** True while a checkpoint waits for its batches, and no attempt has failed just now. */
+  /** True while a checkpoint waits for its batches and no attempt has just failed. */
   get isCopyDue(): boolean {
     return this.#wanted !== undefined && this.#options.nowMs() >= this.#retryMs;
   }
@@ -83,7 +83,7 @@ export class LogMirror implements OpenLog {
     });
   }
 
-  /** Returns the reason why readers have received no new checkpoint for a while. Prices do not depend on the copy. */
+  /** Returns the reason why readers have received no new checkpoint for some time. Prices do not depend on the copy. */
   troubles(): readonly string[] {
     const failure = this.#failure;
     return failure !== undefined && this.#options.nowMs() >= failure.sinceMs + TROUBLE_MS
@@ -152,7 +152,7 @@ export class LogMirror implements OpenLog {
 
   async #open({ origin }: Checkpoint): Promise<Ledger> {
     if (this.#ledger !== undefined && this.#ledger.origin !== origin) await this.#discard();
-    // The records of a batch that has expired on all nodes are missing here too.
+    // Records of a batch that has expired on all nodes are missing here too.
     try {
       this.#ledger ??= await Ledger.open({ ...this.#options, origin, onMismatch: () => {} });
       return this.#ledger;
@@ -162,7 +162,7 @@ export class LogMirror implements OpenLog {
     }
   }
 
-  /** Removes the copy, so that the next copy begins anew. A folder that has signed a tree is no copy, and stays. */
+  /** Removes the copy, so that the next copy starts from the beginning. Keeps a folder that has signed a tree, because it is not a copy. */
   async #discard(): Promise<void> {
     const { publicFolder, stateFolder } = this.#options;
     await this.#ledger?.close();

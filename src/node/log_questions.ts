@@ -13,33 +13,33 @@ export interface LogQuestionsOptions {
   readonly bus: Pick<Bus, 'ask' | 'answer'>;
   /** The number of this node. */
   readonly node: number;
-  /** Returns the numbers of the aggregators that are present, without this node. */
+  /** Returns the numbers of the present aggregators, without this node. */
   readonly aggregators: () => readonly number[];
   /** Returns the UNIX time in nanoseconds. */
   readonly nowNs: () => bigint;
 }
 
-/** The log of a node that answers. */
+/** The log of an answering node. */
 export interface AnsweredLog {
   /** Returns the bytes of a public file; `undefined` without such a file. */
   readonly publicFile: (path: string) => Promise<Uint8Array | undefined>;
   readonly facts: () => PublicLogFacts | undefined;
 }
 
-/** The path of a question for the facts of the log, which are in no file. */
+/** The path of a question about the facts of the log, which are in no file. */
 const FACTS_PATH = 'facts';
 const FACTS_BYTES_MAX = 256 * 1024;
 const PATH_LENGTH_MAX = 256;
-/** The largest part of a file in one answer. NATS servers accept 1 MiB. */
+/** The largest part of a file in one answer. NATS servers accept messages of 1 MiB. */
 const PAGE_BYTES_MAX = 512 * 1024;
-/** The largest file: the records of a batch. */
+/** The largest size of a file, which is a file with the records of a batch. */
 const FILE_BYTES_MAX = WAITING_RECORDS_MAX * RECORD_BYTES;
 const ANSWER_MS_MAX = 3_000;
-/** The cost of an answer besides its bytes. */
+/** The cost of an answer in addition to its bytes. */
 const ANSWER_COST = 4_096;
 /** The rate at which a node asks. */
 const ASKED_BYTES_PER_SECOND = 8 * 1024 ** 2;
-/** The budget of each asking node: more than an honest node uses. */
+/** The budget of each asking node, which is more than a correct node uses. */
 const ANSWERED = { perSecond: 2 * ASKED_BYTES_PER_SECOND, burst: 4 * ASKED_BYTES_PER_SECOND };
 const OFFSET_BYTES = 4;
 const NO_FILE = new Uint8Array(0);
@@ -48,8 +48,8 @@ const text = z.string().max(FACTS_BYTES_MAX);
 const logFacts = z.object({ origin: text, vkey: text, policy: text, maxDelayS: z.int().positive() });
 
 /**
- * Asks the aggregators for files of the public log, and answers the other nodes. A question has an offset and a path. An answer has the
- * size of the file and the bytes from the offset on, or no bytes for a missing file.
+ * Asks the aggregators for files of the public log, and answers other nodes. A question has an offset and a path. An answer has the file's
+ * size and its bytes from the offset on; for a missing file, it has no bytes.
  */
 export class LogQuestions implements OtherLogFiles {
   readonly #options: LogQuestionsOptions;
@@ -58,7 +58,7 @@ export class LogQuestions implements OtherLogFiles {
     this.#options = options;
   }
 
-  /** Answers the questions of the other nodes from now on. */
+  /** Starts to answer the questions of other nodes. */
   answer(log: AnsweredLog): void {
     const { bus, node, nowNs } = this.#options;
     const words = budgetWords(NODE_MAX + 1);

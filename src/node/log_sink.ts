@@ -14,15 +14,15 @@ export interface LogSinkOptions {
 }
 
 /**
- * Receives the results of the aggregator. Sends prices immediately to the readers of this process and to the other nodes. Appends
- * aggregates and the ends of prices to the log. The node serves these records when the log applies them. Ignores all results
- * after the end of the log's term.
+ * Receives the results of the aggregator. Sends prices immediately to this process's readers and to the other nodes. Appends aggregates and
+ * the ends of prices to the log; the node serves these records when the log applies them. Ignores all results after the end of the log's
+ * term.
  */
 export class LogSink implements PriceSink {
   readonly #options: LogSinkOptions;
-  /** The newest holding that this sink appended to the log, by asset index. */
+  /** The newest holding that this sink has appended to the log, by asset index. */
   readonly #appended: (Holding | undefined)[] = [];
-  /** Indexes of the assets that have a live price. */
+  /** The indexes of the assets with a live price. */
   readonly #live = new Set<AssetIndex>();
 
   constructor(options: LogSinkOptions) {
@@ -30,11 +30,11 @@ export class LogSink implements PriceSink {
   }
 
   /**
-   * Appends the ends of the prices that ended while no node made prices. Called after the aggregator has reported all assets that still
-   * have a price.
+   * Appends the end of each price that ended while no node made prices. Called after the aggregator has reported all assets that still have
+   * a price.
    *
-   * The aggregates of assets with a price do not come from the store, because before a crash the node may have served newer
-   * aggregates than the store has. The next aggregates of these assets are signed immediately.
+   * The store's aggregates are not used for assets with a price, because before a crash the node may have served newer aggregates than the
+   * store has. The next aggregates of these assets are signed immediately.
    */
   endOthers(assets: readonly Asset[], nowNs: TimeNs): void {
     for (const asset of assets) {
@@ -47,8 +47,8 @@ export class LogSink implements PriceSink {
   }
 
   /**
-   * Appends the newest record of an asset again, if the record's time is before `beforeNs`. So the log always has the asset's newest
-   * aggregate and its running candle, even after the log has deleted the earlier record.
+   * Appends an asset's newest record again if it is from before `beforeNs`. So the log always has the asset's newest aggregate and running
+   * candle, even after it has deleted the earlier record.
    */
   putAgain(asset: Asset, beforeNs: TimeNs): void {
     const newest = this.#newest(asset);

@@ -9,7 +9,7 @@ import { CandleExchange } from './candle_exchange.js';
 export interface NodeCandlesOptions {
   readonly bus: Bus & { readonly candles: SharedCandles };
   readonly store: Store;
-  /** The assets that are configured at the start. */
+  /** The assets in the configuration at the start. */
   readonly assets: readonly AssetName[];
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
@@ -17,12 +17,12 @@ export interface NodeCandlesOptions {
 /** The interval between writes of sealed days to the shared candles. */
 const DAYS_NS = 10n * NS_PER_SECOND;
 
-/** The candles of a node. The shared candles of the cluster contain the candles that are no longer in the log. */
+/** The candles of a node. The cluster's shared candles have the candles that are no longer in the log. */
 export class NodeCandles {
   readonly #options: NodeCandlesOptions;
   #assets: readonly AssetName[];
   readonly exchange: CandleExchange;
-  /** The log's first sequence at the last read of the earlier candles; `undefined` before the first read. */
+  /** The log's first sequence when the shared candles were last read; `undefined` before the first read. */
   #readBefore: number | undefined;
   #isChanged = false;
   #daysNs = 0n;
@@ -35,7 +35,7 @@ export class NodeCandles {
   }
 
   /**
-   * Reads the candles that the log no longer contains.
+   * Reads the candles that the log no longer has.
    * @param applied the sequence of the last record in the store
    */
   static async open(options: NodeCandlesOptions, applied: number): Promise<NodeCandles> {
@@ -47,9 +47,8 @@ export class NodeCandles {
   }
 
   /**
-   * Reads earlier candles from the shared candles. The servers have deleted the log's records before `firstSequence`, and this node has
-   * not read these records. On the first call, the node already has these candles if the servers have deleted no further record since
-   * the start.
+   * Reads candles from the shared candles, because the servers have deleted log records before `firstSequence` that this node has not read.
+   * Not needed on the first call if the servers have deleted no record since the start.
    */
   async missing(firstSequence: number): Promise<void> {
     const { logger } = this.#options;
@@ -67,7 +66,7 @@ export class NodeCandles {
     this.#assets = assets;
   }
 
-  /** Returns true if this node has read candles since the last call. */
+  /** Returns true if this node has read shared candles since the last call. */
   takeChanged(): boolean {
     const isChanged = this.#isChanged;
     this.#isChanged = false;

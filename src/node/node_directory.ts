@@ -21,8 +21,8 @@ export interface NodeDirectoryOptions {
 }
 
 /**
- * The longest time for which the list keeps the keys of a removed node. The other nodes serve the aggregates of such a node until their
- * inputs are too old. An hour is enough for that.
+ * The time for which the list keeps the keys of a removed node. Other nodes serve its aggregates until their inputs are too old, which
+ * takes less than an hour.
  */
 const GONE_MS_MAX = 3_600_000;
 const GONE_KEYS_MAX = 256;
@@ -30,7 +30,7 @@ const GONE_KEYS_MAX = 256;
 /** The nodes of a cluster and their keys, as known to one node. */
 export class NodeDirectory {
   readonly #options: NodeDirectoryOptions;
-  /** The keys with which nodes signed aggregates, by node and key. The key with the oldest use is first. */
+  /** The keys with which nodes signed aggregates, by node and key; the least recently used key first. */
   readonly #seen = new Map<string, { readonly signer: NodeSigner; readonly seenMs: number }>();
   #toldText = '';
 
@@ -65,7 +65,7 @@ export class NodeDirectory {
     };
   }
 
-  /** Returns the role of a node. The log names a new leader earlier than the node's report. */
+  /** Returns a node's role. The log names a new leader earlier than that node's report. */
   #roleOf({ node, role }: NodeReport): NodeRole {
     if (this.#options.member.leader?.node === node) return 'leader';
     return role === 'leader' ? 'standby' : role;
@@ -92,7 +92,7 @@ export class NodeDirectory {
       if (this.#seen.size <= GONE_KEYS_MAX && nowMs < seenMs + GONE_MS_MAX) break;
       this.#seen.delete(key);
     }
-    // The result is sorted, because the order must not depend on the times at which keys were seen.
+    // The result is sorted, so that it does not depend on the times at which keys were seen.
     return [...this.#seen.values()]
       .map(({ signer }) => signer)
       .sort((a, b) => a.signatureType.localeCompare(b.signatureType) || a.address.localeCompare(b.address));

@@ -4,7 +4,7 @@ import type { PublicLogFacts } from '../model/node_list.js';
 import { splitRecords } from '../tlog/price_record.js';
 import { bundleOf, readBundle, TILE_WIDTH, tilePath } from '../tlog/tiles.js';
 
-/** The public log of the other nodes. Nothing in these files is trusted without a checkpoint. */
+/** The public log of the other nodes. Its files are not trusted without a checkpoint. */
 export interface OtherLogFiles {
   /**
    * Returns the bytes of a public file; `undefined` when no other node has the file.
@@ -15,7 +15,7 @@ export interface OtherLogFiles {
   facts(): Promise<PublicLogFacts | undefined>;
 }
 
-/** Returns a function that asks the other nodes for the records of a batch. The records are missing when the batch has expired. */
+/** Returns a function that requests a batch's records from the other nodes. An expired batch has no records. */
 export function recordsFrom(files: OtherLogFiles): AskRecords {
   return async (batch) => {
     const bytes = await files.read(batchPath(batch));
@@ -24,8 +24,7 @@ export function recordsFrom(files: OtherLogFiles): AskRecords {
 }
 
 /**
- * Applies the batches that this node lacks, up to a size, from the files of other nodes. The caller compares the resulting tree with a
- * signed tree.
+ * Applies missing batches, up to a size, from the files of other nodes. The caller must compare the resulting tree with a signed tree.
  * @throws Error when the other nodes lack the batches too, or when no node answers
  */
 export async function catchUp(ledger: Ledger, size: bigint, files: OtherLogFiles): Promise<void> {

@@ -17,30 +17,30 @@ export interface PastAnswererOptions {
   /** The number of this node. */
   readonly node: number;
   readonly past: Pick<PastReader, 'keptFrom' | 'inForce' | 'blocks'>;
-  /** The turns in which this thread reads the past. */
+  /** The turns in which this thread may read the past. */
   readonly turns: PacedTurns;
-  /** Waits until the past has everything that was signed for an asset until a time. @returns false after a timeout */
+  /** Waits until everything that was signed for an asset up to a time is on disk. @returns false after a timeout */
   readonly isOnDisk: (name: AssetName, atNs: bigint) => Promise<boolean>;
   readonly onDamage: (reason: string) => void;
   readonly nowNs: () => bigint;
   readonly nowMs: () => number;
 }
 
-/** The largest numbers of questions that are answered at the same time, of one node and of all nodes. */
+/** The largest number of questions that are answered at the same time: of one node, and of all nodes. */
 const NODE_QUESTIONS_MAX = 4;
 const QUESTIONS_MAX = 16;
-/** The size of entries after which an answer ends. The answer is smaller than the message size that NATS servers accept by default. */
+/** The size of entries at which an answer ends. The whole answer fits in the message size that NATS servers accept by default. */
 const ENTRIES_BYTES = 256 * 1024;
-/** The time after which an answer ends with what it has. The asking node waits a little longer. */
+/** The time after which an answer ends with the entries that it has. The asking node waits slightly longer. */
 const ANSWER_MS = 700;
-/** The number of entries that the questions of a node may read in a second. */
+/** The number of entries that a node's questions may read per second. */
 const ENTRIES_RATE = { perSecond: 50_000, burst: 50_000 };
-/** The longest work of a turn. */
+/** The longest work in one turn. */
 const TURN_MS = 2;
 
 /**
- * Answers the questions of other nodes about aggregates that are older than their own past. The answers come from the past of this node
- * alone, so no question goes further. Each asking node has a budget, and all share the turns of reading.
+ * Answers other nodes' questions about aggregates that are older than their own past. An answer uses only this node's own past, so no
+ * question is passed on. Each asking node has a budget; all nodes share the turns.
  */
 export class PastAnswerer {
   readonly #options: PastAnswererOptions;
@@ -62,7 +62,7 @@ export class PastAnswerer {
     this.#end();
   }
 
-  /** @param asker the number of the asking node, which the NATS servers have checked */
+  /** @param asker the number of the asking node, as verified by the NATS servers */
   async answer(asker: number, bytes: Uint8Array): Promise<Buffer> {
     const { nowNs } = this.#options;
     const askedBy = this.#askedBy.get(asker) ?? 0;
@@ -100,7 +100,7 @@ export class PastAnswerer {
   }
 }
 
-/** The work on one answer. */
+/** The work for one answer. */
 class AnswerWork {
   readonly #options: PastAnswererOptions;
   readonly #asker: string;
@@ -139,15 +139,15 @@ class AnswerWork {
     if (keptFromNs === undefined || keptFromNs > fromNs) return goneAnswer(keptFromNs);
     if (!(await isOnDisk(name, toNs))) return shortAnswer('failed');
     const endNs = await this.#rows(question);
-    // Without progress, the asking node would ask the same question again.
+    // Without progress, the asking node would repeat the same question.
     return endNs > fromNs || endNs === toNs ? this.#writer.take(endNs) : shortAnswer('failed');
   }
 
-  /** Adds the rows of a range. @returns the end of the range of the added rows */
+  /** Adds the rows of a range. @returns the end of the answered part of the range */
   async #rows({ name, fromNs, toNs, everyNs, withInputs, rowsMax }: RangeQuestion): Promise<bigint> {
     const last = new LastOfEach(everyNs);
     const rows = this.#entries(name, { fromNs, toNs }, withInputs);
-    /** The number of intervals with rows; without intervals, the number of rows. */
+    /** The number of intervals with rows or, without intervals, the number of rows. */
     let intervals = 0;
     let intervalNs: bigint | undefined;
     let endNs: bigint | undefined;
@@ -163,7 +163,7 @@ class AnswerWork {
       const chosen = last.add(entry);
       if (chosen !== undefined) this.#writer.add(name, chosen, withInputs);
     };
-    /** Takes rows for one turn. @returns false at the end */
+    /** Adds rows during one turn. @returns false at the end */
     const fill = async (): Promise<boolean> => {
       const turnEndMs = this.#options.nowMs() + TURN_MS;
       let read = 0;
@@ -199,12 +199,12 @@ class AnswerWork {
     return undefined;
   }
 
-  /** True when the answer must end at the next possible place. */
+  /** True when the answer must end at the next possible row. */
   get #isFull(): boolean {
     return this.#writer.bytes >= ENTRIES_BYTES || this.#options.nowMs() >= this.#endMs;
   }
 
-  /** True when even an interval without an end must not go on. */
+  /** True when the answer must end even in the middle of an interval. */
   get #isOver(): boolean {
     return this.#options.nowMs() >= this.#endMs + ANSWER_MS;
   }

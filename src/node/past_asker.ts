@@ -10,19 +10,19 @@ export interface PastAskerOptions {
 }
 
 /**
- * The answer of another node, or `busy` while this process waits for enough answers. The bytes are `undefined` when the node does not
- * answer. Nothing about the bytes is verified.
+ * The answer of another node; `busy` while too many questions of this process are unanswered. The bytes are `undefined` when the node did
+ * not answer. They are not verified.
  */
 export type OtherAnswer = { readonly node: number; readonly bytes: Uint8Array | undefined } | 'busy';
 
 /** The longest wait for the answer of a node. */
 const ANSWER_MS_MAX = 1_500;
-/** The time for which a node that did not answer is not asked again. */
+/** The time for which a node that did not answer receives no questions. */
 const SILENT_MS = 10_000;
-/** The largest number of questions of this process without an answer. An asked node answers as many questions of a node at once. */
+/** The largest number of unanswered questions of this process. A node answers the same number of questions of one node at once. */
 const QUESTIONS_MAX = 4;
 
-/** Sends the questions of this process about the past to other nodes. */
+/** Sends this process's questions about the past to other nodes. */
 export class PastAsker {
   readonly #options: PastAskerOptions;
   readonly #silentUntilMs = new Map<number, number>();
@@ -34,7 +34,7 @@ export class PastAsker {
 
   /**
    * Asks the next node. Standbys come before the leader, because the leader has more work.
-   * @param tried the numbers of the nodes that were asked before
+   * @param tried the numbers of the nodes that were already asked
    * @returns `undefined` when no other node is left
    */
   async ask(question: Uint8Array, tried: readonly number[]): Promise<OtherAnswer | undefined> {

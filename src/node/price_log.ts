@@ -4,12 +4,11 @@ import type { Price } from '../model/price.js';
 import type { Holding } from '../records/second_record.js';
 
 /**
- * Receives all results of a node while the node leads. The log stores and serves appended entries when it applies them. A log in
- * this process (`local_log.ts`) applies entries immediately. The log of a cluster (`term_log.ts`) applies entries when the
- * servers have the record.
+ * Receives all results of a node while it leads. Appended entries are stored and served when the log applies them. A log in this process
+ * (`local_log.ts`) applies entries immediately. The log of a cluster (`term_log.ts`) applies entries when the servers have the record.
  */
 export interface PriceLog extends InputStore {
-  /** True when another node may lead. The log then ignores entries. */
+  /** True when another node may lead. The log then ignores new entries. */
   readonly isOver: boolean;
   /** Sends a live price to the other nodes immediately. */
   priced(asset: Asset, price: Price): void;
@@ -17,8 +16,8 @@ export interface PriceLog extends InputStore {
   ended(asset: Asset): void;
   append(asset: Asset, holding: Holding): void;
   /**
-   * Resolves when all entries from before the call will survive a crash.
-   * @throws Error (as a rejection) when this is unknown
+   * Resolves when all entries appended before the call will survive a crash.
+   * @throws Error (as a rejection) when it is unknown whether they will
    */
   durable(): Promise<void>;
 }

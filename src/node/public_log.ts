@@ -12,20 +12,20 @@ import { FollowedLog } from './followed_log.js';
 import type { OtherLogFiles } from './other_log_files.js';
 import type { PublicLogFigures, PublicLogOptions } from './public_log_options.js';
 
-/** The interval of checks for the end of signing. */
+/** The interval between checks whether signing has ended. */
 const SIGNING_POLL_MS = 5;
 /** The delay after a failed batch or checkpoint. */
 const RETRY_MS = 1_000;
 
 /** The public log as the service uses it. */
 export interface OpenLog extends Pick<PublicLog, Exclude<keyof PublicLog, 'facts'>> {
-  /** The facts with which readers verify the log; `undefined` while the node does not know them. */
+  /** The facts by which readers verify the log; `undefined` while the node does not know them. */
   readonly facts: PublicLogFacts | undefined;
 }
 
 /**
- * Writes the public log of this node, in the order of the log of prices. While the node makes prices, closes batches and signs checkpoints
- * over these batches. Every part passes through the log of prices before it has an effect, so all nodes of a cluster have the same log.
+ * Writes this node's public log, in the order of the log of prices. While the node makes prices, it also closes batches and signs
+ * checkpoints over them. Every part passes through the log of prices before it takes effect, so all nodes of a cluster have the same log.
  */
 export class PublicLog {
   readonly #options: PublicLogOptions;
@@ -34,7 +34,7 @@ export class PublicLog {
   #fromNs = 0n;
   #nextBatchMs = 0;
   #nextCheckpointMs = 0;
-  /** The earliest time of the next attempt after a failed checkpoint. */
+  /** The earliest time of the next attempt after a failure. */
   #retryMs = 0;
   readonly #followed: FollowedLog;
   /** True while no batch may be closed, because the next checkpoint covers all batches before its place in the log of prices. */
@@ -56,7 +56,7 @@ export class PublicLog {
     return this.#options.facts;
   }
 
-  /** The end of the last batch. The node signs further aggregates only with later times. */
+  /** The end of the last batch. Further aggregates must have later times. */
   get endNs(): bigint {
     const sealedNs = this.#options.ledger.last?.toNs ?? 0n;
     return sealedNs > this.#followed.endNs ? sealedNs : this.#followed.endNs;
@@ -68,17 +68,17 @@ export class PublicLog {
       this.#options.ledger.add(this.#recordOf(holding.aggregate));
   }
 
-  /** Receives a part of the public log. The log of prices gives the parts and the records in one order to all nodes. */
+  /** Receives a part of the public log. All nodes receive the parts and records in the same order. */
   follow(kind: PublicLogKind, bytes: Uint8Array): void {
     if (this.#stopped === undefined) this.#followed.receive(kind, bytes);
   }
 
-  /** Asks the other nodes for what this node lacks from now on. */
+  /** Requests missing parts from the other nodes from now on. */
   joinOthers(files: OtherLogFiles): void {
     this.#followed.joinOthers(files);
   }
 
-  /** Begins to close batches of this maker of prices. */
+  /** Begins to close batches for this maker of prices. */
   lead(source: BatchSource): void {
     this.#source = source;
     this.#fromNs = source.endPeriod(this.#options.batchNs);
@@ -126,10 +126,7 @@ export class PublicLog {
     };
   }
 
-  /**
-   * Resolves when all records so far are on disk. The journal of the store waits for this, so the public log has all records of each
-   * commit.
-   */
+  /** Resolves when all records so far are on disk. The store's journal waits for this, so the public log has all records of each commit. */
   async write(): Promise<void> {
     await this.#followed.settled;
     if (this.#stopped === undefined) await this.#followed.commitHead();
@@ -145,7 +142,7 @@ export class PublicLog {
     await this.#options.ledger.close();
   }
 
-  /** Passes a part through the log of prices, and waits until it has taken effect here. */
+  /** Passes a part through the log of prices, and waits until it takes effect here. */
   async #append(source: BatchSource, kind: PublicLogKind, bytes: Uint8Array): Promise<void> {
     await source.append(kind, bytes);
     await this.#followed.settled;
@@ -174,8 +171,8 @@ export class PublicLog {
   }
 
   /**
-   * Stops the log only while this node leads. Witnesses may know the trees of the next leader before this node knows that it leads no
-   * more, so this node first writes the last batch to the log of prices again, which only a leader can.
+   * Stops the log only if this node still leads. The witnesses may know the next leader's trees before this node knows that its lead is
+   * over. So this node first writes the last batch to the log of prices again, which only a leader can do.
    */
   async #whileLeading(source: BatchSource, work: Promise<void>): Promise<void> {
     try {
@@ -188,14 +185,14 @@ export class PublicLog {
     }
   }
 
-  /** Signs a checkpoint over all batches at the due time, and publishes checkpoints with the witnesses' cosignatures. */
+  /** Signs a checkpoint over all batches when it is due, and publishes checkpoints with the witnesses' cosignatures. */
   async #publish(source: BatchSource): Promise<void> {
     const { ledger, publisher, checkpointMs, nowMs } = this.#options;
-    // A new leader knows the last tree of the former leader only then.
+    // Only then does a new leader know the last tree of the previous leader.
     await this.#followed.settled;
     this.#followed.requireComplete();
     publisher.requireNoLoss();
-    // A cosigned checkpoint is published before the next checkpoint replaces it.
+    // A cosigned checkpoint is published before the next one replaces it.
     await this.#publishDue(source);
     if (ledger.last === undefined || nowMs() < this.#nextCheckpointMs || !publisher.mayReplace) return;
     if (!(await publisher.confirm())) return;
@@ -208,8 +205,8 @@ export class PublicLog {
   }
 
   /**
-   * Writes the tree of all batches so far to the log of prices. All nodes know the tree before it is signed, so the next leader
-   * continues this tree. No batch is between the tree and its place in the log of prices, so all nodes write the same files.
+   * Writes the tree of all batches so far to the log of prices. All nodes know the tree before it is signed, so the next leader continues
+   * it. No batch is between the tree and its place in the log of prices, so all nodes write the same files.
    */
   async #nameHead(source: BatchSource): Promise<TreeHead> {
     const { ledger } = this.#options;
@@ -235,7 +232,7 @@ export class PublicLog {
     if (note !== undefined) await this.#append(source, 'checkpoint', Buffer.from(note));
   }
 
-  /** Logs once that the quorum was missing during the whole grace period. Also logs when the quorum has returned. */
+  /** Logs once that a quorum was missing during the whole grace period, and once that the quorum has returned. */
   #tellQuorum(): void {
     const { publisher, logger } = this.#options;
     const isLacking = publisher.isGraceOver;
@@ -245,7 +242,7 @@ export class PublicLog {
     else logger.info('the checkpoints of the public log have the quorum of the witnesses again');
   }
 
-  /** Waits for work on the log. A fork stops the log permanently. After any other error, the log tries again. */
+  /** Waits for work on the log. A fork stops the log permanently; after any other error, the work is tried again. */
   async #attempt(work: Promise<void>): Promise<void> {
     const { logger, nowMs } = this.#options;
     try {

@@ -9,7 +9,7 @@ export interface PublicLogOptions {
   readonly facts: PublicLogFacts;
   readonly batchNs: bigint;
   readonly checkpointMs: number;
-  /** Notes on the disk that the log has stopped. */
+  /** Records on disk that the log has stopped. */
   readonly onStopped: (reason: string) => Promise<void>;
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly nowMs: () => number;
@@ -19,7 +19,7 @@ export interface PublicLogOptions {
 export interface PublicLogFigures {
   /** The number of batches. */
   readonly size: bigint;
-  /** The time since the last checkpoint was published; `undefined` before the first checkpoint. */
+  /** The time since a checkpoint was last published; `undefined` before the first checkpoint. */
   readonly checkpointAgeMs: number | undefined;
   /** The number of witnesses that cosigned the published checkpoint. */
   readonly witnesses: number;

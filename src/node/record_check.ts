@@ -9,19 +9,19 @@ import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 
 /**
  * Checks a record of the log against the publishers' signatures.
- * @returns the reason why the record is not authentic; `undefined` when each publisher has signed its input, and each aggregate lies
- * between its inputs
+ * @returns the reason why the record is not authentic; `undefined` when each publisher has signed its input and each aggregate is between
+ * its inputs
  */
 export function recordFault({ entries }: LogBatch, verifier: InputVerifier): string | undefined {
   try {
     return verifier.faultOf(entries.flatMap(inputsOf));
   } catch (error) {
-    // The decoders trust their bytes. The decoders throw for bytes that no leader wrote.
+    // The decoders trust their input, and throw for bytes that no leader wrote.
     return error instanceof NotAuthentic ? error.message : `cannot be read: ${(error as Error).message}`;
   }
 }
 
-/** @returns the reason why a part of the public log in a record cannot be read; `undefined` when all parts can be read */
+/** @returns the reason why a part of the public log in a record is unreadable; `undefined` when all parts can be read */
 export function publicLogFault({ entries }: LogBatch): string | undefined {
   try {
     for (const { publicLog, bytes } of entries) {

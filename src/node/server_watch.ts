@@ -7,27 +7,23 @@ export interface ServerWatchOptions {
   readonly servers: LogServers;
   readonly clock: Clock;
   readonly leads: () => boolean;
-  /** Called with the reason when the servers no longer have the log, and with `undefined` when the servers have the log again. */
+  /** Called with the reason when the servers no longer have the log, and with `undefined` when they have it again. */
   readonly onLogGone: (reason: string | undefined) => void;
-  /**
-   * Called with the reason when acknowledged records may be lost in a power cut, and with `undefined` when all such records are on
-   * disk.
-   */
+  /** Called with the reason when a power cut may lose acknowledged records, and with `undefined` when they are all on disk. */
   readonly onForgetful: (reason: string | undefined) => void;
-  /** True to ask the servers whether acknowledged records are on disk. */
+  /** True if this node asks the servers whether acknowledged records are on disk. */
   readonly asksDisks: boolean;
 }
 
 const ASK_MS = 10_000;
 /**
- * The interval of requests until the servers' first answer, and during a jump of the wall clock. The servers do not answer during an
- * election.
+ * The interval between requests before the first answer and during a jump of the wall clock. The servers do not answer during an election.
  */
 const ASK_AGAIN_MS = 1_000;
-/** The largest difference between a right clock and the clocks of the servers. */
+/** The largest difference between a correct clock and the servers' clocks. */
 const CLOCK_ERROR_MS_MAX = 1_000;
 
-/** Requests the state of the servers every few seconds, and compares the servers' clock with the clock of this node. */
+/** Requests the state of the servers every few seconds, and compares their clock with this node's clock. */
 export class ServerWatch {
   readonly #options: ServerWatchOptions;
   #askedMs = Number.NEGATIVE_INFINITY;
@@ -43,25 +39,22 @@ export class ServerWatch {
     if (asksDisks) this.#disks = new LogDisks({ servers, onChanged: onForgetful });
   }
 
-  /** The number of servers that may lose acknowledged records in a power cut; `undefined` when this node does not ask the servers. */
+  /** The number of servers that may lose acknowledged records in a power cut; `undefined` when this node does not ask. */
   get forgetfulServers(): number | undefined {
     return this.#disks?.forgetfulCount;
   }
 
-  /**
-   * The reason why acknowledged records may be lost in a power cut; `undefined` when all such records are on disk, or when this node
-   * does not ask.
-   */
+  /** The reason why a power cut may lose acknowledged records; `undefined` when they are all on disk, or when this node does not ask. */
   get forgetful(): string | undefined {
     return this.#disks?.doubt;
   }
 
-  /** The number of servers that have a complete copy of the log; `undefined` before the first answer of a server. */
+  /** The number of servers with a complete copy of the log; `undefined` before a server's first answer. */
   get logCopies(): number | undefined {
     return this.#report?.currentCopies;
   }
 
-  /** The reason why no writes are possible: the servers no longer have the log. */
+  /** The reason why writes are impossible: the servers no longer have the log. */
   get logGone(): string | undefined {
     return this.#logGone;
   }
@@ -73,12 +66,12 @@ export class ServerWatch {
     return Math.abs(clockAheadMs) > CLOCK_ERROR_MS_MAX + clockErrorMs ? -clockAheadMs : 0;
   }
 
-  /** True when this node's clock is right; `undefined` before the first answer of a server. */
+  /** True when this node's clock is correct; `undefined` before a server's first answer. */
   get isClockRight(): boolean | undefined {
     return this.#report && this.clockWrongMs === 0;
   }
 
-  /** Returns whether the servers' clock shows that the wall clock is right after a jump. */
+  /** Returns whether the servers' clock confirms that the wall clock is correct after a jump. */
   readonly confirmsJump: JumpWitness = (jumpNs) => {
     if (this.#report === undefined) return false;
     const { clockAheadMs, clockErrorMs } = this.#report;
@@ -86,7 +79,7 @@ export class ServerWatch {
     return differenceMs <= CLOCK_ERROR_MS_MAX + clockErrorMs;
   };
 
-  /** Returns the latest possible time of a right clock; `undefined` before the first answer of a server. */
+  /** Returns the latest time that a correct clock could show; `undefined` before a server's first answer. */
   latestNs(): bigint | undefined {
     if (this.#report === undefined) return undefined;
     const { clockAheadMs, clockErrorMs } = this.#report;

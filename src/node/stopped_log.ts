@@ -2,7 +2,7 @@ import type { PublicLogFacts } from '../model/node_list.js';
 import type { OpenLog } from './public_log.js';
 import type { PublicLogFigures } from './public_log_options.js';
 
-/** A public log that does not go on, since the start of this process. Prices are made without it, and its files are still served. */
+/** A public log that has stopped since the start of this process. Prices are made without it, and its files are still served. */
 export class StoppedLog implements OpenLog {
   readonly facts: PublicLogFacts;
   readonly endNs = 0n;

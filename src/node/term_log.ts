@@ -10,8 +10,8 @@ import type { Store, StoredInput } from '../store/store.js';
 import type { PriceLog } from './price_log.js';
 
 /**
- * The log of a cluster during a term of this node. Every node, including this node, stores a record when it receives the
- * record from the log.
+ * The log of a cluster during a term of this node. Every node, including this one, stores a record when it receives the record from the
+ * log.
  */
 export class TermLog implements PriceLog {
   readonly #term: Term;
@@ -51,7 +51,7 @@ export class TermLog implements PriceLog {
   /**
    * Appends a part of the public log.
    * @returns a promise that resolves when the servers have the part and this node has received it
-   * @throws LeadershipLost (as a rejection) when this is unknown
+   * @throws LeadershipLost (as a rejection) when it is unknown whether the servers have the part
    */
   appendPublic(publicLog: PublicLogKind, bytes: Uint8Array): Promise<void> {
     this.#term.append({ symbol: '', signatureType: 'evm', publicLog, bytes });
