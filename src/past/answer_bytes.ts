@@ -5,16 +5,16 @@ import type { KeptEntry } from './kept_entry.js';
 import { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
 import { QUESTION_VERSION } from './question_bytes.js';
 
-/** The answer of a node to a question about its past. */
+/** The answer of a node to a question about the past. */
 export type PastAnswer =
   /**
-   * The node has the past at the time of the question. `reached` is the end of the answered part: the number of answered assets of an
-   * instant, or the end of the answered range.
+   * The node has the past at the time of the question. `reached` is the end of the answered part: for an instant, the number of answered
+   * assets; for a range, the end of the answered range.
    */
   | { readonly state: 'kept'; readonly reached: bigint; readonly entries: ReceivedEntries }
-  /** The past of the node begins later; `undefined` without any past. */
+  /** The node's past begins later; `undefined` if it has no past. */
   | { readonly state: 'gone'; readonly keptFromNs: bigint | undefined }
-  /** The node answers enough questions now. */
+  /** The node is already answering enough questions. */
   | { readonly state: 'busy' }
   /** The node cannot answer, for example because its past is damaged. */
   | { readonly state: 'failed' };
@@ -41,7 +41,7 @@ function begin(state: PastAnswer['state']): PackedWriter {
   return out;
 }
 
-/** Collects the entries of an answer, in the form in which the past keeps them. */
+/** Collects the entries of an answer, in the form that the past uses. */
 export class AnswerWriter {
   readonly #texts: BlockTexts = { facts: new TextList(), sources: new TextList() };
   readonly #blockOf = new Map<string, BlockWriter>();
@@ -59,14 +59,14 @@ export class AnswerWriter {
     this.rows++;
   }
 
-  /** The size of the entries, without the texts that they share. */
+  /** The size of the entries, without their shared texts. */
   get bytes(): number {
     let bytes = 0;
     for (const { signatures, inputs } of this.#blockOf.values()) bytes += signatures.length + inputs.length;
     return bytes;
   }
 
-  /** @returns the answer; `failed` if the answer is too large for a message */
+  /** @returns the answer; `failed` if it is too large for a message */
   take(reached: bigint): Buffer {
     const out = begin('kept');
     out.integer(reached);
@@ -81,7 +81,7 @@ export class AnswerWriter {
   }
 }
 
-/** The entries of an answer. Nothing about them is verified. */
+/** The entries of an answer, none of them verified. */
 export class ReceivedEntries {
   readonly #texts: BlockTexts = { facts: new TextList(), sources: new TextList() };
   readonly #bytesOf = new Map<string, BlockBytes>();
@@ -95,7 +95,7 @@ export class ReceivedEntries {
   }
 
   /**
-   * Reads the entries of an asset in order. An aggregate without inputs is one whose inputs are no longer kept, because each aggregate
+   * Reads the entries of an asset in order. An aggregate without inputs means that its inputs are no longer kept, because each aggregate
    * was signed with at least one input.
    * @throws RangeError, SyntaxError or TypeError when the bytes are not entries
    */

@@ -4,7 +4,7 @@ import { BLOCK_ENTRIES_MAX, type BlockBytes, type BlockTexts, BlockWriter } from
 import type { KeptEntry } from './kept_entry.js';
 import { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
 
-/** The place of a chunk in the past: an hour since 1970, and the number of the chunk in that hour, from 1. */
+/** The place of a chunk in the past: an hour since 1970, and the chunk's number in that hour, from 1. */
 export interface ChunkPlace {
   readonly hour: number;
   readonly number: number;
@@ -20,12 +20,12 @@ export interface ChunkBlock {
 }
 
 /**
- * Consecutive entries of all assets. The entries wait in memory and in a log for the write into the files of their hour. The writer
- * thread adds entries, and takes the bytes for the log. A reader thread applies these bytes to a separate chunk.
+ * Consecutive entries of all assets, in memory and in a log until they are written into the files of their hour. The writer thread adds
+ * entries and takes the bytes for the log. A reader thread applies these bytes to its own chunk.
  */
 export class Chunk implements ChunkPlace {
   readonly texts: BlockTexts = { facts: new TextList(), sources: new TextList() };
-  /** The blocks of each asset. New entries go into the last block. */
+  /** The blocks of each asset. New entries are added to the last block. */
   readonly blocksOf = new Map<string, BlockWriter[]>();
   /** The time of the first entry that is not a carried copy; `undefined` without such an entry. */
   firstNs: bigint | undefined;
@@ -57,7 +57,7 @@ export class Chunk implements ChunkPlace {
     this.#note(entry.timeNs, entry.isCarried);
   }
 
-  /** Returns the entries since the last call, in the form for {@link applyFrame}. */
+  /** Returns the entries since the last call, encoded for {@link applyFrame}. */
   takeFrame(): Buffer {
     const { facts, sources } = this.texts;
     const frame = new PackedWriter();
@@ -105,7 +105,7 @@ export class Chunk implements ChunkPlace {
 
   bytesOf(assetKey: string, index: number): BlockBytes {
     const block = this.blocksOf.get(assetKey)![index]!;
-    // Copies, because the block grows.
+    // The bytes are copied, because the block grows.
     return { signatures: Buffer.from(block.signatures.since(0)), inputs: Buffer.from(block.inputs.since(0)) };
   }
 
@@ -135,7 +135,7 @@ const IS_CARRIED = 0x02;
 /** Symbols contain no spaces. */
 const SEPARATOR = ' ';
 
-/** Returns the text that names an asset in the past, such as `BTCUSD evm`. The text does not depend on the configuration. */
+/** Returns the name of an asset in the past, such as `BTCUSD evm`. It does not depend on the configuration. */
 export function assetKeyOf({ symbol, signatureType }: AssetName): string {
   return `${symbol}${SEPARATOR}${signatureType}`;
 }

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { type Chunk, type ChunkBlock, readTexts, writeTexts } from './chunk.js';
 import { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
 
-/** The files of an hour. A file is removed as a whole when its retention time ends. */
+/** The kinds of files of an hour. A file is removed as a whole when its retention time ends. */
 export const TIERS = ['signatures', 'inputs'] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -12,7 +12,7 @@ export const GROUP_HEADER_BYTES = 56;
 const MAGIC = 0x54535047;
 const VERSION = 1;
 
-/** The header of a group. A group is a chunk in a file: the header, an index and the blocks, each with a checksum. */
+/** The header of a group. A group is a chunk in a file: a header, an index and blocks, each with a checksum. */
 export interface GroupHeader {
   readonly tier: Tier;
   readonly hour: number;
@@ -26,7 +26,7 @@ export interface GroupHeader {
   readonly indexChecksum: number;
 }
 
-/** A block, and its place after the index. */
+/** A block and its position after the index. */
 export interface GroupBlock extends ChunkBlock {
   readonly at: number;
   readonly bytes: number;
@@ -39,8 +39,8 @@ export interface BlockIndex {
 }
 
 /**
- * Makes the bytes of a chunk for the file of a tier, in parts. The caller can do other work between two parts. The blocks of an asset
- * are adjacent, so a range of one asset needs few reads.
+ * Encodes a chunk for the file of a tier, in parts; the caller can do other work between two parts. The blocks of an asset are adjacent, so
+ * a range of one asset needs few reads.
  */
 export function* groupParts(chunk: Chunk, tier: Tier): Iterable<Buffer> {
   const blocks = [...chunk.blocksOf].sort(([a], [b]) => (a < b ? -1 : 1));

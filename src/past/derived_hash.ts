@@ -3,15 +3,15 @@ import { parseHex } from '../model/hex.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 
-/** The fields of an aggregate that its hash covers. */
+/** The fields of an aggregate that are in its hash. */
 export type HashedAggregate = Pick<
   SignedAggregate,
   'symbol' | 'signedAtNs' | 'price' | 'merkleRoot' | 'publicKey' | 'signatureType'
 >;
 
 /**
- * Computes the `msg_hash` of an EVM aggregate, so the past does not store this hash. The past stores the hash of a Stark aggregate,
- * because its computation takes a hundred times as long.
+ * Computes the `msg_hash` of an EVM aggregate, which is therefore not stored. The hash of a Stark aggregate is stored, because computing it
+ * takes a hundred times as long.
  * @param checksum the checksum of the algorithm, in hex
  */
 export function derivedAggregateHash(aggregate: HashedAggregate, checksum: string): Buffer | undefined {
@@ -21,7 +21,7 @@ export function derivedAggregateHash(aggregate: HashedAggregate, checksum: strin
   return evmAggregateHash({ ...aggregate, address, checksum: Buffer.from(checksum, 'hex') });
 }
 
-/** Computes the `msg_hash` of a publisher's EVM price, for the same reason. */
+/** Computes the `msg_hash` of a publisher's EVM price, which is therefore not stored. */
 export function derivedInputHash(
   publisherKey: string,
   externalAssetId: string,

@@ -9,7 +9,7 @@ import { PackedReader, PackedWriter, type TextList } from './packed_bytes.js';
 import { PriceSteps } from './price_steps.js';
 
 /**
- * The number of entries of a block. A block is read as a whole, which takes about 2 ms, and damage loses the whole block. A block
+ * The largest number of entries in a block. A block is read as a whole, which takes about 2 ms; damage loses the whole block. A block
  * begins with a copy of the current inputs.
  */
 export const BLOCK_ENTRIES_MAX = 256;
@@ -22,10 +22,10 @@ const IS_DELTA = 0x08;
 const HAS_HASH = 0x10;
 const IS_V28 = 0x20;
 const HAS_V = 0x40;
-/** The signer, the algorithm or the shown facts differ from the entry before. */
+/** The signer, the algorithm or the shown facts differ from the previous entry. */
 const IS_CHANGED = 0x80;
 
-/** Texts that entries name by number. */
+/** Texts that entries refer to by number. */
 export interface BlockTexts {
   /** Signers and shown facts. */
   readonly facts: TextList;
@@ -33,7 +33,7 @@ export interface BlockTexts {
   readonly sources: TextList;
 }
 
-/** Writes the entries of one asset into two streams: signatures, and publishers' inputs. */
+/** Writes the entries of one asset into two streams: signatures and publishers' inputs. */
 export class BlockWriter {
   readonly signatures = new PackedWriter();
   readonly inputs = new PackedWriter();
@@ -118,7 +118,7 @@ export interface BlockBytes {
 }
 
 /**
- * Reads the entries of a block in order. Reads each aggregate on its first use.
+ * Reads the entries of a block in order. An aggregate is read at its first use.
  * @param skipped the number of entries to skip at the start
  * @throws RangeError when the bytes are not a block
  */
@@ -196,8 +196,8 @@ export function* readBlock(
 }
 
 /**
- * Counts the first entries of a block that are not later than a time.
- * @returns the count, and the presence of a later entry
+ * Counts the first entries of a block, up to and including a time.
+ * @returns the count, and whether there is a later entry
  */
 export function countUntil(
   signatures: Buffer,

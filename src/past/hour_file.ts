@@ -15,10 +15,10 @@ import { writeAll } from './running_log.js';
 
 /** The size of the parts in which a group is written. */
 const PART_BYTES = 256 * 1024;
-/** The size of the parts in which a file is searched for the next group after damage. */
+/** The size of the parts in which a file is searched for the next group after a damaged one. */
 const SEARCH_BYTES = 1024 * 1024;
 
-/** A group, and its place in its file. */
+/** A group and its position in its file. */
 export interface PlacedGroup {
   readonly at: number;
   readonly header: GroupHeader;
@@ -26,17 +26,17 @@ export interface PlacedGroup {
 
 export interface FoundGroups {
   readonly groups: readonly PlacedGroup[];
-  /** The end of the last whole group. */
+  /** The end of the last complete group. */
   readonly end: number;
-  /** The places of damaged bytes between groups. */
+  /** The positions of damaged bytes between groups. */
   readonly damagedAt: readonly number[];
-  /** True when bytes follow the last whole group. */
+  /** True when other bytes follow the last complete group. */
   readonly hasTail: boolean;
 }
 
 /**
- * Finds the groups of an hour's file from an offset onwards. Other bytes before a group are damage and are skipped. Other bytes
- * after the last group are an incomplete write.
+ * Finds the groups in an hour's file, from an offset on. Other bytes before a group are damage, and are skipped. Other bytes after the last
+ * group are an incomplete write.
  */
 export async function findGroups(file: FileHandle, tier: Tier, hour: number, from = 0): Promise<FoundGroups> {
   const { size } = await file.stat();
@@ -82,9 +82,9 @@ async function findHeader(
 }
 
 /**
- * Appends a chunk to the file of its hour and flushes it. An incomplete group at the end is overwritten. Does nothing if the file
- * already contains the chunk.
- * @returns the written bytes
+ * Appends a chunk to the file of its hour and flushes it. Overwrites an incomplete group at the end. Does nothing if the file already has
+ * the chunk.
+ * @returns the number of written bytes
  */
 export async function appendChunk(folder: string, chunk: Chunk, tier: Tier): Promise<number> {
   const path = tierPath(folder, chunk.hour, tier);
@@ -145,7 +145,7 @@ export async function readAt(file: FileHandle, position: number, length: number)
   return bytes;
 }
 
-/** Returns the greatest number of a group in an hour's file; 0 without a group. */
+/** Returns the greatest group number in an hour's file; 0 without groups. */
 export async function lastNumberOf(folder: string, hour: number): Promise<number> {
   const file = await open(tierPath(folder, hour, 'signatures'), 'r');
   try {

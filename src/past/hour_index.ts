@@ -6,7 +6,7 @@ import { type BlockIndex, decodeIndex, GROUP_HEADER_BYTES, type Tier } from './c
 import { findGroups, type PlacedGroup, readAt } from './hour_file.js';
 import { tierPath } from './past_folder.js';
 
-/** The known groups of a file. Files only grow, so known groups remain valid. */
+/** The known groups of a file. Files only grow, so they remain valid. */
 interface KnownFile {
   groups: readonly PlacedGroup[];
   end: number;
@@ -14,17 +14,17 @@ interface KnownFile {
   hasTail: boolean;
 }
 
-/** The largest numbers of files and indexes in memory. An index of 1,000 assets takes about 200 kB. */
+/** The largest number of files in memory, and of indexes. An index of 1,000 assets takes about 200 kB. */
 const FILES_MAX = 256;
 const INDEXES_MAX = 64;
 
-/** An open file of an hour, with its groups. */
+/** An open file of an hour and its groups. */
 export interface OpenTierFile {
   readonly path: string;
   readonly groups: readonly PlacedGroup[];
   /** The offsets of damaged bytes, where entries are missing. */
   readonly damagedAt: readonly number[];
-  /** True when bytes follow the last group. These bytes are an unfinished or damaged group. */
+  /** True when bytes of an unfinished or damaged group follow the last group. */
   readonly hasTail: boolean;
   /** @throws DamagedRecord when the index is damaged */
   index(group: PlacedGroup): Promise<BlockIndex>;
@@ -33,7 +33,7 @@ export interface OpenTierFile {
   close(): Promise<void>;
 }
 
-/** Opens files of hours, and remembers the places of their groups and blocks. */
+/** Opens files of hours, and remembers the positions of their groups and blocks. */
 export class HourIndex {
   readonly #folder: string;
   readonly #files = new Map<string, KnownFile>();
@@ -118,7 +118,7 @@ export class HourIndex {
   }
 }
 
-/** Adds a value, and removes the oldest value if there are too many values. */
+/** Adds a value. Removes the oldest value if there are too many. */
 function remember<Value>(values: Map<string, Value>, key: string, value: Value, valuesMax: number): void {
   values.delete(key);
   values.set(key, value);

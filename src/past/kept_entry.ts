@@ -1,7 +1,7 @@
 import type { SignedAggregate } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 
-/** The facts that REST shows with an aggregate, and that depend on the configuration and the version. */
+/** The facts that REST shows with an aggregate and that depend on the configuration and the version. */
 export interface ShownFacts {
   /** The configuration's `service.name`. */
   readonly serviceName: string;
@@ -12,8 +12,8 @@ export interface ShownFacts {
 }
 
 /**
- * An entry of the past of an asset: an aggregate, the end of its price, or a gap. After a gap the aggregate is unknown until the next
- * entry, because the disk failed.
+ * An entry in the past of an asset: an aggregate, the end of its price, or a gap. After a gap, which a failed disk causes, the aggregate is
+ * unknown until the next entry.
  */
 export type KeptEntry = PricedEntry | EndEntry;
 
@@ -21,7 +21,7 @@ export interface PricedEntry {
   readonly kind: 'priced';
   /** The time at which the aggregate was signed. */
   readonly timeNs: TimeNs;
-  /** True for a carried copy: an earlier hour's entry that was the newest entry when this hour began. */
+  /** True for a carried copy: an entry of an earlier hour that was the asset's newest when this hour began. */
   readonly isCarried: boolean;
   /** The aggregate. The inputs are empty after their retention time. */
   readonly aggregate: SignedAggregate;
@@ -36,7 +36,7 @@ export interface EndEntry {
 }
 
 /**
- * Returns whether an entry comes after another of its asset. Signed times grow strictly; a price may end at the time of its
+ * Returns whether an entry comes after another one of the same asset. Signed times grow strictly; a price may end at the time of its
  * signature.
  */
 export function isAfter(entry: KeptEntry, other: KeptEntry): boolean {

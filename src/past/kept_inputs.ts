@@ -7,7 +7,7 @@ import { derivedInputHash } from './derived_hash.js';
 import type { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
 import { PriceSteps } from './price_steps.js';
 
-/** The bits of an input's first byte. An input whose texts have another form is written whole. */
+/** The bits of an input's first byte. An input with texts of an unusual form is written whole. */
 const IS_WHOLE = 0x01;
 const HAS_HASH = 0x02;
 const V_SHIFT = 2;
@@ -18,12 +18,12 @@ const SHORT_HASH = 0x40;
 const V_TEXTS = [undefined, '0x1b', '0x1c'] as const;
 
 const FULL_WORD = /^0x[0-9a-f]{64}$/;
-/** A number without leading zeros. */
+/** A hex number without leading zeros. */
 const SHORT_WORD = /^0x(?:0|[1-9a-f][0-9a-f]{0,62})$/;
 
 /**
- * Writes the inputs of one asset's aggregates. An input is written with the first aggregate that contains the input; later aggregates
- * refer to the input by number.
+ * Writes the inputs of one asset's aggregates. An input is written with the first aggregate that has it; later aggregates refer to it by
+ * number.
  */
 export class InputWriter {
   readonly #sources: TextList;
@@ -31,7 +31,7 @@ export class InputWriter {
   readonly #prices = new PriceSteps();
   #timeNs = 0n;
 
-  /** @param sources the texts of inputs that repeat */
+  /** @param sources the repeated texts of inputs */
   constructor(sources: TextList) {
     this.#sources = sources;
   }
@@ -148,7 +148,7 @@ function sourceText({ publisherKey, externalAssetId, metadata }: PublisherWire):
   return JSON.stringify([publisherKey, externalAssetId, metadata ?? null]);
 }
 
-/** Reads a number of 32 bytes in one of both usual forms. */
+/** Encodes a number of up to 32 bytes that is written in one of the two usual forms. */
 function wordOf(text: string): { readonly bytes: Buffer; readonly isShort: boolean } | undefined {
   if (FULL_WORD.test(text)) return { bytes: Buffer.from(text.slice(2), 'hex'), isShort: false };
   if (!SHORT_WORD.test(text)) return undefined;

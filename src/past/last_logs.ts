@@ -8,12 +8,12 @@ import { isAfter, type KeptEntry } from './kept_entry.js';
 import { listHours, listLogs, logPath } from './past_folder.js';
 import { LogReader } from './running_log.js';
 
-/** The longest time of decoding in a turn of the event loop. */
+/** The longest time for decoding in one turn of the event loop. */
 const TURN_MS = 1;
 
-/** The contents of the logs that the last process left. */
+/** The contents of the previous process's logs. */
 export interface LastLogs {
-  /** The chunks that must be written into the files of their hours. */
+  /** The chunks that must still be written into the files of their hours. */
   readonly chunks: Chunk[];
   /** The newest entry of each asset in the chunks. */
   readonly newest: ReadonlyMap<string, KeptEntry>;
@@ -21,7 +21,7 @@ export interface LastLogs {
   readonly lastPlace: ChunkPlace;
 }
 
-/** Reads the logs that the last process left, and removes logs without entries. */
+/** Reads the logs of the previous process. Removes logs without entries. */
 export async function readLastLogs(
   folder: string,
   logger: Pick<Logger, 'error'> | undefined,

@@ -5,12 +5,12 @@ export class LastOfEach {
   readonly #everyNs: bigint | undefined;
   #held: PricedEntry | undefined;
 
-  /** @param everyNs the length of the intervals; `undefined` chooses every row */
+  /** @param everyNs the length of the intervals; if `undefined`, every row is chosen */
   constructor(everyNs: bigint | undefined) {
     this.#everyNs = everyNs;
   }
 
-  /** Takes the next row. @returns the previous row, if that row is the last row of its interval */
+  /** Takes the next row. @returns the previous row if it was the last one of its interval */
   add(row: PricedEntry): PricedEntry | undefined {
     if (this.#everyNs === undefined) return row;
     const held = this.#held;
@@ -26,7 +26,7 @@ export class LastOfEach {
   }
 }
 
-/** Returns the beginning of the interval that contains a time. Without intervals, returns the time itself. */
+/** Returns the start of the interval that contains a time; without intervals, the time itself. */
 export function intervalOf(timeNs: bigint, everyNs: bigint | undefined): bigint {
   return everyNs === undefined ? timeNs : timeNs - (timeNs % everyNs);
 }

@@ -5,7 +5,7 @@ import { TextList } from './packed_bytes.js';
 import { listHours, listLogs } from './past_folder.js';
 import { LogReader } from './running_log.js';
 
-/** The time for which a list of the hours stays in use. */
+/** The time for which a list of the hours is used again. */
 const LIST_MS = 1_000;
 
 /** A part of an hour: a group of a file, or a log. */
@@ -28,16 +28,16 @@ export interface PastPart {
 /** The open files of an hour. */
 export interface OpenHour {
   readonly parts: readonly PastPart[];
-  /** False when no entry of the hour is kept any longer. */
+  /** False when the entries of the hour are no longer kept. */
   readonly isKept: boolean;
-  /** Damage that lost entries after all parts. */
+  /** The damage that lost entries after all parts. */
   readonly damageAtEnd: string | undefined;
   close(): Promise<void>;
 }
 
 /**
- * Opens the hours of a past, on any thread and while another thread writes. All reads use Node's thread pool, except the listing
- * of the logs.
+ * Opens the hours of a past. Works on any thread, while another thread writes. All reads use Node's thread pool, except the listing of the
+ * logs.
  */
 export class HourOpener {
   readonly #folder: string;
@@ -53,7 +53,7 @@ export class HourOpener {
   /** Returns the hours that have entries, ascending. */
   hours(): number[] {
     const nowMs = performance.now();
-    // The logs are listed first: a log is removed only when its hour has a file.
+    // The logs are listed first, because a log is removed only when its hour has a file.
     const logged = listLogs(this.#folder).map(({ hour }) => hour);
     if (this.#listed === undefined || nowMs - this.#listed.atMs > LIST_MS)
       this.#listed = { atMs: nowMs, hours: new Set(listHours(this.#folder).signatures) };
@@ -61,9 +61,9 @@ export class HourOpener {
     return [...this.#listed.hours].sort((a, b) => a - b);
   }
 
-  /** @param withInputs false when the publishers' inputs are not needed */
+  /** @param withInputs false when publishers' inputs are not needed */
   async open(hour: number, withInputs = true): Promise<OpenHour> {
-    // The logs are read first: a log is removed only when its chunk is in the file.
+    // The logs are read first, because a log is removed only when the file has its chunk.
     const logs = await this.#openLogs(hour);
     const signatures = await this.#index.open(hour, 'signatures');
     const inputs = signatures && withInputs ? await this.#index.open(hour, 'inputs') : undefined;
@@ -72,7 +72,7 @@ export class HourOpener {
     const running = logs.filter((log) => !written.has(log.chunk.number));
     parts.push(...running.map(logPart));
     parts.sort((a, b) => a.number - b.number);
-    // An unfinished group still has its log.
+    // An unfinished group still has its log, so it is not damage.
     const isDamaged = running.length === 0 && signatures?.hasTail === true;
     return {
       parts,

@@ -1,4 +1,4 @@
-/** A writer of short integers and bytes. The writer's memory grows, and {@link PackedWriter.take} makes the memory free for reuse. */
+/** A writer of short integers and bytes. Its memory grows as needed, and is reused after {@link PackedWriter.take}. */
 export class PackedWriter {
   #bytes = Buffer.allocUnsafe(256);
   #length = 0;
@@ -35,7 +35,7 @@ export class PackedWriter {
     this.#bytes[this.#length++] = rest;
   }
 
-  /** Writes an integer of any sign. A value near 0 takes one byte. */
+  /** Writes an integer of any sign. Values near 0 take one byte. */
   integer(value: bigint): void {
     let rest = value < 0n ? ((-value - 1n) << 1n) | 1n : value << 1n;
     while (rest > LOW_BITS_MAX) {
@@ -56,7 +56,7 @@ export class PackedWriter {
     this.#length += value.length;
   }
 
-  /** Writes the length of the bytes, and the bytes. */
+  /** Writes the length of the bytes, then the bytes. */
   sized(value: Uint8Array): void {
     this.count(value.length);
     this.bytes(value);
@@ -70,12 +70,12 @@ export class PackedWriter {
   }
 }
 
-/** 49 bits: seven groups, which a double holds exactly. */
+/** The largest value of seven groups, 49 bits, which a double holds exactly. */
 const LOW_BITS_MAX = (1n << 49n) - 1n;
-/** The largest place of seven groups in an integer. A price has 128 bits, and a difference of prices one more. */
+/** The highest shift of seven groups in an integer. A price has 128 bits, and a difference of prices one more. */
 const SHIFT_MAX = 4n * 49n;
 
-/** Reads the bytes that a {@link PackedWriter} wrote. Reading past the end is a `RangeError`. */
+/** Reads the bytes of a {@link PackedWriter}. Reading past the end throws a `RangeError`. */
 export class PackedReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -106,7 +106,7 @@ export class PackedReader {
   integer(): bigint {
     let value = 0n;
     for (let shift = 0n; ; shift += 49n) {
-      // The time of a longer integer would grow with the square of its length.
+      // The time to read a longer integer would grow with the square of its length.
       if (shift > SHIFT_MAX) throw new RangeError('an integer is too long');
       let low = 0;
       let factor = 1;
@@ -115,7 +115,7 @@ export class PackedReader {
         byte = this.byte();
         low += (byte & 0x7f) * factor;
       }
-      // Most integers are short, so this code creates only one bigint.
+      // Most integers are short and need only one bigint.
       if (byte < 0x80 && shift === 0n) return BigInt(low % 2 === 0 ? low / 2 : -(low + 1) / 2);
       value |= BigInt(low) << shift;
       if (byte < 0x80) break;
@@ -127,7 +127,7 @@ export class PackedReader {
     while (this.byte() >= 0x80);
   }
 
-  /** Returns the next bytes; they share the memory of this reader. */
+  /** Returns the next bytes, which share this reader's memory. */
   bytes(length: number): Buffer {
     const end = this.#at + length;
     if (end > this.#bytes.length) throw new RangeError('the bytes end too early');
@@ -137,7 +137,7 @@ export class PackedReader {
   }
 
   /**
-   * Skips bytes that may never be needed, because a view costs more than the integers of an entry.
+   * Skips bytes that may not be needed. Creating a view costs more than reading an entry's integers.
    * @returns the place of the bytes, for {@link bytesAt}
    */
   skip(length: number): number {
@@ -157,7 +157,7 @@ export class PackedReader {
   }
 }
 
-/** Distinct texts with numbers. Entries refer to a text by its number. */
+/** Distinct texts, numbered so that entries can refer to them. */
 export class TextList {
   readonly texts: string[] = [];
   readonly #numbers = new Map<string, number>();

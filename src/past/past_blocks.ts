@@ -12,7 +12,7 @@ export interface PastRange {
   readonly toNs: bigint;
 }
 
-/** The error for a part of the past that cannot be read. The entries in its range, ends included, are lost. */
+/** Thrown when a part of the past cannot be read. The entries in its range, including both ends, are lost. */
 export class DamagedRange extends DamagedRecord {
   constructor(
     message: string,
@@ -23,23 +23,23 @@ export class DamagedRange extends DamagedRecord {
   }
 }
 
-/** The error for files that were removed during the read of a range, because their retention time ended. */
+/** Thrown when files were removed while a range was read, because their retention time ended. */
 export class PastRemoved extends Error {
   override readonly name = 'PastRemoved';
 }
 
-/** Entries of an asset that are read together. */
+/** Entries of an asset that are read at once. */
 export interface PastBlock {
-  /** The number of entries, of which some may be outside of the range. */
+  /** The number of entries, including any outside of the range. */
   readonly count: number;
-  /** Decodes the entries of the range one by one, without carried copies. */
+  /** Decodes the entries of the range one by one. Leaves out carried copies. */
   entries(): Iterable<KeptEntry>;
 }
 
-/** The largest number of bytes that are read while the files of an hour are open. A slow reader therefore holds few bytes. */
+/** The largest number of bytes that are read while an hour's files are open, so that a slow reader holds few bytes. */
 const READ_BYTES_MAX = 64 * 1024;
 
-/** The place of a block in its hour: the number of the part, and the place in it. */
+/** The position of a block in its hour: the number of its part, and its position there. */
 interface BlockPlace {
   readonly number: number;
   readonly index: number;
@@ -51,7 +51,7 @@ interface Wanted {
   readonly withInputs: boolean;
 }
 
-/** Blocks, and the place of the next block; `undefined` at the end of the hour. */
+/** Blocks, and the position of the next block; `undefined` at the end of the hour. */
 interface ReadBlocks {
   readonly blocks: readonly PastBlock[];
   readonly next: BlockPlace | undefined;
@@ -71,7 +71,7 @@ export async function* pastBlocks(
       let read: ReadBlocks;
       try {
         if (!open.isKept) throw new PastRemoved(`hour ${hour} is no longer kept`);
-        // Entries that were signed at the end of an hour may be at the beginning of the next hour.
+        // Entries that were signed at the end of an hour may be at the beginning of the next hour's file.
         if (hour > lastHour && !open.parts.some((part) => isIn(part, range))) return;
         read = await readSome(open, hour, { name, range, withInputs }, at);
       } finally {

@@ -9,7 +9,7 @@ const HOUR_NAME_LENGTH = 13;
 const FILE_NAME = /^(\d{4,}-\d\d-\d\dT\d\d)\.(signatures|inputs)$/;
 const LOG_NAME = /^(\d{4,}-\d\d-\d\dT\d\d)-(\d+)\.log$/;
 
-/** The folder of the logs. The folder has few files, so each read lists the folder. */
+/** The folder of the logs. It has few files, so each read can list it. */
 const LOGS = 'running';
 
 /** The hours of each tier that have a file, ascending. */
@@ -33,7 +33,7 @@ export function logsFolder(folder: string): string {
   return join(folder, LOGS);
 }
 
-/** Lists the hours that have a file. Other files are ignored. */
+/** Lists the hours that have a file. Ignores other files. */
 export function listHours(folder: string): TierHours {
   const hours: Record<Tier, number[]> = { signatures: [], inputs: [] };
   for (const name of namesIn(folder)) {
@@ -44,7 +44,7 @@ export function listHours(folder: string): TierHours {
   return hours;
 }
 
-/** Lists the chunks that have a log, in their order. */
+/** Lists the chunks that have a log, in order. */
 export function listLogs(folder: string): ChunkPlace[] {
   const logs: ChunkPlace[] = [];
   for (const name of namesIn(logsFolder(folder))) {

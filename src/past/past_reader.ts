@@ -8,8 +8,8 @@ import { type PastBlock, type PastRange, pastBlocks } from './past_blocks.js';
 import { hourOf } from './past_folder.js';
 
 /**
- * Reads the past from its files, on any thread and while another thread writes. All reads use Node's thread pool, except the
- * listing of the logs.
+ * Reads the past from its files. Works on any thread, while another thread writes. All reads use Node's thread pool, except the listing of
+ * the logs.
  */
 export class PastReader {
   readonly #opener: HourOpener;
@@ -33,23 +33,20 @@ export class PastReader {
   }
 
   /**
-   * Returns the entry that applies at a time: the last entry that is not later.
+   * Returns the entry in force at a time: the last entry that is not later.
    * @throws DamagedRecord when the entry is in a damaged block, or may be in a damaged group
    */
   async inForce(name: AssetName, atNs: bigint): Promise<KeptEntry | undefined> {
     const hours = this.#opener.hours();
     const hour = hours.findLast((one) => one <= hourOf(atNs));
     if (hour === undefined) return undefined;
-    // At the start of the process, the end of a price may belong to an earlier hour. The file of the next hour begins with this
-    // end.
+    // When the process starts, a price may end at a time in an earlier hour. The file of the next hour begins with this end.
     const next = hours.find((one) => one > hour);
     const late = next === undefined ? undefined : await this.#lastIn(next, name, atNs, 'copies');
     return late ?? this.#lastIn(hour, name, atNs, 'all');
   }
 
-  /**
-   * Returns whether the past has an entry of the asset with this time or a later time. All earlier entries are then present too.
-   */
+  /** Returns whether the past has an entry of the asset at this time or later. All earlier entries are then present too. */
   async reaches(name: AssetName, timeNs: bigint): Promise<boolean> {
     const assetKey = assetKeyOf(name);
     for (const hour of this.#opener.hours().filter((one) => one >= hourOf(timeNs))) {
@@ -65,7 +62,8 @@ export class PastReader {
   }
 
   /**
-   * Returns the blocks of an asset with entries of a time range, in order. No file is open between two blocks, so a caller may be slow.
+   * Returns the blocks of an asset that have entries in a time range, in order. No file is open between two blocks, so the caller may be
+   * slow.
    * @throws DamagedRange when entries of the range are lost
    * @throws PastRemoved when the retention time of entries in the range ends during the read
    */
@@ -77,7 +75,7 @@ export class PastReader {
     return this.#opener.close();
   }
 
-  /** @param wanted `copies` if all other entries of the hour are later; damage in the hour then has no effect */
+  /** @param wanted `copies` if all other entries of the hour are later; damage in the hour then does not matter */
   async #lastIn(
     hour: number,
     name: AssetName,
@@ -86,7 +84,7 @@ export class PastReader {
   ): Promise<KeptEntry | undefined> {
     const assetKey = assetKeyOf(name);
     const open = await this.#opener.open(hour);
-    // Damage between this entry and the asset's next entry may have lost the entry that applies.
+    // Damage between this entry and the asset's next entry may have lost the entry in force.
     let damage = open.damageAtEnd;
     try {
       for (const part of open.parts.toReversed()) {
@@ -95,7 +93,7 @@ export class PastReader {
         for (let i = blocks.length - 1; i >= 0; i--) {
           if (blocks[i]!.minNs > atNs) continue;
           const { bytes, texts } = await part.read(assetKey, i, true);
-          // All entries up to the wanted entry must be read, but only the wanted entry is decoded.
+          // All entries up to the wanted one must be read, but only this one is decoded.
           const { count, hasLater } = countUntil(bytes.signatures, atNs);
           const [found] = count === 0 ? [] : readBlock(name, bytes, texts, count - 1);
           const isNewest = i === blocks.length - 1 && !hasLater;

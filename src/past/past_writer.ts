@@ -13,28 +13,28 @@ import { hourOf, logPath, logsFolder } from './past_folder.js';
 import { type FileFigures, removeOldFiles } from './retention.js';
 import { RunningLog } from './running_log.js';
 
-/** The size of a log at which its chunk is written into the files of the hour. With 400 aggregates a second this takes a minute. */
+/** The size of a log at which its chunk is written into the hour's files. At 400 aggregates a second, this takes a minute. */
 const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
-/** The number of entries that wait while the disk fails: about 60 MB with four inputs for each entry. Later entries become a gap. */
+/** The largest number of entries that wait while the disk fails: about 60 MB with four inputs per entry. Later entries become a gap. */
 const WAITING_MAX = 50_000;
 const CLEAN_INTERVAL_NS = 60_000_000_000n;
-/** The longest time of encoding in a turn of the event loop, so ticks and requests wait at most this time. */
+/** The longest time for encoding in one turn of the event loop, during which ticks and requests wait. */
 const TURN_MS = 1;
 
 export interface PastOptions {
   /** The folder of the past. */
   readonly folder: string;
-  /** The time for which aggregates are kept with their inputs. */
+  /** The time for which aggregates are kept together with their inputs. */
   readonly proofsNs: bigint;
-  /** The time for which aggregates are kept. With 0 nothing is kept. */
+  /** The time for which aggregates are kept; 0 keeps nothing. */
   readonly signaturesNs: bigint;
   readonly clock: { nowNs(): TimeNs };
-  /** Returns the facts with which REST shows an aggregate now. */
+  /** Returns the facts that REST currently shows with an aggregate. */
   readonly shown: (symbol: string, algorithm: AggregationType) => ShownFacts;
   readonly logger?: { error(text: string): void; warn(text: string): void } | undefined;
-  /** The size of a log at which its chunk is written into the files of the hour; {@link CHUNK_BYTES_MAX} except in tests. */
+  /** The size of a log at which its chunk is written into the hour's files; {@link CHUNK_BYTES_MAX} except in tests. */
   readonly chunkBytesMax?: number;
-  /** The number of entries that wait while the disk fails; {@link WAITING_MAX} except in tests. */
+  /** The largest number of entries that wait while the disk fails; {@link WAITING_MAX} except in tests. */
   readonly waitingMax?: number;
 }
 
@@ -43,8 +43,8 @@ export interface PastFigures extends FileFigures {
 }
 
 /**
- * Keeps every signed aggregate in files by hour. {@link append} changes only memory. The store calls {@link write} at the
- * beginning of each commit, so the past has every entry that the store has on disk, and a durable acknowledgement covers both.
+ * Keeps every signed aggregate in files by hour. {@link append} changes only memory. The store calls {@link write} at the beginning of each
+ * commit. So the past has every entry that the store has on disk, and a durable acknowledgement covers both.
  */
 export class PastWriter {
   readonly #options: PastOptions;
@@ -53,15 +53,15 @@ export class PastWriter {
   readonly #newest = new Map<string, KeptEntry>();
   /** The newest encoded entry of each asset. */
   readonly #inForce = new Map<string, KeptEntry>();
-  /** The time from which the entries of an asset are lost, until its next entry. */
+  /** The time from which an asset's entries are lost, until its next entry. */
   readonly #gaps = new Map<string, TimeNs>();
   #chunk: Chunk | undefined;
-  /** The log of the chunk. The first write makes the log. */
+  /** The log of the chunk, created by the first write. */
   #log: RunningLog | undefined;
-  /** The encoded but unwritten bytes, with their chunk. */
+  /** The encoded bytes that are not yet written, with their chunk. */
   #unwritten: { readonly chunk: Chunk; readonly frame: Buffer }[] = [];
   #logOf: Chunk | undefined;
-  /** Complete chunks. A chunk waits here for the next commit, and then for the write into the files of its hour. */
+  /** Complete chunks. A chunk waits here for the next commit, and then until it is written into its hour's files. */
   #complete: Chunk[] = [];
   #sealing: Promise<void> | undefined;
   #cleanNs = 0n;
@@ -69,7 +69,7 @@ export class PastWriter {
   #lastPlace = { hour: 0, number: 0 };
   readonly #configured = new Set<string>();
   #loading: Promise<void> | undefined;
-  /** `open` before the logs of the last process were read, and `loaded` after it. */
+  /** The progress: `open` until the logs of the previous process have been read, then `loaded`. */
   #state: 'closed' | 'open' | 'loaded' = 'closed';
 
   constructor(options: PastOptions) {
@@ -77,9 +77,9 @@ export class PastWriter {
   }
 
   /**
-   * Creates the folder, and accepts entries from now on. Before this call, other methods do nothing.
+   * Creates the folder and accepts entries from now on. Before this call, other methods do nothing.
    * @param inForce the newest holding of each configured asset
-   * @throws Error if the folder cannot be made
+   * @throws Error if the folder cannot be created
    */
   open(inForce: Iterable<{ readonly asset: AssetName; readonly holding: Holding }>): void {
     const { folder, signaturesNs } = this.#options;
@@ -96,9 +96,9 @@ export class PastWriter {
   }
 
   /**
-   * Reads the logs of the last process. At a start, the service serves before this call, because {@link write} calls this method
-   * when it has entries. Then {@link committed} writes the logs into the files of their hours.
-   * @throws Error when the disk fails; a further call tries again
+   * Reads the logs of the previous process. A starting service first serves readers; {@link write} calls this method when it has entries.
+   * Then {@link committed} writes the logs into the files of their hours.
+   * @throws Error when the disk fails; the next call tries again
    */
   load(): Promise<void> {
     if (this.#state !== 'open') return Promise.resolve();
@@ -116,7 +116,7 @@ export class PastWriter {
       // An asset that was removed between two processes has no end entry, so every hour would carry its last entry.
       if (this.#configured.has(assetKey)) keepNewest(this.#inForce, assetKey, entry);
     }
-    // The last process may have written entries that the store did not commit, and that were added again since.
+    // The previous process may have written entries that the store did not commit and that were added again since then.
     this.#pending = this.#pending.filter(({ name, entry }) => {
       const logged = newest.get(assetKeyOf(name));
       return logged === undefined || isAfter(entry, logged);
@@ -126,7 +126,7 @@ export class PastWriter {
     this.#state = 'loaded';
   }
 
-  /** Adds the next entry of an asset. A repeated entry changes nothing. */
+  /** Adds an asset's next entry. A repeated entry has no effect. */
   append(asset: AssetName, holding: Holding): void {
     if (this.#state === 'closed') return;
     const entry = this.#entryOf(asset, holding);
@@ -149,11 +149,11 @@ export class PastWriter {
   }
 
   /**
-   * Writes the entries that were added so far, and flushes them.
-   * @throws Error when the disk fails; the same entries are written by the next call
+   * Writes and flushes the entries that were added so far.
+   * @throws Error when the disk fails; the next call writes the same entries
    */
   async write(): Promise<void> {
-    // A commit without aggregates, such as the first commit after a start, need not wait.
+    // A commit without aggregates, such as the first one after a start, need not wait.
     if (this.#state === 'open' && this.#pending.length === 0) return;
     await this.load();
     if (this.#state === 'closed') return;
@@ -181,8 +181,8 @@ export class PastWriter {
   }
 
   /**
-   * Called when the store's commit after {@link write} is on disk. Writes complete chunks into the files of their hours. Resolves when
-   * this is done.
+   * Called when the store's commit after {@link write} is on disk. Writes complete chunks into the files of their hours. Resolves when this
+   * is done.
    */
   committed(): Promise<void> {
     if (this.#state !== 'loaded') return Promise.resolve();
@@ -196,7 +196,7 @@ export class PastWriter {
     return { ...this.#figures, entriesWaiting: this.#pending.length };
   }
 
-  /** Stops writing. The log of the running chunk remains, and the next process writes the log into the file of its hour. */
+  /** Stops writing. The log of the running chunk remains; the next process writes it into the file of its hour. */
   async close(): Promise<void> {
     await this.#loading?.catch(() => {});
     this.#state = 'closed';
@@ -241,7 +241,7 @@ export class PastWriter {
     const chunk = new Chunk(hour, this.#lastPlace.number);
     this.#chunk = chunk;
     if (!isNewHour) return;
-    // Each hour begins with a copy of the newest entries, so a read needs no older file.
+    // Each hour begins with a copy of the newest entries, so that a read needs no older file.
     for (const [assetKey, entry] of this.#inForce) {
       if (entry.kind !== 'priced') continue;
       chunk.add(nameOfKey(assetKey), { ...entry, aggregate: entry.aggregate, isCarried: true });
@@ -253,7 +253,7 @@ export class PastWriter {
     try {
       while (this.#complete.length > 0 && this.#state === 'loaded') {
         const chunk = this.#complete[0]!;
-        // The log of the chunk may not have its last frame yet.
+        // The log of the chunk may still lack its last frame.
         if (this.#unwritten.some((one) => one.chunk === chunk)) return;
         await this.#writeGroups(chunk);
         await rm(logPath(this.#options.folder, chunk), { force: true });

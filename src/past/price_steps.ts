@@ -1,15 +1,15 @@
 import type { Price } from '../model/price.js';
 import type { PackedReader, PackedWriter } from './packed_bytes.js';
 
-/** The flag of a price that is the difference to the price before it. The other bits are the number of zeros. */
+/** The flag of a price that is stored as the difference to the previous price. The other bits are the number of zeros. */
 const IS_STEP = 0x40;
 
-/** The powers of ten up to the zeros of usual prices. */
+/** The powers of ten, up to the number of zeros in usual prices. */
 const POWERS = Array.from({ length: 39 }, (_, zeros) => 10n ** BigInt(zeros));
 
 /**
- * The successive prices of one asset. A price is written without the zeros at its end, and as the difference to the price before it if
- * both end with the same number of zeros. Prices have 18 decimals, but most publishers use few decimals.
+ * The successive prices of one asset. A price is written without its final zeros, and as the difference to the previous price if both end
+ * with the same number of zeros. Prices have 18 decimals, but most publishers use only a few.
  */
 export class PriceSteps {
   #zeros = -1;

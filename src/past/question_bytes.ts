@@ -2,23 +2,23 @@ import type { AssetName } from '../model/asset_map.js';
 import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { PackedReader, PackedWriter } from './packed_bytes.js';
 
-/** A question of a node for aggregates that are older than its own past. Another node answers it from its own past alone. */
+/** A question of a node about aggregates that are older than its own past. Another node answers it from its own past only. */
 export type PastQuestion = InstantQuestion | RangeQuestion;
 
-/** Asks for the aggregates that were in force at an instant. */
+/** A question about the aggregates that were in force at an instant. */
 export interface InstantQuestion {
   readonly about: 'instant';
   readonly names: readonly AssetName[];
   readonly atNs: bigint;
 }
 
-/** Asks for the aggregates of a range: `fromNs` <= time < `toNs`. */
+/** A question about the aggregates of a range: `fromNs` <= time < `toNs`. */
 export interface RangeQuestion {
   readonly about: 'range';
   readonly name: AssetName;
   readonly fromNs: bigint;
   readonly toNs: bigint;
-  /** The length of the intervals of which only the last aggregate is wanted; `undefined` for all aggregates. */
+  /** The length of the intervals, if only the last aggregate of each interval is wanted; `undefined` for all aggregates. */
   readonly everyNs: bigint | undefined;
   readonly withInputs: boolean;
   readonly rowsMax: number;

@@ -4,7 +4,7 @@ import { listHours, NS_PER_HOUR, tierPath } from './past_folder.js';
 
 const SECONDS_PER_HOUR = 3_600;
 
-/** The files of the past after {@link removeOldFiles}. */
+/** The state of the past's files after {@link removeOldFiles}. */
 export interface FileFigures {
   readonly bytes: number;
   readonly files: number;

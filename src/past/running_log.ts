@@ -11,7 +11,7 @@ const HEADER_BYTES = 20;
 /** The size of the head of a frame: length and checksum. */
 const FRAME_HEAD_BYTES = 8;
 
-/** The log of a running chunk, which is written on every commit. The log is removed when its chunk is in the files of its hour. */
+/** The log of a running chunk. Each commit writes to it. It is removed when its chunk is in the files of its hour. */
 export class RunningLog {
   readonly #file: FileHandle;
   #position: number;
@@ -33,7 +33,7 @@ export class RunningLog {
     return new RunningLog(file, HEADER_BYTES);
   }
 
-  /** Writes a frame and flushes it. After an error the same frame can be written again. */
+  /** Writes and flushes a frame. After an error, the same frame can be written again. */
   async write(frame: Buffer): Promise<void> {
     const head = Buffer.alloc(FRAME_HEAD_BYTES);
     head.writeUInt32LE(frame.length, 0);
@@ -48,7 +48,7 @@ export class RunningLog {
   }
 }
 
-/** Reads a log while it grows, or after a crash. */
+/** Reads a log while it grows or after a crash. */
 export class LogReader {
   readonly chunk: Chunk;
   /** The reason why the rest of the log is unreadable; `undefined` while all frames are complete. */
@@ -95,7 +95,7 @@ export class LogReader {
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh()
       .catch((error) => {
-        // The chunk of a removed log is in the file of its hour.
+        // The chunk of a removed log is already in the file of its hour.
         if (!this.#isClosed) throw error;
       })
       .finally(() => {
@@ -117,7 +117,7 @@ export class LogReader {
       if (end > bytesRead) break;
       const frame = bytes.subarray(start, end);
       if (crc32(frame) !== bytes.readUInt32LE(at + 4)) {
-        // The last frame may be in the middle of its write. A damaged frame before other frames stays damaged.
+        // The last frame may still be incomplete. A damaged frame before other frames stays damaged.
         if (end < bytesRead) this.damage = `${this.#path} is damaged at byte ${this.#position + at}`;
         break;
       }
