@@ -20,22 +20,22 @@ export interface KeptVerifierOptions {
   readonly here: Pick<CryptoJobs, 'verifyEvm' | 'verifyStark'>;
   /** The oracle ID in the service's own Stark messages. */
   readonly oracleId: string;
-  /** Returns whether the service signs aggregates, or signed them, with a key. @param key the key in lower-case hex */
+  /** Returns whether the service signs or signed aggregates with a key. @param key the key in lower-case hex */
   readonly isSigner: (type: SignatureType, key: string) => boolean;
   /** Does work in turn with other work of this thread. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** The numbers of signatures that are verified in a turn: about 2 ms. */
+/** The largest number of signatures in a turn, by type. Verifying them takes about 2 ms. */
 const JOBS_MAX = { evm: 32, stark: 4 } as const;
 
 const SERVICE_NAME = new RegExp(`^${SERVICE_NAME_PATTERN}$`);
 const CHECKSUM = /^[0-9a-f]{64}$/;
-// The version is shown as it is, so the text must need no escape in JSON.
+// The service shows the version unchanged, so the version must not contain a character that JSON escapes.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes control characters
 const VERSION = /^[^"\\\x00-\x1f]{1,64}$/;
 
-/** The error for an aggregate that this service did not sign, or that the service would show in another form. */
+/** Thrown for an aggregate that this service did not sign, or that the service would show in another form. */
 export class NotVerified extends Error {
   override readonly name = 'NotVerified';
 }

@@ -3,15 +3,15 @@ import type { Config } from '../config/config.js';
 import type { SignatureType } from '../model/asset.js';
 import type { NodeList } from '../model/node_list.js';
 
-/** Returns the present configuration and nodes. */
+/** Returns the current configuration and nodes. */
 export type SignerState = () => {
   readonly config: Pick<Config, 'announcements'>;
   readonly nodes: NodeList;
 };
 
 /**
- * The keys with which the service signs aggregates, or signed them: the keys of the cluster's nodes, and the keys of the configuration's
- * announcements. A revoked key never counts.
+ * The keys with which the service signs or signed aggregates: the keys of the cluster's nodes, and the keys in the configuration's
+ * announcements. Revoked keys are excluded.
  */
 export class KnownSigners {
   readonly #current: SignerState;

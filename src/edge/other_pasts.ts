@@ -13,8 +13,8 @@ import type { OlderAnswer, OlderPrices, OlderRows } from '../server/routes/older
 import { type KeptVerifierOptions, NotVerified, verifyKept } from './kept_verifier.js';
 
 /**
- * Asks the next other node of the cluster that was not tried. Resolves with `busy` while too many questions are open, and with `undefined`
- * when no other node is left. The bytes are `undefined` when the node does not answer. Nothing about the bytes is verified.
+ * Asks another node of the cluster that is not in `tried`. Resolves with `busy` while too many questions are open, and with `undefined`
+ * when no node is left. The bytes are `undefined` if the node did not answer. The bytes are not verified.
  */
 export type AskPast = (
   question: Uint8Array,
@@ -30,7 +30,7 @@ export interface OtherPastsOptions extends Omit<KeptVerifierOptions, 'turn'> {
   readonly onRefused: (reason: string) => void;
 }
 
-/** The longest time in which a request asks further nodes. The last of them may take as long as an answer takes at most. */
+/** The time after which a request asks no further node. The last question may take longer. */
 const ASKING_MS_MAX = 3_000;
 const BUSY_POLL_MS = 100;
 
@@ -59,7 +59,7 @@ export class OtherPasts implements OlderPrices {
     const asking: Asking = { endMs: this.#options.nowMs() + ASKING_MS_MAX, tried: [] };
     const found = new Map<AssetName, PricedEntry>();
     let left = names;
-    /** The assets of which a node has no entry: the past of that node may begin after their last signature. */
+    /** The assets without an entry in the past of a node. That past may begin after their last signatures. */
     let unseen: AssetName[] = [];
     let hasGiven = false;
     while (left.length > 0) {
@@ -91,13 +91,13 @@ export class OtherPasts implements OlderPrices {
     const asking: Asking = { endMs: this.#options.nowMs() + ASKING_MS_MAX, tried: [] };
     return this.#ask(question, asking, async ({ entries, reached: endNs }) => {
       const rows: PricedEntry[] = [];
-      // The rows are decoded while they are verified, because that takes many turns.
+      // Verification takes many turns. Each turn decodes only the rows that it verifies.
       await this.#verify(caller, fitting(entries.of(question.name), question, endNs, rows));
       return { rows, endNs };
     });
   }
 
-  /** Asks one node after the other until one gives an authentic answer. */
+  /** Asks one node after another until a node gives an authentic answer. */
   async #ask<T>(
     question: PastQuestion,
     { endMs, tried }: Asking,
@@ -135,7 +135,7 @@ export class OtherPasts implements OlderPrices {
   }
 }
 
-/** Returns the earlier time. A node whose past begins later than the question can only name a later time. */
+/** Returns the earlier of two beginnings of a past. Ignores beginnings before the question, because no correct node reports one. */
 function earlierOf(
   known: bigint | undefined,
   next: bigint | undefined,
@@ -151,7 +151,7 @@ function readCount(reached: bigint, countMax: number): number {
   return Number(reached);
 }
 
-/** Returns the entry that applies to an asset; `undefined` without an entry. */
+/** Returns the entry of an asset; `undefined` if the answer has no entry of the asset. */
 function entryOf({ entries }: KeptAnswer, name: AssetName, atNs: bigint): KeptEntry | undefined {
   const [entry, another] = entries.of(name);
   if (another !== undefined || entry?.kind === 'gap' || (entry !== undefined && entry.timeNs > atNs))

@@ -12,7 +12,7 @@ import { type AskPast, OtherPasts } from './other_pasts.js';
 
 export interface ReadPastOptions {
   readonly config: Pick<Config, 'storage' | 'service'>;
-  /** Returns the state that names the service's keys. */
+  /** Returns the configuration and nodes, which contain the service's keys. */
   readonly signed: SignerState;
   readonly here: CryptoJobs;
   /** Asks other nodes about their past; absent without a cluster. */

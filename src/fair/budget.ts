@@ -26,8 +26,7 @@ export interface BudgetRate {
 }
 
 /**
- * The largest difference between the clocks of two threads. A time that is further ahead was stored before a step back of the
- * clock.
+ * The largest difference between the clocks of two threads. A time that is further ahead was stored before the clock went back.
  */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 /** The longest time for which {@link Budget.owe} can use up a budget. */

@@ -36,7 +36,7 @@ export interface RefusedRequest {
   readonly origin: string | undefined;
 }
 
-/** The number of answers with a status. Without a signature of the log the origin is empty, because any sender could name any origin. */
+/** The number of answers with this status. Without a signature of the log the origin is empty, because any sender could name any origin. */
 export interface AnswerCount {
   readonly origin: string;
   readonly status: number;

@@ -220,8 +220,8 @@ export class EdgeThread {
     this.#isExiting = true;
     this.#commands.send({ do: 'exit' });
     await within(EXIT_MS_MAX, this.#exited);
-    // The main thread ends the thread only after the thread has loaded, because the end of a thread that loads a native add-on would
-    // abort the process. A thread that is still loading has no connections.
+    // The main thread waits until the thread has loaded. Ending a thread while it loads a native add-on would abort the process. A thread
+    // that is still loading has no connections.
     this.#options.loaded.loaded.then(
       () => this.#end(),
       () => {},

@@ -12,8 +12,8 @@ const LAST_TURN_MS_MAX = 5_000;
 const SLEEP_FOR_EVER = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
 /**
- * Ends a thread in any state of its JavaScript. The end of a thread with open connections would abort the process, because each
- * connection is a handle of the thread's libuv loop, and such a loop cannot be closed. So the function closes the connections first. TLS
+ * Ends a thread in any state of its JavaScript. The end of a thread with open connections would abort the process, because each connection
+ * is a handle of the thread's libuv loop, and a loop with open handles cannot be closed. So the function closes the connections first. TLS
  * handshakes that wait for their turn can only be closed in a turn of the loop. A thread that has such handshakes and runs no turn stays
  * abandoned until the process ends.
  * @param exited resolves when the thread has ended

@@ -107,8 +107,8 @@ export class Logins {
   }
 
   /**
-   * Checks a login to a stream by ticket. A correct ticket is accepted even above the limit of failed logins, because a
-   * ticket cannot be guessed.
+   * Checks a login to a stream by ticket. A correct ticket is accepted even above the limit of failed logins, because nobody can guess a
+   * ticket.
    * @returns the token of the ticket, or the response that refuses the request: 400, 401, 403 or 429
    */
   authorizeTicket(request: RestRequest): Token | RestResponse {

@@ -81,7 +81,7 @@ function rateOf(limit: number, periodNs: bigint): Rate {
 
 /**
  * The largest difference between the clocks of two threads. A time that is further ahead than a burst plus this difference was stored
- * before the clock was stepped back.
+ * before the clock went back.
  */
 const CLOCK_STEP_NS = NS_PER_SECOND;
 

@@ -134,10 +134,7 @@ const SLOT_BYTES = Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT
 /** The number of attempts. Each other thread can take at most one slot, and there are far fewer threads than attempts. */
 const ATTEMPTS_MAX = 1000;
 
-/**
- * Checks the time of a ticket. A time that is too far ahead was stored before the clock was stepped back; such a ticket is
- * invalid.
- */
+/** Checks the time of a ticket. A time that is too far ahead was stored before the clock went back; such a ticket is invalid. */
 function isGoodAt(nowMs: number, expiresMs: number): boolean {
   return expiresMs > nowMs && expiresMs <= nowMs + LIFETIME_MS;
 }

@@ -27,7 +27,7 @@ export class FloodPauses {
     const untilNs = this.#untilNs.get(identity);
     if (untilNs === undefined) return 0;
     const leftNs = untilNs - this.#clock.nowNs();
-    // A longer remaining time was stored before the clock was stepped back.
+    // A longer remaining time was stored before the clock went back.
     if (leftNs > 0n && leftNs <= PAUSE_NS) return Math.ceil(Number(leftNs) / Number(NS_PER_SECOND));
     this.#untilNs.delete(identity);
     return 0;

@@ -109,7 +109,7 @@ export class PublisherBounds {
       const error = `the token has sent more than publish_bytes_per_second (${publishBytesPerSecondMax}): not read`;
       return { reason: 'past publish_bytes_per_second', error, isBad: true };
     }
-    // A value other than the next second was stored before the clock was stepped back.
+    // A value other than the next second was stored before the clock went back.
     const isUnverified = secondOf(nowNs) + 1n === this.#verifiedFromS;
     if (isUnverified && text.length > READ_UNVERIFIED_BYTES_MAX)
       return { reason: UNVERIFIED, error: UNVERIFIED, isBad: false };

@@ -4,9 +4,9 @@ import { failure, type RestRequest, type RestResponse } from '../http/rest_excha
 import { ENCODINGS, type Encoding, type PageFile } from './page_files.js';
 
 /**
- * Returns the headers of the page. The headers allow the page to load scripts, styles and its icon from its own origin, and to
- * connect only to that origin and to the operators that the configuration names. A link cannot add an operator. No other page may
- * show this page in a frame. Forms send nothing, because the page's script reads the fields of forms.
+ * Returns the headers of the page. The page may load scripts, styles and its icon from its own origin. The page may connect only to that
+ * origin and to the operators in the configuration, and a link cannot add an operator. No other page may show this page in a frame. Forms
+ * send nothing, because the page's script reads the fields of forms.
  * @param operators the origins of other operators
  */
 export function pageHeaders(operators: readonly string[]): Readonly<Record<string, string>> {

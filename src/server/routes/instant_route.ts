@@ -83,8 +83,8 @@ export function instantRoutes(
 const IN_FORCE_NS_MAX = 86_400n * NS_PER_SECOND;
 
 /**
- * The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. `no entry` is the state
- * of an asset that had no price, or a price from before the past of this node.
+ * The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. `no entry` means that
+ * the asset had no price, or that its price is older than the past of this node.
  */
 type Instant =
   | { readonly text: string; readonly aggregate: SignedAggregate }
@@ -138,7 +138,7 @@ class InstantReader {
     );
   }
 
-  /** Finds the aggregates that were signed before the past of this node, and were still in force when this past began. */
+  /** Finds the aggregates that were signed before the past of this node, but were still in force at its beginning. */
   async #completed(
     caller: string,
     found: Map<WantedName, Instant>,
@@ -151,12 +151,12 @@ class InstantReader {
     const keptFromNs = await this.#options.past.keptFrom();
     if (keptFromNs === undefined || atNs >= keptFromNs + IN_FORCE_NS_MAX) return undefined;
     const refusal = await this.#fromOthers(caller, listed, atNs, found, { status: 410, error: '' });
-    // Without another node, this past is all that is known.
+    // If no other node answers, only the past of this node is known.
     return refusal?.status === 410 ? undefined : refusal;
   }
 
   /**
-   * Finds the states of assets before the past of this node in the past of another node.
+   * Finds the states of assets in the pasts of other nodes, for an instant before the past of this node.
    * @param before the error if no other node answers
    */
   async #fromOthers(
@@ -242,7 +242,7 @@ function instantOf({ aggregate, shown, hasInputs }: PricedEntry): Instant {
   return { text: shownAggregateJson(aggregate, shown, hasInputs), aggregate };
 }
 
-/** Returns the error for assets that are unknown now and then. */
+/** Returns the error for assets that are not configured and had no price at the instant. */
 function unknownFault(found: ReadonlyMap<WantedName, Instant>): RouteError | undefined {
   const unknown = [...found].flatMap(([{ symbol, isListed }, state]) =>
     state === 'nothing' && !isListed ? [symbol] : [],

@@ -5,7 +5,7 @@ import type { RouteError } from '../rest/route.js';
 
 /** Verified aggregates from other nodes of the cluster, for times before the past of this node. */
 export interface OlderPrices {
-  /** Returns the aggregates that were in force at an instant. Assets without an aggregate are missing. */
+  /** Returns the aggregates that were in force at an instant. The result omits assets without an aggregate. */
   at(
     caller: string,
     names: readonly AssetName[],
@@ -17,7 +17,7 @@ export interface OlderPrices {
 
 export interface OlderRows {
   readonly rows: readonly PricedEntry[];
-  /** The end of the range that these rows complete. */
+  /** The time up to which these rows are complete. */
   readonly endNs: bigint;
 }
 
@@ -25,13 +25,13 @@ export type OlderAnswer<T> =
   | { readonly given: T }
   | {
       readonly given?: undefined;
-      /** True when a node has too many questions now. */
+      /** True if a node currently has too many questions. */
       readonly isBusy: boolean;
-      /** The earliest time from which a node says that it keeps its past; `undefined` without such a node. */
+      /** The earliest beginning of a past that a node reported; `undefined` if no node reported a beginning. */
       readonly keptFromNs: bigint | undefined;
     };
 
-/** Returns the error when no other node has given an answer. @param own the error without other nodes */
+/** Returns the error for a question that no other node has answered. @param own the error of this node alone */
 export function notGiven(
   own: RouteError,
   { isBusy, keptFromNs }: Exclude<OlderAnswer<never>, { readonly given: never }>,

@@ -185,8 +185,8 @@ function unknownAsset({ symbol }: RangeRequest): RouteError {
 }
 
 /**
- * Answers a range that begins before the past of this node. Each such answer has the rows of one answer of another node, so it is
- * verified and in memory before the header is sent. The last such answer ends where the past of this node begins.
+ * Answers a range that begins before the past of this node, with the rows of one answer of another node. All rows are in memory and
+ * verified before the service sends the header. The last answer of this kind ends where the past of this node begins.
  * @param before the error if no other node answers
  */
 async function olderRange(
@@ -226,7 +226,7 @@ async function olderRange(
   };
 }
 
-/** Returns the end of the interval that contains a time, or the time itself if an interval begins at it. */
+/** Returns the end of the interval that contains a time, or the time itself if it is the beginning of an interval. */
 function endOfInterval(timeNs: bigint, everyNs: bigint | undefined): bigint {
   const startNs = intervalOf(timeNs, everyNs);
   return everyNs === undefined || startNs === timeNs ? timeNs : startNs + everyNs;
