@@ -5,11 +5,12 @@ import type { AssetName } from '../model/asset_map.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
 import type { AggregationType } from '../wire/signatures.js';
+import { carried, RepeatedEntries } from './carried_entries.js';
 import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
 import { appendChunk } from './hour_file.js';
 import { isAfter, type KeptEntry, type ShownFacts } from './kept_entry.js';
 import { readLastLogs } from './last_logs.js';
-import { hourOf, logPath, logsFolder } from './past_folder.js';
+import { hourOf, listHours, listLogs, logPath, logsFolder } from './past_folder.js';
 import { type FileFigures, removeOldFiles } from './retention.js';
 import { RunningLog } from './running_log.js';
 
@@ -31,6 +32,8 @@ export interface PastOptions {
   readonly clock: { nowNs(): TimeNs };
   /** Returns the facts that REST currently shows with an aggregate. */
   readonly shown: (symbol: string, algorithm: AggregationType) => ShownFacts;
+  /** True when entries come from the log of a cluster, which repeats some of them; default: false. */
+  readonly hasRepeated?: boolean;
   readonly logger?: { error(text: string): void; warn(text: string): void } | undefined;
   /** The size of a log at which its chunk is written into the hour's files; {@link CHUNK_BYTES_MAX} except in tests. */
   readonly chunkBytesMax?: number;
@@ -67,7 +70,10 @@ export class PastWriter {
   #cleanNs = 0n;
   #figures: FileFigures = { bytes: 0, files: 0, oldestS: undefined };
   #lastPlace = { hour: 0, number: 0 };
+  readonly #repeated = new RepeatedEntries();
   readonly #configured = new Set<string>();
+  /** True until this past has an entry on disk. */
+  #isNew = false;
   #loading: Promise<void> | undefined;
   /** The progress: `open` until the logs of the previous process have been read, then `loaded`. */
   #state: 'closed' | 'open' | 'loaded' = 'closed';
@@ -86,6 +92,7 @@ export class PastWriter {
     if (signaturesNs === 0n) return;
     mkdirSync(logsFolder(folder), { recursive: true, mode: 0o700 });
     this.#state = 'open';
+    this.#isNew = listHours(folder).signatures.length === 0 && listLogs(folder).length === 0;
     for (const { asset, holding } of inForce) {
       const entry = this.#entryOf(asset, holding);
       this.#configured.add(assetKeyOf(asset));
@@ -145,7 +152,10 @@ export class PastWriter {
       this.#gaps.delete(assetKey);
       this.#pending.push({ name, entry: { kind: 'gap', timeNs: gapNs, isCarried: false } });
     }
-    this.#pending.push({ name, entry });
+    const place = this.#options.hasRepeated ? this.#repeated.note(entry) : 'next';
+    if (place === 'after repeated' && this.#isNew)
+      this.#pending = this.#pending.map((one) => ({ name: one.name, entry: carried(one.entry) }));
+    this.#pending.push({ name, entry: place === 'repeated' ? carried(entry) : entry });
   }
 
   /**
@@ -159,6 +169,7 @@ export class PastWriter {
     if (this.#state === 'closed') return;
     const pending = this.#pending;
     this.#pending = [];
+    if (pending.length > 0) this.#isNew = false;
     let turnEndMs = performance.now() + TURN_MS;
     for (const _ of this.#encodeAll(pending)) {
       if (performance.now() < turnEndMs) continue;
@@ -244,7 +255,7 @@ export class PastWriter {
     // Each hour begins with a copy of the newest entries, so that a read needs no older file.
     for (const [assetKey, entry] of this.#inForce) {
       if (entry.kind !== 'priced') continue;
-      chunk.add(nameOfKey(assetKey), { ...entry, aggregate: entry.aggregate, isCarried: true });
+      chunk.add(nameOfKey(assetKey), carried(entry));
       yield;
     }
   }

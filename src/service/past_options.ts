@@ -21,6 +21,7 @@ export function pastOptions(
   return {
     folder: pastFolderOf(storage.dir),
     ...storage.past,
+    hasRepeated: config.cluster !== undefined,
     clock,
     logger,
     shown(symbol, algorithm) {

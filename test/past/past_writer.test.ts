@@ -354,6 +354,36 @@ test('assets in force at a start are carried into the next hour, and removed ass
   await again.close();
 });
 
+test('a past that begins with a log is complete from its first new aggregate, not from a repeated one', async (t) => {
+  const startNs = HOUR_START_NS + HOUR_NS / 2n;
+  const oneOf = (symbol: string, timeNs: bigint) => [...aggregatesOf(symbol, timeNs, 1)][0]!;
+  const early = oneOf('ETHUSD', startNs - 600_000_000_000n);
+  const earlier = oneOf('DOTUSD', startNs - 1_200_000_000_000n);
+  const btc = [...aggregatesOf('BTCUSD', startNs, 20)];
+  for (const [where, order] of [
+    ['at the beginning', [early, earlier, ...btc]],
+    ['in another order', [earlier, early, ...btc]],
+    ['in the middle', [...btc.slice(0, 10), early, earlier, ...btc.slice(10)]],
+  ] as const) {
+    const folder = join(t.testdir({}), where);
+    const past = await openPast(folder, { hasRepeated: true });
+    await writeAll(past, order, 100);
+    const reader = new PastReader(folder);
+    t.equal(await reader.keptFrom(), btc[0]!.signedAtNs, where);
+    for (const [one, name] of [
+      [early, evmName('ETHUSD')],
+      [earlier, evmName('DOTUSD')],
+    ] as const) {
+      const entry = await reader.inForce(name, btc[15]!.signedAtNs);
+      t.strictSame(textsIn([entry!]), [textOf(one)], `${where}: ${one.symbol} is in force`);
+      t.strictSame(await entriesOf(folder, name), [], `${where}: and in no range`);
+    }
+    t.equal((await entriesOf(folder, BTC)).length, 20);
+    await reader.close();
+    await past.close();
+  }
+});
+
 test('integers of any sign and size are read as they were written, and can be skipped', async (t) => {
   const edges = [
     0n,
