@@ -59,7 +59,7 @@ const EXIT_MS_MAX = 1_500;
  * service.
  */
 const FORCED_EXIT_MS_MAX = 3_000;
-/** The additional time, after the configured time, in which a thread may close its connections. */
+/** The time that a thread has to close its connections, in addition to the configured time. */
 const DRAIN_SLACK_MS = 2_000;
 /** The interval at which the main thread checks whether a lagging thread has read its whole ring. */
 const BEHIND_CHECK_MS = 20;

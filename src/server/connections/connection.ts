@@ -74,8 +74,7 @@ export interface ConnectionPath {
 export const PARSER_HEADROOM = 2;
 
 /**
- * The number of bytes that may wait for a reader before the service drops further messages. A slow reader leaves its topic long
- * before.
+ * The number of bytes that may wait for a reader before the service drops further messages. A slow reader leaves its topic much earlier.
  */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 

@@ -16,7 +16,10 @@ export interface PublisherBoundsOptions {
   readonly messageBytesMax: number;
 }
 
-/** The size of a part. A bad message counts once for each started part, because receiving a long message takes more time. */
+/**
+ * The size of the parts in which bad messages are counted. A bad message counts once for each started part, because receiving a long
+ * message takes more time.
+ */
 const BAD_MESSAGE_BYTES = 64 * 1024;
 
 /**

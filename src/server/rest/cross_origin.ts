@@ -2,8 +2,8 @@ import type { Origins } from '../access/origins.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 
 /**
- * Allows pages of allowed origins to read the answers of REST, including errors (the CORS protocol of the Fetch standard).
- * Answers to other pages have no such header, so the browser withholds these answers from the pages.
+ * Adds the header that allows pages of allowed origins to read the answers of REST, including errors (the CORS protocol of the Fetch
+ * standard). Answers to other pages lack this header, so the browser withholds these answers from the pages.
  */
 export function withCrossOrigin(
   origins: Origins,

@@ -271,8 +271,8 @@ function badRequest(error: string): RouteError {
 export const assetParameter = {
   description: 'Symbol of the asset',
   required: true,
-  // This pattern only appears in the documentation, because the error for an unknown symbol is clearer. An invalid symbol belongs
-  // to no asset.
+  // This pattern appears only in the documentation. An invalid symbol belongs to no asset, so a request with such a symbol gets the error
+  // for unknown symbols, which is clearer.
   schema: z.string().meta({ pattern: `^${SYMBOL_PATTERN}$`, maxLength: SYMBOL_LENGTH_MAX }),
 } as const;
 

@@ -34,7 +34,7 @@ const UNKNOWN: Silence<unknown> = { findAll() {}, hasOnlyOpened: () => undefined
 const CHECK_MS = 1_000;
 /** The silence before a ping, if the path reports silence. The service pings a new connection immediately. */
 const REPORT_PING_AFTER_S = 3;
-/** The number of checks after which a ping counts as not answered. The first check may come right after the ping. */
+/** The number of checks after which a ping counts as unanswered. The first check may come right after the ping. */
 const UNANSWERED_CHECKS = 3;
 /** The silence in which a peer must finish a message: 10 s, less the inaccuracy of whole seconds and of a check. */
 const UNFINISHED_S = 7;

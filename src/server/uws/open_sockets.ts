@@ -1,6 +1,6 @@
 /**
- * Returns the number of open sockets of uWebSockets.js on the calling thread. Each socket is a handle of the thread's loop of
- * libuv, and Node aborts the process when a thread ends with an open handle. Takes about 5 ms.
+ * Returns the number of open sockets of uWebSockets.js on the calling thread. Each socket is a handle of the thread's libuv loop, and Node
+ * aborts the process when a thread ends with an open handle. Takes about 5 ms.
  */
 export function openSockets(): number {
   const { libuv } = process.report.getReport() as unknown as { libuv: readonly LibuvHandle[] };

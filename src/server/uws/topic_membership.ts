@@ -16,7 +16,7 @@ export interface Topic<S extends TopicMember> {
   readonly sockets: Roster<'topicPlace', S>;
   /** The price sequence of the last frame. */
   sequence: number;
-  /** The index before which the next check begins. Checks go from the last member to the first; see {@link lookInTurn}. */
+  /** The exclusive upper bound of the indexes to check next. Checks go from the last member to the first; see {@link lookInTurn}. */
   nextLook: number;
   lookedAtMs: number;
 }
