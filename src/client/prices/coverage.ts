@@ -36,6 +36,11 @@ export class Coverage {
     return known === undefined;
   }
 
+  /** True while a connection is up. */
+  get isUp(): boolean {
+    return this.#up.size > 0;
+  }
+
   /** Records that the connection of a service was lost. */
   lost(service: number): void {
     const lost = this.#up.get(service);

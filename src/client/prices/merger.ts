@@ -47,15 +47,16 @@ export class Merger {
    * only later prices of the same service.
    */
   repeats(price: SourcedPrice): boolean {
-    const last = this.#assets.get(price.symbol)?.changes.at(-1);
-    if (last === undefined) return false;
+    const asset = this.#assets.get(price.symbol);
+    const last = asset?.changes.at(-1);
+    if (asset === undefined || last === undefined) return false;
     if (price.timestampNs <= last.timestampNs) {
       this.#follow(price);
       return true;
     }
     // When a service is lost, the others send their present prices, also unchanged ones.
     if (this.#intervalNs === undefined)
-      return this.#follow(price) || (this.#services > 1 && isSame(price, last));
+      return this.#follow(price) || (this.#services > 1 && asset.isLive && isSame(price, last));
     return (
       price.source !== last.source &&
       price.timestampNs / this.#intervalNs === last.timestampNs / this.#intervalNs
@@ -67,9 +68,10 @@ export class Merger {
     if (this.repeats(price)) return false;
     let asset = this.#assets.get(price.symbol);
     if (asset === undefined) {
-      asset = { changes: [], dropped: 0, seen: new Map() };
+      asset = { isLive: true, changes: [], dropped: 0, seen: new Map() };
       this.#assets.set(price.symbol, asset);
     }
+    asset.isLive = true;
     asset.changes.push(price);
     if (asset.changes.length > (this.#intervalNs === undefined ? CHANGES_MAX : 1)) {
       asset.changes.shift();
@@ -82,6 +84,11 @@ export class Merger {
   /** Returns the last admitted price of an asset. */
   lastPriceOf(symbol: string): bigint | undefined {
     return this.#assets.get(symbol)?.changes.at(-1)?.price;
+  }
+
+  /** Records that all services were lost. The next price of each asset counts, also an unchanged one. */
+  allLost(): void {
+    for (const asset of this.#assets.values()) asset.isLive = false;
   }
 
   /** Forgets an asset that the stream no longer wants. */
@@ -115,6 +122,8 @@ function isSame(one: PriceAndStatus, other: PriceAndStatus): boolean {
 }
 
 interface MergedAsset {
+  /** True when a price was admitted since all services were lost. */
+  isLive: boolean;
   /** The newest changes, in the order of admission. */
   readonly changes: SourcedPrice[];
   /** The number of changes before {@link changes}. */

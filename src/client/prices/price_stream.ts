@@ -134,6 +134,7 @@ export class PriceStream extends PulledStream<Tick> {
           // The last prices of a lost service may have arrived late, so the other services must send their current prices.
           onDown: () => {
             coverage.lost(i);
+            if (!coverage.isUp) this.#merger.allLost();
             this.#refreshAllBut(i);
           },
           onEnded: (error) => this.#ended(i, error),

@@ -114,6 +114,9 @@ test('of several services, the present price of one after a loss is no change', 
     t.equal(merger.admit(priceOf(0, at(900), 5n)), services === 1, `${services} services`);
     t.ok(merger.admit(priceOf(0, at(910), 6n)));
     t.ok(merger.admit({ ...priceOf(0, at(920), 6n), marketStatus: 1 }));
+    t.ok(merger.admit(priceOf(0, at(930), 6n)));
+    merger.allLost();
+    t.ok(merger.admit(priceOf(0, at(2_000), 6n)), 'after the loss of all services it is news');
   }
 });
 
