@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBatch } from '../tlog/batch_search.js';
 import { isEqual } from '../tlog/log_text.js';
@@ -36,6 +36,12 @@ export interface PlaceToFind {
   readonly timeNs: bigint;
 }
 
+/** A part of a file, with the size of the whole file. */
+export interface FilePart {
+  readonly size: number;
+  readonly bytes: Uint8Array;
+}
+
 /** The proof of a price, or the reason why there is no proof. */
 export type ProofAnswer =
   | { readonly proof: string }
@@ -55,12 +61,7 @@ export class LedgerReader {
 
   /** Returns the bytes of a public file; `undefined` when the file is missing. */
   async file(path: string): Promise<Uint8Array | undefined> {
-    try {
-      return await readFile(join(this.#folder, path));
-    } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-      throw error;
-    }
+    return ifExists(readFile(join(this.#folder, path)));
   }
 
   /** Returns the bytes of a tile. A wider tile also contains the bytes of a partial tile. */
@@ -79,13 +80,20 @@ export class LedgerReader {
     return path === CHECKPOINT_FILE || isBatchPath(path) ? this.file(path) : undefined;
   }
 
+  /** Returns the size of a public file, and a part of its bytes; `undefined` where {@link publicFile} returns `undefined`. */
+  async publicPart(path: string, offset: number, lengthMax: number): Promise<FilePart | undefined> {
+    if (isBatchPath(path)) return ifExists(readPart(join(this.#folder, path), offset, lengthMax));
+    const bytes = await this.publicFile(path);
+    return bytes && { size: bytes.length, bytes: bytes.subarray(offset, offset + lengthMax) };
+  }
+
   /** Returns the proof that the tree of the published checkpoint contains a price. */
   async proofOf(place: PlaceToFind): Promise<ProofAnswer> {
     const bytes = await this.file(CHECKPOINT_FILE);
     if (bytes === undefined) return { lacks: 'log', reason: 'there is no public log here' };
     const checkpoint = Buffer.from(bytes).toString();
-    const { size } = parseCheckpoint(parseNote(checkpoint).text);
-    const found = await findBatch(place.timeNs, size, (index) => this.#entry(index, size));
+    const { origin, size } = parseCheckpoint(parseNote(checkpoint).text);
+    const found = await findBatch(place.timeNs, size, (index) => this.#entry(origin, index, size));
     if (found === 'later')
       return { lacks: 'checkpoint', reason: 'no checkpoint covers this time yet: ask again later' };
     if (found === 'earlier') return { lacks: 'price', reason: 'the public log begins after this time' };
@@ -125,14 +133,15 @@ export class LedgerReader {
     return nodesFromTiles(size, (tile) => this.#required(tile, byPath.get(tilePath(tile))), nodeSha256);
   }
 
-  async #entry(index: bigint, size: bigint): Promise<Uint8Array> {
+  async #entry(origin: string, index: bigint, size: bigint): Promise<Uint8Array> {
     const bundle = bundleOf(index, size);
-    const path = tilePath(bundle);
-    let reading = this.#bundles.get(path);
+    // The log of another origin may replace the files of this folder.
+    const key = `${origin} ${tilePath(bundle)}`;
+    let reading = this.#bundles.get(key);
     if (reading === undefined) {
       reading = this.tile(bundle).then((bytes) => readBundle(this.#required(bundle, bytes), bundle.width));
-      reading.catch(() => this.#bundles.delete(path));
-      this.#bundles.set(path, reading);
+      reading.catch(() => this.#bundles.delete(key));
+      this.#bundles.set(key, reading);
       const [oldest] = this.#bundles.keys();
       if (this.#bundles.size > BUNDLES_MAX) this.#bundles.delete(oldest!);
     }
@@ -142,6 +151,28 @@ export class LedgerReader {
   #required(tile: Tile, bytes: Uint8Array | undefined): Uint8Array {
     if (bytes === undefined) throw new Error(`${join(this.#folder, tilePath(tile))} is missing`);
     return bytes;
+  }
+}
+
+/** Reads only the part, because the records of a batch may take 30 MB. */
+async function readPart(path: string, offset: number, lengthMax: number): Promise<FilePart> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const bytes = Buffer.alloc(Math.max(0, Math.min(lengthMax, size - offset)));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, offset);
+    return { size, bytes: bytes.subarray(0, bytesRead) };
+  } finally {
+    await file.close();
+  }
+}
+
+async function ifExists<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
   }
 }
 

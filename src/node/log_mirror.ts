@@ -106,7 +106,9 @@ export class LogMirror implements OpenLog {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#copying;
-    await this.#ledger?.close();
+    const ledger = this.#ledger;
+    this.#ledger = undefined;
+    await ledger?.close();
   }
 
   async #copy(): Promise<void> {
@@ -140,14 +142,22 @@ export class LogMirror implements OpenLog {
     const { publicFolder, nowMs } = this.#options;
     const { checkpoint, cosigners } = await openCheckpoint(note, parsePolicy(policy), verifyByNode);
     const ledger = await this.#open(checkpoint);
+    // A copy that ended between its last batch and the public files, for example because the process was killed, goes on.
+    await ledger.seal();
     if (checkpoint.size < ledger.sealed.size) return;
-    await catchUp(ledger, checkpoint.size, this.#others!);
+    await catchUp(ledger, checkpoint.size, { read: (path) => this.#read(path) });
     if (!isEqual(ledger.sealed.root, checkpoint.root)) {
       await this.#discard();
       throw new Error(`the copied batches do not give the root of the checkpoint of ${checkpoint.size}`);
     }
     await writeDurably(publicFolder, [{ path: CHECKPOINT_FILE, bytes: Buffer.from(note) }]);
     this.#shown = { atMs: nowMs(), witnesses: cosigners.size };
+  }
+
+  /** @throws Error when the node ends, so that its end does not wait for a long copy */
+  async #read(path: string): Promise<Uint8Array | undefined> {
+    if (this.#isClosed) throw new Error('this node ends');
+    return this.#others!.read(path);
   }
 
   async #open({ origin }: Checkpoint): Promise<Ledger> {

@@ -4,6 +4,7 @@ import type { Bus } from '../cluster/bus.js';
 import { askerOf, questionTopic } from '../cluster/subjects.js';
 import { readJson } from '../cluster/unreadable.js';
 import { budgetWords, SharedBudget } from '../fair/budget.js';
+import type { FilePart, LedgerReader } from '../ledger/ledger_reader.js';
 import { WAITING_RECORDS_MAX } from '../ledger/waiting_records.js';
 import { NODE_MAX, type PublicLogFacts } from '../model/node_list.js';
 import { RECORD_BYTES } from '../tlog/price_record.js';
@@ -21,8 +22,8 @@ export interface LogQuestionsOptions {
 
 /** The log of an answering node. */
 export interface AnsweredLog {
-  /** Returns the bytes of a public file; `undefined` without such a file. */
-  readonly publicFile: (path: string) => Promise<Uint8Array | undefined>;
+  /** Returns a part of a public file; `undefined` without such a file. */
+  readonly publicPart: LedgerReader['publicPart'];
   readonly facts: () => PublicLogFacts | undefined;
 }
 
@@ -41,6 +42,8 @@ const ANSWER_COST = 4_096;
 const ASKED_BYTES_PER_SECOND = 8 * 1024 ** 2;
 /** The budget of each asking node, which is more than a correct node uses. */
 const ANSWERED = { perSecond: 2 * ASKED_BYTES_PER_SECOND, burst: 4 * ASKED_BYTES_PER_SECOND };
+/** The largest number of files that are read at the same time for one asking node. An honest node asks one question at a time. */
+const READS_MAX = 2;
 const OFFSET_BYTES = 4;
 const NO_FILE = new Uint8Array(0);
 
@@ -62,18 +65,24 @@ export class LogQuestions implements OtherLogFiles {
   answer(log: AnsweredLog): void {
     const { bus, node, nowNs } = this.#options;
     const words = budgetWords(NODE_MAX + 1);
+    const reads = new Map<number, number>();
     bus.answer(questionTopic('log', '*', node), async (question, topic) => {
       const asker = askerOf(topic);
       const budget = new SharedBudget(words, asker, ANSWERED, () => {});
       const { offset, path } = readQuestion(question);
-      const file = path === FACTS_PATH ? factsFile(log.facts()) : await log.publicFile(path);
-      if (file === undefined) return NO_FILE;
-      const page = file.subarray(offset, offset + PAGE_BYTES_MAX);
-      if (!budget.take(page.length + ANSWER_COST, nowNs())) throw new Error(`node ${asker} asks too much`);
-      const answer = Buffer.alloc(OFFSET_BYTES + page.length);
-      answer.writeUInt32BE(file.length);
-      answer.set(page, OFFSET_BYTES);
-      return answer;
+      // The budget is checked before a file is read, so refused questions cost no reading.
+      const readsOfAsker = reads.get(asker) ?? 0;
+      if (readsOfAsker >= READS_MAX || !budget.take(ANSWER_COST, nowNs()))
+        throw new Error(`node ${asker} asks too much`);
+      reads.set(asker, readsOfAsker + 1);
+      try {
+        const part =
+          path === FACTS_PATH ? factsPart(log.facts()) : await log.publicPart(path, offset, PAGE_BYTES_MAX);
+        budget.owe(part?.bytes.length ?? 0, nowNs());
+        return part === undefined ? NO_FILE : formatAnswer(part);
+      } finally {
+        reads.set(asker, reads.get(asker)! - 1);
+      }
     });
   }
 
@@ -140,6 +149,14 @@ function readAnswer(bytes: Uint8Array): { readonly size: number | undefined; rea
   return { size, page: bytes.subarray(OFFSET_BYTES) };
 }
 
-function factsFile(facts: PublicLogFacts | undefined): Uint8Array | undefined {
-  return facts && Buffer.from(JSON.stringify(facts));
+function formatAnswer({ size, bytes }: FilePart): Uint8Array {
+  const answer = Buffer.alloc(OFFSET_BYTES + bytes.length);
+  answer.writeUInt32BE(size);
+  answer.set(bytes, OFFSET_BYTES);
+  return answer;
+}
+
+function factsPart(facts: PublicLogFacts | undefined): FilePart | undefined {
+  const bytes = facts && Buffer.from(JSON.stringify(facts));
+  return bytes && { size: bytes.length, bytes };
 }

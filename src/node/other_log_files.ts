@@ -1,6 +1,7 @@
 import type { AskRecords, Ledger } from '../ledger/ledger.js';
 import { batchPath } from '../ledger/ledger_folder.js';
 import type { PublicLogFacts } from '../model/node_list.js';
+import { parseBatchEntry } from '../tlog/batch_entry.js';
 import { splitRecords } from '../tlog/price_record.js';
 import { bundleOf, readBundle, TILE_WIDTH, tilePath } from '../tlog/tiles.js';
 
@@ -15,8 +16,11 @@ export interface OtherLogFiles {
   facts(): Promise<PublicLogFacts | undefined>;
 }
 
+/** The number of copied records in memory after which they are written into the public files. */
+const UNSEALED_RECORDS_MAX = 100_000n;
+
 /** Returns a function that requests a batch's records from the other nodes. An expired batch has no records. */
-export function recordsFrom(files: OtherLogFiles): AskRecords {
+export function recordsFrom(files: Pick<OtherLogFiles, 'read'>): AskRecords {
   return async (batch) => {
     const bytes = await files.read(batchPath(batch));
     return bytes && splitRecords(bytes);
@@ -27,15 +31,25 @@ export function recordsFrom(files: OtherLogFiles): AskRecords {
  * Applies missing batches, up to a size, from the files of other nodes. The caller must compare the resulting tree with a signed tree.
  * @throws Error when the other nodes lack the batches too, or when no node answers
  */
-export async function catchUp(ledger: Ledger, size: bigint, files: OtherLogFiles): Promise<void> {
+export async function catchUp(
+  ledger: Ledger,
+  size: bigint,
+  files: Pick<OtherLogFiles, 'read'>,
+): Promise<void> {
   while (ledger.head.size < size) {
     const next = ledger.head.size;
     const bundle = bundleOf(next, size);
     const bytes = await files.read(tilePath(bundle));
     if (bytes === undefined) throw new Error(`no other node has ${tilePath(bundle)} of the public log`);
-    for (const entry of readBundle(bytes, bundle.width).slice(Number(next % BigInt(TILE_WIDTH))))
+    let unsealed = 0n;
+    for (const entry of readBundle(bytes, bundle.width).slice(Number(next % BigInt(TILE_WIDTH)))) {
       if (!(await ledger.apply(entry, recordsFrom(files))))
         throw new Error(`the entries of another node do not follow batch ${ledger.head.size - 1n}`);
+      unsealed += parseBatchEntry(entry).records;
+      if (unsealed < UNSEALED_RECORDS_MAX) continue;
+      await ledger.seal();
+      unsealed = 0n;
+    }
     if (ledger.head.size === next) throw new Error(`another node sent no entry of batch ${next}`);
     await ledger.seal();
   }

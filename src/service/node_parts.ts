@@ -62,5 +62,5 @@ export function joinPublicLog(
   publicLog.joinOthers(questions);
   if (member.role === 'edge') return;
   const reader = new LedgerReader(publicFolderOf(settings.config.storage.dir));
-  questions.answer({ publicFile: (path) => reader.publicFile(path), facts: () => publicLog.facts });
+  questions.answer({ publicPart: (...part) => reader.publicPart(...part), facts: () => publicLog.facts });
 }

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
@@ -12,7 +12,8 @@ import type { CheckpointPublisher } from '../../src/node/checkpoint_publisher.js
 import { FollowedLog } from '../../src/node/followed_log.js';
 import { LogMirror } from '../../src/node/log_mirror.js';
 import { LogQuestions } from '../../src/node/log_questions.js';
-import type { OtherLogFiles } from '../../src/node/other_log_files.js';
+import { catchUp, type OtherLogFiles } from '../../src/node/other_log_files.js';
+import { splitRecords } from '../../src/tlog/price_record.js';
 import { formatNote } from '../../src/tlog/signed_note.js';
 import { formatCheckpoint } from '../../src/tlog/tree_checkpoint.js';
 import type { TreeHead } from '../../src/tlog/tree_proofs.js';
@@ -25,6 +26,8 @@ function foldersIn(t: Test) {
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   return { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
 }
+
+const threePrices = (fromNs: bigint) => [1, 2, 3].map((asset) => recordAt(fromNs + 5n, asset));
 
 /** The log of an aggregator with batches of one second and three prices each. */
 class SourceLog {
@@ -39,7 +42,7 @@ class SourceLog {
   }
 
   /** Adds batches, and seals them. Returns the tree. */
-  async grow(count: number): Promise<TreeHead> {
+  async grow(count: number, recordsFrom = threePrices): Promise<TreeHead> {
     const { t, folders } = this;
     if (this.#ledger === undefined) {
       const opened = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
@@ -49,7 +52,7 @@ class SourceLog {
     const ledger = this.#ledger;
     for (let i = 0; i < count; i++) {
       const fromNs = ledger.last?.toNs ?? 0n;
-      for (const asset of [1, 2, 3]) ledger.add(recordAt(fromNs + 5n, asset));
+      for (const record of recordsFrom(fromNs)) ledger.add(record);
       const entry = await ledger.nextEntry(1n, fromNs, fromNs + SECOND_NS);
       await ledger.apply(entry);
       this.entries.push(entry);
@@ -328,9 +331,10 @@ test('a question goes to the aggregators in turn, and a large file comes in page
   const large = Buffer.alloc(1_300_000, 'tickseal');
   const asked: string[] = [];
   ofNode(2).answer({
-    publicFile: async (path) => {
+    publicPart: async (path, offset, lengthMax) => {
       asked.push(path);
-      return path === 'batch/000' ? large : path === 'checkpoint' ? Buffer.alloc(0) : undefined;
+      const file = path === 'batch/000' ? large : path === 'checkpoint' ? Buffer.alloc(0) : undefined;
+      return file && { size: file.length, bytes: file.subarray(offset, offset + lengthMax) };
     },
     facts: () => FACTS,
   });
@@ -366,7 +370,10 @@ test('a node that asks too much receives no answer, and another node does', asyn
   const bus = new QuestionBus();
   const clock = { nowNs: SECOND_NS };
   const questions = new LogQuestions({ bus, node: 1, aggregators: () => [], nowNs: () => clock.nowNs });
-  questions.answer({ publicFile: async () => Buffer.alloc(500_000), facts: () => undefined });
+  questions.answer({
+    publicPart: async () => ({ size: 500_000, bytes: Buffer.alloc(500_000) }),
+    facts: () => undefined,
+  });
   const question = Buffer.concat([Buffer.alloc(4), Buffer.from('batch/000')]);
   const ask = (from: number) => bus.ask(`ask.log.${from}.1`, question);
   t.equal(askerOf('ask.log.7.1'), 7);
@@ -378,4 +385,120 @@ test('a node that asks too much receives no answer, and another node does', asyn
   t.equal((await ask(7)).length, 500_004, 'a second later it receives answers again');
   await t.rejects(bus.ask('ask.log.8.1', Buffer.alloc(4)), /not a question/);
   await t.rejects(bus.ask('ask.log.8.1', Buffer.alloc(400)), /not a question/);
+});
+
+test('a question beyond the budget, or beside other questions, costs no reading', async (t) => {
+  const bus = new QuestionBus();
+  const questions = new LogQuestions({ bus, node: 1, aggregators: () => [], nowNs: () => SECOND_NS });
+  let reads = 0;
+  questions.answer({ publicPart: async () => void reads++, facts: () => undefined });
+  const question = Buffer.concat([Buffer.alloc(4), Buffer.from('batch/000')]);
+  const ask = (from: number) => bus.ask(`ask.log.${from}.1`, question).catch(() => undefined);
+  for (let i = 0; i < 20_000; i++) await ask(7);
+  t.ok(reads > 1_000 && reads < 10_000, `${reads} reads for 20,000 questions for a missing file`);
+  reads = 0;
+  const atOnce = await Promise.all(Array.from({ length: 100 }, () => ask(8)));
+  t.equal(reads, 2, 'few files are in memory at the same time');
+  t.equal(atOnce.filter((answer) => answer !== undefined).length, 2);
+  await ask(8);
+  t.equal(reads, 3, 'the next question is answered');
+});
+
+test('a part of a file is read alone', async (t) => {
+  const source = new SourceLog(t);
+  await source.grow(2);
+  for (const path of [
+    'batch/001',
+    'tile/entries/000.p/2',
+    'checkpoint',
+    'batch/002',
+    '../tlog-state/sealed',
+  ]) {
+    const file = await source.reader.publicFile(path);
+    const part = await source.reader.publicPart(path, 7, 20);
+    t.same(part, file && { size: file.length, bytes: file.subarray(7, 27) }, path);
+    const beyond = await source.reader.publicPart(path, 1_000_000, 20);
+    t.same(beyond, file && { size: file.length, bytes: Buffer.alloc(0) }, path);
+  }
+});
+
+test('a copy that was killed between its last batch and the public files goes on', async (t) => {
+  const source = new SourceLog(t);
+  const asked: string[] = [];
+  const read: OtherLogFiles['read'] = (path) => {
+    asked.push(path);
+    return source.reader.publicFile(path);
+  };
+  const { folders, warnings, show, shown } = mirrorIn(t, source.others({ read }));
+  await source.grow(3);
+  const killed = await Ledger.open({ ...folders, origin: LOG_ORIGIN, onMismatch: t.fail });
+  for (const entry of source.entries)
+    await killed.apply(entry, async (batch) =>
+      splitRecords((await source.reader.publicFile(`batch/00${batch}`))!),
+    );
+  await killed.close();
+  const note = signed(await source.grow(0));
+  await show(note);
+  t.same(warnings, []);
+  t.equal(await shown(), note.toString());
+  t.same(asked, [], 'nothing is copied again');
+  await checkCopied(t, source.folders.publicFolder, folders.publicFolder);
+});
+
+test('a copy keeps few records in memory', async (t) => {
+  const manyPrices = (fromNs: bigint) =>
+    Array.from({ length: 60_000 }, (_, i) => recordAt(fromNs + BigInt(i)));
+  const source = new SourceLog(t);
+  await source.grow(3, manyPrices);
+  const copy = await Ledger.open({ ...foldersIn(t), origin: LOG_ORIGIN, onMismatch: t.fail });
+  t.teardown(() => copy.close());
+  const inFiles: bigint[] = [];
+  const read: OtherLogFiles['read'] = async (path) => {
+    inFiles.push(copy.sealed.size);
+    return source.reader.publicFile(path);
+  };
+  await catchUp(copy, 3n, { read });
+  t.same(inFiles, [0n, 0n, 0n, 2n], 'after 120,000 records, the batches are in the files');
+  t.same(copy.sealed, await source.grow(0));
+});
+
+test('an edge that ends does not wait for a long copy', async (t) => {
+  const source = new SourceLog(t);
+  let reads = 0;
+  let answer = () => {};
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const read: OtherLogFiles['read'] = async (path) => {
+    reads++;
+    await isAnswered;
+    return source.reader.publicFile(path);
+  };
+  const { mirror } = mirrorIn(t, source.others({ read }));
+  mirror.follow('checkpoint', signed(await source.grow(20)));
+  mirror.tick();
+  await eventually(async () => (reads === 1 ? true : undefined));
+  const closed = mirror.close();
+  answer();
+  await closed;
+  t.equal(reads, 1);
+});
+
+test('a reader forgets the files of a log that another log replaces', async (t) => {
+  const source = new SourceLog(t);
+  const head = await source.grow(2);
+  const { publicFolder } = source.folders;
+  const note = (origin: string) => {
+    const text = formatCheckpoint({ origin, ...head });
+    return formatNote({ text, signatures: [LOG.sign(origin, text)] });
+  };
+  const place = { signatureType: 'evm', symbolHash: Buffer.alloc(32), timeNs: 5n } as const;
+  await writeFile(join(publicFolder, 'checkpoint'), note(LOG_ORIGIN));
+  await source.reader.proofOf(place);
+  // The first batch of the other log has no records, so its records are unread.
+  const bundle = Buffer.from(await readFile(join(publicFolder, 'tile/entries/000.p/2'))).toString('latin1');
+  const later = bundle.replace('from 0\nto 1000000000', 'from 6\nto 1000000000');
+  await writeFile(join(publicFolder, 'tile/entries/000.p/2'), later, 'latin1');
+  await writeFile(join(publicFolder, 'checkpoint'), note('other.example/log'));
+  t.match(await source.reader.proofOf(place), { reason: /begins after this time/ });
 });
