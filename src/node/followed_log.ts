@@ -1,4 +1,5 @@
 import type { PublicLogKind } from '../cluster/log/log_batch.js';
+import { readKnownSize, writeKnownSize } from '../ledger/known_size.js';
 import { LedgerStopped } from '../ledger/ledger.js';
 import { parseBatchEntry } from '../tlog/batch_entry.js';
 import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
@@ -11,7 +12,7 @@ const RETRY_MS = 5_000;
 
 /** The parts of the public log that arrive from the log of prices, and their effects on this node's files. */
 export class FollowedLog {
-  readonly #options: Pick<PublicLogOptions, 'ledger' | 'publisher' | 'nowMs' | 'logger'>;
+  readonly #options: Pick<PublicLogOptions, 'ledger' | 'stateFolder' | 'publisher' | 'nowMs' | 'logger'>;
   readonly #attempt: (work: () => Promise<void>) => Promise<void>;
   #others: OtherLogFiles | undefined;
   #settled: Promise<void> = Promise.resolve();
@@ -23,14 +24,24 @@ export class FollowedLog {
   #publishedAtMs: number | undefined;
   #failure: string | undefined;
   #retryMs = 0;
+  /** The number of batches that the received parts have named. Some of these parts may still wait. */
+  #received = 0n;
+  /** The number of batches on disk, of which this node lacked some. */
+  #noted: bigint;
+  #isCopying = false;
+  #isClosed = false;
+  /** Functions to call when a copy from another node begins. */
+  readonly #onCopying = new Set<() => void>();
 
   /** @param attempt runs the work for each part and handles its errors */
   constructor(
-    options: Pick<PublicLogOptions, 'ledger' | 'publisher' | 'nowMs' | 'logger'>,
+    options: Pick<PublicLogOptions, 'ledger' | 'stateFolder' | 'publisher' | 'nowMs' | 'logger'>,
     attempt: (work: () => Promise<void>) => Promise<void>,
   ) {
     this.#options = options;
     this.#attempt = attempt;
+    this.#noted = readKnownSize(options.stateFolder);
+    this.#size = this.#noted;
   }
 
   /** Resolves when all parts so far have taken effect. */
@@ -50,7 +61,7 @@ export class FollowedLog {
 
   /** The reason why this node lacks batches; `undefined` when it has all of them. */
   get failure(): string | undefined {
-    return this.#failure;
+    return this.#options.ledger.head.size < this.#size ? this.#failure : undefined;
   }
 
   joinOthers(files: OtherLogFiles): void {
@@ -59,20 +70,50 @@ export class FollowedLog {
 
   /** Receives the next part. @throws TlogError for an unreadable batch */
   receive(kind: PublicLogKind, bytes: Uint8Array): void {
-    if (kind === 'batch') this.#endNs = parseBatchEntry(bytes).toNs;
+    if (kind === 'batch') {
+      const { batch, toNs } = parseBatchEntry(bytes);
+      this.#endNs = toNs;
+      if (batch >= this.#received) this.#received = batch + 1n;
+    }
     this.#settled = this.#settled.then(() => this.#attempt(() => this.#take(kind, bytes)));
   }
 
   /** @throws Error while this node lacks batches; it must then add none */
-  requireComplete(): void {
-    if (this.#options.ledger.head.size < this.#size) throw new Error(this.#failure ?? this.#lack);
+  async requireComplete(): Promise<void> {
+    const { ledger } = this.#options;
+    if (ledger.head.size >= this.#size) return;
+    // A leader receives no parts of others, with which it would try again.
+    const copied = this.#settled.then(() => this.#catchUp(this.#size));
+    this.#settled = copied.catch(() => {});
+    await copied;
+    if (ledger.head.size < this.#size) throw new Error(this.#failure ?? this.#lack);
+  }
+
+  /**
+   * Resolves when the parts so far have taken effect, or wait for batches of another node. The disk then has the number of batches,
+   * because the log of prices does not give these parts again.
+   */
+  async write(): Promise<void> {
+    const { ledger, stateFolder } = this.#options;
+    const received = this.#received;
+    await this.#settledOrCopying();
+    const size = received > this.#size ? received : this.#size;
+    if (ledger.head.size >= size || this.#noted >= size) return;
+    await writeKnownSize(stateFolder, size);
+    this.#noted = size;
+  }
+
+  /** Ends a copy from another node before its next file. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#settled;
   }
 
   /** Once the files have the tree that the log of prices names, restricts signatures to this tree and its continuations. */
   async commitHead(): Promise<void> {
     const { ledger, publisher } = this.#options;
     const head = this.#head;
-    if (head === undefined || head.size > ledger.head.size) return;
+    if (head === undefined || this.#isCopying || head.size > ledger.head.size) return;
     await publisher.commit(head, await ledger.seal());
     if (this.#head === head) this.#head = undefined;
   }
@@ -113,13 +154,34 @@ export class FollowedLog {
     if (nowMs() < this.#retryMs) return;
     logger.info(`the public log: ${this.#lack}, and copies them from another node`);
     try {
-      await catchUp(ledger, size, this.#others);
+      this.#isCopying = true;
+      for (const begins of this.#onCopying) begins();
+      await catchUp(ledger, size, { read: (path) => this.#read(path) });
       this.#failure = undefined;
     } catch (error) {
       this.#failure = `the public log waits: ${this.#lack}: ${(error as Error).message}; without another node, start it with a backup of one`;
       logger.error(this.#failure);
       this.#retryMs = nowMs() + RETRY_MS;
+    } finally {
+      this.#isCopying = false;
     }
+  }
+
+  async #read(path: string): Promise<Uint8Array | undefined> {
+    if (this.#isClosed) throw new Error('this node ends');
+    return this.#others!.read(path);
+  }
+
+  async #settledOrCopying(): Promise<void> {
+    if (this.#isCopying) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        this.#onCopying.delete(end);
+        resolve();
+      };
+      this.#onCopying.add(end);
+      void this.#settled.then(end, end);
+    });
   }
 
   get #lack(): string {

@@ -128,13 +128,14 @@ export class PublicLog {
 
   /** Resolves when all records so far are on disk. The store's journal waits for this, so the public log has all records of each commit. */
   async write(): Promise<void> {
-    await this.#followed.settled;
+    await this.#followed.write();
     if (this.#stopped === undefined) await this.#followed.commitHead();
     await this.#options.ledger.flush();
   }
 
   async close(): Promise<void> {
     this.#source = undefined;
+    await this.#followed.close();
     await this.#closing;
     await this.#publishing;
     await this.#options.publisher.stopAsking();
@@ -152,7 +153,7 @@ export class PublicLog {
     const { ledger, batchNs, nowMs } = this.#options;
     const startMs = nowMs();
     await this.#followed.settled;
-    this.#followed.requireComplete();
+    await this.#followed.requireComplete();
     const toNs = source.endPeriod(batchNs);
     const fromNs = ledger.last?.toNs ?? this.#fromNs;
     // A clock that stands still or goes back ends no period.
@@ -190,7 +191,7 @@ export class PublicLog {
     const { ledger, publisher, checkpointMs, nowMs } = this.#options;
     // Only then does a new leader know the last tree of the previous leader.
     await this.#followed.settled;
-    this.#followed.requireComplete();
+    await this.#followed.requireComplete();
     publisher.requireNoLoss();
     // A cosigned checkpoint is published before the next one replaces it.
     await this.#publishDue(source);

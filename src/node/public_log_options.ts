@@ -5,6 +5,8 @@ import type { CheckpointPublisher } from './checkpoint_publisher.js';
 
 export interface PublicLogOptions {
   readonly ledger: Ledger;
+  /** The folder of the files that only this program reads. */
+  readonly stateFolder: string;
   readonly publisher: CheckpointPublisher;
   readonly facts: PublicLogFacts;
   readonly batchNs: bigint;

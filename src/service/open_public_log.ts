@@ -118,6 +118,7 @@ async function openLedger(
     });
   return new PublicLog({
     ledger,
+    stateFolder: folders.stateFolder,
     publisher: new CheckpointPublisher({
       ...folders,
       signer,

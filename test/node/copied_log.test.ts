@@ -97,8 +97,7 @@ async function checkCopied(t: Test, folder: string, copy: string): Promise<void>
 }
 
 /** The following side of an aggregator whose folder is empty. */
-async function emptyFollower(t: Test) {
-  const folders = foldersIn(t);
+async function emptyFollower(t: Test, folders = foldersIn(t)) {
   const committed: bigint[] = [];
   const clock = { nowMs: 0 };
   const errors: string[] = [];
@@ -108,7 +107,12 @@ async function emptyFollower(t: Test) {
     origin: LOG_ORIGIN,
     onMismatch: (one) => mismatches.push(one),
   });
-  t.teardown(() => ledger.close());
+  let isOpen = true;
+  const close = async () => {
+    if (isOpen) await ledger.close();
+    isOpen = false;
+  };
+  t.teardown(close);
   const publisher = {
     async commit(head: TreeHead) {
       committed.push(head.size);
@@ -119,13 +123,14 @@ async function emptyFollower(t: Test) {
   const followed = new FollowedLog(
     {
       ledger,
+      stateFolder: folders.stateFolder,
       publisher: publisher as unknown as CheckpointPublisher,
       nowMs: () => clock.nowMs,
       logger: { info() {}, warn() {}, error: (text: string) => errors.push(text) } as never,
     },
     (work) => work().catch((error) => void failures.push(error)),
   );
-  return { followed, ledger, folders, clock, errors, mismatches, failures, committed };
+  return { followed, ledger, folders, clock, errors, mismatches, failures, committed, close };
 }
 
 test('an aggregator copies the batches that it lacks from another node', async (t) => {
@@ -139,7 +144,7 @@ test('an aggregator copies the batches that it lacks from another node', async (
   await followed.settled;
   t.same(failures, []);
   t.equal(followed.failure, undefined);
-  followed.requireComplete();
+  await followed.requireComplete();
   t.same(committed, [300n]);
   t.same(ledger.sealed, head);
   await checkCopied(t, source.folders.publicFolder, folders.publicFolder);
@@ -165,7 +170,7 @@ test('a node that lacks batches adds none, says why, and tries again', async (t)
   followed.receive('head', headOf(head));
   await followed.settled;
   t.match(followed.failure, /this node has 0 of 5 batches: no aggregator is present/);
-  t.throws(() => followed.requireComplete(), /0 of 5 batches/);
+  await t.rejects(followed.requireComplete(), /0 of 5 batches/);
   await followed.commitHead();
   t.same(committed, [], 'it allows no signature of a tree that it lacks');
   isAway = false;
@@ -178,7 +183,7 @@ test('a node that lacks batches adds none, says why, and tries again', async (t)
   await followed.settled;
   t.equal(ledger.head.size, 6n);
   t.equal(followed.failure, undefined);
-  followed.requireComplete();
+  await followed.requireComplete();
   t.same(failures, []);
   t.match(errors, [/0 of 5 batches/]);
 });
@@ -501,4 +506,60 @@ test('a reader forgets the files of a log that another log replaces', async (t) 
   await writeFile(join(publicFolder, 'tile/entries/000.p/2'), later, 'latin1');
   await writeFile(join(publicFolder, 'checkpoint'), note('other.example/log'));
   t.match(await source.reader.proofOf(place), { reason: /begins after this time/ });
+});
+
+test('a node that lacked batches before its restart adds none, and copies them without another part', async (t) => {
+  const source = new SourceLog(t);
+  const head = await source.grow(5);
+  const parts = { batch: source.entries[4]!, head: headOf(head) };
+  for (const kind of ['batch', 'head'] as const) await checkRestart(t, source, kind, parts[kind]);
+});
+
+async function checkRestart(t: Test, source: SourceLog, kind: 'batch' | 'head', part: Uint8Array) {
+  const before = await emptyFollower(t);
+  before.followed.joinOthers(source.others({ read: () => Promise.reject(new Error('away')) }));
+  before.followed.receive(kind, part);
+  // The store commits what has been received so far, and the log of prices does not give these parts again.
+  await before.followed.write();
+  await before.close();
+  const { followed, ledger, clock } = await emptyFollower(t, before.folders);
+  let isAway = true;
+  const read: OtherLogFiles['read'] = async (path) => {
+    if (isAway) throw new Error('no aggregator is present');
+    return source.reader.publicFile(path);
+  };
+  followed.joinOthers(source.others({ read }));
+  await t.rejects(followed.requireComplete(), /0 of 5 batches: no aggregator is present/);
+  isAway = false;
+  await t.rejects(followed.requireComplete(), /0 of 5 batches/, 'the next attempt waits');
+  clock.nowMs += 5_000;
+  await followed.requireComplete();
+  t.equal(ledger.head.size, 5n);
+}
+
+test('the store goes on while a node copies batches, and a restart continues the copy', async (t) => {
+  const source = new SourceLog(t);
+  await source.grow(3);
+  const before = await emptyFollower(t);
+  let answer = () => {};
+  const isAnswered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const read: OtherLogFiles['read'] = async (path) => {
+    await isAnswered;
+    return source.reader.publicFile(path);
+  };
+  before.followed.joinOthers(source.others({ read }));
+  before.followed.receive('batch', source.entries[1]!);
+  before.followed.receive('batch', source.entries[2]!);
+  await before.followed.write();
+  t.equal(before.ledger.head.size, 0n, 'the copy has not ended');
+  const closed = before.followed.close();
+  answer();
+  await closed;
+  await before.close();
+  const { followed, ledger } = await emptyFollower(t, before.folders);
+  followed.joinOthers(source.others());
+  await followed.requireComplete();
+  t.same(ledger.sealed, await source.grow(0), 'it has the batch whose part waited behind the copy');
 });

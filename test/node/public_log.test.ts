@@ -33,6 +33,7 @@ async function objectedLog(
   const logger = { info() {}, warn() {}, error() {} };
   const log = new PublicLog({
     ledger,
+    stateFolder: folders.stateFolder,
     publisher: publisher as unknown as CheckpointPublisher,
     facts: { origin: LOG_ORIGIN, vkey: '', policy: '', maxDelayS: 30 },
     batchNs: SECOND_NS,
