@@ -33,6 +33,8 @@ const FACTS_BYTES_MAX = 256 * 1024;
 const PATH_LENGTH_MAX = 256;
 /** The largest part of a file in one answer. NATS servers accept messages of 1 MiB. */
 const PAGE_BYTES_MAX = 512 * 1024;
+/** The smallest part of a file that is not its end. Without this limit, a hostile node could send a file in millions of answers. */
+const PAGE_BYTES_MIN = 64 * 1024;
 /** The largest size of a file, which is a file with the records of a batch. */
 const FILE_BYTES_MAX = WAITING_RECORDS_MAX * RECORD_BYTES;
 const ANSWER_MS_MAX = 3_000;
@@ -114,7 +116,7 @@ export class LogQuestions implements OtherLogFiles {
       if (size === undefined) return undefined;
       pages.push(page);
       offset += page.length;
-      if (size > FILE_BYTES_MAX || offset > size || (page.length === 0 && offset < size))
+      if (size > FILE_BYTES_MAX || offset > size || (page.length < PAGE_BYTES_MIN && offset < size))
         throw new Error(`node ${node} sent an invalid part of ${path}`);
       if (offset === size) return Buffer.concat(pages);
     }

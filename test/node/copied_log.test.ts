@@ -358,6 +358,7 @@ test('a question goes to the aggregators in turn, and a large file comes in page
 test('an answer of a hostile node ends the question', async (t) => {
   const answers: [string, Uint8Array[]][] = [
     ['a size without bytes', [Buffer.from([0, 0, 0, 9])]],
+    ['a small part', [Buffer.from([0, 0, 0, 9, 1])]],
     ['more bytes than the size', [Buffer.from([0, 0, 0, 1, 1, 2])]],
     ['a size of 4 GB', [Buffer.from([255, 255, 255, 255, 1])]],
   ];
