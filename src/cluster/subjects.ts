@@ -43,7 +43,7 @@ export function fullTopic(epoch: number): string {
 }
 
 /**
- * Returns the topic of publishers' messages from a node to an epoch's leader. An old leader receives no more requests, because its epoch is
+ * Returns the topic of publishers' messages from a node to an epoch's leader. A previous leader receives no requests, because its epoch is
  * over. `*` stands for all nodes or epochs.
  */
 export function submitTopic(node: number | '*', epoch: number | '*'): string {

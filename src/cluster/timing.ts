@@ -7,7 +7,7 @@ export interface ClusterTiming {
   readonly leaseMs: number;
   /** The time for which a leader that cannot write to the log still sends ticks; at least {@link leaseMs}. */
   readonly tickLeaseMs: number;
-  /** The time without ticks after which the prices of a following node end. */
+  /** The time without ticks after which a follower's prices end. */
   readonly feedTimeoutMs: number;
   /** The time between ticks while no price changes. */
   readonly heartbeatMs: number;
@@ -21,7 +21,7 @@ export interface ClusterTiming {
   readonly logSilenceMs: number;
   /** The delay before a retry. */
   readonly retryMs: number;
-  /** The time for which the log may end before an acknowledged record, because the server may only lag. */
+  /** The time for which an acknowledged record may be missing at the log's end, because the server may only be lagging. */
   readonly regressedMs: number;
 }
 

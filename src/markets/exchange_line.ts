@@ -32,7 +32,9 @@ interface PairWatch {
 
 /** The fraction of the allowed silence after which a pair's price is requested over REST, before the price becomes too old. */
 const ASK_SHARE = 0.5;
-/** The silence after a new subscription after which the pair's price is requested. Some exchanges send nothing before the first change. */
+/**
+ * The time that a new subscription may be silent before its pair's price is requested. Some exchanges send nothing before the first change.
+ */
 const FIRST_MS_MAX = 2_000;
 
 /** The longest time for which a connection stays open beside its successor, after the exchange has announced its end. */

@@ -6,7 +6,7 @@ export interface HttpFeedOptions {
   /** The address; `{symbol}` stands for the symbol. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Parameters that are added to the address. */
+  /** The parameters that are added to the address. */
   readonly query: Readonly<Record<string, string>>;
   /** Secrets, which are removed from answers because recordings keep the answers. */
   readonly secrets: readonly string[];

@@ -77,7 +77,7 @@ export class MarketConnection implements LiveConnection {
     this.#later('pace', () => this.#sendNext(), this.#options.rules.pauseMs);
   }
 
-  /** Ends the connection after two checks without a frame; a check is due at every half of the allowed silence. */
+  /** Ends the connection after two checks without a frame. The time between checks is half of the allowed silence. */
   #watch(): void {
     let silent = 0;
     const { silenceMs } = this.#options.rules;

@@ -18,7 +18,7 @@ export interface RecorderOptions {
 
 /**
  * Writes the calls of a market room to a file that only its owner can read. An earlier file becomes `FILE.1`. Each file can be replayed
- * alone, because a continued file begins with the state of the room.
+ * alone, because a file that continues another one begins with the state of the room.
  */
 export class Recorder {
   readonly #file: string;

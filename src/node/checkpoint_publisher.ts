@@ -124,8 +124,8 @@ export class CheckpointPublisher {
   }
 
   /**
-   * Asks the witnesses, after a start, whether they know a larger tree than the last signed one; if so, this folder is outdated. Signs no
-   * new tree for the question: the tree was signed before or is empty.
+   * Asks the witnesses, after a start, whether they know a larger tree than the last signed tree. If they do, this folder is outdated. The
+   * question contains only a tree that was signed before, or the empty tree.
    * @returns false while the answers of a quorum are missing, for at most the grace period unless the folder is a copy
    * @throws LedgerStopped as {@link requireNoLoss}; for a log that has signed nothing yet, when any witness knows a tree
    */

@@ -17,7 +17,7 @@ export class FollowedLog {
   #others: OtherLogFiles | undefined;
   #settled: Promise<void> = Promise.resolve();
   #endNs = 0n;
-  /** The number of batches in the log according to the parts so far. */
+  /** The number of batches that the parts so far have added to the log. */
   #size = 0n;
   /** The tree that may be signed next; `undefined` once it is on disk. */
   #head: TreeHead | undefined;
@@ -109,7 +109,7 @@ export class FollowedLog {
     await this.#settled;
   }
 
-  /** Once the files have the tree that the log of prices names, restricts signatures to this tree and its continuations. */
+  /** Restricts signatures to the tree that the log of prices names, and to its continuations, once the files have this tree. */
   async commitHead(): Promise<void> {
     const { ledger, publisher } = this.#options;
     const head = this.#head;

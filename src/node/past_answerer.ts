@@ -19,7 +19,7 @@ export interface PastAnswererOptions {
   readonly past: Pick<PastReader, 'keptFrom' | 'inForce' | 'blocks'>;
   /** The turns in which this thread may read the past. */
   readonly turns: PacedTurns;
-  /** Waits until everything that was signed for an asset up to a time is on disk. @returns false after a timeout */
+  /** Waits until the disk has everything that was signed for an asset up to a time. @returns false after a timeout */
   readonly isOnDisk: (name: AssetName, atNs: bigint) => Promise<boolean>;
   readonly onDamage: (reason: string) => void;
   readonly nowNs: () => bigint;

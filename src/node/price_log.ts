@@ -17,7 +17,7 @@ export interface PriceLog extends InputStore {
   append(asset: Asset, holding: Holding): void;
   /**
    * Resolves when all entries appended before the call will survive a crash.
-   * @throws Error (as a rejection) when it is unknown whether they will
+   * @throws Error (as a rejection) when their survival is uncertain
    */
   durable(): Promise<void>;
 }

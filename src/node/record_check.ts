@@ -21,7 +21,7 @@ export function recordFault({ entries }: LogBatch, verifier: InputVerifier): str
   }
 }
 
-/** @returns the reason why a part of the public log in a record is unreadable; `undefined` when all parts can be read */
+/** @returns the reason why the record's part of the public log is unreadable; `undefined` if it is readable */
 export function publicLogFault({ entries }: LogBatch): string | undefined {
   try {
     for (const { publicLog, bytes } of entries) {

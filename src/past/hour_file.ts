@@ -95,7 +95,7 @@ export async function appendChunk(folder: string, chunk: Chunk, tier: Tier): Pro
   try {
     const { groups, end } = await findGroups(file, tier, chunk.hour);
     const same = groups.find(({ header }) => header.number === chunk.number);
-    // A damaged group before other groups was once complete, so only this group is lost.
+    // A damaged group with groups after it was once written completely. It is not written again.
     if (same !== undefined && (same !== groups.at(-1) || (await isWhole(file, same)))) return 0;
     const start = same?.at ?? end;
     await file.truncate(start);

@@ -23,7 +23,10 @@ export function endingOf(atNs: TimeNs, newest: Holding | undefined): Holding | u
   return { state: 'ended', timeNs: notBefore(newest, atNs), minute: newest.minute };
 }
 
-/** Returns the time at which a price ended while no process was running, because its inputs had become older than `max_age`. */
+/**
+ * Returns the time at which a price ended while no process was running, because the inputs of its aggregate had become older than
+ * `max_age`.
+ */
 export function endOf(
   { inputs }: SignedAggregate,
   { minPublishers, maxAgeNs }: Asset,

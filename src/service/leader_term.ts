@@ -27,7 +27,7 @@ export interface LeaderTermOptions
 }
 
 /**
- * The mark of a leader, which is empty: the log contains each aggregate before any reader sees it, so the newest aggregate in the log shows
+ * The mark of a leader. It is empty, because the log contains each aggregate before any reader sees it. So the log's newest aggregate shows
  * which times are unused.
  */
 const NO_MARK: MarkPlace = {

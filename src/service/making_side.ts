@@ -70,7 +70,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
     await making.open(options);
     return making;
   } catch (error) {
-    // The error that stopped the start is more useful than an error while closing.
+    // The caller needs the error of the start, not an error of closing.
     await Promise.allSettled([pool.close(), store?.close()]);
     throw error;
   }

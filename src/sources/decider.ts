@@ -16,7 +16,7 @@ export type WriteDecision = (line: string, decision: Decision, trigger: Decision
 export class Decider {
   readonly #assets: readonly Judged[];
   readonly #bySymbol: ReadonlyMap<string, Judged>;
-  /** The assets that convert with each asset's price. */
+  /** The assets whose conversions use an asset's price, by the symbol of that asset. */
   readonly #converted = new Map<string, Judged[]>();
   /** The newest quote of each market. */
   readonly #markets = new Map<string, HeldMarket>();

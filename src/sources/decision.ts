@@ -136,9 +136,9 @@ function priceOf(
   const median = medianOf(sorted);
   const [lower, upper] = middlesOf(sorted);
   if (
-    // With a gap, half of the prices are on each side. Either half may be wrong, and their mean is near neither.
+    // A gap splits the prices into two halves. Either half may be wrong, and the mean is near neither of them.
     exceedsPercent(upper - lower, median, maxDeviation) ||
-    // Most prices are converted, and a jump of the converting asset makes all of them wrong.
+    // Most prices are converted. A jump of the converting asset makes all of them wrong.
     isContradicted(median, used, candidates, maxDeviation)
   )
     return { price: undefined, withheld: 'sources disagree' };

@@ -2,7 +2,7 @@ import type { TimeNs } from '../model/time.js';
 import { parseDigits } from './digits.js';
 import { quoteTime } from './market_time.js';
 
-/** The best prices in a market's frame. A side that is missing, empty or 0 means that the book has no such order. */
+/** The best prices in a market's frame. A missing or empty side, or a price of 0, means that the book has no such order. */
 export interface MarketQuote {
   /** The symbol as the file of sources writes it. */
   readonly symbol: string;

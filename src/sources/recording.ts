@@ -60,8 +60,8 @@ export class Replay {
   }
 
   /**
-   * Makes the call of a line.
-   * @returns the time of the call; `undefined` if the line is not of a recording, or names a source that the plan lacks
+   * Repeats the call on a line.
+   * @returns the time of the call; `undefined` if the line is not from a recording, or names a source that the plan lacks
    */
   take(line: string): TimeNs | undefined {
     const call = parseCall(line);
@@ -80,7 +80,7 @@ export class Replay {
   }
 }
 
-/** Reads the call of a line; `undefined` if the line is not of a recording. */
+/** Reads the call on a line; `undefined` if the line is not from a recording. */
 export function parseCall(line: string): (RecordedCall & { readonly at: string }) | undefined {
   const [head, at, read] = FRAME_HEAD.exec(line) ?? [];
   if (head !== undefined && line.endsWith('}'))

@@ -10,7 +10,7 @@ export function nextTryNs(nowNs: bigint): bigint {
   return nextMultiple(nowNs, REAL_TIME_INTERVAL_NS);
 }
 
-/** The furthest that a frame's time may be ahead of the clock. A frame that is further ahead is from before a step back of the clock. */
+/** The largest time by which a frame may be ahead of the clock. A frame further ahead was sent before a step back of the clock. */
 const AHEAD_NS_MAX = 100n * NS_PER_MS;
 
 /**

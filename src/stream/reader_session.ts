@@ -2,7 +2,7 @@ import type { Budget } from '../fair/budget.js';
 import type { ControlCount } from '../fair/control_count.js';
 import type { AssetIndex } from '../model/asset.js';
 
-/** The sequence of a connection that has received nothing, so all its prices are due. */
+/** The sequence of a connection that has received nothing. All its prices are due. */
 export const NOTHING_SENT = -1;
 
 /** A connection as the engine needs it. The bytes of a frame are valid only during the call. */

@@ -56,9 +56,9 @@ const PUBLIC_LOG_KINDS: readonly PublicLogKind[] = ['batch', 'head', 'checkpoint
 export interface Claim {
   readonly node: number;
   readonly name: string;
-  /** The ID of the process, different for every process. */
+  /** The ID of the process. Each process has a different ID. */
   readonly run: string;
-  /** The number of this claim among the claims of its process, which makes two claims after the same record different. */
+  /** The number of this claim in its process. It distinguishes two claims after the same record. */
   readonly attempt: number;
   readonly configHash: Uint8Array;
   readonly resign: boolean;

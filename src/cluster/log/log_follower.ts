@@ -27,7 +27,7 @@ export class LogFollower {
   #isCaughtUp = false;
   #appliedMs: number;
   #readMs: number;
-  /** The time of the next read; `undefined` if only a silence causes a read. */
+  /** The time of the next read; `undefined` if a read is needed only after a silence. */
   #againMs: number | undefined;
   #reading: Promise<void> | undefined;
   /** The fault of a log that ends before the last known record, or that has a different record in its place. */

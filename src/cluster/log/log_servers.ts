@@ -7,10 +7,12 @@ export interface LogServers {
    * @throws Error when no server answers, for example during an election among the servers
    */
   serverReport(nowMs: () => number): Promise<ServerReport>;
-  /** Returns the same report to the leader. If this node's server leads the log, moves the log's lead to another server. */
+  /**
+   * Returns the same report, for the leader of the cluster. If this node's server leads the log, moves the log's lead to another server.
+   */
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport>;
   /**
-   * Asks each server that keeps the log when the server writes to its disk.
+   * Asks the servers of the log after which time each of them writes to its disk.
    * @throws Error when no server can name the servers that keep the log, for example during an election
    */
   serverDisks(): Promise<readonly ServerDisk[]>;
@@ -43,7 +45,7 @@ export class LogGone extends Error {
 export interface ServerReport {
   /** The server to which this node is connected. */
   readonly ownServer?: string;
-  /** The server that leads the log. Without such a server, writes wait. */
+  /** The server that leads the log. Writes wait while no server leads it. */
   readonly logLeader?: string;
   /** The number of servers with a complete copy of the log, including the server that leads the log. */
   readonly currentCopies: number;

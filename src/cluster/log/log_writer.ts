@@ -81,7 +81,7 @@ export class LogWriter {
     this.#acknowledgedSentMs = options.claimedMs;
   }
 
-  /** The time at which the newest acknowledged write was sent. Before that time, no other node had claimed the lead. */
+  /** The time at which the newest acknowledged write was sent. No other node had claimed the lead before that time. */
   get acknowledgedSentMs(): number {
     return this.#acknowledgedSentMs;
   }

@@ -26,7 +26,7 @@ const serverState = z.object({
 });
 
 /**
- * Asks each server that keeps the log when the server writes to its disk. The servers answer in their system account, from which the
+ * Asks the servers of the log after which time each of them writes to its disk. The servers answer in their system account, from which the
  * aggregators' account imports the answers.
  * @throws Error when no server can name the servers that keep the log
  */

@@ -43,7 +43,7 @@ export class Log {
   async extent(): Promise<LogExtent> {
     const { first_seq, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
     const id = last_seq === 0 ? '' : ((await this.#idAt(last_seq)) ?? '');
-    // For a log without any record, JetStream returns 0 as the first sequence.
+    // JetStream returns 0 as the first sequence of a log without records.
     return { firstSequence: Math.max(first_seq, 1), last: { sequence: last_seq, id } };
   }
 

@@ -52,7 +52,7 @@ export class Submissions {
     const { bus, epoch } = this.#options;
     this.#stopAnswering = bus.answer(submitTopic('*', epoch), async (bytes, topic) => {
       const outcome = await this.#take(submitterOf(topic), decodeSubmit(bytes));
-      // The publisher's node must ask the next leader, which alone knows the outcome for certain.
+      // The publisher's node must ask the next leader. Only that leader knows the outcome for certain.
       if (this.#isStopped) throw new Error('this node leads no more');
       return encodeOutcome(outcome);
     });

@@ -12,7 +12,7 @@ export function assetKey({ symbol, signatureType }: AssetName): AssetKey {
   return `${signatureType} ${symbol}` as AssetKey;
 }
 
-/** The meaning of each streaming ID on one node. Equal hashes mean that two nodes give every ID the same meaning. */
+/** The meaning of each streaming ID on one node. Two nodes with equal hashes give every ID the same meaning. */
 export class IdMapping {
   /** The assets, ascending by ID. */
   readonly assets: readonly IdentifiedAsset[];

@@ -19,7 +19,7 @@ export class LeaderNames {
     this.#known = own();
   }
 
-  /** Returns whether {@link keyOf} is right for ticks with this hash, which becomes the current hash. */
+  /** Makes this hash the current hash. Returns true if {@link keyOf} is correct for ticks with this hash. */
   areKnown(hash: bigint): boolean {
     if (this.#known.hash !== hash) {
       const own = this.#own();

@@ -8,7 +8,8 @@ import { answerNames } from './names.js';
 import { encodeTickBatch } from './tick_batch.js';
 
 /**
- * The number of bytes waiting for the socket above which the sender keeps changes back. Later it sends only the newest price of each asset.
+ * The number of bytes waiting for the socket above which the sender stops sending changes. Later it sends only the newest price of each
+ * asset.
  */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
