@@ -21,6 +21,7 @@ import { rest } from './rest.js';
 import { signatures } from './signatures.js';
 import { signedFrames } from './signed_frames.js';
 import { sources } from './sources.js';
+import { sse } from './sse.js';
 import { stages } from './stages.js';
 import { starkIngest } from './stark_ingest.js';
 import { start } from './start.js';
@@ -37,6 +38,7 @@ export const ROWS: readonly Row[] = [
   signedFrames,
   unsignedFrames,
   fanOut,
+  sse,
   latency,
   busyLatency,
   ticks,

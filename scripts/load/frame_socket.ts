@@ -30,7 +30,7 @@ export interface FrameSocketOptions {
   /** The path and the query. */
   readonly path: string;
   readonly token: string;
-  /** Called for each text frame. The bytes are valid only during the call. */
+  /** Called for each text or binary frame. The bytes are valid only during the call. */
   readonly onFrame: (payload: Buffer) => void;
   /** Called when the server ends the connection, with the code of the server's close frame if the server sent one. */
   readonly onClose?: (code: number | undefined) => void;
@@ -113,6 +113,7 @@ const FINAL = 0x80;
 const MASKED = 0x80;
 const OPCODE_BITS = 0x0f;
 const OPCODE_TEXT = 1;
+const OPCODE_BINARY = 2;
 const OPCODE_CLOSE = 8;
 
 /** Splits bytes from a server into frames, which have no mask. The parser ignores pings. */
@@ -143,7 +144,7 @@ class FrameParser {
       const end = at + head + length;
       if (end > bytes.length) break;
       const opcode = bytes[at]! & OPCODE_BITS;
-      if (opcode === OPCODE_TEXT) this.#onFrame(bytes.subarray(at + head, end));
+      if (opcode === OPCODE_TEXT || opcode === OPCODE_BINARY) this.#onFrame(bytes.subarray(at + head, end));
       else if (opcode === OPCODE_CLOSE && length >= 2) this.closeCode = bytes.readUInt16BE(at + head);
       at = end;
     }

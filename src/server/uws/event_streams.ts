@@ -51,7 +51,8 @@ export class EventStreams implements FrameSender {
   publish(topic: number, frame: Uint8Array, sequence: number): void {
     const entry = this.#topics.get(topic);
     if (entry === undefined) return;
-    const event = streamEvent(frame);
+    // All members share these bytes. A text would be encoded again for each member.
+    const event = Buffer.from(streamEvent(frame));
     lookAtAll(entry, (socket) => {
       if (socket.waitingBytes === 0) {
         socket.write(event);
@@ -105,6 +106,11 @@ class EventSocket implements Connection, TopicMember {
   waitingBytes = 0;
   #isOpen = true;
   #topic: number | undefined;
+  #event: string | Uint8Array = COMMENT;
+  /** Writes the event in one piece with its head. The function is kept, because a new one for each event costs more than the call. */
+  readonly #writeEvent = () => {
+    if (!this.res.write(this.#event)) this.waitingBytes += this.#event.length;
+  };
   #beatAtMs = performance.now() + BEAT_INTERVAL_MS;
 
   constructor(
@@ -120,11 +126,10 @@ class EventSocket implements Connection, TopicMember {
     else this.write(event);
   }
 
-  write(text: string): void {
+  write(event: string | Uint8Array): void {
     if (!this.#isOpen) return;
-    this.res.cork(() => {
-      if (!this.res.write(text)) this.waitingBytes += text.length;
-    });
+    this.#event = event;
+    this.res.cork(this.#writeEvent);
   }
 
   /** Handles a response that has sent waiting bytes. */
