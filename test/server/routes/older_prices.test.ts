@@ -1,0 +1,156 @@
+import { type Test, test } from 'tap';
+import { PacedTurns } from '../../../src/fair/paced_turns.js';
+import type { AssetName } from '../../../src/model/asset_map.js';
+import type { SignedAggregate } from '../../../src/model/signed_price.js';
+import { PastReader } from '../../../src/past/past_reader.js';
+import type { RangeQuestion } from '../../../src/past/question_bytes.js';
+import { Token } from '../../../src/server/access/tokens.js';
+import type { Route } from '../../../src/server/rest/route.js';
+import { instantRoutes } from '../../../src/server/routes/instant_route.js';
+import type { OlderAnswer, OlderPrices, OlderRows } from '../../../src/server/routes/older_prices.js';
+import { PastAccess } from '../../../src/server/routes/past_access.js';
+import { rangeRoutes } from '../../../src/server/routes/range_route.js';
+import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
+import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
+import { FakeClock } from '../../clock/fake_clock.js';
+import { aggregatesOf, HOUR_START_NS, holdingOfAggregate, openPast, textOf } from '../../past/sample_past.js';
+import { entryOf } from '../../past/signed_past.js';
+import { sampleAsset } from '../../store/sample.js';
+import { sampleToken } from '../access/sample_tokens.js';
+
+const SECOND_NS = 1_000_000_000n;
+const BTC = sampleAsset(0, { symbol: 'BTCUSD' });
+const ALL = [...aggregatesOf('BTCUSD', HOUR_START_NS, 40, { stepNs: SECOND_NS })];
+const OWN = 20;
+const TIMES = ALL.map(({ signedAtNs }) => signedAtNs);
+const END_NS = HOUR_START_NS + 600n * SECOND_NS;
+const NOBODY = { isBusy: false, keptFromNs: undefined };
+
+/** Returns an entry as {@link textOf} shows its aggregate. */
+function shownEntry(aggregate: SignedAggregate) {
+  const entry = entryOf(aggregate);
+  return { ...entry, shown: { ...entry.shown, encodedAssetId: `encoded ${aggregate.symbol}` } };
+}
+
+/** Answers from a past that has all aggregates. @param rowsMax the largest number of rows of an answer */
+function wholePast(rowsMax = 1_000): OlderPrices & { readonly asked: RangeQuestion[] } {
+  const asked: RangeQuestion[] = [];
+  return {
+    asked,
+    async at(_caller, names, atNs) {
+      const last = ALL.findLast(({ signedAtNs }) => signedAtNs <= atNs);
+      const known = names.filter(({ symbol }) => symbol === 'BTCUSD');
+      return {
+        given: new Map(known.flatMap((name) => (last === undefined ? [] : [[name, shownEntry(last)]]))),
+      };
+    },
+    async range(_caller, question) {
+      asked.push(question);
+      const { name, fromNs, toNs } = question;
+      const all = ALL.filter((one) => one.symbol === name.symbol);
+      const fitting = all.filter(({ signedAtNs: timeNs }) => timeNs >= fromNs && timeNs < toNs);
+      const endNs = fitting[rowsMax]?.signedAtNs ?? toNs;
+      return { given: { rows: fitting.slice(0, rowsMax).map(shownEntry), endNs } };
+    },
+  };
+}
+
+/** Opens the routes of a node whose past begins with aggregate {@link OWN}. */
+async function openRoutes(t: Test, older: OlderPrices) {
+  const folder = t.testdir();
+  const clock = new FakeClock(END_NS);
+  const writer = await openPast(folder, { clock });
+  for (const aggregate of ALL.slice(OWN)) writer.append(aggregate, holdingOfAggregate(aggregate));
+  await writer.write();
+  const past = new PastReader(folder);
+  const options = {
+    findAsset: (symbol: string) => (symbol === 'BTCUSD' ? BTC : undefined),
+    past,
+    newest: (_asset: AssetName) => holdingOfAggregate(ALL.at(-1)!),
+    pastTurns: new PacedTurns(() => performance.now(), setTimeout),
+    onPastDamage: (reason: string) => t.fail(reason),
+    clock,
+    aggregateJson: textOf,
+    assetsPerRequestMax: 3,
+    rangeRowsMax: 1_000,
+    older,
+  };
+  const access = new PastAccess(options);
+  const [[, at] = []] = instantRoutes(options, access, keptSignedPrice(aggregatedSignedPrice('tickseal')));
+  const [[, range] = []] = rangeRoutes(options, access);
+  t.teardown(async () => {
+    await past.close();
+    await writer.close();
+  });
+  const answerOf = async (route: Route, query: Record<string, string | bigint>) => {
+    const texts = Object.entries(query).map(([name, value]) => [name, String(value)] as const);
+    const result = route.handle(new Map(texts), new Token(sampleToken('alice')));
+    const answer = 'later' in result ? await result.later : result;
+    if (!('open' in answer)) return answer;
+    let text = '';
+    for await (const part of answer.open(() => true)) text += Buffer.from(part).toString();
+    return { text, next: /[?&]from=(\d+)/.exec(answer.headers[0]?.[1] ?? '')?.[1] };
+  };
+  return {
+    at: (assets: string, timestamp: bigint) => answerOf(at!, { assets, timestamp }),
+    range: (query: Record<string, string | bigint>) => answerOf(range!, query),
+  };
+}
+
+test('an instant before the own past is answered by another node', async (t) => {
+  const { at } = await openRoutes(t, wholePast());
+  for (const i of [0, 7, OWN - 1, OWN, 30])
+    t.same(await at('BTCUSD', TIMES[i]!), { data: `{"BTCUSD":${textOf(ALL[i]!)}}` });
+  t.match(await at('BTCUSD,NOUSD', TIMES[3]!), { status: 400, error: /NOUSD$/ });
+  t.match(await at('BTCUSD', HOUR_START_NS - SECOND_NS), { status: 404 });
+});
+
+test('a range that begins before the own past comes in answers of another node, and then of its own', async (t) => {
+  const older = wholePast(8);
+  const { range } = await openRoutes(t, older);
+  const texts: string[] = [];
+  let from: string | bigint | undefined = HOUR_START_NS;
+  for (let answers = 0; from !== undefined; answers++) {
+    const answer = await range({ asset: 'BTCUSD', from, to: END_NS });
+    if (!('text' in answer)) throw new Error('no rows');
+    texts.push(answer.text);
+    from = answer.next;
+    t.ok(answers < 5);
+  }
+  const lines = (begin: number, end: number) =>
+    ALL.slice(begin, end)
+      .map((one) => `${textOf(one)}\n`)
+      .join('');
+  t.same(texts, [lines(0, 8), lines(8, 16), lines(16, OWN), lines(OWN, 40)]);
+  t.same(
+    older.asked.map(({ toNs, withInputs }) => [toNs, withInputs]),
+    Array(3).fill([TIMES[OWN], true]),
+  );
+  older.asked.length = 0;
+  await range({ asset: 'BTCUSD', from: HOUR_START_NS, to: END_NS, every: '1m', detail: 'price' });
+  const minuteNs = 60n * SECOND_NS;
+  const endNs = (TIMES[OWN]! / minuteNs + 1n) * minuteNs;
+  t.match(older.asked, [{ toNs: endNs, withInputs: false }], 'an interval comes from one node');
+  t.match(await range({ asset: 'NOUSD', from: HOUR_START_NS, to: TIMES[5]! }), {
+    status: 400,
+    error: /NOUSD$/,
+  });
+});
+
+test('without an answer, the time is gone or the nodes are busy', async (t) => {
+  let answer: Exclude<OlderAnswer<OlderRows>, { given: OlderRows }> = NOBODY;
+  const { at, range } = await openRoutes(t, { at: async () => answer, range: async () => answer });
+  const query = { asset: 'BTCUSD', from: TIMES[3]!, to: END_NS };
+  for (const ask of [() => at('BTCUSD', TIMES[3]!), () => range(query)]) {
+    answer = NOBODY;
+    t.match(await ask(), { status: 410, keptFromNs: TIMES[OWN] });
+    answer = { isBusy: false, keptFromNs: TIMES[9] };
+    t.match(await ask(), { status: 410, keptFromNs: TIMES[9] }, 'another node has more');
+    answer = { isBusy: false, keptFromNs: TIMES[30] };
+    t.match(await ask(), { status: 410, keptFromNs: TIMES[OWN] }, 'another node has less');
+    answer = { isBusy: true, keptFromNs: undefined };
+    t.match(await ask(), { status: 503, error: /busy/ });
+  }
+  answer = NOBODY;
+  t.match(await at('BTCUSD', TIMES[OWN]!), { data: /BTCUSD/ }, 'the own past needs no other node');
+});
