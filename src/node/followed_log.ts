@@ -17,7 +17,7 @@ export class FollowedLog {
   #others: OtherLogFiles | undefined;
   #settled: Promise<void> = Promise.resolve();
   #endNs = 0n;
-  /** The number of batches that the parts so far have added to the log. */
+  /** The known number of batches in the log, including batches that this node lacks. */
   #size = 0n;
   /** The tree that may be signed next; `undefined` once it is on disk. */
   #head: TreeHead | undefined;
@@ -90,8 +90,8 @@ export class FollowedLog {
   }
 
   /**
-   * Resolves when the parts so far have taken effect, or wait for batches of another node. The disk then has the number of batches,
-   * because the log of prices does not give these parts again.
+   * Resolves when the parts so far have taken effect or wait for batches from another node. The number of batches is then on disk, because
+   * the log of prices does not deliver these parts again.
    */
   async write(): Promise<void> {
     const { ledger, stateFolder } = this.#options;
