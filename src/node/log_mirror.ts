@@ -10,6 +10,7 @@ import { verifyByNode } from '../tlog/ed25519_key.js';
 import { parsePolicy } from '../tlog/log_policy.js';
 import { isEqual } from '../tlog/log_text.js';
 import { openCheckpoint } from '../tlog/open_checkpoint.js';
+import { TlogError } from '../tlog/tlog_error.js';
 import type { Checkpoint } from '../tlog/tree_checkpoint.js';
 import { catchUp, type OtherLogFiles } from './other_log_files.js';
 import type { OpenLog } from './public_log.js';
@@ -167,7 +168,8 @@ export class LogMirror implements OpenLog {
       this.#ledger ??= await Ledger.open({ ...this.#options, origin, onMismatch: () => {} });
       return this.#ledger;
     } catch (error) {
-      if (error instanceof LedgerStopped) await this.#discard();
+      // The folder is damaged, or has another log.
+      if (error instanceof LedgerStopped || error instanceof TlogError) await this.#discard();
       throw error;
     }
   }

@@ -7,6 +7,7 @@ import { budgetWords, SharedBudget } from '../fair/budget.js';
 import type { FilePart, LedgerReader } from '../ledger/ledger_reader.js';
 import { WAITING_RECORDS_MAX } from '../ledger/waiting_records.js';
 import { NODE_MAX, type PublicLogFacts } from '../model/node_list.js';
+import { NS_PER_SECOND } from '../model/time.js';
 import { RECORD_BYTES } from '../tlog/price_record.js';
 import type { OtherLogFiles } from './other_log_files.js';
 
@@ -38,6 +39,7 @@ const PAGE_BYTES_MIN = 64 * 1024;
 /** The largest size of a file, which is a file with the records of a batch. */
 const FILE_BYTES_MAX = WAITING_RECORDS_MAX * RECORD_BYTES;
 const ANSWER_MS_MAX = 3_000;
+const TURN_NS = 60n * NS_PER_SECOND;
 /** The cost of an answer in addition to its bytes. */
 const ANSWER_COST = 4_096;
 /** The rate at which a node asks. */
@@ -96,7 +98,7 @@ export class LogQuestions implements OtherLogFiles {
   async read(path: string): Promise<Uint8Array | undefined> {
     let failure = new Error('no aggregator is present');
     let isMissing = false;
-    for (const node of this.#options.aggregators()) {
+    for (const node of this.#inTurn()) {
       try {
         const file = await this.#readFrom(node, path);
         if (file !== undefined) return file;
@@ -107,6 +109,14 @@ export class LogQuestions implements OtherLogFiles {
     }
     if (isMissing) return undefined;
     throw failure;
+  }
+
+  /** Returns the aggregators. Another one is the first every minute, so that a node with false files delays a copy only for a minute. */
+  #inTurn(): readonly number[] {
+    const { aggregators, nowNs } = this.#options;
+    const nodes = aggregators();
+    const first = Number((nowNs() / TURN_NS) % BigInt(Math.max(1, nodes.length)));
+    return [...nodes.slice(first), ...nodes.slice(0, first)];
   }
 
   async #readFrom(node: number, path: string): Promise<Uint8Array | undefined> {

@@ -355,6 +355,24 @@ test('a question goes to the aggregators in turn, and a large file comes in page
   await t.rejects(none.read('checkpoint'), /no aggregator is present/);
 });
 
+test('another aggregator is asked first every minute', async (t) => {
+  const asked: string[] = [];
+  const bus = {
+    answer: () => () => {},
+    ask: async (topic: string) => {
+      asked.push(topic.split('.').at(-1)!);
+      return new Uint8Array(0);
+    },
+  };
+  let nowNs = 0n;
+  const questions = new LogQuestions({ bus, node: 7, aggregators: () => [1, 2, 3], nowNs: () => nowNs });
+  for (let minute = 0; minute < 4; minute++) {
+    await questions.read('batch/000');
+    nowNs += 60n * SECOND_NS;
+  }
+  t.same(asked.join(' '), '1 2 3 2 3 1 3 1 2 1 2 3');
+});
+
 test('an answer of a hostile node ends the question', async (t) => {
   const answers: [string, Uint8Array[]][] = [
     ['a size without bytes', [Buffer.from([0, 0, 0, 9])]],

@@ -88,7 +88,7 @@ test('Go and Python check each tile, record and checkpoint of a service', { skip
       served([other], []),
       served([log.vkey], [forged]),
     ]);
-    t.match(verdicts[0], { Accepted: true }, judge.name);
+    t.match(verdicts[0], { Accepted: true }, `${judge.name}: ${verdicts[0]!.Reason}`);
     t.ok(verdicts[0]!.Size! > 513);
     t.ok(verdicts[0]!.Records! > Number(BATCHES) / 2, 'also the records of the service');
     t.match(verdicts.slice(1), [{ Accepted: false }, { Accepted: false }]);

@@ -52,8 +52,8 @@ export function goJudge(): Judge {
   };
 }
 
-/** The Python for tests: `TICKSEAL_PYTHON`, which `scripts/tlog_python.sh` prints, or python3. */
-export const PYTHON = process.env['TICKSEAL_PYTHON'] ?? 'python3';
+/** The Python with another implementation of logs: `TICKSEAL_TLOG_PYTHON`, which `scripts/tlog_python.sh` prints, or python3. */
+export const PYTHON = process.env['TICKSEAL_TLOG_PYTHON'] ?? 'python3';
 
 export function pythonJudge(): Judge {
   const python = PYTHON;
