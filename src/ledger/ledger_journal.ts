@@ -41,7 +41,7 @@ export class LedgerJournal {
 
   /** Writes frames. @throws Error when the disk fails; the next call writes the frames again */
   append(frames: readonly JournalFrame[]): void {
-    this.#unwritten.push(...frames.map(encodeFrame));
+    this.#unwritten.push(encodeFrames(frames));
     const bytes = this.#unwritten.length === 1 ? this.#unwritten[0]! : Buffer.concat(this.#unwritten);
     this.#unwritten = [bytes];
     this.#isDirty = true;
@@ -108,7 +108,7 @@ export function copyOfJournal(folder: string): { readonly path: string; readonly
 }
 
 function wholeFrames(bytes: Buffer): Buffer {
-  return Buffer.concat(decodeFrames(bytes).map(encodeFrame));
+  return encodeFrames(decodeFrames(bytes));
 }
 
 function numbersIn(folder: string): number[] {
@@ -118,13 +118,19 @@ function numbersIn(folder: string): number[] {
     .sort((a, b) => a - b);
 }
 
-function encodeFrame({ kind, bytes }: JournalFrame): Buffer {
-  const frame = Buffer.allocUnsafe(HEAD_BYTES + bytes.length + CRC_BYTES);
-  frame[0] = KIND_CODES[kind];
-  frame.writeUInt16BE(bytes.length, 1);
-  frame.set(bytes, HEAD_BYTES);
-  frame.writeUInt32BE(crc32(frame.subarray(0, HEAD_BYTES + bytes.length)), HEAD_BYTES + bytes.length);
-  return frame;
+function encodeFrames(frames: readonly JournalFrame[]): Buffer {
+  const size = frames.reduce((sum, { bytes }) => sum + HEAD_BYTES + bytes.length + CRC_BYTES, 0);
+  const encoded = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const { kind, bytes } of frames) {
+    const end = at + HEAD_BYTES + bytes.length;
+    encoded[at] = KIND_CODES[kind];
+    encoded.writeUInt16BE(bytes.length, at + 1);
+    encoded.set(bytes, at + HEAD_BYTES);
+    encoded.writeUInt32BE(crc32(encoded.subarray(at, end)), end);
+    at = end + CRC_BYTES;
+  }
+  return encoded;
 }
 
 function decodeFrames(bytes: Buffer): JournalFrame[] {

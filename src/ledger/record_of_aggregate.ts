@@ -1,39 +1,47 @@
 import { keccak256 } from '../crypto/keccak.js';
 import { parseHex } from '../model/hex.js';
 import type { SignedAggregate } from '../model/signed_price.js';
-import { encodeRecord } from '../tlog/price_record.js';
+import { encodeRecord, RECORD_HASH_AT, RECORD_TIME_AT } from '../tlog/price_record.js';
 import { HASH_BYTES } from '../tlog/tree_hash.js';
 
-/** The largest number of symbols and keys whose bytes stay in memory. A configuration has fewer symbols and keys. */
-const KEPT_MAX = 200_000;
+/** The largest number of records in memory as templates. A configuration has fewer symbols and keys. */
+const TEMPLATES_MAX = 200_000;
 
-/** Returns a function that makes the record of a signed aggregate. The function stores the bytes of symbols and keys for reuse. */
+/** Returns a function that makes the record of a signed aggregate, as a copy of an earlier record of the same key and symbol. */
 export function recordMaker(): (aggregate: SignedAggregate) => Uint8Array {
-  const symbolHashOf = keeping((symbol) => keccak256(Buffer.from(symbol)));
-  const signerOf = keeping((publicKey) => {
-    const bytes = Buffer.alloc(HASH_BYTES);
-    const key = parseHex(publicKey, HASH_BYTES)!;
-    bytes.set(key, HASH_BYTES - key.length);
-    return bytes;
-  });
-  return ({ signatureType, publicKey, symbol, signedAtNs, msgHash }) =>
-    encodeRecord({
-      signatureType,
-      signer: signerOf(publicKey),
-      symbolHash: symbolHashOf(symbol),
-      timeNs: signedAtNs,
-      msgHash,
-    });
+  const byKey = new Map<string, Map<string, Uint8Array>>();
+  let count = 0;
+  const templateOf = (aggregate: SignedAggregate): Uint8Array => {
+    const { publicKey, symbol } = aggregate;
+    const known = byKey.get(publicKey)?.get(symbol);
+    if (known !== undefined) return known;
+    const made = firstRecord(aggregate);
+    if (count >= TEMPLATES_MAX) return made;
+    count += 1;
+    const bySymbol = byKey.get(publicKey) ?? new Map<string, Uint8Array>();
+    byKey.set(publicKey, bySymbol.set(symbol, made));
+    return made;
+  };
+  return (aggregate) => {
+    const { signedAtNs, msgHash } = aggregate;
+    if (msgHash.length !== HASH_BYTES)
+      throw new RangeError(`the hash of a message has ${msgHash.length} bytes`);
+    const record = Buffer.from(templateOf(aggregate));
+    record.writeBigUInt64BE(signedAtNs, RECORD_TIME_AT);
+    record.set(msgHash, RECORD_HASH_AT);
+    return record;
+  };
 }
 
-function keeping(compute: (text: string) => Uint8Array): (text: string) => Uint8Array {
-  const kept = new Map<string, Uint8Array>();
-  return (text) => {
-    let bytes = kept.get(text);
-    if (bytes === undefined) {
-      bytes = compute(text);
-      if (kept.size < KEPT_MAX) kept.set(text, bytes);
-    }
-    return bytes;
-  };
+function firstRecord({ signatureType, publicKey, symbol, signedAtNs, msgHash }: SignedAggregate): Uint8Array {
+  const signer = Buffer.alloc(HASH_BYTES);
+  const key = parseHex(publicKey, HASH_BYTES)!;
+  signer.set(key, HASH_BYTES - key.length);
+  return encodeRecord({
+    signatureType,
+    signer,
+    symbolHash: keccak256(Buffer.from(symbol)),
+    timeNs: signedAtNs,
+    msgHash,
+  });
 }

@@ -1,6 +1,6 @@
 import { isEqual } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
-import { comparePlaces, recordTimeNs } from '../tlog/price_record.js';
+import { recordTimeNs } from '../tlog/price_record.js';
 import { leafHash } from '../tlog/tree_hash.js';
 
 /** A record with the hash of its leaf. */
@@ -36,13 +36,13 @@ export class WaitingRecords {
    * @returns `known` for a repeated record, `other` when another record has the same place, `full` when too many records wait
    */
   add(record: Uint8Array): 'added' | 'known' | 'other' | 'full' {
-    const key = Buffer.from(record.buffer, record.byteOffset, SERIES_BYTES).toString('latin1');
+    const key = Buffer.prototype.latin1Slice.call(record, 0, SERIES_BYTES);
     const series = this.#series.get(key) ?? [];
+    const timeNs = recordTimeNs(record);
     let at = series.length;
-    while (at > 0 && comparePlaces(series[at - 1]!.record, record) > 0) at -= 1;
-    const before = series[at - 1]?.record;
-    if (before !== undefined && comparePlaces(before, record) === 0)
-      return isEqual(before, record) ? 'known' : 'other';
+    while (at > 0 && series[at - 1]!.timeNs > timeNs) at -= 1;
+    const before = series[at - 1];
+    if (before?.timeNs === timeNs) return isEqual(before.record, record) ? 'known' : 'other';
     if (this.#count >= WAITING_RECORDS_MAX) return 'full';
     series.splice(at, 0, hashRecord(record));
     this.#series.set(key, series);

@@ -17,8 +17,9 @@ export interface PriceRecord {
 
 /** The layout: type, signer, hash of the symbol, time, hash of the message. All fields except the last determine the place. */
 export const RECORD_BYTES = 1 + 32 + 32 + 8 + 32;
-const KEY_BYTES = RECORD_BYTES - HASH_BYTES;
-const TIME_AT = 1 + 2 * HASH_BYTES;
+/** The place of the hash of the message. All bytes before it determine the place of the record. */
+export const RECORD_HASH_AT = RECORD_BYTES - HASH_BYTES;
+export const RECORD_TIME_AT = 1 + 2 * HASH_BYTES;
 const TYPE_CODES = { evm: 1, stark: 2 } as const;
 const UINT64_MAX = 2n ** 64n - 1n;
 
@@ -33,8 +34,8 @@ export function encodeRecord(record: PriceRecord): Uint8Array {
   bytes[0] = TYPE_CODES[signatureType];
   bytes.set(signer, 1);
   bytes.set(symbolHash, 1 + HASH_BYTES);
-  new DataView(bytes.buffer).setBigUint64(TIME_AT, timeNs);
-  bytes.set(msgHash, KEY_BYTES);
+  new DataView(bytes.buffer).setBigUint64(RECORD_TIME_AT, timeNs);
+  bytes.set(msgHash, RECORD_HASH_AT);
   return bytes;
 }
 
@@ -51,19 +52,19 @@ export function decodeRecord(bytes: Uint8Array): PriceRecord {
   return {
     signatureType,
     signer: bytes.slice(1, 1 + HASH_BYTES),
-    symbolHash: bytes.slice(1 + HASH_BYTES, TIME_AT),
+    symbolHash: bytes.slice(1 + HASH_BYTES, RECORD_TIME_AT),
     timeNs: recordTimeNs(bytes),
-    msgHash: bytes.slice(KEY_BYTES),
+    msgHash: bytes.slice(RECORD_HASH_AT),
   };
 }
 
 export function recordTimeNs(record: Uint8Array): bigint {
-  return new DataView(record.buffer, record.byteOffset).getBigUint64(TIME_AT);
+  return new DataView(record.buffer, record.byteOffset).getBigUint64(RECORD_TIME_AT);
 }
 
 /** Compares the places of two records in a batch by type, signer, symbol and time. Returns 0 for the same place. */
 export function comparePlaces(a: Uint8Array, b: Uint8Array): number {
-  for (let i = 0; i < KEY_BYTES; i += 1) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  for (let i = 0; i < RECORD_HASH_AT; i += 1) if (a[i] !== b[i]) return a[i]! - b[i]!;
   return 0;
 }
 
