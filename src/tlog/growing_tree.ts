@@ -14,6 +14,8 @@ export class GrowingTree {
   readonly #levels: GrowingLevel[] = [];
   readonly #sha256: Sha256 | undefined;
   #size = 0n;
+  /** The root of the present tree, once it was asked for. */
+  #root: Uint8Array | undefined;
 
   /**
    * @param size the number of entries so far
@@ -37,11 +39,13 @@ export class GrowingTree {
 
   append(entry: Uint8Array): void {
     this.#size += 1n;
+    this.#root = undefined;
     this.#push(0, leafHash(entry, this.#sha256));
   }
 
   root(): Uint8Array {
-    return treeRoot(this.#size, (node) => this.#node(node), this.#sha256);
+    this.#root ??= treeRoot(this.#size, (node) => this.#node(node), this.#sha256);
+    return this.#root;
   }
 
   /** Returns the bytes of a tile that {@link forget} has not removed. */
