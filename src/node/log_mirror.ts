@@ -71,14 +71,10 @@ export class LogMirror implements OpenLog {
     if (kind === 'checkpoint') this.#wanted = Buffer.from(bytes).toString();
   }
 
-  /** True while a checkpoint waits for its batches and no attempt has just failed. */
-  get isCopyDue(): boolean {
-    return this.#wanted !== undefined && this.#options.nowMs() >= this.#retryMs;
-  }
-
   tick(): void {
-    const areFactsDue = this.#options.nowMs() >= Math.max(this.#factsAtMs + FACTS_MS, this.#retryMs);
-    if ((!this.isCopyDue && !areFactsDue) || this.#copying !== undefined || this.#isClosed) return;
+    const nowMs = this.#options.nowMs();
+    const isDue = this.#wanted !== undefined || nowMs >= this.#factsAtMs + FACTS_MS;
+    if (!isDue || nowMs < this.#retryMs || this.#copying !== undefined || this.#isClosed) return;
     this.#copying = this.#copy().finally(() => {
       this.#copying = undefined;
     });

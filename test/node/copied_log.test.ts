@@ -96,7 +96,7 @@ async function checkCopied(t: Test, folder: string, copy: string): Promise<void>
   );
 }
 
-/** The following side of an aggregator whose folder is empty. */
+/** Opens the public log of an aggregator that follows and has an empty folder. */
 async function emptyFollower(t: Test, folders = foldersIn(t)) {
   const committed: bigint[] = [];
   const clock = { nowMs: 0 };
@@ -241,7 +241,7 @@ test('entries of another node that lead nowhere end the copy', async (t) => {
   t.match(followed.failure, /no other node has tile\/entries\/000\.p\/2/);
 });
 
-/** A mirror with a clock of its own. */
+/** Opens a mirror with a separate clock. */
 function mirrorIn(t: Test, others: OtherLogFiles) {
   const folders = foldersIn(t);
   const clock = { nowMs: 0 };
@@ -254,11 +254,14 @@ function mirrorIn(t: Test, others: OtherLogFiles) {
   });
   t.teardown(() => mirror.close());
   mirror.joinOthers(others);
+  /** Follows a checkpoint until the mirror shows it or warns. */
   const show = async (note: Uint8Array) => {
+    const warned = warnings.length;
+    clock.nowMs += 1;
     mirror.follow('checkpoint', note);
     await eventually(async () => {
       mirror.tick();
-      return mirror.isCopyDue ? undefined : true;
+      return mirror.figures().checkpointAgeMs === 0 || warnings.length > warned;
     });
   };
   const shown = () => readFile(join(folders.publicFolder, 'checkpoint'), 'utf8').catch(() => undefined);
@@ -278,7 +281,9 @@ test('an edge has a copy of the log, and shows only complete trees', async (t) =
   await show(second);
   t.equal(await shown(), second.toString());
   await checkCopied(t, source.folders.publicFolder, folders.publicFolder);
-  await show(first);
+  mirror.follow('checkpoint', first);
+  mirror.tick();
+  await mirror.close();
   t.equal(await shown(), second.toString(), 'an older checkpoint does not come back');
 });
 
@@ -313,7 +318,7 @@ test('an edge refuses a checkpoint of another key', async (t) => {
   t.equal(await shown(), undefined);
 });
 
-/** A bus on which each node answers for itself. */
+/** A bus on which each node answers the questions for this node. */
 class QuestionBus {
   readonly #handlers = new Map<string, (bytes: Uint8Array, topic: string) => Promise<Uint8Array>>();
 
@@ -519,7 +524,7 @@ test('a reader forgets the files of a log that another log replaces', async (t) 
   const place = { signatureType: 'evm', symbolHash: Buffer.alloc(32), timeNs: 5n } as const;
   await writeFile(join(publicFolder, 'checkpoint'), note(LOG_ORIGIN));
   await source.reader.proofOf(place);
-  // The first batch of the other log has no records, so its records are unread.
+  // The first batch of the other log contains no records, so the reader needs no file of records.
   const bundle = Buffer.from(await readFile(join(publicFolder, 'tile/entries/000.p/2'))).toString('latin1');
   const later = bundle.replace('from 0\nto 1000000000', 'from 6\nto 1000000000');
   await writeFile(join(publicFolder, 'tile/entries/000.p/2'), later, 'latin1');
@@ -538,7 +543,7 @@ async function checkRestart(t: Test, source: SourceLog, kind: 'batch' | 'head', 
   const before = await emptyFollower(t);
   before.followed.joinOthers(source.others({ read: () => Promise.reject(new Error('away')) }));
   before.followed.receive(kind, part);
-  // The store commits what has been received so far, and the log of prices does not give these parts again.
+  // The store commits the parts that the node has received, so the log of prices does not deliver these parts again.
   await before.followed.write();
   await before.close();
   const { followed, ledger, clock } = await emptyFollower(t, before.folders);
