@@ -2,7 +2,7 @@ import { UnreachableError } from './errors.js';
 import type { Platform } from './platform.js';
 import type { RestService } from './rest_service.js';
 
-/** The time for which a service that did not answer is tried last. */
+/** The time for which the client tries a service last, after the service did not answer. */
 const AVOID_MS = 30_000;
 /** The time after which the client also asks the next service, if a service has not answered. */
 const HEDGE_DELAY_MS = 1_000;
@@ -12,8 +12,8 @@ export class FirstAnswer {
   readonly #services: readonly RestService[];
   readonly #platform: Platform;
   /**
-   * The last failure of each service, in UNIX milliseconds. A failure is a missing answer, or an answer after the answer of a service
-   * that the client asked later.
+   * The last failure of each service, in UNIX milliseconds. A missing answer is a failure. An answer is also a failure if it arrived
+   * after the answer of a service that the client asked later.
    */
   readonly #failedAtMs = new Map<RestService, number>();
 

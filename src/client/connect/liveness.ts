@@ -3,7 +3,7 @@ export type Schedule = (run: () => void, delayMs: number) => () => void;
 
 /** The longest delay of the answer to a ping. After this delay the connection counts as dead. */
 const ANSWER_DELAY_MS_MAX = 3_000;
-/** The part of the stale time after which a silent connection is probed. */
+/** The share of the stale time after which the client probes a silent connection. */
 const QUIET_SHARE = 0.4;
 
 /** The callbacks for a silent connection. */

@@ -26,7 +26,7 @@ export class RestService {
     this.#end = end;
   }
 
-  /** Returns the same service with requests that end with a signal. */
+  /** Returns the same service, whose requests end when the signal aborts. */
   until(end: AbortSignalLike): RestService {
     return new RestService(this.url, this.#platform, this.#tokens, end);
   }
@@ -111,8 +111,7 @@ export class RestService {
           throw new RefusedConnection(error.status, error.message);
         }
       },
-      // A client that uses tickets learns from its next request for a ticket that the token is refused, and then replaces the
-      // token.
+      // With tickets, the next request for a ticket shows that the service refuses the token. The client then replaces the token.
       renew: () => (this.#platform.sendsHeaders ? this.#tokens.refuse(token) : !isRefused),
     };
   }

@@ -20,7 +20,7 @@ export interface AggregateFacts {
   readonly serviceMs: number;
 }
 
-/** A drawn publisher. Its age changes, and the rest of it stays until another aggregate is read. */
+/** A drawn publisher. Until the page reads another aggregate, only the age of the price changes. */
 interface Dot {
   readonly place: PublisherPlace;
   readonly age: HTMLElement;

@@ -209,7 +209,7 @@ export class AssetDetail {
   }
 }
 
-/** Names the state of a past price in the title. Only a reader of the page sees the whole reason for a missing price. */
+/** Returns the words for the state of a past price in the page's title. The page itself shows the whole reason for a missing price. */
 function pastState(seal: Seal, problem: string | undefined): string {
   if (seal !== 'waiting') return SEAL_TEXTS[seal];
   return problem === undefined ? 'reading' : 'no price';

@@ -4,7 +4,7 @@ import { assetKey } from './board.js';
 
 /** The height of every row in CSS pixels. The style sheet has the same height. */
 const ROW_PX = 44;
-/** The row with the heads of the columns, which screen readers count. */
+/** The number of rows with the heads of the columns. Screen readers count these rows too. */
 const HEAD_ROWS = 1;
 /** Rows that are drawn above and below the visible ones. */
 const MARGIN_ROWS = 4;

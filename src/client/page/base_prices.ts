@@ -4,7 +4,7 @@ import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { type DayPrices, readBasePrices } from './answers.js';
 import { assetKey } from './board.js';
 
-/** The most symbols that the service accepts in one request. */
+/** The largest number of symbols that the service accepts in one request. */
 const SYMBOLS_MAX = 100;
 const DAY_MS = 86_400_000;
 const RETRY_MS = 10_000;

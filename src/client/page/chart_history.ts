@@ -16,7 +16,7 @@ const CLOCK_S = 3_600;
 /** The contents of the chart. */
 export interface ShownChart {
   readonly asset: TaxonomyAsset;
-  /** The asset that is compared with it; `undefined` for none. */
+  /** The asset that the chart compares with the shown asset; `undefined` without a comparison. */
   readonly compared: TaxonomyAsset | undefined;
   readonly resolution: Resolution;
   /** The instant at which the chart ends; `undefined` for the present. */

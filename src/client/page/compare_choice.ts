@@ -25,7 +25,7 @@ export class CompareChoice {
     this.choose(before);
   }
 
-  /** Chooses an asset by its name in the address. An unknown name chooses none. */
+  /** Chooses an asset by its name in the address. With an unknown name, the chart compares no asset. */
   choose(name: string | undefined): void {
     this.#select.value = name ?? '';
     if (this.#select.selectedIndex === -1) this.#select.value = '';

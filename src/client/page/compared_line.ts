@@ -58,7 +58,7 @@ export class ComparedLine {
     this.#series?.setData(candles.map(pointOf));
   }
 
-  /** Continues the line with a verified price. A price before the first history is left out. */
+  /** Continues the line with a verified price. Ignores a price that arrives before the history. */
   add(price: number, atS: number): void {
     if (this.#last === undefined) return;
     const candle = nextCandle(this.#last, this.#resolution, price, atS);

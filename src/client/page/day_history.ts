@@ -5,11 +5,11 @@ import { assetKey } from './board.js';
 import { type ChartCandle, candlesOf } from './live_candles.js';
 
 const DAY_S = 86_400;
-/** The length of a candle, in minutes. A day has 96 of them, about one for each pixel of a sparkline. */
+/** The length of a candle, in minutes. A day has 96 candles, about one candle for each pixel of a sparkline. */
 const RESOLUTION = '15';
 const INTERVAL_MS = 900_000;
 const RETRY_MS = 30_000;
-/** The most histories that are kept. The history that was read longest ago is removed first. */
+/** The largest number of stored histories. The page removes the history first that it read longest ago. */
 const KEPT_MAX = 250;
 
 export interface DayHistoriesOptions {
@@ -51,7 +51,7 @@ export class DayHistories {
   }
 
   /**
-   * Returns the history of an asset, whose range then contains the newest price.
+   * Returns the history of an asset. Extends the range of the history to the newest price.
    * @returns `undefined` until the history is read, and for an asset without one
    */
   follow(asset: TaxonomyAsset, price: number | undefined): DayHistory | undefined {

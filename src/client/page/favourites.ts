@@ -4,7 +4,7 @@ import type { PinStorage } from './pins.js';
 
 /** The name under which the browser keeps the favourites. */
 const NAME = 'tickseal.favourites';
-/** The most favourites that the browser keeps. */
+/** The largest number of favourites that the browser keeps. */
 const FAVOURITES_MAX = 500;
 
 /** The assets that the reader has marked. This browser keeps them for every page of the origin. */
@@ -21,7 +21,7 @@ export class Favourites {
     return this.#keys.has(assetKey(asset));
   }
 
-  /** Marks an asset, or removes its mark. Beyond {@link FAVOURITES_MAX} marks the oldest one is removed. */
+  /** Marks an asset, or removes its mark. Above {@link FAVOURITES_MAX} marks, removes the oldest mark. */
   toggle(asset: TaxonomyAsset): void {
     const key = assetKey(asset);
     if (!this.#keys.delete(key)) this.#keys.add(key);

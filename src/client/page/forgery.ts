@@ -20,7 +20,7 @@ const PRICE_PLACES: Readonly<Record<ForgedPrice, number>> = { aggregate: 0, publ
 const SIGNATURE_DIGITS = 130;
 const ID_DIGITS = 4;
 const PRICE_DIGITS = 32;
-/** The last digits of a price that are not 0 or are far from its beginning, so that the change is small. */
+/** The number of digits at the end of a price, of which one changes. A change of these digits is small. */
 const LOW_DIGITS = 20;
 
 /**

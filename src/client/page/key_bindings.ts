@@ -7,7 +7,7 @@ export interface KeyActions {
   readonly moveResolution: (step: -1 | 1) => void;
   /** Marks the chosen asset as favourite, or removes the mark. */
   readonly star: () => unknown;
-  /** @returns true if there was a way back */
+  /** @returns true if the page went back */
   readonly back: () => boolean;
   /** Called when the search was emptied. */
   readonly searched: () => void;

@@ -21,7 +21,7 @@ export type ChartGap = Pick<ChartCandle, 'time'>;
  */
 const GAP_MAX = 24;
 
-/** A resolution in the page's choice. Day, week and month have two names each. */
+/** A resolution that the page offers. Day, week and month have two names each, such as `1D` and `D`. */
 export interface ChartInterval {
   readonly resolution: Resolution;
   readonly alias: Resolution | undefined;

@@ -142,7 +142,7 @@ export class LivePrices {
       channel: CHANNEL,
       marketStatus: true,
       signatureType: 'both',
-      // The page shows the age of each value even if the clock of this computer is wrong.
+      // The client must not refuse old payloads if the clock of this computer is wrong. The page itself shows the age of each value.
       maxAgeMs: Number.POSITIVE_INFINITY,
     });
     // The service may remove a symbol that was added to a stream, but a symbol in the first request must exist.

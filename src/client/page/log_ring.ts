@@ -85,7 +85,7 @@ export class LogRing {
     this.#take(state);
   }
 
-  /** A proven price stays visible while the next price waits for its checkpoint. */
+  /** Takes a new state. A proven price stays visible while the next price waits for its checkpoint. */
   #take(state: LogView): void {
     if (state.kind === 'waiting' && (this.#state?.steps.length ?? 0) > 0) return;
     this.#setState(state);

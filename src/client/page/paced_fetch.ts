@@ -6,7 +6,7 @@ import { pause } from './pause.js';
  * other programs.
  */
 const INTERVAL_MS = 300;
-/** The most attempts. All attempts together take less time than the client waits for an answer. */
+/** The largest number of attempts. All attempts together take less time than the client waits for an answer. */
 const TRIES_MAX = 3;
 const WAIT_MS_MIN = 1_000;
 const WAIT_MS_MAX = 3_000;

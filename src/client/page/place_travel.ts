@@ -86,7 +86,9 @@ export class PlaceTravel {
     this.#address.replace(this.place);
   }
 
-  /** @param next the asset that is chosen afterwards. Another asset than the shown one is then read once, at the new time. */
+  /**
+   * @param next the asset that the caller chooses next. If this asset differs from the shown asset, only the caller's choice reads it
+   */
   #showTime(at: string | undefined, next = this.#options.detail.asset): void {
     const { time, show } = this.#options;
     const { asset } = this.#options.detail;

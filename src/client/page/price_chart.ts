@@ -17,7 +17,7 @@ import { priceOfDouble, shownDecimals } from './price_text.js';
 
 /** The time after which a history that could not be read is requested again. */
 const RETRY_MS = 5_000;
-/** The most digits after the point. A double holds 15 digits of a price; further digits would be invented. */
+/** The largest number of decimals. A double has 15 exact digits; further digits would be wrong. */
 const DECIMALS_MAX = 12;
 
 export interface PriceChartOptions {
@@ -70,7 +70,7 @@ export class PriceChart {
       },
       grid: { vertLines: { color: line! }, horzLines: { color: line! } },
     });
-    // A candle that rises is hollow, so that its shape tells the direction and not its colour alone.
+    // A rising candle is hollow, so that its shape also shows the direction, and not only its colour.
     this.#series.applyOptions({
       upColor: 'transparent',
       priceLineColor: text!,

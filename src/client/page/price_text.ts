@@ -25,7 +25,7 @@ export function shownPrice(price: bigint, decimals: number): string {
   return shown === '' ? wholeText(whole) : `${wholeText(whole)}.${shown}`;
 }
 
-/** Converts the double of a candle, whose digits after the ninth decimal are not kept. Use it only to draw. */
+/** Converts the double of a candle to a price with nine decimals, which is exact enough to draw. */
 export function priceOfDouble(price: number): bigint {
   return BigInt(Math.round(price * 1e9)) * 10n ** 9n;
 }

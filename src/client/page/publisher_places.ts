@@ -6,7 +6,7 @@ const EDGE_PERCENT = 44n;
 const MIDDLE_PERCENT = 50;
 /** The smallest distance of two labels on one line, in percent of the strip. */
 const LABEL_PERCENT = 11;
-/** The number of lines with labels. A strip with more labels in one place shows the first ones. */
+/** The number of lines with labels. If a strip has more labels in one place, it shows the first labels. */
 const LINES = 2;
 /** The smallest scale of a strip, as a part of the price: a hundredth of a percent on each side. */
 const SCALE_PARTS_MIN = 10_000n;
@@ -49,7 +49,10 @@ export function publisherPlaces({
   });
 }
 
-/** Writes a difference in percent of a price with four decimals, which are cut off: `+0.0012%`. From 0 there is no percentage. */
+/**
+ * Writes a difference in percent of a price: `+0.0012%`. Cuts the percentage off after four decimals. For a price of 0 the text is
+ * empty.
+ */
 export function differenceText(difference: bigint, price: bigint): string {
   if (price === 0n) return '';
   const parts = (difference * 1_000_000n) / sizeOf(price);

@@ -82,7 +82,7 @@ export class QuorumBoard {
     this.#counts.set(count.symbol, count);
   }
 
-  /** Notes the fault for which an operator does not tell its assets. @param fault `undefined` after an answer */
+  /** Records the reason why an operator does not list its assets. @param fault `undefined` after an answer */
   noteAnswer(operator: string, fault: AnswerFault | undefined): void {
     if (fault === undefined) this.#faults.delete(operator);
     else this.#faults.set(operator, fault);
@@ -93,7 +93,7 @@ export class QuorumBoard {
     this.#counts.delete(symbol);
   }
 
-  /** Notes that the page's policy does not allow a connection to this operator. */
+  /** Records that the page's policy does not allow a connection to this operator. */
   block(operator: string): void {
     this.#blocked.add(operator);
   }
@@ -107,7 +107,7 @@ export class QuorumBoard {
     if ('cause' in count)
       return { symbol, price: undefined, ageMs: undefined, agreeing, votes, reason: CAUSES[count.cause] };
     const { price, ageMs } = count;
-    // A browser that slept has a price that the client has not judged again yet.
+    // After the computer slept, the price may be older than the limit, because the client has not counted the prices again yet.
     if (ageMs > this.#maxAgeMs)
       return { symbol, price: undefined, ageMs, agreeing: 0, votes: [], reason: 'the price is too old' };
     return { symbol, price, ageMs, agreeing, votes, reason: '' };

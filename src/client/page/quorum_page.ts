@@ -18,7 +18,7 @@ import { OperatorList, QuorumTable, rulesText } from './quorum_view.js';
 
 /** The channel with two frames a second, because people cannot read faster. */
 const CHANNEL = '500ms';
-/** The most assets that the page shows and streams. The search finds the others. */
+/** The largest number of assets that the page shows and streams. The search finds the other assets. */
 const ROWS_MAX = 40;
 const DRAW_MS = 200;
 const ASK_AGAIN_MS = 5_000;
@@ -202,7 +202,7 @@ class QuorumPage {
     }
   }
 
-  /** Reads an operator's symbols, until it answers. */
+  /** Requests an operator's symbols until the operator answers. */
   async #ask({ name, client }: OperatorClient): Promise<void> {
     for (;;) {
       try {
@@ -245,7 +245,7 @@ class QuorumPage {
   }
 }
 
-/** Tells whether an address that the policy blocked belongs to a service. */
+/** Returns whether an address that the policy blocked belongs to a service. */
 function isAt(blocked: string, url: string): boolean {
   const { host } = new URL(url);
   return URL.canParse(blocked) && new URL(blocked).host === host;

@@ -7,7 +7,7 @@ import { type OperatorState, type QuorumRow, voteText } from './quorum_board.js'
 import type { LinkOperator } from './quorum_link.js';
 import { quorumRing } from './quorum_ring.js';
 
-/** Says which prices the page shows. */
+/** Describes the rules for the prices that the page shows. */
 export function rulesText(count: number, { threshold, maxSpread, maxAgeMs }: QuorumRules): string {
   const percent = formatDecimalPrice(maxSpread);
   return (

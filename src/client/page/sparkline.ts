@@ -4,7 +4,7 @@ import type { DayHistory } from './day_history.js';
 const WIDTH = 100;
 const HEIGHT = 20;
 const DAY_S = 86_400;
-/** The distance above which two points are not joined: an hour and a half, such as that of a closed market. */
+/** The distance above which two points are not connected: an hour and a half. A closed market causes such a distance. */
 const GAP_WIDTH = (5_400 / DAY_S) * WIDTH;
 
 /**
@@ -22,11 +22,11 @@ export function sparkPath({ candles, endS, low, high }: DayHistory, price: numbe
   const height = high - low;
   return points
     .map(([x, value], i) => {
-      // A price that did not move is a line in the middle.
+      // If the price did not change, the line is horizontal and in the middle.
       const part = height === 0 ? 0.5 : (high - value) / height;
       const point = `${x.toFixed(1)} ${(part * HEIGHT).toFixed(1)}`;
       const before = points[i - 1]?.[0];
-      // A point alone is a dot, because its line of no length has round ends.
+      // A single point becomes a dot: a line of length 0 with round ends.
       return before !== undefined && x - before <= GAP_WIDTH ? `L${point}` : `M${point}h0`;
     })
     .join('');

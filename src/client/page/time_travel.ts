@@ -7,7 +7,7 @@ import { StateBar } from './state_bar.js';
 /** The asset at a past instant. */
 export interface PastView {
   readonly atNs: bigint;
-  /** The verified price that was in force; `undefined` while it is being read, or when there is none. */
+  /** The verified price at that instant; `undefined` while the page reads the price, or when there was no price. */
   readonly price: bigint | undefined;
   readonly signedAtNs: bigint | undefined;
   /** True if a check failed. */

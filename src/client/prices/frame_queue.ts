@@ -17,8 +17,9 @@ interface QueuedPayload extends WaitingPayload {
 }
 
 /**
- * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits, except
- * while few characters wait. Therefore a queue that keeps no characters never holds more payloads than assets.
+ * Waiting payloads of a connection, oldest first. The queue drops a payload when a newer price of each of its assets waits. While at
+ * most `keptChars` characters wait, the queue drops nothing. With `keptChars` 0, the queue therefore never contains more payloads than
+ * assets.
  */
 export class FrameQueue {
   readonly #keptChars: number;

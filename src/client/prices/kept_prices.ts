@@ -8,7 +8,10 @@ import { parseExactJson } from '../verify/exact_json.js';
 import type { ClientContext } from './client_context.js';
 import { AggregatePrice, keptPriceOf } from './market_data.js';
 
-/** The largest number of forms in memory. A service has a form for each pair of a key and a number of inputs. */
+/**
+ * The largest number of forms in memory; see {@link formOf}. A service usually has one form for each pair of a key and a number of
+ * inputs.
+ */
 const FORMS_MAX = 1_000;
 /** The number of lines that justifies a message to another thread, and the time for which lines wait for further lines. */
 const LINES_TOGETHER = 256;
@@ -20,7 +23,7 @@ interface LinesToCheck {
   readonly signed: readonly (SignedLine | undefined)[];
 }
 
-/** The facts that all passing aggregates of a form share. */
+/** The results of the checks of a form's first aggregate. These results apply to all valid aggregates of the form. */
 interface PassedForm {
   readonly checks: readonly Check[];
   readonly signer: string;
@@ -108,7 +111,7 @@ export class KeptPrices {
 
 /**
  * Joins short parts until the parts end, because joined parts cost less. Adds the error of `parts`, if any, to `faults`.
- * @param steadyMs the clock: lines wait for others only for a moment
+ * @param steadyMs the clock that limits the time for which lines wait
  */
 async function* joined(
   parts: AsyncIterable<readonly string[]>,
@@ -137,7 +140,9 @@ function isSigner(signers: Signers, { texts }: SignedLine): boolean {
   return signers.some((signer) => parseHexInteger(signer) === key);
 }
 
-/** Returns the texts on which the checks depend that all aggregates of a form share. */
+/**
+ * Returns the form of a line: the texts on which the list of checks depends. All aggregates with the same texts have the same checks.
+ */
 function formOf({ texts, inputs }: SignedLine, signers: Signers): string {
   const { field, publicKey, encodedAssetId, algorithm, version, checksum } = texts;
   const form = [signers === 'unchecked', field, publicKey, algorithm, version, checksum, inputs?.length];

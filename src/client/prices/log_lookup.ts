@@ -16,7 +16,7 @@ import type { Tick } from './tick.js';
 
 /** The pauses before the attempts: a checkpoint covers a price after 30 s by default, and later when witnesses are missing. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
-/** The longest wait for a proof. A promise of the service cannot exceed this wait. */
+/** The longest wait for a proof. If a service promises a longer delay, the client waits only for this time. */
 const PROMISE_MS_MAX = 7_200_000;
 /** The largest time between a tick and the signature of the aggregate with the tick's price. */
 const AROUND_NS = 2_000_000_000n;

@@ -31,7 +31,8 @@ export class LostPayloads {
     const madeMs = msOf(timestampNs);
     // The service made this payload before the last payload passed its checks, so the last payload was on its way.
     const isOfBacklog = this.#passedMs >= madeMs;
-    // The service leaves out payloads only at the end of a backlog. The next payload is then younger than its distance to the last one.
+    // The service leaves out payloads only at the end of a backlog. The first payload after the omitted payloads is then younger than
+    // the time between this payload and the last payload.
     const isEnd = isOfBacklog && nowMs - madeMs < msOf(timestampNs - this.#lastNs);
     const isLeftOut = isEnd && this.#backlogChars >= LONG_BACKLOG_CHARS;
     const isAfterLoss = this.#isAfterLoss || isLeftOut;

@@ -27,7 +27,7 @@ export interface RangeQuery extends AssetQuery {
 /** The number of attempts without a new row, and the waits between these attempts. */
 const ATTEMPTS_MAX = 5;
 const FIRST_DELAY_MS = 250;
-/** The time after which other work of the program has a turn. */
+/** The time for which the client works without a pause. After this time, other work of the program gets a turn. */
 const TURN_MS = 10;
 const NS_PER_MS = 1_000_000n;
 /** The latest time that a service accepts. The service ends a range with this end at its current time. */

@@ -56,7 +56,7 @@ const MAX_AGE_INTERVALS = 5;
 export class PriceStream extends PulledStream<Tick> {
   readonly #context: ClientContext;
   readonly #signatureType: StreamedType | undefined;
-  /** True when each tick is a change of the price. Missed ticks have no market status. */
+  /** True when each tick is a change of the price: on `real_time`, without the market status. */
   readonly #hasOnlyChanges: boolean;
   readonly #sources: readonly StreamSource[];
   readonly #merger: Merger;
@@ -127,7 +127,8 @@ export class PriceStream extends PulledStream<Tick> {
         new StreamSource(i, service, shared, context, {
           onPrice: (price, report, serviceMs) => this.#deliver(price, report, serviceMs, service.url),
           onMissing: (missing) => this.#miss(i, new Set(missing)),
-          // A payload after the first one of this connection shows that another service has been up since then.
+          // When a connection begins, the other services must send their current prices. These payloads show that the other connections
+          // cover this time too.
           onPayload: (timestampNs, isAfterLoss) => {
             if (coverage.seen(i, timestampNs, isAfterLoss)) this.#refreshAllBut(i);
           },
@@ -216,7 +217,7 @@ export class PriceStream extends PulledStream<Tick> {
       return;
     }
     this.#context.reportError(error);
-    // This service sends no symbol any more.
+    // A service that has ended has none of the symbols.
     this.#miss(service, { has: () => true });
   }
 
@@ -234,7 +235,10 @@ export class PriceStream extends PulledStream<Tick> {
     else this.#context.reportError(error);
   }
 
-  /** Returns whether a tick has the price from before the end of a gap, because a connection begins with the present prices. */
+  /**
+   * Returns whether a tick repeats the last price of a gap. A new connection begins with the current prices, so its first tick may
+   * repeat this price.
+   */
   #repeatsMissed({ symbol, timestampNs, price }: Tick): boolean {
     const missed = this.#hasOnlyChanges ? this.#lastMissed.get(symbol) : undefined;
     return missed?.toNs === timestampNs && missed.price === price;

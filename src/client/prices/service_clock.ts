@@ -3,7 +3,8 @@ import type { Check } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 
 /**
- * The largest relative drift between this machine's monotonic clock and the service's clock. Cheap quartz drifts by a tenth of this share.
+ * The largest relative drift between this machine's monotonic clock and the service's clock. A cheap quartz clock drifts by a tenth of
+ * this share.
  */
 const DRIFT_SHARE_MAX = 0.0002;
 

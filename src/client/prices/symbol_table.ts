@@ -8,8 +8,8 @@ const REFRESH_INTERVAL_MS = 10_000;
 /** The shortest time between two reads. */
 const RETRY_DELAY_MS = 1_000;
 /**
- * The most reads in a row that are ignored because an ID in use has another meaning in the table. The connection reports such a
- * change long before this number is reached.
+ * The largest number of consecutive reads that the client ignores because an ID in use has another meaning in the table. Usually the
+ * connection reports such a change after fewer reads.
  */
 const LEFT_ASIDE_MAX = 6;
 

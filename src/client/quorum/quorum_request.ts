@@ -92,7 +92,7 @@ function standingOf(operator: string, { prices, faultOf }: Answer, symbol: strin
   const fault = faultOf(symbol);
   if (found === undefined) return { operator, price: undefined, fault };
   const { price, timestampNs, signer, url } = found;
-  // The age at the wanted time is 0, and the wanted time may be long ago.
+  // Votes compare the price's time with the wanted time, which may be long ago. The age until now does not count, so it is 0 here.
   return { operator, price: { price, timestampNs, signer, url, ageMs: 0 }, fault: undefined };
 }
 

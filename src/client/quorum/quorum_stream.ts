@@ -169,8 +169,8 @@ export class QuorumStream extends PulledStream<QuorumTick> {
   }
 
   /**
-   * On a fixed channel each interval has one tick. The tick follows when most operators have sent their ticks of the interval. On
-   * `real_time` each change of the median is a tick.
+   * Returns whether a count is a new tick. On a fixed channel each interval has one tick, which follows when most operators have sent
+   * their ticks of the interval. On `real_time` each change of the median is a tick.
    */
   #isNew({ price, timestampNs }: QuorumTick, last: QuorumTick | undefined): boolean {
     if (last === undefined) return true;

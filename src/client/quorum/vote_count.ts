@@ -23,7 +23,7 @@ export interface OperatorPrice extends TimedPrice {
 export interface Standing {
   readonly operator: string;
   readonly price: OperatorPrice | undefined;
-  /** The newest fault. Beside a price it only explains why the price is old. */
+  /** The newest fault. If the operator also has a price, the fault only explains why the price is old. */
   readonly fault: OperatorFault | undefined;
 }
 

@@ -1,7 +1,10 @@
 import { PRICE_MAX, PRICE_MIN, PRICE_SCALE, type Price } from '../../model/price.js';
 import { PRICE_DECIMALS } from '../../wire/quantized_price.js';
 
-/** At most {@link PRICE_DECIMALS} decimals. A literal, because bundlers leave it out where nothing is parsed. */
+/**
+ * The pattern of a price with at most {@link PRICE_DECIMALS} decimals. The pattern is a literal, because a bundler can then remove it
+ * from a program that parses no price.
+ */
 const DECIMAL = /^(-?)(0|[1-9][0-9]{0,20})(?:\.([0-9]{1,18}))?$/;
 
 /**
