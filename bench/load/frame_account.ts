@@ -99,7 +99,10 @@ export class FrameAccount {
     return known;
   }
 
-  /** A frame may be late by less than an interval, and belongs to the previous tick. */
+  /**
+   * Returns the number of the tick to which a frame belongs. A frame that is late by less than an interval belongs to the previous
+   * tick.
+   */
   #tickOf(timeNs: bigint): number {
     return this.#intervalNs === 0n ? 0 : Number(timeNs / this.#intervalNs);
   }

@@ -4,7 +4,7 @@ import type { LoadFigures, LoadResult } from './load_run.js';
 
 const MIB = 2 ** 20;
 
-/** Returns the columns of a live table, with the figures of a second. */
+/** The heads of the columns of the live table. Each row of the table has the figures of a second. */
 export const HEAD = ['s', 'frames/s', 'p50 ms', 'p99 ms', 'gaps', 'own p99', 'REST p99', 'cores', 'MiB'];
 
 export function rowOf({ atSeconds, kinds, server }: LoadFigures): string[] {
@@ -23,7 +23,7 @@ export function rowOf({ atSeconds, kinds, server }: LoadFigures): string[] {
   ];
 }
 
-/** Returns the figures of a whole run, one a line. */
+/** Returns the figures of a whole run, one figure on each line. */
 export function summaryOf({ total, readers, updatesPerSecond, requestsPerSecond }: LoadResult): string[] {
   const { kinds, server } = total;
   const ms = (value: number | undefined) => (value === undefined ? '–' : `${threeDigits(value)} ms`);

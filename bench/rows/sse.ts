@@ -30,7 +30,7 @@ const ENCODINGS = ['json', 'binary'] as const;
 const SETTLE_MS: Readonly<Record<Scale, number>> = { full: 5_000, smoke: 20 };
 const SIGNED_SETTLE_MS: Readonly<Record<Scale, number>> = { full: 2_000, smoke: 20 };
 const MEASURE_MS: Readonly<Record<Scale, number>> = { full: 3_000, smoke: 60 };
-/** The additional time for a first frame, which a smoke run beside other rows may need. */
+/** The number and the length of additional waits for the first frame. A smoke run beside other rows may need these waits. */
 const WAITS_MAX = 100;
 const WAIT_MS = 100;
 const MICROSECONDS = 1e6;

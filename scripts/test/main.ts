@@ -25,8 +25,8 @@ const HELP = 'one of: fast, whole, long, room NAME [--changed] [--without-listen
 const TAP = join(ROOT, 'node_modules/.bin/tap');
 /**
  * The CPU time, in seconds, that a file of each tier may take, including its processes. The limits are several times the time of
- * the slowest file. So slow machines stay within the limits. So does the whole tier, in which a fast file tries more cases and
- * measures its coverage.
+ * the slowest file. Therefore slow machines stay within the limits, and fast files in the whole tier too, where they try more cases and
+ * measure coverage.
  */
 const BUDGET_S: Readonly<Record<Tier, number>> = { fast: 90, whole: 600, long: 10_800 };
 /** The real time, in seconds, after which a file counts as hung. */

@@ -55,7 +55,7 @@ interface Round {
   readonly end: End;
 }
 
-/** The first rounds, which are the hardest. Older programs fail in them. */
+/** The first rounds, which are the hardest. Earlier versions of the service failed in these rounds. */
 const FIRST_ROUNDS: readonly Round[] = [
   { stepMs: -HOUR_MS, glitchMs: 0, end: 'kill' },
   { stepMs: 0, glitchMs: HOUR_MS, end: 'reload' },

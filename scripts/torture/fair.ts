@@ -22,7 +22,10 @@ export const fair: Check = {
 };
 
 const MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 300 };
-/** The kinds of a smoke run: the kind during which the check revokes a token, and a kind that opens connections repeatedly. */
+/**
+ * The kinds of hostile clients in a smoke run: the kind during which the check revokes a token, and a kind that opens connections
+ * repeatedly.
+ */
 const SMOKE_KINDS: readonly HostileKind[] = ['junk', 'forged'];
 const PUBLISH_INTERVAL_MS = 10;
 const REQUEST_INTERVAL_MS = 20;

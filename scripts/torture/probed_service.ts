@@ -4,13 +4,15 @@ import { type ServerProcess, startService } from '../load/server_process.js';
 export interface ProbeAnswers {
   /** The bytes in the main thread's heap and external memory, after a garbage collection. */
   readonly heap: number;
-  /** Makes the next crypto thread that verifies or signs exit. The answer is the number of exits so far. */
+  /** The number of exits so far. The request makes the next crypto thread that verifies or signs exit. */
   readonly killThread: number;
   /** The number of threads that have exited because of `killThread`. */
   readonly exits: number;
-  /** Makes a serving thread enter an endless loop. The answer is the number of threads that have not entered the loop yet. */
+  /**
+   * The number of threads that have not entered an endless loop yet. The request makes one more serving thread enter an endless loop.
+   */
   readonly hangServer: number;
-  /** Makes a serving thread throw an exception. The answer is the number of threads that have not thrown yet. */
+  /** The number of threads that have not thrown an exception yet. The request makes one more serving thread throw an exception. */
   readonly crashServer: number;
 }
 

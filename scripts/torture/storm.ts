@@ -18,7 +18,7 @@ const UPGRADE =
 const SUBSCRIBE = clientFrame(JSON.stringify({ type: 'subscribe', assets: [0, 1] }));
 
 /**
- * The bytes that the clients send, in turn. They leave connections in every state in which the end of their thread can find them.
+ * The bytes that the clients send, in turn. Together, these bytes bring connections into every state in which their thread can end.
  */
 const WRITES: readonly (readonly (string | Buffer)[])[] = [
   [HEAD],

@@ -13,7 +13,7 @@ import { LOG, LOG_ORIGIN, policyText, SECOND_NS } from '../tlog/witnessed_log.js
 
 const NO_SIZES = { read: () => undefined, write: async () => {} };
 
-/** A checkpoint publisher. The test controls its clock and the answers of its witnesses. */
+/** Makes a checkpoint publisher. The test controls the publisher's clock and the answers of the witnesses. */
 async function publisherOf(
   t: Test,
   quorum = 'group G 2 W1 W2 W3\nquorum G',

@@ -10,7 +10,7 @@ import type { CheckpointPublisher } from '../../src/node/checkpoint_publisher.js
 import { PublicLog } from '../../src/node/public_log.js';
 import { LOG_ORIGIN, SECOND_NS } from '../tlog/witnessed_log.js';
 
-/** A log with one batch, whose witnesses know a larger tree. */
+/** Opens a log with one batch. The witnesses of the log know a larger tree. */
 async function objectedLog(
   t: Test,
   appended: (log: PublicLog, ...part: Parameters<BatchSource['append']>) => Promise<void>,

@@ -22,7 +22,10 @@ const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_pe
 const STORED = { past: { proofs: '7d', signatures: '90d' } };
 const KINDS = ['whole', 'live', 'ticks'] as const;
 const WHOLE_KINDS = ['whole', 'whole ticks'] as const;
-/** For each cut, the numbers of gaps of a whole reader. A short silence only delays payloads. */
+/**
+ * The cuts: the state of the proxy, its duration, and the number of gaps that a `whole` reader then reports. A short silence only
+ * delays payloads.
+ */
 const CUTS: readonly (readonly [ProxyState, ms: number, gaps: number])[] = [
   ['closed', 100, 1],
   ['closed', 1_000, 1],

@@ -152,9 +152,9 @@ export function untilLive({ ticks, gaps }: Reader): Promise<boolean> {
 }
 
 /**
- * Checks that a reader received each signed aggregate or each tick, or was told its gap, and received nothing twice.
+ * Checks that a reader received each signed aggregate or each tick, or reported a gap that contains it, and received nothing twice.
  * @param url the address of a service that has all aggregates
- * @param options a reader of `whole ticks` that no test has cut, and false when a reconnect without a loss is impossible
+ * @param options `all` is a reader of `whole ticks` without cuts; `mayReconnect` is false if the reader cannot reconnect without a loss
  */
 export async function checkReader(
   t: Test,

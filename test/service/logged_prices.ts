@@ -6,7 +6,7 @@ import type { LoggedPrice } from '../../src/tlog/price_proof.js';
 import { publisherSigner, type TestService } from './harness.js';
 import { type Aggregate, latestWhen, openPublisher, refusalOf, UNIT } from './publishing.js';
 
-/** Publishes a price, and returns the aggregate of it. */
+/** Publishes a price, and returns its aggregate. */
 export async function priceOf(
   service: TestService,
   symbol: string,

@@ -25,7 +25,7 @@ const ASSETS = [
 
 interface Host {
   readonly exchange: LocalExchange;
-  /** The lines of both outputs. */
+  /** Returns the lines of both outputs. */
   output(): string;
   stop(): Promise<void>;
 }

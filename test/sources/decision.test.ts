@@ -165,7 +165,7 @@ const marketsOf = fc
 /** An exact fraction. */
 type Fraction = readonly [bigint, bigint];
 
-/** A reference implementation of the rules, with exact fractions. */
+/** Decides by a reference implementation of the rules, with exact fractions. */
 function reference(markets: readonly Market[]): { price: Fraction; used: Set<string> } | string {
   const ten = 10n * SECOND;
   const usable: { name: string; price: Fraction }[] = [];

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 const sha256 = (...parts: readonly Uint8Array[]) =>
   new Uint8Array(createHash('sha256').update(Buffer.concat(parts)).digest());
 
-/** MTH(D[n]). */
+/** Returns the root: MTH(D[n]). */
 export function slowRoot(entries: readonly Uint8Array[]): Uint8Array {
   if (entries.length === 0) return sha256();
   if (entries.length === 1) return sha256(Uint8Array.of(0), entries[0]!);
@@ -13,7 +13,7 @@ export function slowRoot(entries: readonly Uint8Array[]): Uint8Array {
   return sha256(Uint8Array.of(1), slowRoot(entries.slice(0, k)), slowRoot(entries.slice(k)));
 }
 
-/** PATH(m, D[n]). */
+/** Returns the inclusion proof: PATH(m, D[n]). */
 export function slowPath(m: number, entries: readonly Uint8Array[]): Uint8Array[] {
   if (entries.length <= 1) return [];
   const k = splitOf(entries.length);
@@ -21,7 +21,7 @@ export function slowPath(m: number, entries: readonly Uint8Array[]): Uint8Array[
   return m < k ? [...slowPath(m, left), slowRoot(right)] : [...slowPath(m - k, right), slowRoot(left)];
 }
 
-/** PROOF(m, D[n]). */
+/** Returns the consistency proof: PROOF(m, D[n]). */
 export function slowProof(m: number, entries: readonly Uint8Array[], isWhole = true): Uint8Array[] {
   if (m === 0) return [];
   if (m === entries.length) return isWhole ? [] : [slowRoot(entries)];

@@ -21,7 +21,7 @@ const log = new SigningLog(40);
 const { name: NAME, key: KEY } = WITNESSES[0]!;
 const LOG_VKEY = formatVerifierKey(LOG.logKey(LOG_ORIGIN));
 
-/** The lines of a configuration. The key belongs to the first witness. */
+/** Returns a configuration with the key of the first witness. */
 function yaml(more = ''): string {
   return `name: ${NAME}
 key: { env: WITNESS_KEY }

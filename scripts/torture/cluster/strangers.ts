@@ -106,7 +106,7 @@ export class StrangerPublisher {
     // The updates of a minute have timestamps within two seconds, the window of a record, so the log contains all of them.
     this.#timestampNs += NS_PER_MS;
     const timestampNs = this.#timestampNs;
-    // Each update has a different price. The service signs most of them, because they exceed the smallest move.
+    // Each update has a different price. The service signs a new aggregate for most updates, because the price moves far enough.
     const price = 100n * UNIT + BigInt(count % 1_000) * (UNIT / 1_000n);
     this.#pending.set(String(count), `${this.key} ${symbol} ${timestampNs}`);
     this.#socket.send(

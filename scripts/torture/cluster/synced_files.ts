@@ -29,7 +29,7 @@ export class SyncedFiles {
   readonly #dir: string;
   readonly #pipe: string;
   #files = new Map<string, Written>();
-  /** The numbers of the open files whose writes are synced at once. */
+  /** The handles of open files whose writes are on disk as soon as they return. */
   #syncedHandles = new Set<string>();
   /** The offsets of handles that write without an explicit offset. */
   #offsets = new Map<string, number>();

@@ -10,7 +10,10 @@ import { needsNatsServer } from '../../cluster/nats/servers.js';
 import { ROOT } from '../../pages.js';
 import { runShell } from '../../run_shell.js';
 
-/** The time in which a page on a busy machine asks for the nodes, and the number of kills until the page has seen a change. */
+/**
+ * The time in which a page on a busy machine asks for the nodes. The next constant is the largest number of kills until the page has
+ * seen a change.
+ */
 const CHANGE_MS = 30_000;
 const TRIES_MAX = 3;
 

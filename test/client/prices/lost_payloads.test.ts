@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { LONG_BACKLOG_CHARS, LostPayloads } from '../../../src/client/prices/lost_payloads.js';
 
-/** The times are milliseconds of the service's clock. */
+/** Makes a connection on which a test receives payloads. All times are in milliseconds of the service's clock. */
 function newConnection() {
   const losses = new LostPayloads();
   return {

@@ -21,7 +21,7 @@ function priceOf(symbol: string, price: bigint, signer: string, timestampNs = NO
   };
 }
 
-/** An operator whose answers the test chooses, by the requested symbols. */
+/** Makes an operator. The test chooses the operator's answers by the requested symbols. */
 function operatorOf(name: string, assets: readonly string[] = ['A', 'B']) {
   const client = { assets: async () => assets } as never;
   return { name, client, services: 1 } satisfies OperatorClient;

@@ -34,7 +34,7 @@ function streamKey(secret: Buffer, change: Partial<AnnouncedSigner> = {}): Annou
   };
 }
 
-/** A list that the root signs, with default values. */
+/** Returns a list for the root to sign, with default values. */
 function list(signers: readonly AnnouncedSigner[], change: Partial<ListToSign> = {}): ListToSign {
   return {
     by: ROOT,

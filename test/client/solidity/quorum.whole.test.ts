@@ -47,7 +47,7 @@ interface Content {
   readonly isVersioned?: boolean;
 }
 
-/** Streaming IDs of an operator's assets. */
+/** Returns the streaming IDs of an operator's first assets. */
 const idsOf = ({ id }: Operator, assets: number) => Array.from({ length: assets }, (_, i) => 50 * id + i);
 
 function payloadOf(operator: Operator, content: Content = {}): Buffer {

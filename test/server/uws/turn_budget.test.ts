@@ -7,7 +7,7 @@ import {
   TurnBudget,
 } from '../../../src/server/uws/turn_budget.js';
 
-/** A fake event loop. The test ends its turns. */
+/** Makes a fake event loop, whose turns the test ends. */
 function fakeLoop() {
   let callbacks: (() => void)[] = [];
   return {

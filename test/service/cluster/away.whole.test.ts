@@ -80,7 +80,7 @@ test(
       await publish('BUSY');
       await publish('BUSY');
     }
-    // A minute of RARE that has no record of RARE after the beginning of the log.
+    // The log will begin after this record, so it will have no record of RARE in this minute.
     await publish('RARE');
 
     const connection = await connect({ servers: [...cluster.servers] });

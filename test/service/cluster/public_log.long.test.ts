@@ -39,7 +39,7 @@ class SeenCheckpoints {
     this.#policy = parsePolicy(policyText);
   }
 
-  /** Reads the checkpoint of a node again and again. A node that does not answer is asked again. */
+  /** Reads the checkpoint of a node repeatedly, also after a request without an answer. */
   async follow(node: Node): Promise<void> {
     let last = 0n;
     while (!this.isOver) {
@@ -160,7 +160,7 @@ test(
       await pause(ROUND_MS);
     }
     const largest = [...seen.roots.keys()].reduce((a, b) => (a > b ? a : b), 0n);
-    // All nodes still go on.
+    // All nodes still publish newer checkpoints.
     for (const { url } of nodes)
       await eventually(
         async () => {
