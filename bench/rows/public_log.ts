@@ -26,7 +26,7 @@ import { measureService } from './latency.js';
 /** The rates of aggregates per second: the rate of the bound, and the rate for which the stores are designed. */
 const RATES = [2_000, 400] as const;
 const SECONDS: Readonly<Record<Scale, number>> = { full: 120, smoke: 3 };
-/** The seconds before the measured ones, in which V8 compiles the code. */
+/** The number of seconds before the measured seconds. In this time, V8 compiles the code. */
 const WARM_UP_S: Readonly<Record<Scale, number>> = { full: 60, smoke: 1 };
 const CHECKPOINT_S = 10;
 const ORIGIN = 'prices.example.com/tlog';

@@ -22,7 +22,7 @@ export function createPriceSigner(options: SignerOptions): PriceSigner {
   return createPortableSigner({ ...options, curves: { ...nativePriceCurves, ...options.curves } });
 }
 
-/** Signs a single price. A caller that signs many prices keeps a {@link createPriceSigner}. */
+/** Signs a single price. A caller that signs many prices keeps a signer of {@link createPriceSigner}. */
 export function signPrice(options: SignerOptions & PriceToSign): PriceUpdate {
   return createPriceSigner(options).sign(options);
 }

@@ -57,7 +57,7 @@ export function encodeNodeReport(report: Omit<NodeReport, 'wireVersion' | 'node'
 }
 
 /**
- * Reads a report from {@link encodeNodeReport} of this version or a later one.
+ * Reads a report from {@link encodeNodeReport} of this version or a later version.
  * @returns `undefined` for all other bytes, and for the report of an edge that claims to be a standby or to have aggregators' keys
  */
 export function decodeNodeReport({ node, role }: Sender, bytes: Uint8Array): NodeReport | undefined {

@@ -18,7 +18,7 @@ export interface LogConfig {
   readonly requireQuorum: boolean;
   /** The time for which the service keeps the records of batches. */
   readonly recordsRetentionNs: bigint;
-  /** True if the log already exists, so a data folder without the log must not start a new one. */
+  /** True if the log already exists, so a data folder without the log must not start a new log. */
   readonly mustExist: boolean;
 }
 

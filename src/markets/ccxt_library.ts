@@ -5,7 +5,7 @@ import { isRecord } from '../sources/adapters/market.js';
 
 // The part of ccxt that sources of kind `ccxt` use. The package is not a dependency; users install it when they want it.
 
-/** A side of a book: levels of price and size, the best one first. */
+/** A side of a book: levels of price and size, the best level first. */
 type Levels = readonly (readonly (number | undefined)[])[];
 
 export interface CcxtBook {

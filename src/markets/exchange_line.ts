@@ -26,7 +26,7 @@ interface PairWatch {
   isAskedAgain: boolean;
   /** The best prices in the pair's last frame or answer. */
   top: MarketQuote | undefined;
-  /** The time of the last request over REST; minus infinity before the first one. */
+  /** The time of the last request over REST; minus infinity before the first request. */
   askedMs: number;
 }
 
@@ -87,7 +87,7 @@ export class ExchangeLine {
     return silent;
   }
 
-  /** Closes the connection, and opens another one after the retry delay. */
+  /** Closes the connection, and opens another connection after the retry delay. */
   renew(reason: string): void {
     if (this.#current !== undefined) this.#lose(this.#current, reason);
   }

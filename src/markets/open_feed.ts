@@ -84,7 +84,8 @@ async function openExchange(
   const market = MARKETS[kind];
   const { schedule } = world;
   const { rules, top } = market;
-  // The address may be a stand-in for the exchange. The real exchange's prices could then be wrong here.
+  // With a `url` in the configuration, the source may be another server than the exchange. The exchange's own REST prices could then be
+  // wrong.
   const topUrl = ticker_url ?? (url === undefined ? top.url : undefined);
   const asker = topUrl === undefined ? undefined : new TopAsker({ top, url: topUrl, sink, schedule });
   const connect: Connect = (events) =>

@@ -3,7 +3,7 @@ import { NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { type RecordedCall, recordingLine } from '../sources/recording.js';
 import type { RoomState } from '../sources/room_state.js';
 
-/** The size at which a recording is renamed to `FILE.1` and a new one begins. */
+/** The size at which a recording is renamed to `FILE.1` and a new recording begins. */
 export const RECORDING_BYTES_MAX = 256 * 1024 ** 2;
 /** The number of characters in one write. */
 const CHUNK_CHARACTERS = 65_536;
@@ -18,7 +18,7 @@ export interface RecorderOptions {
 
 /**
  * Writes the calls of a market room to a file that only its owner can read. An earlier file becomes `FILE.1`. Each file can be replayed
- * alone, because a file that continues another one begins with the state of the room.
+ * alone, because a file that continues another file begins with the state of the room.
  */
 export class Recorder {
   readonly #file: string;

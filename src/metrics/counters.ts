@@ -85,7 +85,7 @@ export function sumOf(all: readonly Counters[]): Counters {
   return sum;
 }
 
-/** Counts by one name or by two names. */
+/** The counts by name, or by two names in nested maps. */
 type Counts = Map<string, number | Counts>;
 
 function addCounts(sum: Counts, counts: Counts): void {

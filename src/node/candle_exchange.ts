@@ -38,7 +38,7 @@ export class CandleExchange {
   readonly #options: CandleExchangeOptions;
   /** The blocks to write, by their key in the shared candles, in the order of their due times. */
   readonly #due = new Map<string, Due>();
-  /** The end of the sealed days in the shared candles, by asset name there. */
+  /** The end of the sealed days in the shared candles, by the asset's name in the shared candles. */
   readonly #daysEnd = new Map<string, number>();
   #putting = 0;
   #retry: NodeJS.Timeout | undefined;

@@ -94,7 +94,7 @@ export class CheckpointPublisher {
     await signer.commit(head);
   }
 
-  /** True when the next checkpoint may replace the newest one. */
+  /** True when the next checkpoint may replace the newest published checkpoint. */
   get mayReplace(): boolean {
     const submission = this.#submission;
     if (submission === undefined || submission.isDone || this.#newest?.isQuorum === true) return true;
@@ -170,7 +170,7 @@ export class CheckpointPublisher {
 
   /**
    * Publishes a checkpoint of this node or of the leading node, if the public files have its tree. Resolves when it is on disk.
-   * @returns false for a checkpoint that is older than the published one or newer than the files
+   * @returns false for a checkpoint that is older than the published checkpoint or newer than the files
    */
   async show(note: string, sealed: TreeHead): Promise<boolean> {
     const { size } = parseCheckpoint(parseNote(note).text);

@@ -82,7 +82,7 @@ export class FollowedLog {
   async requireComplete(): Promise<void> {
     const { ledger } = this.#options;
     if (ledger.head.size >= this.#size) return;
-    // A leader receives no parts of others, with which it would try again.
+    // Other nodes try again when they receive the next part. A leader receives no parts, so it must try here.
     const copied = this.#settled.then(() => this.#catchUp(this.#size));
     this.#settled = copied.catch(() => {});
     await copied;

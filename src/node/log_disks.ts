@@ -2,7 +2,7 @@ import type { LogServers, ServerDisk } from '../cluster/log/log_servers.js';
 
 export interface LogDisksOptions {
   readonly servers: Pick<LogServers, 'serverDisks'>;
-  /** Called with a sentence for the operator when the doubt changes. */
+  /** Called when {@link LogDisks.doubt} changes, with a sentence for the operator. */
   readonly onChanged: (doubt: string | undefined) => void;
 }
 

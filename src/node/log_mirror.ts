@@ -139,7 +139,7 @@ export class LogMirror implements OpenLog {
     const { publicFolder, nowMs } = this.#options;
     const { checkpoint, cosigners } = await openCheckpoint(note, parsePolicy(policy), verifyByNode);
     const ledger = await this.#open(checkpoint);
-    // A copy that ended between its last batch and the public files, for example because the process was killed, goes on.
+    // Continues a copy that ended between its last batch and the public files, for example because the process was killed.
     await ledger.seal();
     if (checkpoint.size < ledger.sealed.size) return;
     await catchUp(ledger, checkpoint.size, { read: (path) => this.#read(path) });

@@ -193,7 +193,7 @@ export class PublicLog {
     await this.#followed.settled;
     await this.#followed.requireComplete();
     publisher.requireNoLoss();
-    // A cosigned checkpoint is published before the next one replaces it.
+    // A cosigned checkpoint is published before the next checkpoint replaces it.
     await this.#publishDue(source);
     if (ledger.last === undefined || nowMs() < this.#nextCheckpointMs || !publisher.mayReplace) return;
     if (!(await publisher.confirm())) return;

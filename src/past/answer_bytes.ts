@@ -81,7 +81,7 @@ export class AnswerWriter {
   }
 }
 
-/** The entries of an answer, none of them verified. */
+/** The entries of an answer, before their verification. */
 export class ReceivedEntries {
   readonly #texts: BlockTexts = { facts: new TextList(), sources: new TextList() };
   readonly #bytesOf = new Map<string, BlockBytes>();

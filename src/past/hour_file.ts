@@ -15,7 +15,7 @@ import { writeAll } from './running_log.js';
 
 /** The size of the parts in which a group is written. */
 const PART_BYTES = 256 * 1024;
-/** The size of the parts in which a file is searched for the next group after a damaged one. */
+/** The size of the parts in which a file is searched for the next group after a damaged group. */
 const SEARCH_BYTES = 1024 * 1024;
 
 /** A group and its position in its file. */

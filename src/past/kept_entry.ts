@@ -36,7 +36,7 @@ export interface EndEntry {
 }
 
 /**
- * Returns whether an entry comes after another one of the same asset. Signed times grow strictly; a price may end at the time of its
+ * Returns whether an entry comes after another entry of the same asset. Signed times grow strictly; a price may end at the time of its
  * signature.
  */
 export function isAfter(entry: KeptEntry, other: KeptEntry): boolean {

@@ -10,7 +10,7 @@ export class LastOfEach {
     this.#everyNs = everyNs;
   }
 
-  /** Takes the next row. @returns the previous row if it was the last one of its interval */
+  /** Takes the next row. @returns the previous row if it was the last row of its interval */
   add(row: PricedEntry): PricedEntry | undefined {
     if (this.#everyNs === undefined) return row;
     const held = this.#held;

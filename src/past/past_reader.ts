@@ -93,7 +93,7 @@ export class PastReader {
         for (let i = blocks.length - 1; i >= 0; i--) {
           if (blocks[i]!.minNs > atNs) continue;
           const { bytes, texts } = await part.read(assetKey, i, true);
-          // All entries up to the wanted one must be read, but only this one is decoded.
+          // The times of all entries up to the wanted entry must be read, but only the wanted entry is decoded.
           const { count, hasLater } = countUntil(bytes.signatures, atNs);
           const [found] = count === 0 ? [] : readBlock(name, bytes, texts, count - 1);
           const isNewest = i === blocks.length - 1 && !hasLater;

@@ -163,7 +163,7 @@ export class PastWriter {
    * @throws Error when the disk fails; the next call writes the same entries
    */
   async write(): Promise<void> {
-    // A commit without aggregates, such as the first one after a start, need not wait.
+    // A commit without aggregates, such as the first commit after a start, need not wait.
     if (this.#state === 'open' && this.#pending.length === 0) return;
     await this.load();
     if (this.#state === 'closed') return;

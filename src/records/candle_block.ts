@@ -68,7 +68,7 @@ export class CandleBlock {
       this.push(slotOffset + block.slot[i]!, block.open[i]!, block.high[i]!, block.low[i]!, block.close[i]!);
   }
 
-  /** Merges the candles into longer ones, each `factor` times as long. */
+  /** Merges the candles into longer candles, each `factor` times as long. */
   coarser(factor: number): CandleBlock {
     const coarse = CandleBlock.withRoomFor(this.length);
     for (let i = 0; i < this.length; i++) {

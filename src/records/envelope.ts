@@ -9,7 +9,7 @@ export const FORMAT_VERSION = 1;
  */
 const ENVELOPE_BYTES = 8;
 
-/** Thrown when a stored record differs from the written one. */
+/** The error for a stored record that differs from the written record. */
 export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
 }

@@ -219,8 +219,8 @@ class RunningService implements Service {
   }
 
   /**
-   * Hands over the data folder. From the middle of this method the next process writes, and at the end it serves. Afterwards this process
-   * only closes its connections.
+   * Hands over the data folder. The next process writes to the folder after `store.handOver`, and serves when this method ends.
+   * Afterwards this process only closes its connections.
    */
   async #handOver(): Promise<void> {
     const { ticker, maker, store } = this.#making;

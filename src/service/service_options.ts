@@ -32,7 +32,7 @@ export interface ServiceOptions {
   readonly onProgress?: StoreOptions['onProgress'];
 }
 
-/** The parts that are ready before a starting service asks another one to hand over. */
+/** The parts that are ready before a starting service asks another service to hand over. */
 export interface Prepared {
   readonly port: StartingPort;
   readonly webSockets: WebSocketLibrary;

@@ -4,8 +4,8 @@ import { MarketRoom } from './market_room.js';
 import type { SourcesPlan } from './plan.js';
 import { isOpenedConnection, isRoomState, type OpenedConnection, type RoomState } from './room_state.js';
 
-// A recording has a JSON line for each call of a market room and for each decision that the room wrote. A file that continues another one
-// begins with the room's state.
+// A recording has a JSON line for each call of a market room and for each decision that the room wrote. A file that continues another
+// file begins with the room's state.
 
 export type RecordedCall =
   | { readonly state: RoomState }

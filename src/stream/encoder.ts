@@ -66,7 +66,7 @@ export class FrameEncoder {
   readonly #unsigned: Buffer;
   readonly #body: Buffer;
   readonly #bodyView: DataView;
-  /** The last body. Most bodies have the same length as the previous one, so this view is used again. */
+  /** The last body. Most bodies have the same length as the previous body, so this view is used again. */
   #lastBody: Uint8Array = new Uint8Array(0);
 
   constructor(table: PriceTable, taxonomyId: number, qualityOf: FrameContent['qualityOf'] = () => undefined) {

@@ -14,7 +14,7 @@ import type { PriceTable } from './price_table.js';
 /** The value in place of a market status for an asset without a live price. */
 const NOT_LIVE = 0xfe;
 
-/** Returns the largest memory of a kept frame with this number of assets. */
+/** Returns the largest number of bytes that a kept frame with this number of assets takes in memory. */
 export function keptFrameBytes(assets: number): number {
   return assets * (UNSIGNED_ELEMENT_BYTES_MAX + Uint32Array.BYTES_PER_ELEMENT + 2);
 }

@@ -21,7 +21,7 @@ export function frameTime(timestampNs: bigint, nowNs: bigint): bigint {
   return isFromBefore(timestampNs, nowNs) ? nowNs : timestampNs;
 }
 
-/** Returns whether a connection that received a frame at `lastFrameNs` must still wait for the next one. */
+/** Returns whether a connection that received a frame at `lastFrameNs` must still wait for the next frame. */
 export function isTooSoon(nowNs: bigint, lastFrameNs: bigint): boolean {
   return nowNs - lastFrameNs < REAL_TIME_INTERVAL_NS && !isFromBefore(lastFrameNs, nowNs);
 }
@@ -37,8 +37,8 @@ function isFromBefore(timeNs: bigint, nowNs: bigint): boolean {
 }
 
 /**
- * The largest number of connections for sending before the end of a turn. A write to a socket takes 10 to 20 µs, so these frames delay
- * other messages by less than a millisecond.
+ * The largest number of connections to which the engine sends a frame at once, before the end of the turn. A write to a socket takes 10
+ * to 20 µs, so these frames delay other messages by less than a millisecond.
  */
 const FEW_CONNECTIONS = 32;
 

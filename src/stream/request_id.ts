@@ -35,7 +35,7 @@ function endOfKey(message: string): number {
 /** A string, with its colon if it is a key; or a bracket or brace, which changes the depth. */
 const TOKEN = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[[\]{}]/g;
 
-/** Finds the key in any text. If the key occurs several times, the last one counts, as in `JSON.parse`. */
+/** Finds the key in any text. If the key occurs several times, the last occurrence counts, as in `JSON.parse`. */
 function searchEndOfKey(message: string): number {
   let end = 0;
   let depth = 0;

@@ -13,7 +13,7 @@ const BODY_AT = HEAD.length + PAYLOAD_SIGNATURE.bytes;
  * payload.
  */
 export class SignedBlock {
-  /** The frames. Each element has two bytes, such as the two digits of a byte. {@link add} may replace this array by a larger one. */
+  /** The frames. Each element has two bytes, such as the two digits of a byte. {@link add} may replace this array by a larger array. */
   pairs = new Uint16Array(0);
   /** The end offset of each frame. */
   readonly #ends: number[] = [];
@@ -21,7 +21,7 @@ export class SignedBlock {
   readonly #binaryBytes: number[] = [];
   /** The bytes of {@link pairs}. */
   #bytes = new Uint8Array(0);
-  /** The last finished frame. Most frames have the same offsets as the previous one, so this view is used again. */
+  /** The last finished frame. Most frames have the same offsets as the previous frame, so this view is used again. */
   #frame: Uint8Array = new Uint8Array(0);
 
   /** Adds a JSON frame without signature and body. @returns the offset in {@link pairs} of the body's digits */

@@ -4,9 +4,9 @@ import type { ReaderSession } from './reader_session.js';
 
 /** Counts since the start of the service. */
 export interface SlowReaderCounters {
-  /** Frames that slow readers did not receive. */
+  /** The number of frames that slow readers did not receive. */
   framesSkipped: number;
-  /** Connections closed with 1013. */
+  /** The number of connections that were closed with 1013. */
   slowConsumersClosed: number;
 }
 

@@ -15,7 +15,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(characters);
 }
 
-/** Reads Base64 text. Returns `undefined` for any text except the one that `toBase64` writes. */
+/** Reads Base64 text. Returns `undefined` for any text that differs from the text that `toBase64` writes. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (!BASE64.test(text)) return undefined;
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));

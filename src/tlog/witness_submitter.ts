@@ -46,7 +46,7 @@ export interface Cosigned {
 export interface WitnessState {
   readonly name: string;
   readonly url: string;
-  /** The size of the last cosigned tree, by the witness's answers; `undefined` before the first answer. */
+  /** The size of the last tree that the witness cosigned, according to its answers; `undefined` before the first answer. */
   readonly size: bigint | undefined;
   /** The time of the witness's newest cosignature, in UNIX seconds. */
   readonly timeS: bigint | undefined;

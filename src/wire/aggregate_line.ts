@@ -48,7 +48,7 @@ const WORD = '"(0x[0-9a-f]{64})"';
 /** The pattern of a publisher's number. The service shows the publisher's text unchanged. */
 const HEX = '"(0x[0-9a-fA-F]{1,64})"';
 
-/** The text before the inputs. No earlier string contains a quote, so the first occurrence is the right one. */
+/** The text before the inputs. No earlier string contains a quote, so the first occurrence is the right occurrence. */
 const BEFORE_INPUTS = ',"signed_prices":';
 const [INPUTS_BEGIN, INPUTS_END] = ['[{', '}]'];
 

@@ -10,7 +10,7 @@ import { HANG_MS } from '../../scripts/load/wait.js';
 // is text or a bundle, because the types of this project do not know the DOM.
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-/** The environment variable that selects a browser other than the first one in `PATH`. */
+/** The environment variable that selects a browser other than the first browser in `PATH`. */
 const FILE_VARIABLE = 'TICKSEAL_TEST_BROWSER';
 
 /** Returns the browser's program; `undefined` if there is none. */

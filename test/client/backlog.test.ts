@@ -35,7 +35,7 @@ test('of the frames that arrived while the process was busy, only the newest are
   const passed = () => ticks.length + stream.conflated;
   await eventually(() => server.received.length === 1);
 
-  // The server sends all of these frames before the client reads the first one.
+  // The server sends all of these frames before the client reads the first frame.
   const both = Array.from({ length: FRAMES }, (_, tick) => frameOf(tick, BTCUSD, ETHUSD));
   for (const frame of both) server.broadcast(frame);
   await sawLast('BTCUSD', FRAMES - 1);

@@ -79,7 +79,7 @@ test('a stream tells the ticks that it lost on a connection that stayed up, and 
     await send([0, 1n]);
     await send([100, 2n]);
     t.same(gaps, []);
-    // The server sends these frames before the client reads the first one.
+    // The server sends these frames before the client reads the first frame.
     await send([200, 3n], [300, 4n], [400, 5n], [500, 6n]);
     t.same(gaps.splice(0), [{ symbols: ['BTCUSD'], fromNs: atNs(100), toNs: atNs(500) }], channel);
     await send([600, 7n]);

@@ -16,7 +16,8 @@ import {
 } from './gap_reader.js';
 import { startTestService } from './harness.js';
 
-// Tests of what a reader misses: real cuts, suspended processes, and services that fail in turn. The cuts run at the same time.
+// Tests of the prices that a reader misses after real cuts, in suspended processes, and when services fail in turn. The cuts run at the
+// same time.
 
 const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }] };
 const STORED = { past: { proofs: '7d', signatures: '90d' } };

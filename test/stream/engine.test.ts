@@ -226,7 +226,7 @@ test('a changed catalogue removes assets and rights from connections, and adds n
   t.equal(client.topics.size, 0);
 });
 
-/** Returns a catalogue of the harness's assets with these streaming IDs, in the order of their indexes; `0` for a removed one. */
+/** Returns a catalogue of the harness's assets with these streaming IDs, in the order of their indexes; `0` for a removed asset. */
 function reloadIds(harness: Harness, ids: readonly number[]): void {
   const assets = ids.map((id, i) => ({ symbol: `ASSET${i}`, index: i as AssetIndex, id }));
   harness.table.resize(ids);

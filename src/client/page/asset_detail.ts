@@ -27,7 +27,7 @@ export interface AssetDetailOptions {
   readonly changeOf: (asset: TaxonomyAsset, price: bigint) => number | undefined;
   /** Returns the asset at the past instant that the page shows; `undefined` for the current time. */
   readonly past: () => PastView | undefined;
-  /** Returns the asset that the chart compares with the shown one. */
+  /** Returns the asset that the chart compares with the shown asset. */
   readonly compared: () => TaxonomyAsset | undefined;
   /** Called when the reader selected another length of candles. */
   readonly onResolution: (by: 'click' | 'key') => void;

@@ -6,7 +6,7 @@ import { assetKey } from './board.js';
 const ROW_PX = 44;
 /** The number of rows with the heads of the columns. Screen readers count these rows too. */
 const HEAD_ROWS = 1;
-/** Rows that are drawn above and below the visible ones. */
+/** The number of rows that the table draws above the visible rows, and also below them. */
 const MARGIN_ROWS = 4;
 /** The time without scrolling after which the page subscribes the assets that are now visible. */
 const REST_MS = 150;

@@ -45,7 +45,7 @@ export class BasePrices {
     await this.#readAll(unknown);
   }
 
-  /** Reads the bases and the last prices of these assets, also the known ones. */
+  /** Reads the bases and the last prices of these assets, even if the page already knows them. */
   refresh(assets: readonly TaxonomyAsset[]): Promise<void> {
     return this.#readAll(assets);
   }

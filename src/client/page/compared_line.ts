@@ -10,8 +10,8 @@ import type { TaxonomyAsset } from '../prices/taxonomy.js';
 import { type ChartCandle, nextCandle } from './live_candles.js';
 
 /**
- * The second asset of a chart: a line beside the candles of the first one. While there is a line, the axis shows percent since the
- * left edge, because two prices have no common scale.
+ * The second asset of a chart: a line beside the candles of the first asset. While there is a line, the axis shows the change since the
+ * left edge in percent, because two prices have no common scale.
  */
 export class ComparedLine {
   readonly #chart: IChartApi;

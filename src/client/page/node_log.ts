@@ -30,7 +30,9 @@ export class NodeLog {
     return this.isCluster && !this.#answer!.nodes.some(({ role }) => role === 'leader');
   }
 
-  /** Returns one or two sentences; empty for a process without a cluster. */
+  /**
+   * Returns a description of the node that serves the page and the node that makes the prices; empty for a process without a cluster.
+   */
   get text(): string {
     if (!this.isCluster) return '';
     const { self } = this.#answer!;

@@ -32,7 +32,7 @@ export interface ProofExpectations {
   readonly oracleId: string | undefined;
   /** The definition of each algorithm. */
   readonly algorithms: ReadonlyMap<string, string>;
-  /** The instant at which the aggregate was the newest one; `undefined` for the newest aggregate. */
+  /** The past instant at which the aggregate was the newest aggregate; `undefined` for the present. */
   readonly atNs: bigint | undefined;
 }
 

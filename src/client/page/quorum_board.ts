@@ -43,7 +43,7 @@ export const VOTE_TEXTS: Readonly<Record<VoteVerdict, string>> = {
   refused: 'refuses the token',
   down: 'unreachable',
 };
-/** The verdicts of an operator, from the one that a reader must see first. */
+/** The verdicts of an operator, the most serious verdict first. */
 const BY_WEIGHT: readonly VoteVerdict[] = [
   'refused',
   'down',

@@ -7,7 +7,7 @@ export class SealButton {
   readonly #factsNow: () => SealFacts | undefined;
   #isEmpty = true;
 
-  /** @param factsNow returns what the card shows; `undefined` while no asset is chosen */
+  /** @param factsNow returns the facts that the card shows; `undefined` while no asset is chosen */
   constructor(factsNow: () => SealFacts | undefined) {
     this.#factsNow = factsNow;
     this.#root.addEventListener('toggle', (event) => {

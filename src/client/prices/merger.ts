@@ -54,7 +54,7 @@ export class Merger {
       this.#follow(price);
       return true;
     }
-    // When a service is lost, the others send their present prices, also unchanged ones.
+    // After the loss of a service, the other services send their current prices again, even if the prices have not changed.
     if (this.#intervalNs === undefined)
       return this.#follow(price) || (this.#services > 1 && asset.isLive && isSame(price, last));
     return (
@@ -86,7 +86,7 @@ export class Merger {
     return this.#assets.get(symbol)?.changes.at(-1)?.price;
   }
 
-  /** Records that all services were lost. The next price of each asset counts, also an unchanged one. */
+  /** Records that all services were lost. The next price of each asset counts, even if it has not changed. */
   allLost(): void {
     for (const asset of this.#assets.values()) asset.isLive = false;
   }

@@ -58,7 +58,7 @@ export type PublishResult =
       readonly reason: string;
     };
 
-/** The most messages without an answer. The publisher refuses further messages. */
+/** The largest number of messages without an answer. The publisher refuses further messages. */
 const UNANSWERED_MAX = 1_000;
 const ANSWER_DELAY_MS_MAX = 10_000;
 /**

@@ -2,7 +2,7 @@
 // 32-bit numbers, the lower number first.
 
 const ROUNDS = 24;
-/** Bytes that each permutation absorbs. */
+/** The number of bytes that each permutation absorbs. */
 const RATE = 136;
 const LANES = 50;
 

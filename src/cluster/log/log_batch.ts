@@ -67,7 +67,7 @@ export interface Claim {
 /** Thrown when a newer release wrote the message. */
 export class NewerVersion extends UnreadableMessage {}
 
-/** Returns the most bytes that an entry can add to a record. */
+/** Returns the largest number of bytes that an entry can add to a record. */
 export function entryBytes({ symbol, publisherKey, bytes }: LogEntry): number {
   return ENTRY_OVERHEAD_BYTES + 3 * symbol.length + (publisherKey?.length ?? 0) + bytes.length;
 }

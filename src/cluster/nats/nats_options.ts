@@ -2,7 +2,10 @@ export interface NatsOptions {
   /** The cluster's name in subjects and streams. Clusters with different names can share servers. */
   readonly name: string;
   readonly role: 'aggregator' | 'edge';
-  /** `nats://host:port` or `tls://host:port`. The client prefers the first server, and tries the next one when it loses a connection. */
+  /**
+   * `nats://host:port` or `tls://host:port`. The client prefers the first server, and tries the next server after the loss of a
+   * connection.
+   */
   readonly servers: readonly string[];
   /** The text of a credentials file, an NKey seed, or `user:password`. */
   readonly credentials?: string;

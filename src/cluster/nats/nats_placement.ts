@@ -19,8 +19,8 @@ export async function reportServers(
 }
 
 /**
- * Keeps the log's lead away from the server to which the writing node is connected, so that the loss of one machine never stops both. An
- * election among the servers takes 4 to 9 s.
+ * Keeps the log's lead away from the server to which the writing node is connected. So the loss of one machine never stops both the
+ * server that leads the log and the node that writes it. An election among the servers takes 4 to 9 s.
  * @param nowMs the wall clock
  */
 export async function keepLogLeaderApart(

@@ -74,7 +74,7 @@ export class Submissions {
       });
     const known = this.#knownOf(`${node}/${submit.session}`, submit, rights);
     for (const answered of known.outcomes.keys()) {
-      // The outcomes are in order, so the loop ends at the first one that is still needed. A session may have a thousand.
+      // The outcomes are in order, so the loop ends at the first outcome that is still needed. A session may have a thousand outcomes.
       if (answered >= oldest) break;
       known.outcomes.delete(answered);
       this.#outcomes--;

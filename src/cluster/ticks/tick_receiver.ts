@@ -28,7 +28,7 @@ export interface TickReceiverOptions {
   readonly nowMs: () => number;
   /** Called when a message from the leader arrives. */
   readonly heard: () => void;
-  /** Called when a tick has a later epoch than the one in which this node leads. */
+  /** Called when a tick has a later epoch than the epoch in which this node leads. */
   readonly overtaken: () => void;
 }
 

@@ -17,7 +17,7 @@ export interface ThreadsOptions {
 /** Calls `tick` at an interval, until the returned function is called. The default uses `setInterval`. */
 export type Repeat = (tick: () => void, intervalMs: number) => () => void;
 
-/** The error for a thread that did not answer within `taskMsMax`. The pool has ended that thread and starts a new one. */
+/** The error for a thread that did not answer within `taskMsMax`. The pool has ended that thread and starts a new thread. */
 export class ThreadHung extends Error {
   override readonly name = 'ThreadHung';
 }

@@ -1,4 +1,4 @@
-/** The longest time between two beats of a thread whose event loop turns. */
+/** The longest time between two beats of a thread whose event loop runs. */
 const BEAT_MS = 250;
 
 /** The indexes of the two counts in the memory. */

@@ -1,7 +1,7 @@
 import { type Html, html } from './html.js';
 import { tableOf } from './markdown.js';
 
-/** The head of the table: the things that a reader checks a price against. */
+/** The head of the table. A reader checks a price against a key, several keys, a public log or a quorum of operators. */
 const TRUST_HEAD = [
   'Against',
   'One key',

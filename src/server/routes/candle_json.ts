@@ -26,7 +26,7 @@ export class CandleJson {
   /** The starts of the candles in UNIX seconds, ascending. */
   readonly #starts: readonly number[];
   readonly #columns: readonly Uint8Array[];
-  /** The end of each number in each column. */
+  /** For each column, the position of the byte after each number. */
   readonly #ends: readonly Uint32Array[];
 
   constructor(candles: CandleColumns) {

@@ -107,7 +107,10 @@ class EventSocket implements Connection, TopicMember {
   #isOpen = true;
   #topic: number | undefined;
   #event: string | Uint8Array = COMMENT;
-  /** Writes the event in one piece with its head. The function is kept, because a new one for each event costs more than the call. */
+  /**
+   * Writes the event in one piece with its head. The function is stored, because a new function for each event costs more than the
+   * call.
+   */
   readonly #writeEvent = () => {
     if (!this.res.write(this.#event)) this.waitingBytes += this.#event.length;
   };

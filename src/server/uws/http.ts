@@ -207,7 +207,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
 /** The payer of answers that no rate limit counts. */
 const NO_PAYER = '';
 
-/** No Content, and Not Modified. */
+/** The statuses of answers without a body: No Content, and Not Modified. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 
 const REASON_BY_STATUS: Readonly<Record<number, string>> = {

@@ -14,7 +14,7 @@ import {
 } from './market.js';
 
 const CHANNEL = 'order_book_';
-/** The number of parsed levels per side. A book has 100 levels, but only the best one matters. */
+/** The number of parsed levels per side. A book has 100 levels, but only the best level matters. */
 const LEVELS = 8;
 
 /**

@@ -8,7 +8,7 @@ export const RESERVE_BYTES = 16 * 1024 * 1024;
 /** The smallest step in which the data file grows ahead of its pages. */
 const STEP_BYTES = 1024 * 1024;
 const ZEROS = Buffer.alloc(STEP_BYTES);
-/** Pages of a commit that belong to no table: the list of tables, and the growth of the list of free pages. */
+/** The largest number of pages of a commit that belong to no table: the list of tables, and the growth of the list of free pages. */
 const OTHER_PAGES = 64;
 
 /** The sizes of a tree, in pages. */

@@ -67,7 +67,7 @@ async function linesOf(
   return lines;
 }
 
-/** Returns what a client reads from lines: the prices until the first error, and the error. */
+/** Returns the data that a client reads from lines: the prices until the first error, and the error. */
 async function readAll(
   parts: readonly (readonly string[])[],
   signers: SignerSource,

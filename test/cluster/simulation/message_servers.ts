@@ -123,7 +123,7 @@ export class MessageServers {
     return this.isForeign(place) || this.#damaged.some((damaged) => damaged.get(sequence) === 'flipped');
   }
 
-  /** Replaces the log by an empty one, like an operator. */
+  /** Replaces the log by an empty log, like an operator. */
   empty(): void {
     this.loseTail(this.#log.length);
     for (const damaged of this.#damaged) damaged.clear();

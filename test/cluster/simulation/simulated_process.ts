@@ -42,7 +42,7 @@ export class Process {
   readonly #bus: SimulatedBus;
   readonly member: ClusterMember;
   readonly #forwarder: Forwarder;
-  /** The connections of two publishers; the second one asks for durable acknowledgements. */
+  /** The connections of two publishers; the second publisher requests durable acknowledgements. */
   readonly #sessions = [false, true].map(
     (isDurable): PublisherSession => ({ type: 'evm', rights: RIGHTS, isDurable, unsettled: [] }),
   );
@@ -297,7 +297,7 @@ export class Process {
   }
 
   /**
-   * Takes the update of a message, if it is newer than the last one. A repeated update succeeds if it was accepted earlier.
+   * Takes the update of a message, if it is newer than the last update. A repeated update succeeds if it was accepted earlier.
    * @throws Error when the term is over, so that the outcome is unknown
    */
   async #answer(term: Term, session: PublisherSession, message: ReadMessage): Promise<PublishOutcome> {

@@ -13,8 +13,7 @@ import { ReplaceableListener } from '../../../src/server/uws/replaceable_listene
 import { FanOut } from '../../../src/stream/fan_out.js';
 import { makeCertificate } from '../../certificate.js';
 
-// Tests that closing leaves no open socket of uWebSockets.js, because Node aborts the process when a thread ends with an open
-// one.
+// Tests that closing leaves no open socket of uWebSockets.js, because Node aborts the process when a thread ends with an open socket.
 
 const CLIENTS = 100;
 

@@ -68,7 +68,7 @@ test(
     await cosignedBy(second, policy, [], size - 1n);
     await checkSame(t, [first, second], size);
 
-    // A standby that comes back has the same log, and leads when the leader ends.
+    // A standby that returns has the same log, and leads when the leader ends.
     await second.stop();
     shown.push(await priceOf(first, 'BTCUSD', 'evm', 110n, nowNs()));
     second = await start(2);
