@@ -54,7 +54,11 @@ const WINDOW_MS = 500;
 
 async function measure(scale: Scale) {
   const { readers, resuming, rounds, windows, slowConsumer, tickMs } = SIZES[scale];
-  const { file } = writeTortureConfig({ assets: ASSETS }, { slow_consumer: slowConsumer });
+  const { file } = writeTortureConfig(
+    { assets: ASSETS },
+    // All stalled readers have one token and subscribe to all assets at once.
+    { slow_consumer: slowConsumer, subscription_changes_per_second: 1_000_000_000 },
+  );
   const service = await startService(file);
   const updates = new Updates('evm');
   const all = Array.from({ length: ASSETS }, (_, asset) => asset);
