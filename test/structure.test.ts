@@ -19,9 +19,9 @@ const ROOMS: Rooms = {
   clock: ['model'],
   calendar: ['wire'],
   tlog: [],
-  ingest: ['wire', 'model'],
   crypto: ['wire', 'model'],
   records: ['wire', 'model'],
+  ingest: ['wire', 'model', 'records/input_row'],
   stream: ['wire', 'model', 'fair', 'clock/stream_times'],
   metrics: ['wire/paths', 'model'],
   config: [
@@ -68,7 +68,16 @@ const ROOMS: Rooms = {
     'config/schema_values',
   ],
   ledger: ['model', 'crypto/keccak', 'tlog'],
-  aggregator: ['wire/signatures', 'model', 'fair', 'clock/aggregate_times', 'ingest', 'crypto', 'metrics'],
+  aggregator: [
+    'wire/signatures',
+    'model',
+    'fair',
+    'clock/aggregate_times',
+    'ingest',
+    'crypto',
+    'records/input_row',
+    'metrics',
+  ],
   cluster: ['wire', 'model', 'fair', 'ingest', 'aggregator/publisher_session'],
   feed: ['wire', 'model', 'records', 'store'],
   node: [

@@ -5,12 +5,13 @@ import { AssetBook } from '../../src/aggregator/books/book.js';
 import { verifyCandidates } from '../../src/aggregator/update_verifier.js';
 import { createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
-import { type Candidate, Gate, toPublisherPrice } from '../../src/ingest/gate.js';
+import { type Candidate, Gate } from '../../src/ingest/gate.js';
 import { type ReadMessage, readPublishMessage } from '../../src/ingest/message.js';
 import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../src/model/asset.js';
 import { Catalogue } from '../../src/model/catalogue.js';
 import { toHex } from '../../src/model/hex.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { InputTable } from '../../src/records/input_row.js';
 import { FrameEncoder } from '../../src/stream/encoder.js';
 import { PriceTable } from '../../src/stream/price_table.js';
 import { STAGE_TIME_NS } from './stream_stage.js';
@@ -36,10 +37,13 @@ export async function processStages(): Promise<Readonly<Record<StageName, () => 
   const admitted = messages.map(({ updates }) => updates.map((raw) => admit(gate, raw)));
   // Each message has a separate turn, so its signatures are verified immediately.
   const pool = await createCryptoPool({ threads: 0, defer: (end) => end() });
-  const inputs = admitted.map(([candidate]) => ({
-    publisher: candidate!.publisher,
-    input: toPublisherPrice(candidate!, toHex(candidate!.publisher.key)),
-  }));
+  const rows = new InputTable();
+  const inputs = admitted.map(([candidate]) => {
+    const { publisher, asset, price, timestampNs, raw } = candidate!;
+    const input = rows.add(asset.symbol);
+    input.write(toHex(publisher.key), price, timestampNs, raw);
+    return { publisher, input };
+  });
   const book = new AssetBook(catalogue.assets[0]!, DAY_NS);
   for (const { publisher, input } of inputs) book.put(publisher, input, STAGE_TIME_NS);
   const signer = createAggregateSigner({ evm: SERVICE_KEY }, ORACLE_ID, pool);

@@ -13,6 +13,7 @@ import type { PriceSink } from '../model/price_sink.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
 import { type Clock, earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
+import type { InputRow } from '../records/input_row.js';
 import { AssetBook } from './books/book.js';
 import { SigningTriggers } from './books/triggers.js';
 import { Intake } from './intake.js';
@@ -55,7 +56,8 @@ const DUE_STEP_NS = 10n * NS_PER_MS;
  * replays of earlier inputs.
  */
 export interface InputStore {
-  putInput(asset: Asset, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
+  /** @param input the row of the input, whose next input is put again */
+  putInput(asset: Asset, key: Buffer, input: InputRow, seen: SeenUpdates): void;
   inputs(): Iterable<{
     readonly asset: AssetName;
     readonly key: Buffer;
@@ -77,7 +79,7 @@ export class Aggregator implements PublishReceiver {
   readonly #gate: Gate;
   readonly #intake: Intake;
   /** Books by asset index. */
-  readonly #books: AssetBook[];
+  readonly #books: AssetBook<InputRow>[];
   /** The live price that was last reported to the sink, by asset index; `undefined` when the asset has no price. */
   readonly #told: (Price | undefined)[] = [];
   readonly #signing: SigningQueue;
@@ -156,9 +158,9 @@ export class Aggregator implements PublishReceiver {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
       const publisher = this.#catalogue.publisherByKey(name.signatureType, key);
       if (asset === undefined || publisher === undefined) continue;
-      this.#gate.restore(asset, publisher, input, seen);
+      const row = this.#gate.restore(asset, publisher, input, seen);
       if (input.timestampNs > nowNs + ingest.maxFutureNs) continue;
-      this.#books[asset.index]!.put(publisher, input, nowNs);
+      this.#books[asset.index]!.put(publisher, row, nowNs);
       this.#lastUpdates.restored(asset, publisher, input.timestampNs);
     }
     for (const { index } of this.#catalogue.listed) {
@@ -228,7 +230,7 @@ export class Aggregator implements PublishReceiver {
   }
 
   /** Puts an accepted update into its book and into the input store. */
-  #put(candidate: Candidate, input: PublisherPrice, nowNs: TimeNs): void {
+  #put(candidate: Candidate, input: InputRow, nowNs: TimeNs): void {
     const { asset } = candidate;
     // The publisher's configuration may have changed during the verification, so this code reads the current configuration.
     const publisher = this.#catalogue.publishers[candidate.publisher.index]!;
@@ -243,7 +245,7 @@ export class Aggregator implements PublishReceiver {
   #expire(nowNs: TimeNs, isSteppedBack: boolean): void {
     this.#nextExpiryNs = undefined;
     for (const book of this.#books) {
-      if (isSteppedBack || (book.expiresAtNs !== undefined && nowNs >= book.expiresAtNs)) {
+      if (isSteppedBack || book.isDue(nowNs)) {
         book.expire(nowNs);
         this.#tellPrice(book, nowNs);
       }

@@ -5,8 +5,8 @@ import type { Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
 import { Rejections } from '../ingest/rejections.js';
 import { type Counters, countRejection } from '../metrics/counters.js';
-import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, secondOf, type TimeNs } from '../model/time.js';
+import type { InputRow } from '../records/input_row.js';
 import { Admission } from './admission.js';
 import {
   type PublisherSession,
@@ -28,7 +28,7 @@ export interface IntakeOptions {
   readonly badSignaturesPerSecondMax: number;
   readonly counters: Counters;
   /** Called when an update has passed every check. */
-  readonly onAccepted: (candidate: Candidate, input: PublisherPrice, nowNs: TimeNs) => void;
+  readonly onAccepted: (candidate: Candidate, input: InputRow, nowNs: TimeNs) => void;
   /** Called when the updates of a message have taken effect. */
   readonly onApplied: (receivedNs: TimeNs) => void;
 }

@@ -4,6 +4,7 @@ import { type Price, parsePrice } from '../model/price.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
 import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_SECOND, parseTimeNs, secondOf, type TimeNs } from '../model/time.js';
+import type { InputRow } from '../records/input_row.js';
 import { PUBLIC_KEY_BYTES, WORD_BYTES } from '../wire/signatures.js';
 import { LastAccepted } from './last_accepted.js';
 import type { RawUpdate } from './message.js';
@@ -109,15 +110,16 @@ export class Gate {
   /**
    * Restores the memory of a publisher and an asset after a restart.
    * @param last the publisher's last accepted update of the asset
+   * @returns the row with this update
    */
   restore(
     asset: Asset,
     publisher: ListedPublisher,
     last: PublisherPrice,
     seen: SeenUpdates | undefined,
-  ): void {
+  ): InputRow {
     this.#replay.restore(asset, publisher, last.timestampNs, seen);
-    this.#last.put(asset, publisher, last);
+    return this.#last.restore(asset, publisher, last);
   }
 
   /** Returns the memory of this publisher's updates for this asset. The caller stores this memory together with an accepted update. */
@@ -215,9 +217,10 @@ export class Gate {
   /**
    * Makes the last check of a candidate, after its signature was verified. During the verification, the service may have accepted other
    * updates or changed the configuration.
-   * @returns the candidate's price to keep, or the reason why the gate refuses the update
+   * @returns the row of the publisher and the asset, which has the candidate unless the candidate is over; or the reason why the gate
+   * refuses the update
    */
-  accept(candidate: Candidate): PublisherPrice | string {
+  accept(candidate: Candidate): InputRow | string {
     const { raw, asset, publisher } = candidate;
     if (this.#allowList.findAsset(asset.symbol, asset.signatureType) === undefined) {
       const other = this.#allowList.findAsset(asset.symbol);
@@ -226,14 +229,14 @@ export class Gate {
     const key = this.#keyOf(raw.publisherKey, publisher.signatureType);
     if (typeof key === 'string') return key;
     if (!mayPublish(key.publisher, asset)) return 'publisher_key is not allowed for this asset';
-    const input = toPublisherPrice(candidate, key.text);
-    if (candidate.isOver || this.#isRepeated(candidate)) return input;
+    const row = this.#last.rowOf(asset, publisher);
+    if (candidate.isOver || this.#isRepeated(candidate)) return row;
     const latestNs = this.#clock.nowNs() + this.#window.maxFutureNs;
     const refused = this.#replay.check(candidate, latestNs);
     if (refused !== undefined) return refused;
     this.#replay.record(candidate, latestNs);
-    this.#last.put(asset, publisher, input);
-    return input;
+    row.write(key.text, candidate.price, candidate.timestampNs, raw);
+    return row;
   }
 
   #isRepeated(candidate: Candidate): boolean {
@@ -245,22 +248,6 @@ export class Gate {
 interface KnownPublisherKey {
   readonly text: string;
   readonly publisher: ListedPublisher;
-}
-
-/**
- * Returns the part of an accepted candidate that the service keeps until the publisher's next candidate. Equal texts share their memory.
- */
-export function toPublisherPrice(
-  { raw, asset, price, timestampNs }: Candidate,
-  publisherKey: string,
-): PublisherPrice {
-  const externalAssetId = raw.externalAssetId === asset.symbol ? asset.symbol : raw.externalAssetId;
-  const { price: priceText, r, s, v, msgHash, metadata } = raw;
-  return {
-    price,
-    timestampNs,
-    wire: { publisherKey, externalAssetId, price: priceText, r, s, v, msgHash, metadata },
-  };
 }
 
 function mayPublish({ assets }: ListedPublisher, { symbol }: Asset): boolean {

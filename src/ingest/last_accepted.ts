@@ -1,10 +1,8 @@
 import type { Asset, ListedPublisher } from '../model/asset.js';
-import type { PublisherPrice, PublisherWire } from '../model/signed_price.js';
+import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
+import { type InputRow, InputTable, type UpdateTexts } from '../records/input_row.js';
 import { PairMap } from './pair_map.js';
-
-/** The texts that identify an update. */
-export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 
 /** An update with the received texts. */
 export interface ReceivedUpdate {
@@ -15,25 +13,32 @@ export interface ReceivedUpdate {
 }
 
 /**
- * The last accepted update of each publisher for each asset, in the received form. The gate uses this update to recognise a
+ * The last accepted update of each publisher for each asset, as a row of bytes. The gate uses this update to recognise a
  * repeated update.
  */
 export class LastAccepted {
-  readonly #lastOf = new PairMap<PublisherPrice>();
+  readonly #rows = new InputTable();
+  readonly #rowOf = new PairMap<InputRow>();
 
-  put(asset: Asset, publisher: ListedPublisher, input: PublisherPrice): void {
-    this.#lastOf.set(asset, publisher, input);
+  /** Returns the row of a publisher and an asset. A new row is empty until the caller writes to the row. */
+  rowOf(asset: Asset, publisher: ListedPublisher): InputRow {
+    let row = this.#rowOf.get(asset, publisher);
+    if (row === undefined) {
+      row = this.#rows.add(asset.symbol);
+      this.#rowOf.set(asset, publisher, row);
+    }
+    return row;
+  }
+
+  restore(asset: Asset, publisher: ListedPublisher, input: PublisherPrice): InputRow {
+    const row = this.rowOf(asset, publisher);
+    row.restore(input);
+    return row;
   }
 
   /** Returns whether this update is exactly the last accepted update. */
   is({ asset, publisher, timestampNs, raw }: ReceivedUpdate): boolean {
-    const last = this.#lastOf.get(asset, publisher);
-    return (
-      last !== undefined &&
-      last.timestampNs === timestampNs &&
-      last.wire.metadata === raw.metadata &&
-      isSigned(last.wire, raw)
-    );
+    return this.#rowOf.get(asset, publisher)?.is(timestampNs, raw) === true;
   }
 
   /**
@@ -42,18 +47,6 @@ export class LastAccepted {
    * second, which may differ.
    */
   isSigned({ asset, publisher, raw }: ReceivedUpdate): boolean {
-    const last = this.#lastOf.get(asset, publisher);
-    return last !== undefined && isSigned(last.wire, raw);
+    return this.#rowOf.get(asset, publisher)?.isSigned(raw) === true;
   }
-}
-
-function isSigned(one: UpdateTexts, other: UpdateTexts): boolean {
-  return (
-    one.r === other.r &&
-    one.s === other.s &&
-    one.v === other.v &&
-    one.msgHash === other.msgHash &&
-    one.price === other.price &&
-    one.externalAssetId === other.externalAssetId
-  );
 }

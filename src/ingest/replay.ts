@@ -256,17 +256,26 @@ function placesByKey(updates: readonly number[]): Map<number, number> {
   return places;
 }
 
+/** Removes the updates before second `first` from the list, and the senders that the list no longer needs. */
 function forgetBefore(pair: Pair, first: number): void {
   const { updates, senders } = pair;
-  pair.updates = [];
-  pair.senders = [];
   pair.placeByKey = undefined;
+  let kept = 0;
   for (let at = 0; at < updates.length; at += SEEN_FIELDS) {
-    const second = updates[at + SEEN_SECOND]!;
-    if (second < first) continue;
-    const sender = placeOf(senders[updates[at + SEEN_SENDER]!]!, pair.senders);
-    pair.updates.push(updates[at + SEEN_HASH_KEY]!, second, updates[at + SEEN_NANOS]!, sender);
+    if (updates[at + SEEN_SECOND]! < first) continue;
+    for (let field = 0; field < SEEN_FIELDS; field++) updates[kept + field] = updates[at + field]!;
+    kept += SEEN_FIELDS;
   }
+  updates.length = kept;
+  if (kept === 0) senders.length = 0;
+  else if (senders.length > 1) forgetUnusedSenders(pair);
+}
+
+function forgetUnusedSenders(pair: Pair): void {
+  const { updates, senders } = pair;
+  pair.senders = [];
+  for (let at = SEEN_SENDER; at < updates.length; at += SEEN_FIELDS)
+    updates[at] = placeOf(senders[updates[at]!]!, pair.senders);
 }
 
 /** Returns the index of a sender in the list. A new sender is added at the end. */

@@ -26,6 +26,14 @@ export function msgHashOf({ wire }: PublisherPrice): Buffer {
   return parseHex(wire.msgHash, WORD_BYTES)!;
 }
 
+/** The latest input of a publisher for an asset. Its values change when the publisher's next input is accepted. */
+export interface KeptInput {
+  readonly price: Price;
+  readonly timestampNs: TimeNs;
+  /** Returns the input as it is now. */
+  take(): PublisherPrice;
+}
+
 /** The strings of a publisher's `signed_price` in the received form. */
 export interface PublisherWire {
   readonly publisherKey: string;

@@ -11,6 +11,7 @@ import type { PublisherPrice } from '../model/signed_price.js';
 import type { TimeNs } from '../model/time.js';
 import { SeenRecord } from './generated/record.js';
 import { decodeInput, encodeInputOnce } from './input_record.js';
+import type { InputRow } from './input_row.js';
 import { TableWriter } from './table_writer.js';
 
 /** The latest accepted input of a publisher for an asset. */
@@ -20,12 +21,30 @@ export interface AcceptedInput {
   readonly seen: SeenUpdates | undefined;
   /** The bytes of the record, once they are encoded. */
   readonly bytes?: Uint8Array;
+  /** The row of the input, if the input has a row. */
+  readonly row?: InputRow;
+}
+
+/** The input of a row at the time of its use. The record is encoded from the bytes of the row. */
+export class AcceptedRow implements AcceptedInput {
+  readonly row: InputRow;
+  readonly seen: SeenUpdates;
+
+  constructor(row: InputRow, seen: SeenUpdates) {
+    this.row = row;
+    this.seen = seen;
+  }
+
+  get input(): PublisherPrice {
+    return this.row.take();
+  }
 }
 
 /** Encodes a size-prefixed `InputRecord` of record.fbs, followed by a size-prefixed `SeenRecord`. */
-export function encodeAcceptedInput({ input, seen, bytes }: AcceptedInput): Uint8Array {
+export function encodeAcceptedInput(accepted: AcceptedInput): Uint8Array {
+  const { bytes, row, seen } = accepted;
   if (bytes !== undefined) return bytes;
-  const inputBytes = encodeInputOnce(input);
+  const inputBytes = row === undefined ? encodeInputOnce(accepted.input) : row.record();
   return seen === undefined ? inputBytes : Buffer.concat([inputBytes, encodeSeen(seen)]);
 }
 

@@ -1,9 +1,9 @@
 import type { AssetName } from '../model/asset_map.js';
 import type { SeenUpdates } from '../model/seen_updates.js';
-import type { PublisherPrice } from '../model/signed_price.js';
 import { type Clock, NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
-import type { AcceptedInput } from '../records/accepted_input.js';
+import { type AcceptedInput, AcceptedRow } from '../records/accepted_input.js';
 import { DamagedRecord } from '../records/envelope.js';
+import type { InputRow } from '../records/input_row.js';
 import type { Holding } from '../records/second_record.js';
 import { DAY_S } from '../wire/resolution.js';
 import { RECENT_WINDOW_S } from '../wire/rest_values.js';
@@ -30,8 +30,9 @@ export interface Store
   /**
    * Keeps the latest accepted input of a publisher, and the updates that the service remembers against replays.
    * @param key the bytes of the publisher's key
+   * @param input the row of the input; the next commit writes what the row has then
    */
-  putInput(asset: AssetName, key: Buffer, input: PublisherPrice, seen: SeenUpdates): void;
+  putInput(asset: AssetName, key: Buffer, input: InputRow, seen: SeenUpdates): void;
   /**
    * Records the next holding of an asset, in signing order; in a cluster in the order of the log. A holding that is older than the
    * newest holding changes nothing. The call changes only memory; soon after, a group commit writes the record.
@@ -209,7 +210,8 @@ function storeIn(folder: Folder, options: StoreOptions): Store {
       });
 
   return {
-    putInput: (asset, key, input, seen) => putInput(tables, recordKeys.ofInput(asset, key), { input, seen }),
+    putInput: (asset, key, input, seen) =>
+      putInput(tables, recordKeys.ofInput(asset, key), new AcceptedRow(input, seen)),
     record(asset, holding) {
       const series = seriesIndex.of(asset);
       if (series.newest === undefined || !isBefore(holding, series.newest))

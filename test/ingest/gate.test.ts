@@ -1,5 +1,5 @@
 import { test } from 'tap';
-import { type AllowList, Gate, type PublishRights, toPublisherPrice } from '../../src/ingest/gate.js';
+import { type AllowList, Gate, type PublishRights } from '../../src/ingest/gate.js';
 import type { RawUpdate } from '../../src/ingest/message.js';
 import type { Asset, ListedPublisher } from '../../src/model/asset.js';
 import { AssetMap } from '../../src/model/asset_map.js';
@@ -228,14 +228,10 @@ test('only what is wholly the last accepted update but for its nanoseconds needs
 test('after a restart what was accepted stays refused, and a refresh is verified anew', async (t) => {
   const before = newGate().gate;
   const good = admitted(before, GOOD);
-  before.accept(good);
+  const row = before.accept(good);
+  if (typeof row === 'string') return t.fail(row);
   const { gate } = newGate();
-  gate.restore(
-    bitcoin,
-    publisher,
-    toPublisherPrice(good, GOOD.publisherKey),
-    before.seen(good.asset, good.publisher),
-  );
+  gate.restore(bitcoin, publisher, row.take(), before.seen(good.asset, good.publisher));
   t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
   const refresh = admitted(gate, { ...GOOD, timestamp: String(START_NS + 1n) });
   t.equal(refresh.verified, false);
@@ -247,19 +243,15 @@ test('the last accepted update is accepted once more when its message is sent ag
   const before = newGate().gate;
   const good = admitted(before, GOOD);
   const asWell = before.admit(GOOD, 'evm', ALL, true);
-  before.accept(good);
+  const row = before.accept(good);
+  if (typeof row === 'string') return t.fail(row);
   t.equal(
     refusalOf(typeof asWell === 'string' ? asWell : before.accept(asWell)),
     undefined,
     'also while the first is verified',
   );
   const restored = newGate().gate;
-  restored.restore(
-    bitcoin,
-    publisher,
-    toPublisherPrice(good, GOOD.publisherKey),
-    before.seen(good.asset, good.publisher),
-  );
+  restored.restore(bitcoin, publisher, row.take(), before.seen(good.asset, good.publisher));
   for (const gate of [before, restored]) {
     t.equal(gate.admit(GOOD, 'evm', ALL), SEEN_BEFORE);
     const again = gate.admit(GOOD, 'evm', ALL, true);

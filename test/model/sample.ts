@@ -2,6 +2,7 @@ import type { Asset, AssetIndex, ListedPublisher, PublisherIndex } from '../../s
 import type { Price } from '../../src/model/price.js';
 import type { PublisherPrice } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
+import { type InputRow, InputTable } from '../../src/records/input_row.js';
 
 /** The start time: 2026-03-02 14:00:00 UTC, a Monday. All markets are open. */
 export const START_NS = (1_772_460_000n * NS_PER_SECOND) as TimeNs;
@@ -60,4 +61,11 @@ export function sampleInput(
       metadata: undefined,
     },
   };
+}
+
+/** Returns a row with this input. */
+export function rowOf({ symbol }: Pick<Asset, 'symbol'>, input: PublisherPrice): InputRow {
+  const row = new InputTable().add(symbol);
+  row.restore(input);
+  return row;
 }

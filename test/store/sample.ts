@@ -6,6 +6,7 @@ import type { PublisherPrice, SignedAggregate } from '../../src/model/signed_pri
 import { NS_PER_SECOND, type TimeNs } from '../../src/model/time.js';
 import type { Store, StoreOptions } from '../../src/store/store.js';
 import { FakeClock } from '../clock/fake_clock.js';
+import { rowOf } from '../model/sample.js';
 
 /** The start: 2024-01-01T00:00:00Z, a Monday. */
 export const START_S = 1_704_067_200;
@@ -125,8 +126,10 @@ export interface SampleOptions extends StoreOptions {
 
 /** Puts the inputs of an aggregate into the store, like the aggregator does. */
 export function putInputs(store: Store, aggregate: SignedAggregate): void {
-  for (const input of aggregate.inputs)
-    store.putInput(aggregate, Buffer.from(input.wire.publisherKey.slice(2), 'hex'), input, seenOf(input));
+  for (const input of aggregate.inputs) {
+    const key = Buffer.from(input.wire.publisherKey.slice(2), 'hex');
+    store.putInput(aggregate, key, rowOf(aggregate, input), seenOf(input));
+  }
 }
 
 export function storeOptions(dir: string, over: Partial<SampleOptions> = {}): SampleOptions {

@@ -1,8 +1,8 @@
 import { type Asset, type ListedPublisher, PERCENT_SCALE } from '../../model/asset.js';
 import type { Price } from '../../model/price.js';
-import type { PublisherPrice } from '../../model/signed_price.js';
+import type { KeptInput, PublisherPrice } from '../../model/signed_price.js';
 import type { TimeNs } from '../../model/time.js';
-import { aggregatePrice, medianPrice } from './algorithms.js';
+import { aggregatePrice, medianPrice, type WeightedPrice } from './algorithms.js';
 
 /**
  * The latest input of every publisher of one asset, and the aggregate of the inputs that count. An input counts under three
@@ -13,10 +13,13 @@ import { aggregatePrice, medianPrice } from './algorithms.js';
  * these inputs. An update moves one input, by a search and a short shift. The cost of a move does not depend on the number of
  * assets.
  */
-export class AssetBook {
+export class AssetBook<Input extends KeptInput = KeptInput> {
   /** The entries, ascending by price. */
-  readonly #entries: BookEntry[] = [];
+  readonly #entries: BookEntry<Input>[] = [];
+  /** The time of the oldest input, or an earlier time; `undefined` without inputs. A search for the exact time at each update is too slow. */
   #oldestNs: bigint | undefined;
+  /** The time of the newest input, or a later time; 0 without inputs. */
+  #newestNs = 0n;
   #from = 0;
   #to = 0;
   #price: Price | undefined;
@@ -41,7 +44,10 @@ export class AssetBook {
     return this.#price;
   }
 
-  /** The time, in ns, at which the oldest input becomes older than `max_age`; `undefined` without inputs. */
+  /**
+   * The time, in ns, at which the oldest input becomes older than `max_age`, or an earlier time; `undefined` without inputs. {@link expire}
+   * makes the time exact.
+   */
   get expiresAtNs(): bigint | undefined {
     return this.#oldestNs === undefined ? undefined : this.#oldestNs + this.#asset.maxAgeNs + 1n;
   }
@@ -50,7 +56,7 @@ export class AssetBook {
    * All inputs of the book. The list includes inputs that do not count, and inputs that have become too old since the last
    * change.
    */
-  get inputs(): readonly { readonly publisher: ListedPublisher; readonly input: PublisherPrice }[] {
+  get inputs(): readonly { readonly publisher: ListedPublisher; readonly input: Input }[] {
     return this.#entries;
   }
 
@@ -65,15 +71,26 @@ export class AssetBook {
   }
 
   /** Puts the publisher's input into the book. The input replaces the publisher's earlier input. */
-  put(publisher: ListedPublisher, input: PublisherPrice, nowNs: TimeNs): void {
-    const { price } = input;
+  put(publisher: ListedPublisher, input: Input, nowNs: TimeNs): void {
+    const { price, timestampNs } = input;
     const entries = this.#entries;
-    const entry = { publisher, input, price, weight: publisher.weight };
     let at = this.#placeOf(publisher);
+    let entry = entries[at];
+    if (entry === undefined) entry = { publisher, input, price, timestampNs, weight: publisher.weight };
+    else {
+      entry.publisher = publisher;
+      entry.input = input;
+      entry.price = price;
+      entry.timestampNs = timestampNs;
+      entry.weight = publisher.weight;
+    }
     for (; at > 0 && entries[at - 1]!.price > price; at--) entries[at] = entries[at - 1]!;
     for (; at + 1 < entries.length && entries[at + 1]!.price <= price; at++) entries[at] = entries[at + 1]!;
     entries[at] = entry;
-    this.#refresh(nowNs);
+    if (timestampNs > this.#newestNs) this.#newestNs = timestampNs;
+    if (this.#oldestNs === undefined || timestampNs < this.#oldestNs) this.#oldestNs = timestampNs;
+    if (this.#allCount(nowNs)) this.#aggregate();
+    else this.#refresh(nowNs);
   }
 
   /**
@@ -108,7 +125,7 @@ export class AssetBook {
     return this.#entries
       .slice(this.#from, this.#to)
       .sort((a, b) => a.publisher.key.compare(b.publisher.key))
-      .map(({ input }) => input);
+      .map(({ input }) => input.take());
   }
 
   /** Returns the index of the publisher's entry, or the number of entries if the publisher has none. */
@@ -122,16 +139,29 @@ export class AssetBook {
     const oldestCountingNs = nowNs - this.#asset.maxAgeNs;
     const latestCountingNs = nowNs + this.#maxFutureNs;
     let oldestNs: bigint | undefined;
+    let newestNs = 0n;
     let kept = 0;
     for (const entry of this.#entries) {
-      const { timestampNs } = entry.input;
+      const { timestampNs } = entry;
       if (timestampNs < oldestCountingNs || timestampNs > latestCountingNs) continue;
       if (oldestNs === undefined || timestampNs < oldestNs) oldestNs = timestampNs;
+      if (timestampNs > newestNs) newestNs = timestampNs;
       this.#entries[kept++] = entry;
     }
     this.#entries.length = kept;
     this.#oldestNs = oldestNs;
+    this.#newestNs = newestNs;
     this.#aggregate();
+  }
+
+  /** Returns whether {@link expiresAtNs} is so near that it should be made exact. */
+  isDue(nowNs: TimeNs): boolean {
+    return this.#oldestNs !== undefined && 2n * (nowNs - this.#oldestNs) > this.#asset.maxAgeNs;
+  }
+
+  /** Returns whether the times of all inputs are within the limits now. */
+  #allCount(nowNs: TimeNs): boolean {
+    return this.#oldestNs! >= nowNs - this.#asset.maxAgeNs && this.#newestNs <= nowNs + this.#maxFutureNs;
   }
 
   #aggregate(): void {
@@ -153,16 +183,18 @@ export class AssetBook {
   }
 }
 
-interface BookEntry {
-  readonly publisher: ListedPublisher;
-  readonly input: PublisherPrice;
-  readonly price: Price;
-  readonly weight: bigint;
+/** The input of one publisher. The entry stays while the publisher's inputs change. */
+interface BookEntry<Input> {
+  publisher: ListedPublisher;
+  input: Input;
+  price: Price;
+  timestampNs: TimeNs;
+  weight: bigint;
 }
 
 const HUNDRED_PERCENT = 100n * BigInt(PERCENT_SCALE);
 
-function isFurther(entry: BookEntry | undefined, median: Price, distanceMax: bigint): boolean {
+function isFurther(entry: WeightedPrice | undefined, median: Price, distanceMax: bigint): boolean {
   if (entry === undefined) return false;
   const distance = entry.price > median ? entry.price - median : median - entry.price;
   return distance * HUNDRED_PERCENT > distanceMax;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { test } from 'tap';
 import { AssetBook } from '../../../src/aggregator/books/book.js';
@@ -10,7 +11,7 @@ import {
 import { PRICE_MAX, PRICE_MIN } from '../../../src/model/price.js';
 import type { PublisherPrice } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
-import { START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
+import { rowOf, START_NS, sampleAsset, sampleInput, samplePublisher } from '../../model/sample.js';
 import { cases } from '../../tier.js';
 
 const PERCENT = BigInt(PERCENT_SCALE);
@@ -23,7 +24,7 @@ const publishers = Array.from({ length: 7 }, (_, index) =>
 
 function put(book: AssetBook, publisher: number, price: bigint, ageNs = 0n, nowNs: bigint = START_NS): void {
   const by = publishers[publisher]!;
-  book.put(by, sampleInput(book.asset, by, price, nowNs - ageNs), nowNs as TimeNs);
+  book.put(by, rowOf(book.asset, sampleInput(book.asset, by, price, nowNs - ageNs)), nowNs as TimeNs);
 }
 
 /** The aggregate by its definition. This book sorts and sums up all inputs again for each price. */
@@ -76,6 +77,8 @@ function median(prices: readonly bigint[]): bigint | undefined {
   return sorted.length % 2 === 1 ? sorted[Math.floor(half)]! : (sorted[half - 1]! + sorted[half]!) / 2n;
 }
 
+/** Returns an input without its accessors. */
+const plain = ({ price, timestampNs, wire }: PublisherPrice) => ({ price, timestampNs, wire });
 const magnitude = (value: bigint) => (value < 0n ? -value : value);
 const number = (bytes: Buffer) => BigInt(`0x${bytes.toString('hex')}`);
 
@@ -111,14 +114,14 @@ test('any sequence of inputs and expiries gives the same as sorting all inputs a
         } else {
           const by = publishers[publisher]!;
           const input = sampleInput(sample, by, value, nowNs - ageNs);
-          book.put(by, input, nowNs as TimeNs);
+          book.put(by, rowOf(sample, input), nowNs as TimeNs);
           slow.put(by, input);
         }
         const expected = slow.state(nowNs);
         const counted = book.counted();
         if (book.price !== expected.price || book.size !== expected.size) return false;
         if (counted.length !== expected.counted.length) return false;
-        if (!counted.every((input, i) => input === expected.counted[i])) return false;
+        if (!isDeepStrictEqual(counted.map(plain), expected.counted)) return false;
       }
       return true;
     }),
