@@ -14,16 +14,20 @@ export class DamagedRecord extends Error {
   override readonly name = 'DamagedRecord';
 }
 
+/** Returns the size of a record with its envelope. */
+export function wrappedBytes(payload: Uint8Array): number {
+  return ENVELOPE_BYTES + payload.length;
+}
+
 /**
  * Puts a record into its envelope. The checksum covers the record, the version and `keyText`. So it also detects a record stored under
  * another record's key.
+ * @param wrapped the memory for the envelope and the record, of {@link wrappedBytes}
  */
-export function wrapRecord(keyText: string, payload: Uint8Array): Buffer {
-  const wrapped = Buffer.allocUnsafe(ENVELOPE_BYTES + payload.length);
+export function wrapRecord(keyText: string, payload: Uint8Array, wrapped: Buffer): void {
   wrapped.writeUInt32LE(FORMAT_VERSION, 4);
   wrapped.set(payload, ENVELOPE_BYTES);
   wrapped.writeUInt32LE(checksum(keyText, wrapped), 0);
-  return wrapped;
 }
 
 /**

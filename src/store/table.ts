@@ -1,5 +1,5 @@
 import type { Database } from 'lmdb';
-import { DamagedRecord, unwrapRecord, wrapRecord } from '../records/envelope.js';
+import { DamagedRecord, unwrapRecord, wrappedBytes, wrapRecord } from '../records/envelope.js';
 import { pagesOfChanges } from './lmdb/disk_room.js';
 
 /**
@@ -88,6 +88,8 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
   #pending = new Map<string, Change<Value>>();
   /** The changes that the running commit writes. */
   #committing: Map<string, Change<Value>> | undefined;
+  /** The records of the running commit, one after the other. The next commit uses the memory again. */
+  #records: Buffer = Buffer.alloc(0);
 
   constructor(
     database: Database<Buffer, [string | number, string | number]>,
@@ -173,24 +175,29 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
   }
 
   encodeCommit(): number {
-    let recordBytes = 0;
+    let end = 0;
     for (const [keyText, change] of this.#committing!) {
       if (change.value === undefined) continue;
-      change.wrapped ??= wrapRecord(keyText, this.#codec.encode(change.value));
-      recordBytes += change.wrapped.length;
+      const payload = this.#codec.encode(change.value);
+      change.start = end;
+      end += wrappedBytes(payload);
+      if (end > this.#records.length) this.#records = Buffer.concat([this.#records], 2 * end);
+      change.end = end;
+      wrapRecord(keyText, payload, this.#records.subarray(change.start, end));
     }
-    return pagesOfChanges(this.#database, this.#committing!.size, recordBytes);
+    return pagesOfChanges(this.#database, this.#committing!.size, end);
   }
 
   writeCommit(): void {
-    for (const { key, wrapped } of this.#committing!.values()) {
-      if (wrapped === undefined) this.#database.remove([key[0], key[1]]);
-      else this.#database.put([key[0], key[1]], wrapped);
+    for (const { key, value, start, end } of this.#committing!.values()) {
+      if (value === undefined) this.#database.remove([key[0], key[1]]);
+      else this.#database.put([key[0], key[1]], this.#records.subarray(start, end));
     }
   }
 
   endCommit(): void {
     this.#committing = undefined;
+    if (this.#records.length > RECORDS_KEPT_BYTES_MAX) this.#records = Buffer.alloc(0);
   }
 
   undoCommit(): void {
@@ -204,7 +211,7 @@ export class JournalTable<Value> implements Table<Value>, CommitPart {
   }
 
   #change(key: Key, value: Value | undefined, keyText: string): void {
-    this.#pending.set(keyText, { key, value });
+    this.#pending.set(keyText, { key, value, start: 0, end: 0 });
     this.#onChange();
   }
 }
@@ -213,9 +220,13 @@ interface Change<Value> {
   readonly key: Key;
   /** The new value; `undefined` removes the record. */
   readonly value: Value | undefined;
-  /** The bytes for the disk, made by the first commit that tries to write the value. */
-  wrapped?: Buffer;
+  /** The place of the bytes for the disk among the records of the running commit. */
+  start: number;
+  end: number;
 }
+
+/** The largest memory for records that a table keeps between commits. */
+const RECORDS_KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
 function damageOf(keyText: string, wrapped: Buffer): string | undefined {
   try {
