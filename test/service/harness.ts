@@ -87,8 +87,8 @@ export interface TestService extends Service {
   readonly socketUrl: string;
   readonly adminUrl: string;
   readonly dir: string;
-  /** Applies changed sections and keys, like a reload by SIGHUP. */
-  reconfigure(sections: Sections, keys?: typeof SERVICE_KEYS): void;
+  /** Applies changed sections, keys and announcements, like a reload by SIGHUP. */
+  reconfigure(sections: Sections, keys?: PrivateKeys, announcements?: readonly string[]): void;
 }
 
 /**
@@ -138,7 +138,8 @@ export async function startTestService(
     socketUrl: `ws://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${adminPort}`,
     dir,
-    reconfigure: (changed, keys = SERVICE_KEYS) => service.reload(configOf(dir, changed), keys),
+    reconfigure: (changed, keys = SERVICE_KEYS, announcements = []) =>
+      service.reload({ ...configOf(dir, changed), announcements }, keys),
     async stop() {
       await service.stop();
       removeDir();
