@@ -1,6 +1,8 @@
 import type { PublicLogKind } from '../cluster/log/log_batch.js';
 
-/** The maker of prices while this node makes them. */
+/**
+ * The part of a node that makes prices, in the time in which the node makes prices. It gives the public log the ends of its periods.
+ */
 export interface BatchSource {
   /** The epoch of the leader; 0 without a cluster. */
   readonly epoch: number;

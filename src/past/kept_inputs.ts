@@ -14,7 +14,7 @@ const V_SHIFT = 2;
 const SHORT_R = 0x10;
 const SHORT_S = 0x20;
 const SHORT_HASH = 0x40;
-/** The values of `v` in both bits after {@link V_SHIFT}. */
+/** The texts of `v`, by the number in the two bits from {@link V_SHIFT} on. */
 const V_TEXTS = [undefined, '0x1b', '0x1c'] as const;
 
 const FULL_WORD = /^0x[0-9a-f]{64}$/;

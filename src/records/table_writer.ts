@@ -1,4 +1,4 @@
-/** The size of the size prefix and the table's position, which precede the table. */
+/** The number of bytes before the table: the size prefix and the table's position. */
 const PREFIX_BYTES = 8;
 const ALIGNMENT = 8;
 

@@ -247,8 +247,8 @@ export class Delivery {
 
   /**
    * Sends a `real_time` connection the prices that only this connection lacks.
-   * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the engine may sign no
-   * time
+   * @returns `false` when the connection must wait: its last frame is less than 1 ms old, the caller cannot pay, or the clock allows no
+   * new signed time
    */
   #update(session: StreamSession, nowNs: TimeNs): boolean {
     const { table } = this.#options;

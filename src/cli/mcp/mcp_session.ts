@@ -205,7 +205,7 @@ function readMessage(line: string): RpcMessage {
   if (message === undefined) return fault(PARSE_ERROR, 'the line is not JSON');
   if (!isFields(message)) return fault(INVALID_REQUEST, 'the line is not a JSON-RPC message');
   const { id, method, jsonrpc, params = {} } = message;
-  // This is an answer, although this server sends no requests.
+  // The message is an answer, although this server sends no requests.
   if (method === undefined && ('result' in message || 'error' in message)) return { kind: 'ignored' };
   const isId = typeof id === 'string' || typeof id === 'bigint';
   const answered = isId ? id : null;

@@ -25,7 +25,7 @@ export interface PlaceTravelOptions {
   readonly showDetail: (isShown: boolean) => void;
 }
 
-/** The page's place, kept in step with the address: the asset, the candles, the time and the compared asset. */
+/** The page's place: the asset, the candles, the time and the compared asset. The address always contains the same place. */
 export class PlaceTravel {
   readonly #options: PlaceTravelOptions;
   readonly #address = new PageAddress((place) => this.#travel(place));

@@ -54,7 +54,7 @@ export class PayloadVerifier {
     this.#count();
     let report: PayloadReport;
     try {
-      // This may call a function of the user.
+      // The signers may be a function of the user, which is called here.
       const signers = signersOf(this.#signers);
       if (this.#isReady) {
         this.#worker!.postMessage({ id: ++this.#lastId, hex, signers });

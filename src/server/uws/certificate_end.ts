@@ -5,7 +5,7 @@ import type { TlsFiles } from './app.js';
 /**
  * Returns the time at which the first certificate of a chain expires, in UNIX seconds. Clients refuse the whole chain after this
  * time.
- * @param tls its `certFile` contains the certificate of the service and the certificates above it, as PEM
+ * @param tls its `certFile` contains the certificate of the service and the intermediate certificates, as PEM
  * @returns `undefined` without TLS, and when the file cannot be read or contains no certificate
  */
 export function certificateEndSeconds(tls: TlsFiles | undefined): number | undefined {
