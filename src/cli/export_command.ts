@@ -2,14 +2,20 @@ import { open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Client } from '../client/client.js';
 import { parseDurationNs } from '../config/quantity.js';
-import { createCryptoPool } from '../crypto/pool/pool.js';
+import { type CryptoPool, createCryptoPool } from '../crypto/pool/pool.js';
 import { NS_PER_MS } from '../model/time.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
 import { EXPORT_FORMATS, type ExportedRows, type ExportFormat, exportedRows } from './exported_rows.js';
 import { parseInstant } from './instant_option.js';
-import { openPastRange, type PastCommandOptions, pastFault, withPastOptions } from './past_client.js';
+import { NotPacked, type PackedRangeClient } from './packed_range.js';
+import {
+  openPastRange,
+  type PastCommandOptions,
+  packedOptions,
+  pastFault,
+  withPastOptions,
+} from './past_client.js';
 import { Progress } from './progress_line.js';
 
 interface ExportOptions extends PastCommandOptions {
@@ -89,7 +95,7 @@ async function exportRange(symbol: string, options: ExportOptions, progress: Pro
   const threads = Math.min(VERIFIERS_MAX, availableParallelism() - 1);
   const pool = await createCryptoPool({ threads });
   try {
-    return await writeRange(openPastRange(options, pool), symbol, options, progress);
+    return await writeRange(openPastRange(options, pool), pool, symbol, options, progress);
   } finally {
     await pool.close();
   }
@@ -97,7 +103,8 @@ async function exportRange(symbol: string, options: ExportOptions, progress: Pro
 
 /** Writes the range. The file receives its name only when it is complete, so a failed export leaves no file. */
 async function writeRange(
-  client: Client,
+  client: PackedRangeClient,
+  pool: CryptoPool,
   symbol: string,
   options: ExportOptions,
   progress: Progress,
@@ -118,19 +125,45 @@ async function writeRange(
   try {
     let rows = 0;
     let unverified: string | undefined;
-    for await (const price of client.range(symbol, {
-      from,
-      to,
-      everyMs: every,
-      detail,
-      signatureType: type,
-    })) {
+    let taken = 0;
+    const written = async (lastNs: bigint) => {
       if (isStopped) throw new Error('stopped; no file was written');
-      writer.add(price);
-      rows += 1;
-      if (price.verdict === 'recovered') unverified = price.signer;
-      progress.update(`${symbol}, ${rows} aggregates`, msSince(price.timestampNs), msSince(to));
-      if (rows % ROWS_AT_ONCE === 0) await file.writeFile(writer.take());
+      progress.update(`${symbol}, ${rows} aggregates`, msSince(lastNs), msSince(to));
+      if (rows - taken < ROWS_AT_ONCE) return;
+      taken = rows;
+      await file.writeFile(writer.take());
+    };
+    /** Writes the range in the form in which the service keeps it. @returns false if the service does not know this form */
+    const writePacked = async () => {
+      try {
+        const checked = packedOptions(options, pool);
+        for await (const entries of client.packed({ symbol, from, to, detail, type }, checked)) {
+          for (const entry of entries) writer.addKept(entry);
+          rows += entries.length;
+          const last = entries.at(-1)!;
+          if (options.signer === undefined) unverified = last.aggregate.publicKey;
+          await written(last.timeNs);
+        }
+        return true;
+      } catch (error) {
+        if (error instanceof NotPacked) return false;
+        throw error;
+      }
+    };
+    // An interval has few rows, and only lines can leave out the others.
+    if (every !== undefined || !(await writePacked())) {
+      for await (const price of client.range(symbol, {
+        from,
+        to,
+        everyMs: every,
+        detail,
+        signatureType: type,
+      })) {
+        writer.add(price);
+        rows += 1;
+        if (price.verdict === 'recovered') unverified = price.signer;
+        await written(price.timestampNs);
+      }
     }
     await file.writeFile(writer.end());
     await file.sync();

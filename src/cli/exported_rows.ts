@@ -1,8 +1,11 @@
 import type { AggregatePrice } from '../client/prices/market_data.js';
 import { parseExactJson, writeExactJson } from '../client/verify/exact_json.js';
+import type { PricedEntry } from '../past/kept_entry.js';
 import { csvHead, csvLine } from '../records/csv_rows.js';
 import { ParquetRows } from '../records/parquet_rows.js';
 import { ROW_COLUMNS, type RowDetail, type RowValues } from '../records/row_columns.js';
+import { shownAggregateJson } from '../server/routes/aggregate_json.js';
+import { rowValues } from '../server/routes/range_writer.js';
 import { readAggregateLine } from '../wire/aggregate_line.js';
 
 export const EXPORT_FORMATS = ['ndjson', 'csv', 'parquet'] as const;
@@ -14,6 +17,8 @@ const GROUP_ROWS = 10_000;
 /** Writes verified aggregates in one file format. */
 export interface ExportedRows {
   add(price: AggregatePrice): void;
+  /** Adds an aggregate that passed the same checks in the form of the service's past. */
+  addKept(entry: PricedEntry): void;
   /** Returns the bytes since the last call. */
   take(): Uint8Array;
   /** Returns the remaining bytes. */
@@ -26,6 +31,7 @@ export function exportedRows(format: ExportFormat, detail: Exclude<RowDetail, 'p
     const rows = new ParquetRows(columns, GROUP_ROWS);
     return {
       add: (price) => rows.add(valuesOf(price, detail)),
+      addKept: (entry) => rows.add(rowValues(entry, detail)),
       take: () => rows.take(),
       end: () => rows.end(),
     };
@@ -39,6 +45,12 @@ export function exportedRows(format: ExportFormat, detail: Exclude<RowDetail, 'p
   return {
     add(price) {
       text += `${format === 'csv' ? csvLine(columns, valuesOf(price, detail)) : price.text}\n`;
+    },
+    addKept(entry) {
+      text +=
+        format === 'csv'
+          ? `${csvLine(columns, rowValues(entry, detail))}\n`
+          : `${shownAggregateJson(entry.aggregate, entry.shown, entry.hasInputs)}\n`;
     },
     take,
     end: take,

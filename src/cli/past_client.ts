@@ -1,12 +1,14 @@
 import { type Command, Option } from 'commander';
-import { Client } from '../client/client.js';
+import type { Client } from '../client/client.js';
 import { RefusedError } from '../client/connect/errors.js';
 import { nativePlatform } from '../client/native_platform.js';
 import { type ClientOptions, createClient } from '../client/node.js';
+import { parseHexInteger } from '../client/verify/bytes.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { instantText } from '../model/instant.js';
 import { SIGNATURE_TYPES, type SignatureType } from '../wire/signatures.js';
 import { type CommandStreams, plainReason, SIGNER_OPTION, withConnectionOptions } from './client_command.js';
+import { type PackedOptions, PackedRangeClient } from './packed_range.js';
 
 /** The options of each command that reads aggregates. */
 export interface PastCommandOptions {
@@ -39,11 +41,20 @@ export function openPast(options: PastCommandOptions): Client {
 }
 
 /** Creates a client that verifies long ranges on the threads of a pool. */
-export function openPastRange(options: PastCommandOptions, pool: Pick<CryptoPool, 'verifyEvm'>): Client {
-  return new Client(
+export function openPastRange(
+  options: PastCommandOptions,
+  pool: Pick<CryptoPool, 'verifyEvm'>,
+): PackedRangeClient {
+  return new PackedRangeClient(
     clientOptions(options),
     nativePlatform((jobs) => pool.verifyEvm(jobs)),
   );
+}
+
+/** Returns the options for ranges in the form of the service's past. */
+export function packedOptions({ signer, oracleId }: PastCommandOptions, pool: CryptoPool): PackedOptions {
+  const keys = signer?.map(parseHexInteger);
+  return { pool, oracleId, isSigner: (_, key) => keys === undefined || keys.includes(parseHexInteger(key)) };
 }
 
 function clientOptions({ url, token, signer, oracleId }: PastCommandOptions): ClientOptions {

@@ -63,14 +63,20 @@ function writtenPriceHash(
   return hashWritten(wordsAt + 64);
 }
 
+/** The hash of the last symbol. Successive aggregates of the past have the same symbol. */
+let lastSymbol: { readonly symbol: string; readonly hash: Buffer } | undefined;
+
 /**
  * Returns the `msg_hash` of an aggregate: keccak(address, keccak(symbol), u256 nanoseconds, i256 price, Merkle root, checksum).
  * @returns 32 new bytes.
  */
 export function evmAggregateHash(aggregate: EvmAggregate): Buffer {
-  const symbolHash = keccak256(Buffer.from(aggregate.symbol));
+  if (lastSymbol?.symbol !== aggregate.symbol) {
+    const { symbol } = aggregate;
+    lastSymbol = { symbol, hash: Buffer.from(keccak256(Buffer.from(symbol))) };
+  }
   keccakRoom.set(aggregate.address);
-  keccakRoom.set(symbolHash, 20);
+  keccakRoom.set(lastSymbol.hash, 20);
   writeWord(aggregate.signedAtNs, 52);
   writeWord(aggregate.price, 84);
   keccakRoom.set(aggregate.merkleRoot, 116);

@@ -15,13 +15,17 @@ import type { PricedEntry, ShownFacts } from '../past/kept_entry.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
 import { PUBLIC_KEY_BYTES } from '../wire/signatures.js';
 
-export interface KeptVerifierOptions {
-  /** Verifies signatures on this thread. */
-  readonly here: Pick<CryptoJobs, 'verifyEvm' | 'verifyStark'>;
+/** The facts that decide which aggregates are the service's own. */
+export interface KeptSigners {
   /** The oracle ID in the service's own Stark messages. */
   readonly oracleId: string;
   /** Returns whether the service signs or signed aggregates with a key. @param key the key in lower-case hex */
   readonly isSigner: (type: SignatureType, key: string) => boolean;
+}
+
+export interface KeptVerifierOptions extends KeptSigners {
+  /** Verifies signatures on this thread. */
+  readonly here: Pick<CryptoJobs, 'verifyEvm' | 'verifyStark'>;
   /** Does work in turn with other work of this thread. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
 }
@@ -40,7 +44,8 @@ export class NotVerified extends Error {
   override readonly name = 'NotVerified';
 }
 
-type Job =
+/** A signature that must be verified. */
+export type KeptJob =
   | { readonly type: 'evm'; readonly job: EvmVerifyJob }
   | { readonly type: 'stark'; readonly job: StarkVerifyJob };
 
@@ -51,11 +56,11 @@ type Job =
  */
 export async function verifyKept(
   entries: Iterable<PricedEntry>,
-  { here, oracleId, isSigner, turn }: KeptVerifierOptions,
+  { here, turn, ...signers }: KeptVerifierOptions,
 ): Promise<void> {
   const source: Iterator<PricedEntry, undefined> = entries[Symbol.iterator]();
-  const verified = new WeakSet<PublisherPrice>();
-  const waiting: Job[] = [];
+  const checks = new KeptChecks(signers);
+  const waiting: KeptJob[] = [];
 
   /** Verifies the waiting signatures. */
   function verify(): void {
@@ -70,7 +75,7 @@ export async function verifyKept(
   async function part(): Promise<boolean> {
     for (;;) {
       const { value: entry } = source.next();
-      if (entry !== undefined) waiting.push(...jobsOf(entry, verified, oracleId, isSigner));
+      if (entry !== undefined) waiting.push(...checks.jobsOf(entry));
       const type = entry?.aggregate.signatureType ?? 'evm';
       if (entry !== undefined && waiting.length < JOBS_MAX[type]) continue;
       verify();
@@ -81,41 +86,73 @@ export async function verifyKept(
   while (await turn(part));
 }
 
-/** Checks the form and the hashes of an entry. @returns the jobs of its signatures that are not verified yet */
-function jobsOf(
-  { aggregate, shown, hasInputs, timeNs }: PricedEntry,
-  verified: WeakSet<PublisherPrice>,
-  oracleId: string,
-  isSigner: KeptVerifierOptions['isSigner'],
-): Job[] {
-  const { symbol, signatureType: type, publicKey, inputs, price } = aggregate;
-  const key = parseHex(publicKey, PUBLIC_KEY_BYTES[type]);
-  const keyText = key && (type === 'evm' ? checksumAddress(key) : toHex(key));
-  if (key === undefined || keyText !== publicKey || !isSigner(type, publicKey.toLowerCase()))
-    throw new NotVerified(`${publicKey} is no known signer`);
-  expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
-  expect(parsePrice(String(price)) === price, 'the price is invalid');
-  checkShown(symbol, shown);
-  const jobs = [aggregateJob(aggregate, key, shown, oracleId)];
-  if (!hasInputs) return jobs;
+/** Checks all of an entry except the arithmetic on curves. Remembers what entries share, because many entries follow each other. */
+export class KeptChecks {
+  readonly #signers: KeptSigners;
+  readonly #given = new WeakSet<PublisherPrice>();
+  /** The checked facts, with their symbol and the bytes of their checksum. */
+  readonly #shown = new WeakMap<ShownFacts, { readonly symbol: string; readonly checksum: Buffer }>();
+  /** The last signer's key: its type and text, and its bytes. */
+  #last: { readonly name: string; readonly key: Buffer } | undefined;
+
+  constructor(signers: KeptSigners) {
+    this.#signers = signers;
+  }
+
+  /**
+   * Checks the form and the hashes of an entry.
+   * @returns the jobs of its signatures that no earlier call has returned
+   * @throws NotVerified
+   */
+  jobsOf({ aggregate, shown, hasInputs, timeNs }: PricedEntry): KeptJob[] {
+    const { symbol, signatureType: type, publicKey, price } = aggregate;
+    const key = this.#keyOf(type, publicKey);
+    expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
+    expect(parsePrice(String(price)) === price, 'the price is invalid');
+    let known = this.#shown.get(shown);
+    if (known?.symbol !== symbol) {
+      checkShown(symbol, shown);
+      known = { symbol, checksum: Buffer.from(shown.checksum, 'hex') };
+      this.#shown.set(shown, known);
+    }
+    const jobs = [aggregateJob(aggregate, key, known.checksum, this.#signers.oracleId)];
+    if (hasInputs) jobs.push(...inputJobs(aggregate, this.#given));
+    return jobs;
+  }
+
+  #keyOf(type: SignatureType, publicKey: string): Buffer {
+    const name = `${type} ${publicKey}`;
+    if (this.#last?.name === name) return this.#last.key;
+    const key = parseHex(publicKey, PUBLIC_KEY_BYTES[type]);
+    const keyText = key && (type === 'evm' ? checksumAddress(key) : toHex(key));
+    if (key === undefined || keyText !== publicKey || !this.#signers.isSigner(type, publicKey.toLowerCase()))
+      throw new NotVerified(`${publicKey} is no known signer`);
+    this.#last = { name, key };
+    return key;
+  }
+}
+
+/** Checks the inputs of an aggregate. @param given the inputs whose jobs an earlier call has returned */
+function inputJobs(
+  { symbol, signatureType: type, inputs, timestampNs: statedNs, merkleRoot: root }: SignedAggregate,
+  given: WeakSet<PublisherPrice>,
+): KeptJob[] {
+  const jobs: KeptJob[] = [];
   const newestNs = inputs.reduce(
     (newest, { timestampNs }) => (timestampNs > newest ? timestampNs : newest),
     0n,
   );
-  expect(newestNs === aggregate.timestampNs, 'timestamp is not the newest time of the inputs');
+  expect(newestNs === statedNs, 'timestamp is not the newest time of the inputs');
   expect(
     new Set(inputs.map(({ wire }) => wire.publisherKey)).size === inputs.length,
     'a publisher is repeated',
   );
   for (const input of inputs) {
-    if (verified.has(input)) continue;
+    if (given.has(input)) continue;
     jobs.push(inputJob(input, symbol, type));
-    verified.add(input);
+    given.add(input);
   }
-  expect(
-    merkleRoot(inputs.map(msgHashOf)).equals(aggregate.merkleRoot),
-    'the Merkle root is of other inputs',
-  );
+  expect(merkleRoot(inputs.map(msgHashOf)).equals(root), 'the Merkle root is of other inputs');
   return jobs;
 }
 
@@ -134,9 +171,9 @@ function checkShown(
 function aggregateJob(
   aggregate: SignedAggregate,
   key: Buffer,
-  { checksum }: ShownFacts,
+  checksum: Uint8Array,
   oracleId: string,
-): Job {
+): KeptJob {
   const { symbol, signatureType, signedAtNs, price, merkleRoot: root, msgHash, r, s, v } = aggregate;
   if (signatureType === 'evm') {
     const fields = {
@@ -145,7 +182,7 @@ function aggregateJob(
       signedAtNs,
       price,
       merkleRoot: root,
-      checksum: Buffer.from(checksum, 'hex'),
+      checksum,
     };
     expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
     expect(v === 27 || v === 28, 'v is missing');
@@ -157,7 +194,7 @@ function aggregateJob(
   return { type: 'stark', job: { ...message, msgHash, r, s, publicKey: key } };
 }
 
-function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): Job {
+function inputJob(input: PublisherPrice, symbol: string, type: SignatureType): KeptJob {
   const { price, timestampNs, wire } = input;
   const key = parseHex(wire.publisherKey, PUBLIC_KEY_BYTES[type]);
   const signature = parseSignature(wire, type);

@@ -9,16 +9,31 @@ export type HashedAggregate = Pick<
   'symbol' | 'signedAtNs' | 'price' | 'merkleRoot' | 'publicKey' | 'signatureType'
 >;
 
+/** The bytes of the last address and checksum. Successive aggregates have the same. */
+let lastTexts:
+  | {
+      readonly publicKey: string;
+      readonly checksumText: string;
+      readonly address: Buffer;
+      readonly checksum: Buffer;
+    }
+  | undefined;
+
 /**
  * Computes the `msg_hash` of an EVM aggregate, which is therefore not stored. The hash of a Stark aggregate is stored, because computing it
  * takes a hundred times as long.
- * @param checksum the checksum of the algorithm, in hex
+ * @param checksumText the checksum of the algorithm, in hex
  */
-export function derivedAggregateHash(aggregate: HashedAggregate, checksum: string): Buffer | undefined {
+export function derivedAggregateHash(aggregate: HashedAggregate, checksumText: string): Buffer | undefined {
   if (aggregate.signatureType !== 'evm') return undefined;
-  const address = parseHex(aggregate.publicKey, PUBLIC_KEY_BYTES.evm);
-  if (address === undefined) return undefined;
-  return evmAggregateHash({ ...aggregate, address, checksum: Buffer.from(checksum, 'hex') });
+  const { publicKey, symbol, signedAtNs, price, merkleRoot } = aggregate;
+  if (lastTexts?.publicKey !== publicKey || lastTexts.checksumText !== checksumText) {
+    const address = parseHex(publicKey, PUBLIC_KEY_BYTES.evm);
+    if (address === undefined) return undefined;
+    lastTexts = { publicKey, checksumText, address, checksum: Buffer.from(checksumText, 'hex') };
+  }
+  const { address, checksum } = lastTexts;
+  return evmAggregateHash({ address, symbol, signedAtNs, price, merkleRoot, checksum });
 }
 
 /** Computes the `msg_hash` of a publisher's EVM price, which is therefore not stored. */

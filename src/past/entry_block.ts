@@ -33,6 +33,9 @@ export interface BlockTexts {
   readonly sources: TextList;
 }
 
+/** The texts of entries that are read. */
+export type ReadTexts = { readonly [Kind in keyof BlockTexts]: Pick<TextList, 'textOf'> };
+
 /** Writes the entries of one asset into two streams: signatures and publishers' inputs. */
 export class BlockWriter {
   readonly signatures = new PackedWriter();
@@ -125,7 +128,7 @@ export interface BlockBytes {
 export function* readBlock(
   { symbol, signatureType }: AssetName,
   { signatures, inputs }: BlockBytes,
-  { facts, sources }: BlockTexts,
+  { facts, sources }: ReadTexts,
   skipped = 0,
 ): Iterable<KeptEntry> {
   const from = new PackedReader(signatures);
@@ -214,11 +217,30 @@ export function countUntil(
     if (timeNs > atNs) return { count, hasLater: true };
     count++;
     if (!isPriced) continue;
-    PriceSteps.skip(from);
-    from.skipInteger();
-    from.skip(((flags & HAS_HASH) === 0 ? 3 : 4) * WORD_BYTES);
+    skipRest(from, flags);
   }
   return { count, hasLater: false };
+}
+
+/** Returns the numbers of the facts in a block. */
+export function factsIn(signatures: Buffer): Set<number> {
+  const numbers = new Set<number>();
+  const from = new PackedReader(signatures);
+  while (!from.isAtEnd) {
+    const flags = from.byte();
+    const isPriced = (flags & IS_END) === 0;
+    if (isPriced && (flags & IS_CHANGED) !== 0) numbers.add(from.count());
+    from.skipInteger();
+    if (isPriced) skipRest(from, flags);
+  }
+  return numbers;
+}
+
+/** Skips an aggregate from its price on. */
+function skipRest(from: PackedReader, flags: number): void {
+  PriceSteps.skip(from);
+  from.skipInteger();
+  from.skip(((flags & HAS_HASH) === 0 ? 3 : 4) * WORD_BYTES);
 }
 
 interface Fact {

@@ -4,7 +4,7 @@ import type { TimeNs } from '../model/time.js';
 import { decodeInput, encodeInput } from '../records/input_record.js';
 import { WORD_BYTES } from '../wire/signatures.js';
 import { derivedInputHash } from './derived_hash.js';
-import type { PackedReader, PackedWriter, TextList } from './packed_bytes.js';
+import { PackedReader, type PackedWriter, type TextList } from './packed_bytes.js';
 import { PriceSteps } from './price_steps.js';
 
 /** The bits of an input's first byte. An input with texts of an unusual form is written whole. */
@@ -80,15 +80,36 @@ export class InputWriter {
   }
 }
 
+/** Returns the numbers of the sources in the bytes of an {@link InputWriter}. */
+export function sourcesIn(inputs: Buffer): Set<number> {
+  const numbers = new Set<number>();
+  const from = new PackedReader(inputs);
+  while (!from.isAtEnd) {
+    for (let left = from.count(); left > 0; left--) {
+      if (from.count() !== 0) continue;
+      const flags = from.byte();
+      if ((flags & IS_WHOLE) !== 0) {
+        from.skip(from.count());
+        continue;
+      }
+      numbers.add(from.count());
+      PriceSteps.skip(from);
+      from.skipInteger();
+      from.skip(((flags & HAS_HASH) === 0 ? 2 : 3) * WORD_BYTES);
+    }
+  }
+  return numbers;
+}
+
 /** Reads the bytes of an {@link InputWriter}. */
 export class InputReader {
-  readonly #sources: TextList;
+  readonly #sources: Pick<TextList, 'textOf'>;
   /** The inputs so far. An input is decoded at its first use. */
   readonly #inputs: (() => PublisherPrice)[] = [];
   readonly #prices = new PriceSteps();
   #timeNs = 0n;
 
-  constructor(sources: TextList) {
+  constructor(sources: Pick<TextList, 'textOf'>) {
     this.#sources = sources;
   }
 

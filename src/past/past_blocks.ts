@@ -5,6 +5,7 @@ import { type BlockBytes, type BlockTexts, readBlock } from './entry_block.js';
 import type { KeptEntry } from './kept_entry.js';
 import type { HourOpener, OpenHour, PastPart } from './open_hour.js';
 import { hourOf, NS_PER_HOUR } from './past_folder.js';
+import { sentBlock } from './sent_block.js';
 
 /** A time range: `fromNs` <= time < `toNs`. */
 export interface PastRange {
@@ -34,6 +35,8 @@ export interface PastBlock {
   readonly count: number;
   /** Decodes the entries of the range one by one. Leaves out carried copies. */
   entries(): Iterable<KeptEntry>;
+  /** Encodes all entries of the block, including any outside of the range, for another process. */
+  sent(): Buffer;
 }
 
 /** The largest number of bytes that are read while an hour's files are open, so that a slow reader holds few bytes. */
@@ -131,7 +134,7 @@ async function readSome(open: OpenHour, hour: number, wanted: Wanted, from: Bloc
 function blockOf(
   { entries: count }: ChunkBlock,
   { bytes, texts }: { readonly bytes: BlockBytes; readonly texts: BlockTexts },
-  { name, range: { fromNs, toNs } }: Wanted,
+  { name, range: { fromNs, toNs }, withInputs }: Wanted,
 ): PastBlock {
   return {
     count,
@@ -139,6 +142,8 @@ function blockOf(
       for (const entry of readBlock(name, bytes, texts))
         if (!entry.isCarried && entry.timeNs >= fromNs && entry.timeNs < toNs) yield entry;
     },
+    // The block of a running chunk always has its inputs.
+    sent: () => sentBlock(name, withInputs ? bytes : { ...bytes, inputs: undefined }, texts),
   };
 }
 

@@ -69,9 +69,21 @@ export function withQuality(text: string, { inputs, signedAtNs }: SignedAggregat
   return quality === undefined ? text : `${text.slice(0, -1)},"quality":{${qualityFields(quality)}}}`;
 }
 
+/** The texts of inputs. An input stands in several aggregates. */
+const inputTexts = new WeakMap<PublisherPrice, string>();
+
 /** Writes the publishers' prices of an aggregate. */
 export function signedPricesJson({ inputs, signatureType }: SignedAggregate): string {
-  return `[${inputs.map((input) => inputJson(input, signatureType)).join()}]`;
+  return `[${inputs.map((input) => inputText(input, signatureType)).join()}]`;
+}
+
+function inputText(input: PublisherPrice, signatureType: string): string {
+  let text = inputTexts.get(input);
+  if (text === undefined) {
+    text = inputJson(input, signatureType);
+    inputTexts.set(input, text);
+  }
+  return text;
 }
 
 function serviceSignatureJson({ r, s, v, signedAtNs, msgHash }: SignedAggregate): string {

@@ -21,7 +21,7 @@ import type { StreamedAnswer } from '../rest/route_result.js';
 import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
 import { rangePage } from './range_page.js';
-import { rowParts } from './range_rows.js';
+import { blockParts, rowParts } from './range_rows.js';
 import { FORMATS, type RangeFormat, rangeWriter } from './range_writer.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
 
@@ -161,12 +161,13 @@ async function answer(
         contentType: FORMATS[request.format],
         headers: next,
         open: (pay) =>
-          counted(access, caller, () =>
-            rowParts(
-              { blocks: past.blocks(name, pageRange, request.detail === 'whole'), everyNs, turn, pay },
-              rangeWriter(request.format, request.detail),
-            ),
-          ),
+          counted(access, caller, () => {
+            const { format, detail } = request;
+            const blocks = past.blocks(name, pageRange, detail === 'whole');
+            return format === 'packed' && everyNs === undefined
+              ? blockParts({ blocks, turn, pay })
+              : rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail, name));
+          }),
       };
     }
   } catch (error) {
@@ -202,26 +203,28 @@ async function olderRange(
   const olderNs = ownNs < toNs ? ownNs : toNs;
   if (older === undefined) return before;
   let answered: OlderRows = { rows: [], endNs: olderNs };
+  let named = request.names[0]!;
   for (const name of request.names) {
     const withInputs = detail === 'whole';
     const question = { about: 'range', name, fromNs, toNs: olderNs, everyNs, withInputs, rowsMax } as const;
     const answer = await older.range(caller, question);
     if (answer.given === undefined) return notGiven(before, answer);
     answered = answer.given;
+    named = name;
     // For an asset that is not configured, the answer uses the first name with rows in the past.
     if (answered.rows.length > 0) break;
   }
   const { rows, endNs } = answered;
   const hasMore = endNs < toNs;
   if (rows.length === 0 && !hasMore && !request.isListed) return unknownAsset(request);
-  const block = { count: rows.length, entries: () => rows };
+  const blocks = each({ entries: () => rows });
   const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
   return {
     contentType: FORMATS[format],
     headers: hasMore ? [['Link', linkTo(request, endNs)]] : [],
     open: (pay) =>
       counted(access, caller, () =>
-        rowParts({ blocks: each(block), everyNs: undefined, turn, pay }, rangeWriter(format, detail)),
+        rowParts({ blocks, everyNs: undefined, turn, pay }, rangeWriter(format, detail, named)),
       ),
   };
 }

@@ -22,8 +22,28 @@ export interface RowWriter {
   end(): Uint8Array;
 }
 
-export interface RowSource {
+/** Writes whole blocks as they are on disk, one by one. The caller pays for all entries of a block. */
+export async function* blockParts({
+  blocks,
+  turn,
+  pay,
+}: Pick<RowSource, 'turn' | 'pay'> & {
   readonly blocks: AsyncIterable<PastBlock>;
+}): AsyncIterable<Uint8Array> {
+  const source = blocks[Symbol.asyncIterator]();
+  for (;;) {
+    const block = await turn(async () => {
+      const { value } = await source.next();
+      return value && { rows: value.count, bytes: value.sent() };
+    });
+    if (block === undefined) return;
+    while (!pay(block.rows)) await wait(PAY_POLL_MS);
+    yield block.bytes;
+  }
+}
+
+export interface RowSource {
+  readonly blocks: AsyncIterable<Pick<PastBlock, 'entries'>>;
   readonly everyNs: bigint | undefined;
   /** Executes work in turn with other requests. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
@@ -80,7 +100,7 @@ export async function* rowParts(
   if (rest.length > 0) yield rest;
 }
 
-function* rowsOf(block: PastBlock): Iterator<PricedEntry, undefined> {
+function* rowsOf(block: Pick<PastBlock, 'entries'>): Iterator<PricedEntry, undefined> {
   for (const entry of block.entries()) if (entry.kind === 'priced') yield entry;
   return undefined;
 }

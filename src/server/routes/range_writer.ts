@@ -1,5 +1,7 @@
+import type { AssetName } from '../../model/asset_map.js';
 import { toHex } from '../../model/hex.js';
 import type { PricedEntry } from '../../past/kept_entry.js';
+import { SentBlockWriter } from '../../past/sent_block.js';
 import { csvHead, csvLine } from '../../records/csv_rows.js';
 import { ParquetRows } from '../../records/parquet_rows.js';
 import { ROW_COLUMNS, type RowDetail, type RowValues } from '../../records/row_columns.js';
@@ -11,13 +13,25 @@ export const FORMATS = {
   ndjson: 'application/x-ndjson',
   csv: 'text/csv; charset=utf-8',
   parquet: 'application/vnd.apache.parquet',
+  packed: 'application/vnd.tickseal.packed',
 } as const;
 export type RangeFormat = keyof typeof FORMATS;
 
 /** The number of rows in a row group. Encoding a row group takes a few milliseconds, and blocks the thread for this time. */
 const GROUP_ROWS = 512;
 
-export function rangeWriter(format: RangeFormat, detail: RowDetail): RowWriter {
+export function rangeWriter(format: RangeFormat, detail: RowDetail, name: AssetName): RowWriter {
+  if (format === 'packed') {
+    const blocks = new SentBlockWriter(name);
+    return {
+      get bytes() {
+        return blocks.bytes;
+      },
+      add: (row) => blocks.add(row, detail === 'whole'),
+      take: () => blocks.take(),
+      end: () => blocks.take(),
+    };
+  }
   const columns = ROW_COLUMNS[detail];
   if (format === 'ndjson') return new RowLines((row) => rowJson(row, detail));
   if (format === 'csv')
@@ -74,7 +88,7 @@ function rowJson({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail
 }
 
 /** Returns the values of a row's columns. */
-function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): RowValues {
+export function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: RowDetail): RowValues {
   const { signedAtNs, timestampNs, price, symbol, signatureType, trigger } = aggregate;
   const ofPrice = [signedAtNs, timestampNs, price, symbol, signatureType, trigger];
   if (detail === 'price') return ofPrice;

@@ -1,0 +1,209 @@
+import { Client } from '../client/client.js';
+import { isRateLimited, ProtocolError, RefusedError, UnreachableError } from '../client/connect/errors.js';
+import type { FetchResponse } from '../client/connect/platform.js';
+import type { RestService } from '../client/connect/rest_service.js';
+import { pathOf } from '../client/prices/market_data.js';
+import { aggregatePrice } from '../client/verify/aggregate_price.js';
+import type { CryptoPool } from '../crypto/pool/pool.js';
+import { KeptChecks, type KeptJob, type KeptSigners, NotVerified } from '../edge/kept_verifier.js';
+import type { PricedEntry } from '../past/kept_entry.js';
+import { receivedBlock, SENT_BLOCK_BYTES_MAX, SIZE_BYTES } from '../past/sent_block.js';
+import { REST_PATHS } from '../wire/paths.js';
+import type { SignatureType } from '../wire/signatures.js';
+
+export interface PackedQuery {
+  readonly symbol: string;
+  /** The first time of the signatures, and the time before which all were made: UNIX nanoseconds. */
+  readonly from: bigint;
+  readonly to: bigint;
+  readonly detail: 'signature' | 'whole';
+  readonly type: SignatureType | undefined;
+}
+
+export interface PackedOptions extends KeptSigners {
+  readonly pool: Pick<CryptoPool, 'verifyEvm' | 'verifyStark'>;
+}
+
+/** The number of blocks whose signatures are verified at the same time. */
+const BLOCKS_AHEAD = 6;
+/** The number of attempts without a new block, and the wait after the first attempt, which doubles. */
+const ATTEMPTS_MAX = 5;
+const FIRST_DELAY_MS = 250;
+
+/** Thrown when a service does not know packed ranges, because its version is older. */
+export class NotPacked extends Error {
+  override readonly name = 'NotPacked';
+}
+
+/**
+ * Reads ranges in the form in which the service keeps them. The form has an input once where JSON lines repeat it, and neither side
+ * writes or reads JSON.
+ */
+export class PackedRangeClient extends Client {
+  /**
+   * Reads the aggregates of a range in order, each verified.
+   * @throws NotPacked before the first aggregates, NotVerified, and the errors of {@link Client.range}
+   */
+  async *packed(
+    query: PackedQuery,
+    { pool, ...signers }: PackedOptions,
+  ): AsyncGenerator<readonly PricedEntry[]> {
+    const checks = new KeptChecks(signers);
+    const ahead: Promise<readonly PricedEntry[]>[] = [];
+    for await (const entries of this.#blocks(query)) {
+      const verified = verifyEntries(entries, checks, pool);
+      // The error is thrown at the turn of these entries.
+      verified.catch(() => {});
+      ahead.push(verified);
+      if (ahead.length >= BLOCKS_AHEAD) yield await ahead.shift()!;
+    }
+    for (const verified of ahead) yield await verified;
+  }
+
+  async *#blocks({
+    symbol,
+    to,
+    detail,
+    type,
+    ...query
+  }: PackedQuery): AsyncGenerator<readonly PricedEntry[]> {
+    const { requests, platform } = this.context;
+    let { from } = query;
+    for (let attempts = 0; from < to; ) {
+      const range = { asset: symbol, from: String(from), to: String(to), detail, signature_type: type };
+      const path = pathOf(REST_PATHS.range, { ...range, format: 'packed' });
+      try {
+        const { service, blocks, link } = await requests.ask((one: RestService) => askBlocks(one, path));
+        const next = link === undefined ? undefined : nextOf(service.url, link);
+        for await (const bytes of blocks) {
+          const entries = entriesOf(bytes, symbol, from, next ?? to);
+          if (entries.length === 0) continue;
+          from = entries.at(-1)!.timeNs + 1n;
+          attempts = 0;
+          yield entries;
+        }
+        if (next === undefined) return;
+        from = next;
+      } catch (error) {
+        const mayRepeat = error instanceof UnreachableError || isRateLimited(error);
+        if (!mayRepeat || ++attempts >= ATTEMPTS_MAX) throw error;
+        const ownMs = FIRST_DELAY_MS * 2 ** (attempts - 1);
+        const waitMs = (isRateLimited(error) ? error.retryAfterMs : undefined) ?? ownMs;
+        await new Promise<void>((resolve) => void platform.schedule(resolve, waitMs));
+      }
+    }
+  }
+}
+
+async function askBlocks(service: RestService, path: string) {
+  const answer = await service.ask(path, async (response, waiting) =>
+    response.status === 200 && response.body
+      ? sizedParts(service.url, response.body.getReader(), waiting)
+      : response.text(),
+  );
+  const { body, link } = answer;
+  if (typeof body !== 'string') return { service, blocks: body, link };
+  const refusal = service.refusal(path, { ...answer, body });
+  if (refusal instanceof RefusedError && refusal.status === 400 && /\bformat must be\b/.test(body))
+    throw new NotPacked('the service does not know packed ranges');
+  throw refusal;
+}
+
+type PackedBody = ReturnType<NonNullable<FetchResponse['body']>['getReader']>;
+
+/** Splits a body into its blocks as it arrives. */
+async function* sizedParts(
+  url: string,
+  reader: PackedBody,
+  waiting: () => () => void,
+): AsyncGenerator<Buffer, void> {
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  let wanted = SIZE_BYTES;
+  try {
+    for (;;) {
+      const waited = waiting();
+      const { done, value } = await reader.read().finally(waited);
+      if (done) break;
+      parts.push(value!);
+      length += value!.length;
+      if (length < wanted) continue;
+      const bytes = Buffer.concat(parts);
+      let at = 0;
+      for (;;) {
+        wanted = SIZE_BYTES;
+        if (bytes.length - at < SIZE_BYTES) break;
+        const size = bytes.readUInt32LE(at);
+        if (size > SENT_BLOCK_BYTES_MAX) throw new ProtocolError(url, 'a block is too large');
+        wanted += size;
+        if (bytes.length - at < wanted) break;
+        yield bytes.subarray(at + SIZE_BYTES, at + wanted);
+        at += wanted;
+      }
+      parts = [bytes.subarray(at)];
+      length = bytes.length - at;
+    }
+    if (length > 0) throw new RangeError('the last block is not whole');
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    throw new UnreachableError(url, `the answer ended early: ${(error as Error).message}`, REST_PATHS.range);
+  } finally {
+    // Without this call, a partly read body would keep its connection open.
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Reads the aggregates of a block that lie in the range. Checks their order. */
+function entriesOf(bytes: Buffer, symbol: string, fromNs: bigint, toNs: bigint): PricedEntry[] {
+  const entries: PricedEntry[] = [];
+  try {
+    const block = receivedBlock(bytes);
+    if (block.name.symbol !== symbol) throw new NotVerified(`the block is of ${block.name.symbol}`);
+    for (const { timeNs, isCarried, aggregate, shown, kind } of block.entries()) {
+      if (timeNs < fromNs || timeNs >= toNs) continue;
+      if (timeNs <= (entries.at(-1)?.timeNs ?? -1n))
+        throw new NotVerified('an aggregate is not in its place');
+      entries.push({ kind, timeNs, isCarried, aggregate, shown, hasInputs: aggregate.inputs.length > 0 });
+    }
+  } catch (error) {
+    if (error instanceof NotVerified) throw error;
+    throw new NotVerified(`the answer is not a past: ${(error as Error).message}`);
+  }
+  return entries;
+}
+
+async function verifyEntries(
+  entries: readonly PricedEntry[],
+  checks: KeptChecks,
+  pool: PackedOptions['pool'],
+): Promise<readonly PricedEntry[]> {
+  const jobs: KeptJob[] = [];
+  for (const entry of entries) {
+    jobs.push(...checks.jobsOf(entry));
+    checkPrice(entry);
+  }
+  const verdicts = await Promise.all([
+    pool.verifyEvm(jobs.flatMap((one) => (one.type === 'evm' ? [one.job] : []))),
+    pool.verifyStark(jobs.flatMap((one) => (one.type === 'stark' ? [one.job] : []))),
+  ]);
+  if (!verdicts.flat().every((verdict) => verdict === 'valid'))
+    throw new NotVerified('a signature is invalid');
+  return entries;
+}
+
+/** Checks that the price is the price of the inputs. Only the service knows the weights of a weighted average. */
+function checkPrice({
+  aggregate: { algorithm, inputs, price, signatureType },
+  hasInputs,
+}: PricedEntry): void {
+  if (!hasInputs || algorithm === 'weighted average') return;
+  const priced = inputs.map((input) => ({ key: 0n, price: input.price, signatureType }));
+  if (aggregatePrice(algorithm, priced, {}) !== price)
+    throw new NotVerified('the price is not the price of its inputs');
+}
+
+function nextOf(url: string, link: string): bigint {
+  const from = /^<[^>]*[?&]from=(\d{1,19})(?:&[^>]*)?>; rel="next"$/.exec(link)?.[1];
+  if (from === undefined) throw new ProtocolError(url, 'the header Link has no next range');
+  return BigInt(from);
+}
