@@ -42,7 +42,13 @@ export function changing(before: Buffer, after: Buffer, atS: number): readonly T
   ];
 }
 
-/** The current UNIX second. */
+/** The assets of the prices, each of which is signed every 100 ms. */
+export const ROTATION_ASSETS = [
+  { id: 1, symbol: 'BTCUSD', clock_period: '100ms' },
+  { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', clock_period: '100ms' },
+];
+
+/** Returns the current UNIX second. */
 export function nowS(): number {
   return Math.floor(Date.now() / 1_000);
 }
@@ -70,14 +76,14 @@ export class Operator {
     return existsSync(this.#chain) ? announcementLines(readFileSync(this.#chain, 'utf8')) : [];
   }
 
-  /** Announces the keys of a service, after the service lists the newest of its keys of streams. */
-  async announce(service: Pick<TestService, 'url'>, streamKeys: PrivateKey): Promise<void> {
+  /** Announces the keys that a service lists, after the service lists the newest of some keys of streams. */
+  async announce(service: Pick<TestService, 'url'>, ...streamKeys: readonly PrivateKey[]): Promise<void> {
     const file = join(this.#dir, 'signers.json');
-    const newest = addressOf(timedKeysOf(streamKeys).at(-1)!.key);
+    const newest = streamKeys.map((key) => addressOf(timedKeysOf(key).at(-1)!.key));
     // The other threads and nodes apply a reload a little later.
     const listed = await eventually(async () => {
       const text = await (await get(`${service.url}/v1/signers`)).text();
-      return text.includes(newest) && text;
+      return newest.every((address) => text.includes(address)) && text;
     });
     writeFileSync(file, listed);
     await this.#sign('announce', '--signers', file);
@@ -107,12 +113,19 @@ export class RotationLoad {
     this.#done.catch(() => undefined);
   }
 
-  static async start(t: Test, service: Pick<TestService, 'socketUrl'>): Promise<RotationLoad> {
+  /** Starts the load, and resolves when all services show an aggregate of each asset. @param services the first one takes the prices */
+  static async start(t: Test, ...services: readonly TestService[]): Promise<RotationLoad> {
+    const service = services[0]!;
     const load = new RotationLoad([
       [await Feed.open(service), 'BTCUSD'],
       [await Feed.open(service, { type: 'stark' }), 'DYDXUSD'],
     ]);
     t.teardown(() => load.stop().catch(() => undefined));
+    for (const { url } of services)
+      await eventually(async () => {
+        const text = await (await get(`${url}/v1/prices/latest?assets=BTCUSD,DYDXUSD`)).text();
+        return text.includes('"BTCUSD"') && text.includes('"DYDXUSD"');
+      });
     return load;
   }
 
@@ -255,6 +268,12 @@ export function untilFollowed(readers: readonly RotationReader[], version: numbe
 export function untilTicks(readers: readonly RotationReader[], count: number): Promise<unknown> {
   const counts = readers.map(({ ticks }) => ticks + count);
   return eventually(() => readers.every(({ ticks }, i) => ticks >= counts[i]!), { what: 'ticks' });
+}
+
+/** Returns the number of keys with which the service signs and that are not announced, from its metrics. */
+export async function unannouncedKeys({ adminUrl }: TestService): Promise<string | undefined> {
+  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+  return /^tickseal_keys_not_announced (\d+)$/m.exec(metrics)?.[1];
 }
 
 /** Checks that the readers have refused and missed nothing. */

@@ -1,34 +1,26 @@
 import { test } from 'tap';
 import { addressOf } from '../../src/cli/keygen_command.js';
 import type { PrivateKeys } from '../../src/config/private_keys.js';
-import { startTestService, type TestService } from './harness.js';
+import { startTestService } from './harness.js';
 import {
   changing,
   checkReaders,
   generation,
   nowS,
   Operator,
+  ROTATION_ASSETS,
   RotationLoad,
   RotationReader,
+  unannouncedKeys,
   untilFollowed,
   untilTicks,
 } from './rotation.js';
 
 const [FIRST, SECOND, THIRD] = [generation(1), generation(2), generation(3)];
-const ASSETS = [
-  { id: 1, symbol: 'BTCUSD', clock_period: '100ms' },
-  { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', clock_period: '100ms' },
-];
-
-/** The number of keys with which the service signs and that are not announced, from its metrics. */
-async function unannouncedKeys({ adminUrl }: TestService): Promise<string | undefined> {
-  const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-  return /^tickseal_keys_not_announced (\d+)$/m.exec(metrics)?.[1];
-}
 
 for (const threads of [1, 2]) {
   test(`keys change by their times and by reloads under load, ${threads} threads`, async (t) => {
-    const sections = { assets: ASSETS, listen: { threads } };
+    const sections = { assets: ROTATION_ASSETS, listen: { threads } };
     const service = await startTestService(sections, { keys: FIRST });
     t.teardown(() => service.stop());
     const operator = await Operator.open(t.testdir());
