@@ -14,8 +14,8 @@ const WARM_UP_BURST = 5;
 const SUBSCRIBERS = 10;
 /** The time of the background load, in seconds. The load lasts longer than the measurement of the delays at one rate. */
 const BACKGROUND_SECONDS: Readonly<Record<Scale, number>> = { full: 8, smoke: 2 };
-const P50_RATIO_MAX = 2;
-const P99_RATIO_MAX = 3;
+const P50_RATIO_MAX = 1.8;
+const P99_RATIO_MAX = 2.5;
 
 export const busyLatency: Row = {
   name: 'busy-latency',
