@@ -56,7 +56,7 @@ const DUE_STEP_NS = 10n * NS_PER_MS;
  * replays of earlier inputs.
  */
 export interface InputStore {
-  /** @param input the row of the input, whose next input is put again */
+  /** @param input the row of the input; the store may keep what the row has at the next commit */
   putInput(asset: Asset, key: Buffer, input: InputRow, seen: SeenUpdates): void;
   inputs(): Iterable<{
     readonly asset: AssetName;
