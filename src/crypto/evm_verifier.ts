@@ -58,7 +58,7 @@ export class EvmVerifier {
       const job = jobs[i]!;
       const key = isCanonicalSignature(job.signature) ? this.#keyOf(job.address) : undefined;
       if (key === undefined) {
-        verdicts[i] = alone(job);
+        verdicts[i] = verifyAlone(job);
         continue;
       }
       this.#batch.add(key, writtenEip191(job.msgHash), job.signature, job.recovery);
@@ -73,12 +73,12 @@ export class EvmVerifier {
   #verifyBatch(jobs: readonly EvmVerifyJob[], batched: number[], verdicts: SignatureVerdict[]): void {
     if (batched.length === 0) return;
     if (batched.length < BATCH_MIN) {
-      for (const i of batched) verdicts[i] = alone(jobs[i]!);
+      for (const i of batched) verdicts[i] = verifyAlone(jobs[i]!);
     } else {
       const answers = this.#batch.verify();
       // A batch alone never rejects a price. Each signature that the batch reports as invalid is checked again by recovering its
       // key.
-      for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : alone(jobs[i]!);
+      for (const [n, i] of batched.entries()) verdicts[i] = answers[n] ? 'valid' : verifyAlone(jobs[i]!);
     }
     batched.length = 0;
   }
@@ -126,6 +126,7 @@ export class EvmVerifier {
   }
 }
 
-function alone({ address, msgHash, signature, recovery }: EvmVerifyJob): SignatureVerdict {
+/** Verifies a signature without tables, which takes longer but never makes a table. */
+export function verifyAlone({ address, msgHash, signature, recovery }: EvmVerifyJob): SignatureVerdict {
   return isHashSignedBy(address, msgHash, signature, recovery) ? 'valid' : 'invalid signature';
 }
