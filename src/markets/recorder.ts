@@ -5,8 +5,11 @@ import type { RoomState } from '../sources/room_state.js';
 
 /** The size at which a recording is renamed to `FILE.1` and a new recording begins. */
 export const RECORDING_BYTES_MAX = 256 * 1024 ** 2;
-/** The number of characters in one write. */
-const CHUNK_CHARACTERS = 65_536;
+/** The number of bytes after which lines are written. */
+const CHUNK_BYTES = 131_072;
+/** The largest number of bytes of a character of a JavaScript string. */
+const CHARACTER_BYTES_MAX = 3;
+const LINE_FEED = 10;
 /** The longest time for which lines are collected before they are written. */
 const WAIT_NS_MAX = NS_PER_SECOND;
 
@@ -26,7 +29,9 @@ export class Recorder {
   readonly #onFailure: (reason: string) => void;
   /** The open file; `undefined` after a failure. */
   #handle: number | undefined;
-  #chunk = '';
+  /** The lines that are not yet written. Bytes are copied here once; one long text would be copied twice more. */
+  #chunk = Buffer.allocUnsafe(2 * CHUNK_BYTES);
+  #chunkBytes = 0;
   #fileBytes = 0;
   #writtenNs = 0n;
   /** The total size of all files. */
@@ -49,10 +54,10 @@ export class Recorder {
   add(atNs: TimeNs, call: RecordedCall, state: () => RoomState): void {
     if (this.#handle === undefined) return;
     // Decisions belong to the same file as the preceding call.
-    if (this.#fileBytes + this.#chunk.length >= this.#bytesMax && !('wrote' in call))
+    if (this.#fileBytes + this.#chunkBytes >= this.#bytesMax && !('wrote' in call))
       this.#rotate(atNs, state());
-    this.#chunk += `${recordingLine(atNs, call)}\n`;
-    if (this.#chunk.length < CHUNK_CHARACTERS && atNs - this.#writtenNs < WAIT_NS_MAX) return;
+    this.#put(recordingLine(atNs, call));
+    if (this.#chunkBytes < CHUNK_BYTES && atNs - this.#writtenNs < WAIT_NS_MAX) return;
     this.#writtenNs = atNs;
     this.#attempt(() => this.#flush());
   }
@@ -70,9 +75,20 @@ export class Recorder {
     return openSync(this.#file, 'w', 0o600);
   }
 
+  #put(line: string): void {
+    const bytesMax = this.#chunkBytes + (line.length + 1) * CHARACTER_BYTES_MAX;
+    if (bytesMax > this.#chunk.length) {
+      const larger = Buffer.allocUnsafe(bytesMax);
+      this.#chunk.copy(larger, 0, 0, this.#chunkBytes);
+      this.#chunk = larger;
+    }
+    this.#chunkBytes += this.#chunk.write(line, this.#chunkBytes);
+    this.#chunk[this.#chunkBytes++] = LINE_FEED;
+  }
+
   #flush(): void {
-    const bytes = Buffer.from(this.#chunk);
-    this.#chunk = '';
+    const bytes = this.#chunk.subarray(0, this.#chunkBytes);
+    this.#chunkBytes = 0;
     writeFileSync(this.#handle!, bytes);
     this.#fileBytes += bytes.length;
     this.bytes += bytes.length;
@@ -84,7 +100,7 @@ export class Recorder {
       closeSync(this.#handle!);
       this.#handle = this.#begin();
       this.#fileBytes = 0;
-      this.#chunk = `${recordingLine(atNs, { state })}\n`;
+      this.#put(recordingLine(atNs, { state }));
     });
   }
 
@@ -95,7 +111,7 @@ export class Recorder {
       write();
     } catch (error) {
       this.#handle = undefined;
-      this.#chunk = '';
+      this.#chunkBytes = 0;
       this.#onFailure((error as NodeJS.ErrnoException).code ?? (error as Error).message);
     }
   }

@@ -1,5 +1,5 @@
 import type { TimeNs } from '../model/time.js';
-import { type Decision, decide, type MarketReading, type WithheldReason } from './decision.js';
+import { type Decision, decide, isSameDecision, type WithheldReason } from './decision.js';
 import { type DecisionTrigger, decisionLine } from './decision_line.js';
 import { type HeldQuote, holdQuote, type MarketQuote } from './market_quote.js';
 import { distanceOf, reachesPercent } from './median.js';
@@ -44,8 +44,24 @@ export class Decider {
   take(source: string, quote: MarketQuote, receivedNs: TimeNs): void {
     const market = this.#markets.get(keyOf({ source, symbol: quote.symbol }));
     if (market === undefined) return;
-    market.quote = holdQuote(quote, receivedNs);
-    for (const asset of market.assets) this.#judge(asset, receivedNs);
+    const before = market.quote;
+    const held = holdQuote(quote, receivedNs);
+    market.quote = held;
+    const isSameTop =
+      before !== undefined &&
+      before.bid === held.bid &&
+      before.ask === held.ask &&
+      before.trade === held.trade &&
+      before.timeNs <= held.timeNs;
+    // All assets are marked first, because a changed price also decides the assets that it converts.
+    for (const asset of market.assets)
+      if (isSameTop) asset.hasNewTime = true;
+      else asset.hasNewQuote = true;
+    for (const asset of market.assets) {
+      if (isSameTop && this.#staysAs(asset, before, receivedNs)) continue;
+      asset.hasNewQuote = true;
+      this.#judge(asset, receivedNs);
+    }
   }
 
   /** Drops all quotes of a source, because its market has halted. */
@@ -53,6 +69,7 @@ export class Decider {
     const judged = this.#assets.filter(({ plan }) => plan.inputs.some((input) => input.source === source));
     for (const { inputs } of judged.map(({ plan }) => plan))
       for (const input of inputs) if (input.source === source) this.#marketOf.get(input)!.quote = undefined;
+    for (const asset of judged) asset.hasNewQuote = true;
     for (const asset of judged) this.#judge(asset, nowNs);
   }
 
@@ -95,6 +112,7 @@ export class Decider {
       const market = this.#markets.get(saved.market);
       if (market !== undefined) market.quote = loadQuote(saved);
     }
+    for (const asset of this.#assets) asset.hasNewQuote = true;
     for (const { asset, price, said, reason, unsaid } of assets) {
       const judged = this.#bySymbol.get(asset);
       if (judged === undefined) continue;
@@ -119,22 +137,40 @@ export class Decider {
     if (hasChanged) for (const user of this.#converted.get(asset.plan.symbol) ?? []) this.#judge(user, nowNs);
   }
 
+  #decide(asset: Judged, nowNs: TimeNs): Decision {
+    asset.hasNewQuote ||= asset.hasNewTime;
+    const decision = this.#current(asset, nowNs);
+    return decision.atNs === nowNs ? decision : { ...decision, atNs: nowNs };
+  }
+
   /**
-   * Decides the asset's price. First decides the assets that convert its prices, because their quotes may have become too old.
-   * @param known the prices of other assets that were decided for the same instant
+   * Decides the asset's price. First decides the assets that convert its prices, because their quotes may have become too old. Returns the
+   * last decision, with its time, if nothing has changed since.
    */
-  #decide(asset: Judged, nowNs: TimeNs, known?: Map<string, bigint | undefined>): Decision {
-    let rates = known;
-    const priceOf = (symbol: string) => {
-      rates ??= new Map();
-      if (!rates.has(symbol))
-        rates.set(symbol, this.#decide(this.#bySymbol.get(symbol)!, nowNs, rates).price);
-      return rates.get(symbol);
-    };
-    const { plan, read: earlier } = asset;
-    const decision = decide(plan, { quoteOf: this.#quoteOf, priceOf, earlier }, nowNs);
-    asset.read = decision.read;
-    return decision;
+  #current(asset: Judged, nowNs: TimeNs): Decision {
+    const { last } = asset;
+    if (last !== undefined && this.#holds(asset, last, nowNs)) return last;
+    const inputs = { quoteOf: this.#quoteOf, priceOf: this.#pricesAt(nowNs), earlier: last?.read };
+    asset.last = decide(asset.plan, inputs, nowNs);
+    asset.hasNewQuote = false;
+    asset.hasNewTime = false;
+    return asset.last;
+  }
+
+  /** Returns whether the asset's last decision still has the right price. */
+  #holds(asset: Judged, last: Decision, nowNs: TimeNs): boolean {
+    return !asset.hasNewQuote && isSameDecision(last, this.#pricesAt(nowNs), nowNs);
+  }
+
+  /** Returns whether a later quote with the same best prices as `before` changes nothing: no price, and no count of missing prices. */
+  #staysAs(asset: Judged, before: HeldQuote, nowNs: TimeNs): boolean {
+    const { last, plan, price } = asset;
+    const hadPrice = last !== undefined && price !== undefined && last.price === price;
+    return hadPrice && nowNs - before.timeNs <= plan.maxAgeNs && this.#holds(asset, last, nowNs);
+  }
+
+  #pricesAt(nowNs: TimeNs): (symbol: string) => bigint | undefined {
+    return (symbol) => this.#current(this.#bySymbol.get(symbol)!, nowNs).price;
   }
 
   readonly #quoteOf = (input: AssetInput): HeldQuote | undefined => this.#marketOf.get(input)!.quote;
@@ -169,8 +205,12 @@ interface HeldMarket {
 /** An asset with its last decision and its last written line. */
 class Judged {
   readonly plan: AssetPlan;
-  /** The readings of the last decision. */
-  read: readonly MarketReading[] | undefined;
+  /** The last decision. */
+  last: Decision | undefined;
+  /** True if a quote of its markets has changed since the last decision. */
+  hasNewQuote = false;
+  /** True if a quote of its markets has a later time, and nothing else has changed since the last decision. */
+  hasNewTime = false;
   /** The last decided price. */
   price: bigint | undefined;
   /** The last written price; `undefined` after a line without a price. */

@@ -26,6 +26,8 @@ export interface MarketReading {
   readonly rate: bigint | undefined;
   /** The market's price after conversion. */
   readonly price: bigint | undefined;
+  /** The time after which the quote is stale; `undefined` without a quote. */
+  readonly freshUntilNs: bigint | undefined;
   readonly verdict: MarketVerdict;
 }
 
@@ -66,6 +68,23 @@ export function decide(asset: AssetPlan, inputs: DecisionInputs, nowNs: TimeNs):
   return { asset, atNs: nowNs, read, readings, ...priceOf(asset, used, sortedPrices(used), candidates) };
 }
 
+/**
+ * Returns whether the asset's decision at `nowNs` has the same price and readings as an earlier one, provided that no market has had another
+ * quote since.
+ */
+export function isSameDecision(
+  { atNs, read }: Decision,
+  priceOf: DecisionInputs['priceOf'],
+  nowNs: TimeNs,
+): boolean {
+  if (nowNs < atNs) return false;
+  for (const { input, rate, freshUntilNs, verdict } of read) {
+    if (freshUntilNs !== undefined && verdict !== 'stale' && isStale(freshUntilNs, nowNs)) return false;
+    if (input.conversion !== undefined && priceOf(input.conversion) !== rate) return false;
+  }
+  return true;
+}
+
 function sortedPrices(readings: readonly MarketReading[]): bigint[] {
   return sortedOf(readings.map(({ price }) => price!));
 }
@@ -83,11 +102,12 @@ function readMarket(
     earlier !== undefined &&
     earlier.quote === quote &&
     earlier.rate === conversionRate &&
-    (quote === undefined || isStale(quote, asset, nowNs) === (earlier.verdict === 'stale'))
+    (quote === undefined || isStale(earlier.freshUntilNs!, nowNs) === (earlier.verdict === 'stale'))
   )
     return earlier;
   const rate = input.conversion === undefined ? PRICE_SCALE : conversionRate;
-  const fault = quote === undefined ? 'no quote' : faultOf(quote, asset, nowNs);
+  const freshUntilNs = quote === undefined ? undefined : quote.timeNs + asset.maxAgeNs;
+  const fault = quote === undefined ? 'no quote' : faultOf(quote, freshUntilNs!, asset, nowNs);
   const price = fault === undefined && rate !== undefined ? convertedPrice(quote!, rate) : undefined;
   const verdict =
     fault ??
@@ -98,16 +118,18 @@ function readMarket(
     quote,
     rate: conversionRate,
     price: verdict === 'used' ? price : undefined,
+    freshUntilNs,
     verdict,
   };
 }
 
-function isStale({ timeNs }: HeldQuote, asset: AssetPlan, nowNs: TimeNs): boolean {
-  return nowNs - timeNs > asset.maxAgeNs;
+/** A comparison makes no new integer, unlike a subtraction. */
+function isStale(freshUntilNs: bigint, nowNs: TimeNs): boolean {
+  return nowNs > freshUntilNs;
 }
 
-function faultOf(quote: HeldQuote, asset: AssetPlan, nowNs: TimeNs) {
-  if (isStale(quote, asset, nowNs)) return 'stale';
+function faultOf(quote: HeldQuote, freshUntilNs: bigint, asset: AssetPlan, nowNs: TimeNs) {
+  if (isStale(freshUntilNs, nowNs)) return 'stale';
   const { bid, ask, trade } = quote;
   if (trade !== undefined) return trade === 0n ? 'empty' : undefined;
   if (bid === 0n || ask === 0n) return 'empty';

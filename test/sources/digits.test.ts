@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 import { PRICE_MAX } from '../../src/model/price.js';
-import { parseDigits, parseJsonDigits } from '../../src/sources/digits.js';
+import { parseBestDigits, parseDigits, parseJsonDigits } from '../../src/sources/digits.js';
 
 test('digits are exact to 10^18, with exponents and zeros at both ends', async (t) => {
   for (const [text, value] of [
@@ -22,6 +22,17 @@ test('digits are exact to 10^18, with exponents and zeros at both ends', async (
   for (const text of ['', '-1', '+1', '.5', '5.', '1e', '1e999', 'NaN', 'Infinity', '1_0', ' 1', '1 ', '0x1'])
     t.equal(parseDigits(text), undefined, JSON.stringify(text));
   t.equal(parseDigits(`${PRICE_MAX / 10n ** 18n + 1n}`), undefined, 'more than 16 bytes');
+});
+
+test('digits of any length are cut off after the 18th decimal', async (t) => {
+  const digits = fc.array(fc.nat({ max: 9 }), { minLength: 1, maxLength: 20 }).map((list) => list.join(''));
+  fc.assert(
+    fc.property(digits, fc.option(digits, { nil: '' }), (whole, fraction) => {
+      const value = BigInt(`${whole}${fraction.slice(0, 18).padEnd(18, '0')}`);
+      const text = fraction === '' ? whole : `${whole}.${fraction}`;
+      t.equal(parseDigits(text), value > PRICE_MAX ? undefined : value, text);
+    }),
+  );
 });
 
 test('the shortest text of a double is read digit for digit', async (t) => {
@@ -78,4 +89,24 @@ test('a megabyte of quotes and backslashes takes no longer than one pass', async
     }
     t.ok(performance.now() - start < 2_000);
   }
+});
+
+test('the best prices of a frame keep their digits, also beside strings that look like them', async (t) => {
+  const bestOf = (frame: unknown) => {
+    const { bid, ask, note } = frame as Record<string, unknown>;
+    return [bid, ask, note];
+  };
+  const number = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.bigInt());
+  const note = fc.oneof(fc.string(), fc.constant('x"bid":1.50,"ask":2'), fc.constant('\\"bid":3'));
+  fc.assert(
+    fc.property(number, number, note, fc.constantFrom('', ' '), (bid, ask, text, space) => {
+      const frame = `{"bid":${space}${bid},"note":${JSON.stringify(text)},"ask"${space}:${ask},"last":1.50}`;
+      t.strictSame(bestOf(parseBestDigits(frame)), bestOf(parseJsonDigits(frame)), frame);
+    }),
+  );
+  t.same(parseBestDigits('{"bid":62807.0,"ask":0.00000000,"last":1.50}'), {
+    bid: '62807.0',
+    ask: '0.00000000',
+    last: 1.5,
+  });
 });

@@ -15,7 +15,7 @@ import {
 
 const CHANNEL = 'order_book_';
 /** The number of parsed levels per side. A book has 100 levels, but only the best level matters. */
-const LEVELS = 8;
+const LEVELS = 2;
 
 /**
  * Bitstamp, channels `order_book_…`, each subscribed with its own message. No channel has only the best prices, so they are read from the

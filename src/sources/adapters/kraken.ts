@@ -1,4 +1,4 @@
-import { parseJsonDigits } from '../digits.js';
+import { parseBestDigits } from '../digits.js';
 import { parseRfc3339 } from '../market_time.js';
 import {
   DAY_MS,
@@ -55,7 +55,7 @@ export const kraken: Market = {
         }),
       ],
       read: (text) =>
-        readFrame(text, parseJsonDigits, ({ channel, data, method, success, result, symbol, error }) => {
+        readFrame(text, parseBestDigits, ({ channel, data, method, success, result, symbol, error }) => {
           if (channel === 'status') return status(data);
           if (channel === 'ticker') return isOnline ? listOf(data).flatMap(tickerEvents) : [];
           if (success === false || method === 'error') return refusedEvent(digitsOf(symbol), error);
