@@ -13,7 +13,15 @@ import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { type MakingSide, openMakingSide } from './making_side.js';
 import { type OperatorSide, type OperatorSideOptions, openOperatorSide } from './operator_side.js';
 import type { Prepared, ServiceOptions } from './service_options.js';
-import { derive, identityOf, requireKeys, type Settings, storeOptions } from './settings.js';
+import {
+  derive,
+  hasOtherLogKey,
+  identityOf,
+  requireKeys,
+  type Settings,
+  storeOptions,
+  withFixedLogKey,
+} from './settings.js';
 import { SOLO_NODE } from './solo.js';
 
 export interface Service {
@@ -164,11 +172,15 @@ class RunningService implements Service {
     return settings.catalogue.listed.filter((asset) => !source.isLive(asset)).length;
   }
 
-  reload(nextConfig: Config, keys: PrivateKeys): void {
+  reload(nextConfig: Config, nextKeys: PrivateKeys): void {
     const { settings, pool } = this.#making;
-    const sections = changedFixedSections(settings.config, nextConfig);
+    const sections = [
+      ...changedFixedSections(settings.config, nextConfig),
+      ...(hasOtherLogKey(settings.keys, nextKeys) ? ['keys.log'] : []),
+    ];
     if (sections.length > 0) this.#logger.warn({ sections }, 'these sections take effect at the next start');
     const config = withFixedSections(settings.config, nextConfig);
+    const keys = withFixedLogKey(settings.keys, nextKeys);
     this.#reloads.run(() => {
       requireKeys(settings, keys, config);
       this.#apply(derive(config, keys, pool, settings.catalogue));

@@ -43,6 +43,16 @@ export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Con
     throw new Error('keys.stark is missing, and this process signs with it until it ends');
 }
 
+/** Returns whether a reload has another key of the public log. */
+export function hasOtherLogKey({ log }: PrivateKeys, next: PrivateKeys): boolean {
+  return log === undefined ? next.log !== undefined : next.log?.equals(log) !== true;
+}
+
+/** Returns the keys after a reload. The key of the public log remains, because the process signs the log with it until it ends. */
+export function withFixedLogKey({ log }: PrivateKeys, { log: _next, ...next }: PrivateKeys): PrivateKeys {
+  return log === undefined ? next : { ...next, log };
+}
+
 export function identityOf({ keys }: Settings): Identity {
   return { streamKeys: timedKeysOf(keys.stream ?? keys.evm) };
 }

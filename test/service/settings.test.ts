@@ -2,7 +2,13 @@ import { test } from 'tap';
 import { checksumAddress } from '../../src/crypto/checksum_address.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
-import { identityOf, type Settings, signersOf } from '../../src/service/settings.js';
+import {
+  hasOtherLogKey,
+  identityOf,
+  type Settings,
+  signersOf,
+  withFixedLogKey,
+} from '../../src/service/settings.js';
 
 test('a key of its own signs streaming payloads where there is one', async (t) => {
   const evm = Buffer.alloc(32, 1);
@@ -24,4 +30,15 @@ test('a key of its own signs streaming payloads where there is one', async (t) =
     identityOf({ keys } as unknown as Settings).streamKeys.map(({ key }) => key);
   t.same(keysOf({ evm }), [evm]);
   t.same(keysOf({ evm, stream }), [stream]);
+});
+
+test('a reload leaves the key of the public log', async (t) => {
+  const [evm, log, other] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
+  t.equal(hasOtherLogKey({ evm, log }, { evm: other, log: Buffer.from(log) }), false);
+  t.equal(hasOtherLogKey({ evm, log }, { evm, log: other }), true);
+  t.equal(hasOtherLogKey({ evm, log }, { evm }), true);
+  t.equal(hasOtherLogKey({ evm }, { evm, log }), true);
+  t.equal(hasOtherLogKey({ evm }, { evm }), false);
+  t.same(withFixedLogKey({ evm, log }, { evm: other, log: other }), { evm: other, log });
+  t.same(withFixedLogKey({ evm }, { evm: other, log }), { evm: other });
 });
