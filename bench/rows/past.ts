@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { symbolOf, TOKEN, writeConfig } from '../../scripts/load/config.js';
 import { SERVICE_KEY } from '../../scripts/load/keys.js';
 import { type ServerProcess, startService } from '../../scripts/load/server_process.js';
+import { type StoredPast, storePast } from '../../scripts/load/stored_past.js';
 import { measureUsage } from '../../scripts/load/usage.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
@@ -14,7 +15,6 @@ import { toHex } from '../../src/model/hex.js';
 import { REST_PATHS } from '../../src/wire/paths.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
 import { requestFor } from '../workloads/requests.js';
-import { type StoredPast, storePast } from '../workloads/signed_past.js';
 
 /** The number of publishers. The store of past aggregates is designed for 400 aggregates a second with 4 publishers. */
 const PUBLISHERS = 4;

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { TOKEN } from '../load/config.js';
-import { fetchBody, fetchOnce } from '../load/fetch_body.js';
-import { readMetrics } from '../load/metrics.js';
 import { type ServerProcess, startServer, startService } from '../load/server_process.js';
-import { percentile } from '../load/statistics.js';
-import { openStreams, type Streams } from '../load/streams.js';
-import { Updates } from '../load/updates.js';
-import { measureUsage } from '../load/usage.js';
-import { pause } from '../load/wait.js';
+import { openStreams } from '../load/streams.js';
 import type { Check, Finding, Scale, Sizes } from './check.js';
+import { Healthy, type Seen } from './healthy.js';
 import { HOSTILE_ASSETS, type HostileKind } from './hostile.js';
-import { AckedPublisher, keepSending } from './publisher.js';
 import { changeConfig, until, writeTortureConfig } from './service.js';
 
 /** The check with a token that uses all its limits, while another token has a reader and a publisher. */
@@ -27,8 +20,6 @@ const MS: Readonly<Record<Scale, number>> = { full: 8_000, smoke: 300 };
  * repeatedly.
  */
 const SMOKE_KINDS: readonly HostileKind[] = ['junk', 'forged'];
-const PUBLISH_INTERVAL_MS = 10;
-const REQUEST_INTERVAL_MS = 20;
 const REVOKED_TOKEN = 'revoked';
 /** The smallest share of frames, in percent, that a reader must still get. */
 const FRAMES_SHARE_MIN = 90;
@@ -48,21 +39,6 @@ const TITLES: Readonly<Record<HostileKind, string>> = {
   tiny: '20 publishers of messages without prices, as fast as they can',
 };
 
-/** The observations of the healthy clients in a period. */
-interface Seen {
-  readonly framesPerSecond: number;
-  readonly restMs: number;
-  readonly livezMs: number;
-  readonly ackMs: number;
-  readonly loopDelayMs: number;
-  readonly cpuShare: number;
-  /**
-   * The share of the time for which threads of the service were ready to run but had no core. It measures the noise of the
-   * machine.
-   */
-  readonly waitShare: number;
-}
-
 async function measure(scale: Scale, { threads }: Sizes): Promise<Finding[]> {
   const kinds = scale === 'smoke' ? SMOKE_KINDS : (Object.keys(TITLES) as HostileKind[]);
   const findings: Finding[] = [];
@@ -81,7 +57,7 @@ async function measureBeside(kind: HostileKind, scale: Scale, threads: number): 
     listen['threads'] = threads;
   });
   const service = await startService(file);
-  const healthy = await Healthy.open(service);
+  const healthy = await Healthy.open(service, HOSTILE_ASSETS);
   await healthy.see(MS[scale] / 4);
   const before = await healthy.see(MS[scale]);
   const hostile = await startServer(
@@ -95,99 +71,6 @@ async function measureBeside(kind: HostileKind, scale: Scale, threads: number): 
   await healthy.close();
   await service.stop();
   return findingsOf(kind, before, beside, revokedMs);
-}
-
-/** The healthy clients: a reader of one asset, a publisher of one asset, and sequential requests to both ports. */
-class Healthy {
-  readonly #service: ServerProcess;
-  readonly #streams: Streams;
-  readonly #publisher: AckedPublisher;
-  readonly #stop: () => void;
-  #restMs: number[] = [];
-  #livezMs: number[] = [];
-  #isOpen = true;
-
-  private constructor(service: ServerProcess, streams: Streams, publisher: AckedPublisher) {
-    this.#service = service;
-    this.#streams = streams;
-    this.#publisher = publisher;
-    this.#stop = keepSending([publisher], PUBLISH_INTERVAL_MS);
-    void this.#keepAsking(
-      () => fetchBody(service.port, '/v1/prices/latest?assets=A0'),
-      (ms) => this.#restMs.push(ms),
-    );
-    void this.#keepAsking(
-      async () => (await fetchOnce(`http://127.0.0.1:${service.adminPort}/livez`)).text(),
-      (ms) => this.#livezMs.push(ms),
-    );
-  }
-
-  static async open(service: ServerProcess): Promise<Healthy> {
-    const { port } = service;
-    const updates = new Updates('evm');
-    const open = (assets: readonly number[]) =>
-      AckedPublisher.open({ port, publisher: 0, assets, ack: 'true', updates });
-    const all = await open(Array.from({ length: HOSTILE_ASSETS }, (_, asset) => asset));
-    all.send();
-    await until('all assets have prices', () => all.unanswered === 0);
-    all.close();
-    await until('the first is signed', async () =>
-      fetchBody(port, '/v1/prices/latest?assets=A0').then(
-        () => true,
-        () => false,
-      ),
-    );
-    const streams = await openStreams({
-      port,
-      query: 'channel=10ms&message_type=signed_ecdsa',
-      count: 1,
-      token: TOKEN,
-      assetsOf: () => [0],
-    });
-    return new Healthy(service, streams, await open([0]));
-  }
-
-  /** Starts to observe the clients for a period. */
-  async see(ms: number): Promise<Seen> {
-    this.#restMs = [];
-    this.#livezMs = [];
-    this.#publisher.delaysMs = [];
-    await readMetrics(this.#service);
-    const framesBefore = this.#streams.frames;
-    const startMs = performance.now();
-    const endUsage = measureUsage(this.#service);
-    await pause(ms);
-    const seconds = (performance.now() - startMs) / 1_000;
-    const { serverShare, serverWaitShare } = endUsage();
-    const frames = this.#streams.frames - framesBefore;
-    const metrics = await readMetrics(this.#service);
-    return {
-      framesPerSecond: frames / seconds,
-      restMs: percentile(this.#restMs, 99),
-      livezMs: percentile(this.#livezMs, 99),
-      ackMs: percentile(this.#publisher.delaysMs, 99),
-      loopDelayMs: metrics.get('tickseal_event_loop_delay_max_seconds')! * 1_000,
-      cpuShare: serverShare,
-      waitShare: serverWaitShare,
-    };
-  }
-
-  async close(): Promise<void> {
-    this.#isOpen = false;
-    this.#stop();
-    await until('all is answered', () => this.#publisher.unanswered === 0);
-    this.#publisher.close();
-    this.#streams.close();
-  }
-
-  async #keepAsking(ask: () => Promise<unknown>, onAnswer: (ms: number) => void): Promise<void> {
-    while (this.#isOpen) {
-      const startMs = performance.now();
-      await ask();
-      onAnswer(performance.now() - startMs);
-      await pause(REQUEST_INTERVAL_MS);
-    }
-  }
 }
 
 /** @returns the time in ms from SIGHUP until a connection ends whose token is no longer in the configuration */

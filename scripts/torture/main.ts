@@ -13,6 +13,7 @@ import { handles } from './handles.js';
 import { install } from './install.js';
 import { kill } from './kill.js';
 import { leaks } from './leaks.js';
+import { ranges } from './ranges.js';
 import { serving } from './serving.js';
 import { signals } from './signals.js';
 import { stalled } from './stalled.js';
@@ -50,6 +51,7 @@ const CHECKS: readonly Check[] = [
   disk,
   flood,
   fair,
+  ranges,
   install,
 ];
 

@@ -21,6 +21,7 @@ export const CHECKS = [
   'disk',
   'flood',
   'fair',
+  'ranges',
   'install',
 ];
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { publisherKeys, SERVICE_KEY } from '../../scripts/load/keys.js';
-import { Updates } from '../../scripts/load/updates.js';
 import { loadConfig } from '../../src/config/load.js';
 import { createAggregateSigner } from '../../src/crypto/aggregate_signer.js';
 import { createCryptoPool } from '../../src/crypto/pool/pool.js';
@@ -12,6 +10,8 @@ import type { TimeNs } from '../../src/model/time.js';
 import { pastFolderOf } from '../../src/past/past_folder.js';
 import { PastWriter } from '../../src/past/past_writer.js';
 import { pastOptions } from '../../src/service/past_options.js';
+import { publisherKeys, SERVICE_KEY } from './keys.js';
+import { Updates } from './updates.js';
 
 /** The number of aggregates that use an input. */
 const USES = 10;

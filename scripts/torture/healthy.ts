@@ -1,0 +1,123 @@
+import { TOKEN } from '../load/config.js';
+import { fetchBody, fetchOnce } from '../load/fetch_body.js';
+import { readMetrics } from '../load/metrics.js';
+import type { ServerProcess } from '../load/server_process.js';
+import { percentile } from '../load/statistics.js';
+import { openStreams, type Streams } from '../load/streams.js';
+import { Updates } from '../load/updates.js';
+import { measureUsage } from '../load/usage.js';
+import { pause } from '../load/wait.js';
+import { AckedPublisher, keepSending } from './publisher.js';
+import { until } from './service.js';
+
+const PUBLISH_INTERVAL_MS = 10;
+const REQUEST_INTERVAL_MS = 20;
+
+/** The observations of the healthy clients in a period. */
+export interface Seen {
+  readonly framesPerSecond: number;
+  readonly restMs: number;
+  readonly livezMs: number;
+  readonly ackMs: number;
+  readonly loopDelayMs: number;
+  readonly cpuShare: number;
+  /**
+   * The share of the time for which threads of the service were ready to run but had no core. It measures the noise of the
+   * machine.
+   */
+  readonly waitShare: number;
+}
+
+/** The healthy clients: a reader of one asset, a publisher of one asset, and sequential requests to both ports. */
+export class Healthy {
+  readonly #service: ServerProcess;
+  readonly #streams: Streams;
+  readonly #publisher: AckedPublisher;
+  readonly #stop: () => void;
+  #restMs: number[] = [];
+  #livezMs: number[] = [];
+  #isOpen = true;
+
+  private constructor(service: ServerProcess, streams: Streams, publisher: AckedPublisher) {
+    this.#service = service;
+    this.#streams = streams;
+    this.#publisher = publisher;
+    this.#stop = keepSending([publisher], PUBLISH_INTERVAL_MS);
+    void this.#keepAsking(
+      () => fetchBody(service.port, '/v1/prices/latest?assets=A0'),
+      (ms) => this.#restMs.push(ms),
+    );
+    void this.#keepAsking(
+      async () => (await fetchOnce(`http://127.0.0.1:${service.adminPort}/livez`)).text(),
+      (ms) => this.#livezMs.push(ms),
+    );
+  }
+
+  /** Publishes the first `assetCount` assets, and starts the clients when the first asset has a signed aggregate. */
+  static async open(service: ServerProcess, assetCount: number): Promise<Healthy> {
+    const { port } = service;
+    const updates = new Updates('evm');
+    const open = (assets: readonly number[]) =>
+      AckedPublisher.open({ port, publisher: 0, assets, ack: 'true', updates });
+    const all = await open(Array.from({ length: assetCount }, (_, asset) => asset));
+    all.send();
+    await until('all assets have prices', () => all.unanswered === 0);
+    all.close();
+    await until('the first is signed', async () =>
+      fetchBody(port, '/v1/prices/latest?assets=A0').then(
+        () => true,
+        () => false,
+      ),
+    );
+    const streams = await openStreams({
+      port,
+      query: 'channel=10ms&message_type=signed_ecdsa',
+      count: 1,
+      token: TOKEN,
+      assetsOf: () => [0],
+    });
+    return new Healthy(service, streams, await open([0]));
+  }
+
+  /** Starts to observe the clients for a period. */
+  async see(ms: number): Promise<Seen> {
+    this.#restMs = [];
+    this.#livezMs = [];
+    this.#publisher.delaysMs = [];
+    await readMetrics(this.#service);
+    const framesBefore = this.#streams.frames;
+    const startMs = performance.now();
+    const endUsage = measureUsage(this.#service);
+    await pause(ms);
+    const seconds = (performance.now() - startMs) / 1_000;
+    const { serverShare, serverWaitShare } = endUsage();
+    const frames = this.#streams.frames - framesBefore;
+    const metrics = await readMetrics(this.#service);
+    return {
+      framesPerSecond: frames / seconds,
+      restMs: percentile(this.#restMs, 99),
+      livezMs: percentile(this.#livezMs, 99),
+      ackMs: percentile(this.#publisher.delaysMs, 99),
+      loopDelayMs: metrics.get('tickseal_event_loop_delay_max_seconds')! * 1_000,
+      cpuShare: serverShare,
+      waitShare: serverWaitShare,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    this.#stop();
+    await until('all is answered', () => this.#publisher.unanswered === 0);
+    this.#publisher.close();
+    this.#streams.close();
+  }
+
+  async #keepAsking(ask: () => Promise<unknown>, onAnswer: (ms: number) => void): Promise<void> {
+    while (this.#isOpen) {
+      const startMs = performance.now();
+      await ask();
+      onAnswer(performance.now() - startMs);
+      await pause(REQUEST_INTERVAL_MS);
+    }
+  }
+}

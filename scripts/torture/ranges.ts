@@ -1,0 +1,123 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ADMIN_PATHS } from '../../src/wire/paths.js';
+import { fetchOnce } from '../load/fetch_body.js';
+import { type ServerProcess, startServer, startService } from '../load/server_process.js';
+import { storePast } from '../load/stored_past.js';
+import type { Check, Finding, Scale } from './check.js';
+import { Healthy } from './healthy.js';
+import { until, writeTortureConfig } from './service.js';
+
+/** The check with readers of the past of one token, half of which never read, while another token has a reader of a stream. */
+export const ranges: Check = {
+  name: 'ranges',
+  title: 'readers of the past, beside a reader of a stream',
+  run: measure,
+};
+
+const SIZES: Readonly<
+  Record<Scale, { readonly readers: number; readonly aggregates: number; readonly ms: number }>
+> = {
+  full: { readers: 1_000, aggregates: 5_000, ms: 8_000 },
+  smoke: { readers: 20, aggregates: 100, ms: 300 },
+};
+const ASSETS = 10;
+const STEP_NS = 500_000_000n;
+/** The smallest share of frames, in percent, that the reader of a stream must still get. */
+const FRAMES_SHARE_MIN = 90;
+const LIVEZ_MS_MAX = 100;
+/** The largest memory of the service for each reader of the past. */
+const READER_BYTES_MAX = 150_000;
+/** The largest number of open files, without sockets, that the readers may add. */
+const FILES_MAX = 64;
+
+async function measure(scale: Scale): Promise<Finding[]> {
+  const { readers, aggregates, ms } = SIZES[scale];
+  const { file } = writeTortureConfig({ assets: ASSETS, publishers: 2, clockPeriod: '10s' });
+  const { times } = await storePast(file, aggregates, STEP_NS);
+  const service = await startService(file);
+  const healthy = await Healthy.open(service, ASSETS);
+  await healthy.see(ms / 4);
+  const before = await healthy.see(ms);
+  const filesBefore = openFiles(service);
+  const bytesBefore = service.anonymousBytes();
+  const crowd = await startServer(
+    [fileURLToPath(new URL('./range_readers.js', import.meta.url))],
+    [service.port, readers, ASSETS, times[0]!, times.at(-1)!].map(String),
+  );
+  await healthy.see(ms / 4);
+  const beside = await healthy.see(ms);
+  const grownBytes = service.anonymousBytes() - bytesBefore;
+  const filesBeside = openFiles(service);
+  const answers = await answersOfThePast(service);
+  await crowd.stop();
+  await until('the files are closed', () => openFiles(service) <= filesBefore + 1);
+  await healthy.close();
+  await service.stop();
+  const share = (100 * beside.framesPerSecond) / before.framesPerSecond;
+  return [
+    {
+      figure: `${readers} readers of the past, half of which never read`,
+      value: beside.cpuShare * 100,
+      unit: '% of a core',
+    },
+    {
+      figure: '  answers that they have read',
+      value: answers,
+      unit: '',
+      mustBe: { atLeast: 1 },
+      isTiming: true,
+    },
+    { figure: '  time without a free core', value: beside.waitShare * 100, unit: '%' },
+    { figure: 'frames of a reader before', value: before.framesPerSecond, unit: '/s' },
+    {
+      figure: '  beside them',
+      value: share,
+      unit: '%',
+      mustBe: { atLeast: FRAMES_SHARE_MIN },
+      isTiming: true,
+    },
+    { figure: '/livez p99 before', value: before.livezMs, unit: 'ms' },
+    {
+      figure: '  beside them',
+      value: beside.livezMs,
+      unit: 'ms',
+      mustBe: { atMost: LIVEZ_MS_MAX },
+      isTiming: true,
+    },
+    { figure: 'REST p99 before', value: before.restMs, unit: 'ms' },
+    { figure: '  beside them', value: beside.restMs, unit: 'ms' },
+    {
+      figure: 'memory of the service for a reader of the past',
+      value: grownBytes / readers / 1000,
+      unit: 'KB',
+      mustBe: { atMost: READER_BYTES_MAX / 1000 },
+      // With few readers, the figure mostly shows the growth of other memory.
+      isTiming: true,
+    },
+    { figure: 'open files, without sockets, before', value: filesBefore, unit: '' },
+    { figure: '  beside them', value: filesBeside, unit: '', mustBe: { atMost: filesBefore + FILES_MAX } },
+  ];
+}
+
+/** Returns the number of answers with prices of the past. */
+async function answersOfThePast({ adminPort }: ServerProcess): Promise<number> {
+  const text = await (await fetchOnce(`http://127.0.0.1:${adminPort}${ADMIN_PATHS.metrics}`)).text();
+  let answers = 0;
+  for (const [, count] of text.matchAll(/route="\/v1\/prices\/(?:range|at)",status="200"\} (\d+)/g))
+    answers += Number(count);
+  return answers;
+}
+
+/** Returns the number of open files of the service, without sockets. Linux only. */
+function openFiles({ pid }: ServerProcess): number {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).filter((handle) => {
+    try {
+      return !readlinkSync(`${folder}/${handle}`).startsWith('socket:');
+    } catch {
+      // The handle was closed after the listing.
+      return false;
+    }
+  }).length;
+}
