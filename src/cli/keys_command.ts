@@ -68,21 +68,24 @@ export function registerKeys(program: Command): void {
       }),
     );
 
-  withSigning(keys.command('revoke <address>'))
-    .description('cut off a stolen key: sign a list in which no signature of it counts, whatever its time')
-    .action((address: string, options: SignOptions) =>
+  withSigning(keys.command('revoke <addresses...>'))
+    .description('cut off stolen keys: sign a list in which no signature of them counts, whatever its time')
+    .action((addresses: readonly string[], options: SignOptions) =>
       run(keys, () => {
         const file = readChainFile(options.chain);
-        const key = address.toLowerCase();
-        if (!file.newest?.signers.some((signer) => signer.key === key))
-          throw new Error(`${address} is not in the last list of ${options.chain}`);
-        const signers = file.newest.signers.map((signer) =>
-          signer.key === key ? { ...signer, isRevoked: true } : signer,
+        const listed = file.newest?.signers ?? [];
+        const stranger = addresses.find((address) => !listed.some(({ key }) => isSameKey(key, address)));
+        if (stranger !== undefined)
+          throw new Error(`${stranger} is not in the last list of ${options.chain}`);
+        const signers = listed.map((signer) =>
+          addresses.some((address) => isSameKey(signer.key, address))
+            ? { ...signer, isRevoked: true }
+            : signer,
         );
         print([
           ...append(file, signers, options, Math.floor(Date.now() / 1000)),
           'now give the file to every node and reload them, and send the announcement to your contracts;',
-          'a service that still signs with the key loses its readers: change keys first, or at the same time',
+          'a service that still signs with such a key loses its readers: change keys first, or at the same time',
         ]);
       }),
     );
@@ -143,6 +146,11 @@ function append(
       `readers trust added keys from ${secondText(nowS + ANNOUNCEMENT_WAIT_S)} on: a new key must begin later`,
     );
   return lines;
+}
+
+/** Compares keys in hex. The leading zeros of a Stark key may be absent, as in `/v1/signers`. */
+function isSameKey(key: string, text: string): boolean {
+  return /^0x[0-9a-fA-F]{1,64}$/.test(text) && BigInt(key) === BigInt(text);
 }
 
 function readKey(file: string): Uint8Array {

@@ -89,9 +89,9 @@ export class Operator {
     await this.#sign('announce', '--signers', file);
   }
 
-  /** Cuts off a stolen key, in one command. @returns the output of the command */
-  revoke(address: string): Promise<string> {
-    return this.#sign('revoke', address);
+  /** Cuts off stolen keys, in one command. @returns the output of the command */
+  revoke(...addresses: readonly string[]): Promise<string> {
+    return this.#sign('revoke', ...addresses);
   }
 
   async #sign(...command: readonly string[]): Promise<string> {
@@ -186,16 +186,21 @@ export class RotationReader {
     this.#done = Promise.all([...CHANNELS.map((channel) => this.#stream(channel)), this.#read()]);
   }
 
-  /** Opens a reader, which ends with the test. @param trust the pinned root or keys, and the last known announcement */
+  /**
+   * Opens a reader, which ends with the test.
+   * @param trust the pinned root or keys, and the last known announcement
+   * @param chainUrls the services from which the reader reads the announcements
+   */
   static async open(
     t: Test,
     urls: string | readonly string[],
     trust: Pick<FollowOptions, 'root' | 'pinned' | 'known'>,
+    chainUrls = urls,
   ): Promise<RotationReader> {
     const refused: string[] = [];
     const signers = await followSigners({
       ...trust,
-      urls,
+      urls: chainUrls,
       refreshMs: 2_000,
       onRefused: (reason) => refused.push(reason),
     });
