@@ -17,7 +17,7 @@ import { publicLogFault, recordFault } from './record_check.js';
 
 export interface LogApplierOptions {
   readonly store: Store;
-  readonly past: Pick<PastWriter, 'append'>;
+  readonly past: Pick<PastWriter, 'append' | 'missed'>;
   /** The public log of this node; absent when the log is off. */
   readonly publicLog?: Pick<OpenLog, 'follow'> | undefined;
   readonly source: Pick<FeedSource, 'recorded'>;
@@ -61,6 +61,12 @@ export class LogApplier {
   /** The number of records that had no effect because they are not authentic. */
   get unauthenticCount(): number {
     return this.#unauthenticCount;
+  }
+
+  /** Notes that the log has deleted records that this node has not applied. A node that has applied none has no past with a hole. */
+  missing(): void {
+    const { store, past } = this.#options;
+    if (store.log.position !== undefined) past.missed();
   }
 
   /** Notes that this node has applied all records of the log. */

@@ -16,7 +16,7 @@ export interface PastAnswererOptions {
   readonly bus: Pick<Bus, 'answer'>;
   /** The number of this node. */
   readonly node: number;
-  readonly past: Pick<PastReader, 'keptFrom' | 'inForce' | 'blocks'>;
+  readonly past: Pick<PastReader, 'keptFrom' | 'inForce' | 'isMissed' | 'blocks'>;
   /** The turns in which this thread may read the past. */
   readonly turns: PacedTurns;
   /** Waits until the disk has everything that was signed for an asset up to a time. @returns false after a timeout */
@@ -138,6 +138,7 @@ class AnswerWork {
     const keptFromNs = await past.keptFrom();
     if (keptFromNs === undefined || keptFromNs > fromNs) return goneAnswer(keptFromNs);
     if (!(await isOnDisk(name, toNs))) return shortAnswer('failed');
+    if (await this.#inTurn(() => past.isMissed(name, fromNs))) return shortAnswer('failed');
     const endNs = await this.#rows(question);
     // Without progress, the asking node would repeat the same question.
     return endNs > fromNs || endNs === toNs ? this.#writer.take(endNs) : shortAnswer('failed');

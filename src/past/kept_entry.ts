@@ -12,7 +12,7 @@ export interface ShownFacts {
 }
 
 /**
- * An entry in the past of an asset: an aggregate, the end of its price, or a gap. After a gap, which a failed disk causes, the aggregate is
+ * An entry in the past of an asset: an aggregate, the end of its price, or a gap. After a gap, which a failed disk or a long absence causes, the aggregate is
  * unknown until the next entry.
  */
 export type KeptEntry = PricedEntry | EndEntry;
@@ -42,4 +42,15 @@ export interface EndEntry {
 export function isAfter(entry: KeptEntry, other: KeptEntry): boolean {
   if (entry.timeNs !== other.timeNs) return entry.timeNs > other.timeNs;
   return entry.kind !== 'priced' && other.kind === 'priced';
+}
+
+/** Returns the entry of a gap that begins at a time. */
+export function gapFrom(timeNs: bigint): KeptEntry {
+  return { kind: 'gap', timeNs: timeNs as TimeNs, isCarried: false };
+}
+
+/** Keeps the later one of the known entry and this entry. */
+export function keepNewest(entries: Map<string, KeptEntry>, assetKey: string, entry: KeptEntry): void {
+  const known = entries.get(assetKey);
+  if (known === undefined || isAfter(entry, known)) entries.set(assetKey, entry);
 }

@@ -46,6 +46,16 @@ export class PastReader {
     return late ?? this.#lastIn(hour, name, atNs, 'all');
   }
 
+  /** Returns whether the aggregates from a time on are missing, because this node never received them or its disk failed. */
+  async isMissed(name: AssetName, atNs: bigint): Promise<boolean> {
+    try {
+      return (await this.inForce(name, atNs))?.kind === 'gap';
+    } catch (error) {
+      if (error instanceof DamagedRecord) return false;
+      throw error;
+    }
+  }
+
   /** Returns whether the past has an entry of the asset at this time or later. All earlier entries are then present too. */
   async reaches(name: AssetName, timeNs: bigint): Promise<boolean> {
     const assetKey = assetKeyOf(name);

@@ -8,7 +8,7 @@ import type { AggregationType } from '../wire/signatures.js';
 import { carried, RepeatedEntries } from './carried_entries.js';
 import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
 import { appendChunk } from './hour_file.js';
-import { isAfter, type KeptEntry, type ShownFacts } from './kept_entry.js';
+import { gapFrom, isAfter, type KeptEntry, keepNewest, type ShownFacts } from './kept_entry.js';
 import { readLastLogs } from './last_logs.js';
 import { hourOf, listHours, listLogs, logPath, logsFolder } from './past_folder.js';
 import { type FileFigures, removeOldFiles } from './retention.js';
@@ -124,9 +124,10 @@ export class PastWriter {
       if (this.#configured.has(assetKey)) keepNewest(this.#inForce, assetKey, entry);
     }
     // The previous process may have written entries that the store did not commit and that were added again since then.
-    this.#pending = this.#pending.filter(({ name, entry }) => {
+    this.#pending = this.#pending.flatMap(({ name, entry }) => {
       const logged = newest.get(assetKeyOf(name));
-      return logged === undefined || isAfter(entry, logged);
+      if (logged === undefined || isAfter(entry, logged)) return [{ name, entry }];
+      return entry.kind === 'gap' ? [{ name, entry: gapFrom(logged.timeNs + 1n) }] : [];
     });
     this.#complete = chunks;
     this.#lastPlace = lastPlace;
@@ -150,12 +151,26 @@ export class PastWriter {
     const gapNs = this.#gaps.get(assetKey);
     if (gapNs !== undefined) {
       this.#gaps.delete(assetKey);
-      this.#pending.push({ name, entry: { kind: 'gap', timeNs: gapNs, isCarried: false } });
+      this.#pending.push({ name, entry: gapFrom(gapNs) });
     }
     const place = this.#options.hasRepeated ? this.#repeated.note(entry) : 'next';
     if (place === 'after repeated' && this.#isNew)
       this.#pending = this.#pending.map((one) => ({ name: one.name, entry: carried(one.entry) }));
     this.#pending.push({ name, entry: place === 'repeated' ? carried(entry) : entry });
+  }
+
+  /**
+   * Marks that entries after the newest one of each asset may be missing, because the log of the cluster no longer has them. Until an asset's
+   * next entry its aggregate is unknown.
+   */
+  missed(): void {
+    if (this.#state === 'closed') return;
+    for (const [assetKey, newest] of this.#newest) {
+      if (newest.kind === 'gap') continue;
+      const entry = gapFrom(newest.timeNs + 1n);
+      this.#newest.set(assetKey, entry);
+      this.#pending.push({ name: nameOfKey(assetKey), entry });
+    }
   }
 
   /**
@@ -220,14 +235,8 @@ export class PastWriter {
     if (holding.state !== 'priced') return { kind: holding.state, timeNs: holding.timeNs, isCarried: false };
     const { aggregate } = holding;
     const shown = this.#options.shown(symbol, aggregate.algorithm);
-    return {
-      kind: 'priced',
-      timeNs: aggregate.signedAtNs,
-      isCarried: false,
-      aggregate,
-      hasInputs: true,
-      shown,
-    };
+    const timeNs = aggregate.signedAtNs;
+    return { kind: 'priced', timeNs, isCarried: false, aggregate, hasInputs: true, shown };
   }
 
   /** Encodes entries into chunks. The caller can do other work after each entry. */
@@ -254,7 +263,7 @@ export class PastWriter {
     if (!isNewHour) return;
     // Each hour begins with a copy of the newest entries, so that a read needs no older file.
     for (const [assetKey, entry] of this.#inForce) {
-      if (entry.kind !== 'priced') continue;
+      if (entry.kind === 'ended') continue;
       chunk.add(nameOfKey(assetKey), carried(entry));
       yield;
     }
@@ -286,9 +295,4 @@ export class PastWriter {
     if (proofsNs > 0n) await appendChunk(folder, chunk, 'inputs');
     await appendChunk(folder, chunk, 'signatures');
   }
-}
-
-function keepNewest(entries: Map<string, KeptEntry>, assetKey: string, entry: KeptEntry): void {
-  const known = entries.get(assetKey);
-  if (known === undefined || isAfter(entry, known)) entries.set(assetKey, entry);
 }

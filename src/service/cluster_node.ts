@@ -238,7 +238,10 @@ class ClusterNode implements PriceMaker {
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },
       caughtUp: () => this.#records.caughtUp(),
-      missing: (firstSequence) => void this.#candles.missing(firstSequence),
+      missing: (firstSequence) => {
+        this.#records.missing();
+        void this.#candles.missing(firstSequence);
+      },
       skipped: (reason) => logger.error({ reason }, UNAUTHENTIC),
       restored: (records) =>
         logger.warn({ records }, 'the log had lost records, which this node appended again'),

@@ -19,7 +19,7 @@ import type { Settings } from './settings.js';
 /** The parts of the process that a maker of prices needs. */
 export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool'> {
   readonly store: Store;
-  readonly past: Pick<PastWriter, 'append'>;
+  readonly past: Pick<PastWriter, 'append' | 'missed'>;
   /** The public log; absent when the log is off. */
   readonly publicLog?: OpenLog | undefined;
   readonly source: FeedSource;

@@ -92,12 +92,13 @@ function companions(past: PastWriter, publicLog: () => OpenLog | undefined): Com
 }
 
 /** Combines the writers that store each signed aggregate outside the store. */
-function recordedBy(past: PastWriter, publicLog: OpenLog | undefined): Pick<PastWriter, 'append'> {
+function recordedBy(past: PastWriter, publicLog: OpenLog | undefined): Pick<PastWriter, 'append' | 'missed'> {
   return {
     append(asset, holding) {
       past.append(asset, holding);
       publicLog?.record(holding);
     },
+    missed: () => past.missed(),
   };
 }
 

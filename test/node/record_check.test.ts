@@ -170,7 +170,7 @@ test('a record that is not authentic has no effect, is counted and named, and th
   const past: string[] = [];
   const applier = new LogApplier({
     store,
-    past: { append: ({ symbol }) => past.push(symbol) },
+    past: { append: ({ symbol }) => past.push(symbol), missed: () => t.fail('no record is missing') },
     source: { recorded: ({ asset }) => recorded.push(asset.symbol) },
     catalogue: () => CATALOGUE,
     keepsInputs: true,

@@ -84,13 +84,14 @@ const IN_FORCE_NS_MAX = 86_400n * NS_PER_SECOND;
 
 /**
  * The state of an asset at an instant: the text of its aggregate, `nothing`, or a reason why the state is unknown. `no entry` means that
- * the asset had no price, or that its price is older than the past of this node.
+ * the asset had no price, or that its price is older than the past of this node. `missed` means that this node never received the aggregate.
  */
 type Instant =
   | { readonly text: string; readonly aggregate: SignedAggregate }
   | 'nothing'
   | 'no entry'
   | 'damaged'
+  | 'missed'
   | 'not on disk';
 
 class InstantReader {
@@ -138,12 +139,18 @@ class InstantReader {
     );
   }
 
-  /** Finds the aggregates that were signed before the past of this node, but were still in force at its beginning. */
+  /** Finds the aggregates that this node missed, and those that were signed before the past of this node, but were still in force at its beginning. */
   async #completed(
     caller: string,
     found: Map<WantedName, Instant>,
     atNs: bigint,
   ): Promise<RouteError | undefined> {
+    const missed = [...found].flatMap(([one, state]) => (state === 'missed' ? [one] : []));
+    for (const one of missed) found.set(one, 'damaged');
+    if (missed.length > 0 && this.#options.older !== undefined) {
+      const refusal = await this.#fromOthers(caller, missed, atNs, found, { status: 410, error: '' });
+      if (refusal !== undefined && refusal.status !== 410) return refusal;
+    }
     const unseen = [...found].flatMap(([one, state]) => (state === 'no entry' ? [one] : []));
     for (const one of unseen) found.set(one, 'nothing');
     const listed = unseen.filter(({ isListed }) => isListed);
@@ -199,7 +206,7 @@ class InstantReader {
     try {
       for (const name of names) {
         const entry = await past.inForce(name, atNs);
-        if (entry?.kind === 'gap') return 'damaged';
+        if (entry?.kind === 'gap') return 'missed';
         if (entry?.kind === 'ended') ended = true;
         if (entry?.kind === 'priced') return instantOf(entry);
       }

@@ -23,6 +23,8 @@ export interface RangePage {
   readonly nextNs: bigint | undefined;
   /** The damage at the beginning of the range, if the answer has no rows. */
   readonly damage: DamagedRange | undefined;
+  /** True if the damage is a part of the past that another node may have. */
+  readonly isMissed?: boolean;
 }
 
 /** The number of aggregates that the service reads for an answer, as a multiple of the answer's maximum number of rows. */
@@ -36,12 +38,13 @@ type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
  * before the rows. The function also finds damage. An answer ends before the damage, so no answer fails in the middle.
  */
 export async function rangePage(
-  past: Pick<PastReader, 'blocks'>,
+  past: Pick<PastReader, 'blocks' | 'isMissed'>,
   { name, range, everyNs, rowsMax }: WantedRows,
   turn: InTurn,
 ): Promise<RangePage> {
   const counter = new RowCounter(everyNs, rowsMax);
   const { fromNs, toNs } = range;
+  if (fromNs < toNs && (await turn(() => past.isMissed(name, fromNs)))) counter.lose(fromNs);
   const blocks = past.blocks(name, range, false)[Symbol.asyncIterator]();
   try {
     for (;;) {
@@ -66,7 +69,8 @@ export async function rangePage(
   }
   const { rows, endNs } = counter;
   const damage = counter.lost?.(toNs);
-  return { rows, toNs: damage === undefined ? (endNs ?? toNs) : fromNs, nextNs: endNs, damage };
+  const pageNs = damage === undefined ? (endNs ?? toNs) : fromNs;
+  return { rows, toNs: pageNs, nextNs: endNs, damage, isMissed: damage !== undefined };
 }
 
 /** Counts the rows of a range until an answer has enough rows. */
@@ -103,9 +107,9 @@ class RowCounter {
   lose(fromNs: bigint): void {
     if (this.rows > 0) this.endNs = fromNs;
     else
-      this.lost = (toNs) =>
+      this.lost ??= (toNs) =>
         new DamagedRange(
-          'aggregates were not written, because the disk failed',
+          'aggregates were not written, because the disk failed or the node was away',
           fromNs,
           (this.endNs ?? toNs) - 1n,
         );

@@ -27,7 +27,7 @@ import { type WantedName, wantedNames } from './wanted_names.js';
 
 export interface RangeRouteOptions extends PastAccessOptions {
   readonly findAsset: FindAsset;
-  readonly past: Pick<PastReader, 'blocks' | 'reaches' | 'keptFrom'>;
+  readonly past: Pick<PastReader, 'blocks' | 'reaches' | 'keptFrom' | 'isMissed'>;
   /** `limits.range_rows` */
   readonly rangeRowsMax: number;
   /** The other nodes of the cluster; absent without a cluster. */
@@ -140,7 +140,11 @@ async function answer(
   const range = { fromNs: request.fromNs, toNs: request.toNs < nowNs ? request.toNs : nowNs };
   if (range.fromNs < range.toNs) await access.settled(range.toNs);
   const before = await access.gone('from', range.fromNs);
-  if (before !== undefined) return olderRange(request, range, caller, options, access, before);
+  if (before !== undefined)
+    return olderRange(request, range, caller, options, access, {
+      error: before,
+      endNs: before.keptFromNs ?? range.toNs,
+    });
   const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
   const { rangeRowsMax: rowsMax } = options;
   const { everyNs } = request;
@@ -150,7 +154,13 @@ async function answer(
     for (const name of request.names) {
       const page = await rangePage(past, { name, range, everyNs, rowsMax }, turn);
       const next = page.nextNs === undefined ? [] : [['Link', linkTo(request, page.nextNs)] as const];
-      if (page.damage !== undefined) return damaged(request, page.damage, next, access);
+      if (page.damage !== undefined) {
+        const mayBeElsewhere = page.isMissed && options.older !== undefined;
+        if (!mayBeElsewhere) access.tell(page.damage.message);
+        const error = damaged(request, page.damage, next);
+        const missed = { error, endNs: page.damage.lastNs + 1n };
+        return mayBeElsewhere ? olderRange(request, range, caller, options, access, missed) : error;
+      }
       // For an asset that is not configured, the answer uses the first name with rows in the past.
       if (page.rows === 0 && page.nextNs === undefined && !request.isListed) continue;
       // The service may have removed files since the beginning of this request.
@@ -186,9 +196,9 @@ function unknownAsset({ symbol }: RangeRequest): RouteError {
 }
 
 /**
- * Answers a range that begins before the past of this node, with the rows of one answer of another node. All rows are in memory and
- * verified before the service sends the header. The last answer of this kind ends where the past of this node begins.
- * @param before the error if no other node answers
+ * Answers a range that begins before the past of this node, or in a part that this node missed, with the rows of one answer of another node. All rows are in memory and
+ * verified before the service sends the header. The last answer of this kind ends where the past of this node begins or continues.
+ * @param missed the error if no other node answers, and the time from which this node has the rows
  */
 async function olderRange(
   request: RangeRequest,
@@ -196,19 +206,19 @@ async function olderRange(
   caller: string,
   { older, pastTurns, rangeRowsMax: rowsMax }: RangeRouteOptions,
   access: PastAccess,
-  before: RouteError,
+  missed: { readonly error: RouteError; readonly endNs: bigint },
 ): Promise<StreamedAnswer | RouteError> {
   const { everyNs, detail, format } = request;
-  const ownNs = endOfInterval(before.keptFromNs ?? toNs, everyNs);
+  const ownNs = endOfInterval(missed.endNs, everyNs);
   const olderNs = ownNs < toNs ? ownNs : toNs;
-  if (older === undefined) return before;
+  if (older === undefined) return missed.error;
   let answered: OlderRows = { rows: [], endNs: olderNs };
   let named = request.names[0]!;
   for (const name of request.names) {
     const withInputs = detail === 'whole';
     const question = { about: 'range', name, fromNs, toNs: olderNs, everyNs, withInputs, rowsMax } as const;
     const answer = await older.range(caller, question);
-    if (answer.given === undefined) return notGiven(before, answer);
+    if (answer.given === undefined) return notGiven(missed.error, answer);
     answered = answer.given;
     named = name;
     // For an asset that is not configured, the answer uses the first name with rows in the past.
@@ -263,9 +273,7 @@ function damaged(
   { symbol }: RangeRequest,
   damage: DamagedRange,
   headers: StreamedAnswer['headers'],
-  access: PastAccess,
 ): RouteError {
-  access.tell(damage.message);
   const { firstNs, lastNs } = damage;
   return {
     status: 500,

@@ -16,6 +16,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
     past: {
       inForce: async () => undefined,
       reaches: async () => true,
+      isMissed: async () => false,
       keptFrom: async () => undefined,
       async *blocks() {},
     },

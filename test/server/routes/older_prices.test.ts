@@ -3,6 +3,7 @@ import { PacedTurns } from '../../../src/fair/paced_turns.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import { PastReader } from '../../../src/past/past_reader.js';
+import { PastWriter } from '../../../src/past/past_writer.js';
 import type { RangeQuestion } from '../../../src/past/question_bytes.js';
 import { Token } from '../../../src/server/access/tokens.js';
 import type { Route } from '../../../src/server/rest/route.js';
@@ -13,7 +14,14 @@ import { rangeRoutes } from '../../../src/server/routes/range_route.js';
 import { keptSignedPrice } from '../../../src/server/schemas/past_schemas.js';
 import { aggregatedSignedPrice } from '../../../src/server/schemas/value_schemas.js';
 import { FakeClock } from '../../clock/fake_clock.js';
-import { aggregatesOf, HOUR_START_NS, holdingOfAggregate, openPast, textOf } from '../../past/sample_past.js';
+import {
+  aggregatesOf,
+  HOUR_START_NS,
+  holdingOfAggregate,
+  openPast,
+  pastOptionsOf,
+  textOf,
+} from '../../past/sample_past.js';
 import { entryOf } from '../../past/signed_past.js';
 import { sampleAsset } from '../../store/sample.js';
 import { sampleToken } from '../access/sample_tokens.js';
@@ -55,13 +63,31 @@ function wholePast(rowsMax = 1_000): OlderPrices & { readonly asked: RangeQuesti
   };
 }
 
-/** Opens the routes of a node whose past begins with aggregate {@link OWN}. */
-async function openRoutes(t: Test, older: OlderPrices) {
+/**
+ * Opens the routes of a node whose past begins with aggregate {@link OWN}.
+ * @param hole if given, the past has all aggregates except those from the first to before the second number
+ */
+async function openRoutes(t: Test, older: OlderPrices, hole?: readonly [number, number]) {
   const folder = t.testdir();
   const clock = new FakeClock(END_NS);
-  const writer = await openPast(folder, { clock });
-  for (const aggregate of ALL.slice(OWN)) writer.append(aggregate, holdingOfAggregate(aggregate));
-  await writer.write();
+  let writer = await openPast(folder, { clock });
+  const write = async (all: readonly SignedAggregate[]) => {
+    for (const aggregate of all) writer.append(aggregate, holdingOfAggregate(aggregate));
+    await writer.write();
+    await writer.committed();
+  };
+  if (hole === undefined) await write(ALL.slice(OWN));
+  else {
+    await write(ALL.slice(0, hole[0]));
+    await writer.close();
+    // The next process knows from the store what was in force, and learns from the log that records are missing.
+    writer = new PastWriter(pastOptionsOf(folder, { clock }));
+    writer.open([{ asset: BTC, holding: holdingOfAggregate(ALL[hole[0] - 1]!) }]);
+    writer.missed();
+    writer.missed();
+    await write([]);
+    await write(ALL.slice(hole[1]));
+  }
   const past = new PastReader(folder);
   const options = {
     findAsset: (symbol: string) => (symbol === 'BTCUSD' ? BTC : undefined),
@@ -135,6 +161,48 @@ test('a range that begins before the own past comes in answers of another node, 
     status: 400,
     error: /NOUSD$/,
   });
+});
+
+test('a part that a node missed in the middle of its past is answered by another node, or refused', async (t) => {
+  for (const [first, end] of [
+    [10, 25],
+    [1, 39],
+    [30, 31],
+  ] as const) {
+    const older = wholePast();
+    const { at, range } = await openRoutes(t, older, [first, end]);
+    for (const [i, one] of ALL.entries())
+      t.same(
+        await at('BTCUSD', TIMES[i]!),
+        { data: `{"BTCUSD":${textOf(one)}}` },
+        `${first} to ${end}: ${i}`,
+      );
+    for (const begin of [0, first - 1, first, end - 1, end]) {
+      let text = '';
+      let from: string | bigint | undefined = TIMES[begin]!;
+      while (from !== undefined) {
+        const answer = await range({ asset: 'BTCUSD', from, to: END_NS });
+        if (!('text' in answer)) throw new Error('no rows');
+        text += answer.text;
+        from = answer.next;
+      }
+      const expected = ALL.slice(begin).map((one) => `${textOf(one)}\n`);
+      t.same(text, expected.join(''), `${first} to ${end}: from ${begin}`);
+    }
+    const asked = older.asked.length;
+    await range({ asset: 'BTCUSD', from: TIMES[end]!, to: END_NS });
+    t.equal(older.asked.length, asked, 'after the hole the own past needs no other node');
+
+    let answer: Exclude<OlderAnswer<OlderRows>, { given: OlderRows }> = NOBODY;
+    const nobody = { at: async () => answer, range: async () => answer };
+    const alone = await openRoutes(t, nobody, [first, end]);
+    const query = { asset: 'BTCUSD', from: TIMES[first]!, to: END_NS };
+    t.match(await alone.at('BTCUSD', TIMES[first]!), { status: 500, error: /BTCUSD/ });
+    t.match(await alone.range(query), { status: 500, damaged: { lastNs: TIMES[end]! - 1n } });
+    answer = { isBusy: true, keptFromNs: undefined };
+    t.match(await alone.at('BTCUSD', TIMES[first]!), { status: 503 });
+    t.match(await alone.range(query), { status: 503 });
+  }
 });
 
 test('without an answer, the time is gone or the nodes are busy', async (t) => {
