@@ -90,7 +90,7 @@ test('the annotated configuration has every key, with its default', async (t) =>
   t.same(
     missing,
     // The schema of a private key does not contain its paths, because the paths differ in a list of keys.
-    ['keys.log.env', 'cluster.credentials.env'],
+    ['keys.log.env', 'keys.stream_log.env', 'cluster.credentials.env'],
     'a key comes from one of two places, and each is shown once',
   );
   for (const { path, shown, fallback } of keys) {

@@ -184,6 +184,7 @@ const ROOMS: Rooms = {
     'store/store',
     'store/folder_copy',
     'store/forget_log',
+    'ledger/ledger_folder',
     'ledger/log_copy',
     'ledger/new_origin',
     'server/uws/machine',

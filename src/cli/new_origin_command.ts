@@ -1,9 +1,15 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { streamsFolderOf } from '../ledger/ledger_folder.js';
 import { beginNewOrigin, type EndedLog } from '../ledger/new_origin.js';
 import { isFolderInUse } from '../store/lmdb/lock.js';
 import { toBase64 } from '../tlog/log_text.js';
 import type { CommandStreams } from './client_command.js';
+
+interface NewOriginOptions {
+  readonly evenIfHealthy: boolean;
+  readonly streams: boolean;
+}
 
 /** Adds the command `log new-origin`. The exit status is 1 when the command changed nothing. */
 export function registerNewOrigin(log: Command, { stdout, stderr }: CommandStreams): void {
@@ -12,13 +18,15 @@ export function registerNewOrigin(log: Command, { stdout, stderr }: CommandStrea
     .description('end the public log of a data folder that has lost a part, and begin one under a new name')
     .argument('<folder>', 'the data folder: storage.dir; no service may run on it')
     .argument('<origin>', 'the new name, for log.origin, such as prices.example.com/tlog2')
+    .option('--streams', "end the log of the node's streaming payloads instead", false)
     .option('--even-if-healthy', 'end a log that could go on', false)
-    .action(async (folder: string, origin: string, { evenIfHealthy }: { evenIfHealthy: boolean }) => {
+    .action(async (folder: string, origin: string, { evenIfHealthy, streams }: NewOriginOptions) => {
       try {
         if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
           throw new Error(`${folder} is not a data folder`);
         if (await isFolderInUse(folder)) throw new Error(`a service runs on ${folder}: stop it first`);
-        stdout.write(reportOf(await beginNewOrigin(folder, origin, evenIfHealthy), origin));
+        const ended = await beginNewOrigin(streams ? streamsFolderOf(folder) : folder, origin, evenIfHealthy);
+        stdout.write(reportOf(ended, origin, streams ? 'log.stream_origin' : 'log.origin'));
       } catch (error) {
         stderr.write(`log new-origin: ${(error as Error).message}\n`);
         process.exitCode = 1;
@@ -29,6 +37,7 @@ export function registerNewOrigin(log: Command, { stdout, stderr }: CommandStrea
 function reportOf(
   { origin: old = 'unknown', signed, published, batches, faults, movedTo }: EndedLog,
   origin: string,
+  field: string,
 ): string {
   const lastSigned = signed === undefined ? 'lost' : `${signed.size} batches, root ${toBase64(signed.root)}`;
   const covered = published?.size ?? 0n;
@@ -41,8 +50,8 @@ function reportOf(
     `Lost: every batch after these files, prices that were signed since, and ${batches > covered ? batches - covered : 0n} batches that no published checkpoint covers.`,
     'Readers can no longer ask this service for proofs of the old log. Proofs that they hold stay valid.',
     ...movedTo.map((path) => `Its files are kept in ${path}`),
-    `The log ${origin} begins at the next start, with log.origin: ${origin}.`,
-    'Give its key line, which /v1/signers has then, to readers and witnesses, and tell them why.',
+    `The log ${origin} begins at the next start, with ${field}: ${origin}.`,
+    'Give its key line, which the start logs, to readers and witnesses, and tell them why.',
     '',
   ].join('\n');
 }

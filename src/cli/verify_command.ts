@@ -19,7 +19,7 @@ import {
   notVerified,
   SIGNER_OPTION,
 } from './client_command.js';
-import { verifyLoggedText } from './verify_logged_price.js';
+import { verifyLoggedPayloads, verifyLoggedText } from './verify_logged_price.js';
 
 interface VerifyOptions {
   readonly signer?: readonly string[];
@@ -51,7 +51,7 @@ const DESCRIPTION = `check signatures offline and say which check failed
 
 The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
 file, the text itself, or - for standard input. With --policy and --proof or --log the command also checks that a public log has the \
-aggregate, and that witnesses have seen the log.`;
+aggregate, and that witnesses have seen the log. A payload is looked for in the log of the node at --log.`;
 
 /**
  * Adds `tickseal verify`. The exit status is 1 if a check failed or the input cannot be read. The status is 3 if no check failed
@@ -106,10 +106,8 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
   if (whole === '') throw new Error('the input is empty');
   const refusal = refusalIn(whole);
   if (refusal !== undefined) throw new Error(`the input is an error that a service answered: ${refusal}`);
-  const lines = whole.split('\n').map((line) => line.trim());
-  const payloads = lines.map(payloadOf);
-  if (payloads.every((payload) => payload !== undefined))
-    return payloads.map((payload) => verifyPayloadText(payload, options, out));
+  const payloads = payloadsIn(whole);
+  if (payloads !== undefined) return payloads.map((payload) => verifyPayloadText(payload, options, out));
   const { serviceName, oracleId, algorithmText, weight } = options;
   // The time of an aggregate decides which announced keys were allowed to sign it.
   const parts = options.chainSigners === undefined ? [whole] : aggregatesIn(whole);
@@ -148,7 +146,10 @@ async function checkLog(
   if (proof === undefined && log === undefined && policy === undefined) return true;
   if ((proof === undefined) === (log === undefined) || policy === undefined)
     throw new Error('--policy and either --proof or --log need each other');
-  return verifyLoggedText(text, { proof, log, policy }, serviceName, out);
+  const payloads = payloadsIn(text);
+  if (payloads === undefined) return verifyLoggedText(text, { proof, log, policy }, serviceName, out);
+  if (log === undefined) throw new Error('a payload has no proof file: name its node with --log');
+  return verifyLoggedPayloads(payloads, { log, policy }, out);
 }
 
 function verifyPayloadText(hex: string, options: TrustOptions, out: LineWriter): AnyVerdict {
@@ -182,6 +183,15 @@ function conclusion(verdict: AnyVerdict, checks: readonly Check[], signer = 'nob
   if (verdict === 'recovered') return notVerified(signer);
   const failed = checks.filter(({ status }) => status === 'failed').map(({ name }) => name);
   return `FAILED: ${failed.join(', ')}`;
+}
+
+/** Returns the payloads if every line is a payload or a frame. */
+function payloadsIn(text: string): string[] | undefined {
+  const payloads = text
+    .trim()
+    .split('\n')
+    .map((line) => payloadOf(line.trim()));
+  return payloads.every((payload) => payload !== undefined) ? payloads : undefined;
 }
 
 /** Returns the payload in hex: the line itself, or the field `p` of a frame. */

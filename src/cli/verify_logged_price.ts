@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type AggregateForm, readAggregate } from '../client/verify/aggregate_form.js';
+import { decodePayload, type Payload } from '../client/verify/decode_payload.js';
 import { parseExactJson } from '../client/verify/exact_json.js';
+import { findPayload, type PayloadPlace } from '../client/verify/find_payload.js';
 import { type PriceToFind, placeOfAggregate, verifyLogged } from '../client/verify/logged_price.js';
+import type { ReadLogFile } from '../client/verify/served_log.js';
 import { aggregatesIn } from '../client/verify/verify_aggregate.js';
 import { verifyByNode } from '../tlog/ed25519_key.js';
-import { parsePolicy } from '../tlog/log_policy.js';
+import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
+import { nodeSha256 } from '../tlog/node_sha256.js';
 import type { LoggedPrice } from '../tlog/price_proof.js';
 import { PROOF_LENGTH_MAX } from '../tlog/proof_file.js';
 import { TlogError } from '../tlog/tlog_error.js';
@@ -48,20 +52,58 @@ export async function verifyLoggedText(
   }
 }
 
+/**
+ * Verifies that the log of streaming payloads at an address contains each of these payloads.
+ * @returns false when a payload was not found
+ * @throws Error when the log cannot be read, and for an invalid policy
+ */
+export async function verifyLoggedPayloads(
+  payloads: readonly string[],
+  { log, policy: policyFile }: Required<Pick<LogFiles, 'log' | 'policy'>>,
+  out: LineWriter,
+): Promise<boolean> {
+  const policy = parsePolicy(readFileSync(policyFile));
+  const read = logFileReader(`${baseOf(log!)}tlog/streams/`, new AbortController().signal);
+  let areLogged = true;
+  for (const hex of payloads) {
+    const payload = decodePayload(hex);
+    const place =
+      'check' in payload ? { lacks: payload.reason } : await placeOfPayload(payload, read, policy);
+    if ('logged' in place) out.write(`payload: logged, ${placeText(place.logged)}`);
+    else out.write(`payload: NOT LOGGED: ${place.lacks}`);
+    areLogged &&= 'logged' in place;
+  }
+  return areLogged;
+}
+
+async function placeOfPayload(payload: Payload, read: ReadLogFile, policy: LogPolicy): Promise<PayloadPlace> {
+  try {
+    return await findPayload(payload, read, { policy, verifyEd25519: verifyByNode }, nodeSha256);
+  } catch (error) {
+    if (error instanceof TlogError) return { lacks: error.message };
+    throw error;
+  }
+}
+
 /** Requests the proof of a price from a service; `undefined` when the service has no proof. */
 async function askedProof(
   url: string,
   { symbol, timeNs, signatureType }: PriceToFind,
 ): Promise<Uint8Array | undefined> {
-  if (!/^https?:\/\//.test(url))
-    throw new Error('--log: expected an address such as https://prices.example.com');
   const query = new URLSearchParams({
     asset: symbol,
     timestamp: String(timeNs),
     signature_type: signatureType,
   });
-  const read = logFileReader(`${url.replace(/\/+$/, '')}/`, new AbortController().signal);
+  const read = logFileReader(baseOf(url), new AbortController().signal);
   return read(`v1/prices/proof?${query}`, PROOF_LENGTH_MAX);
+}
+
+/** Returns the address of a service with a slash at its end. @throws Error when the text is no address */
+function baseOf(url: string): string {
+  if (!/^https?:\/\//.test(url))
+    throw new Error('--log: expected an address such as https://prices.example.com');
+  return `${url.replace(/\/+$/, '')}/`;
 }
 
 function onlyAggregate(text: string, serviceName: string | undefined): AggregateForm {

@@ -4,7 +4,7 @@ import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { type ClusterConfig, toCluster } from './cluster_section.js';
 import { type KeyPlan, type KeySource, readKeyPlan, toKeySource } from './key_source.js';
 import { type ListenConfig, type ListenSection, toListen } from './listen_section.js';
-import { type LogConfig, toLog } from './log_section.js';
+import { type LogConfig, toLog, toStreamLog } from './log_section.js';
 import { canonicalText, parsePublisherKey } from './publisher_key.js';
 import type { ConfigFile } from './schema.js';
 
@@ -33,6 +33,8 @@ export interface Config {
     readonly stream?: KeyPlan;
     /** The Ed25519 key of the public log. */
     readonly log?: KeySource;
+    /** The Ed25519 key of this node's public log of streaming payloads. */
+    readonly streamLog?: KeySource;
   };
   /** The file of the announcements of keys. */
   readonly announcementsFile?: string;
@@ -74,6 +76,8 @@ export interface Config {
   readonly limits: Limits;
   /** The section of the public log. Absent when the log is off. */
   readonly log?: LogConfig;
+  /** The same section with the name of this node's public log of streaming payloads. Absent when that log is off. */
+  readonly streamLog?: LogConfig;
   /** The time for which an edge keeps the records in its copy of the public log. */
   readonly copiedRecordsRetentionNs: bigint;
   /** The section of the cluster. Absent when the process has no cluster. */
@@ -148,6 +152,7 @@ const FIXED_SECTIONS = [
   'storage',
   'limits',
   'log',
+  'streamLog',
   'cluster',
 ] as const;
 
@@ -166,6 +171,7 @@ export function withFixedSections(before: Config, next: Config): Config {
 export function toConfig(file: ConfigFile, fileSha256: string): Config {
   const { service, keys, limits } = file;
   const log = toLog(file);
+  const streamLog = toStreamLog(file);
   return {
     fileSha256,
     service: {
@@ -182,6 +188,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       ...(keys.stark && { stark: readKeyPlan(keys.stark) }),
       ...(keys.stream && { stream: readKeyPlan(keys.stream) }),
       ...(keys.log && { log: toKeySource(keys.log) }),
+      ...(keys.stream_log && { streamLog: toKeySource(keys.stream_log) }),
     },
     ...(keys.announcements && { announcementsFile: keys.announcements }),
     announcements: [],
@@ -229,6 +236,7 @@ export function toConfig(file: ConfigFile, fileSha256: string): Config {
       refusedRequestsPerMinute: limits.refused_requests_per_minute,
     },
     ...(log && { log }),
+    ...(streamLog && { streamLog }),
     copiedRecordsRetentionNs: file.log.records_retention,
     ...(file.cluster && { cluster: toCluster(file.cluster) }),
   };

@@ -37,6 +37,8 @@ const origin = line.refine(
 /** The schema of {@link LogConfig}. */
 export const logSchema = z.strictObject({
   origin: origin.optional(),
+  /** The name of this node's log of streaming payloads. */
+  stream_origin: origin.optional(),
   batch: durationNs({ minNs: 100n * NS_PER_MS, maxNs: 60n * NS_PER_SECOND, stepNs: NS_PER_MS }).prefault(
     '1s',
   ),
@@ -60,16 +62,40 @@ export function logOriginOf({
   return log?.origin ?? (address && `${address}/tlog`);
 }
 
-/** Returns the section with the name of the log, if the file turns the log on. An edge of a cluster has only a copy of the log. */
-export function toLog(file: {
-  readonly keys: { readonly log?: unknown };
+/**
+ * Returns the name of this node's log of streaming payloads: the configured name, or the name of the public log followed by the number of
+ * the node.
+ */
+export function streamOriginOf(
+  file: Parameters<typeof logOriginOf>[0] & {
+    readonly log?: { readonly stream_origin?: string | undefined } | undefined;
+    readonly cluster?: { readonly node?: number | undefined } | undefined;
+  },
+): string | undefined {
+  const name = logOriginOf(file);
+  return file.log?.stream_origin ?? (name && `${name}/node-${file.cluster?.node ?? 0}`);
+}
+
+interface LogFile {
+  readonly keys: { readonly log?: unknown; readonly stream_log?: unknown };
   readonly log: z.output<typeof logSchema>;
   readonly service: { readonly public_url?: string | undefined };
-  readonly cluster?: { readonly role: 'aggregator' | 'edge' } | undefined;
-}): LogConfig | undefined {
-  const { log } = file;
-  const name = logOriginOf(file);
-  if (file.keys.log === undefined || name === undefined || file.cluster?.role === 'edge') return undefined;
+  readonly cluster?: { readonly role: 'aggregator' | 'edge'; readonly node: number } | undefined;
+}
+
+/** Returns the section with the name of the log, if the file turns the log on. An edge of a cluster has only a copy of the log. */
+export function toLog(file: LogFile): LogConfig | undefined {
+  const isOn = file.keys.log !== undefined && file.cluster?.role !== 'edge';
+  return isOn ? sectionOf(file, logOriginOf(file)) : undefined;
+}
+
+/** Returns the section with the name of this node's log of streaming payloads, if the file turns that log on. */
+export function toStreamLog(file: LogFile): LogConfig | undefined {
+  return file.keys.stream_log === undefined ? undefined : sectionOf(file, streamOriginOf(file));
+}
+
+function sectionOf({ log }: LogFile, name: string | undefined): LogConfig | undefined {
+  if (name === undefined) return undefined;
   return {
     origin: name,
     batchNs: log.batch,

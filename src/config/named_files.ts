@@ -11,29 +11,34 @@ import {
 import type { Config } from './config.js';
 import type { Path, Problem } from './document.js';
 import { type KeySource, mapSources } from './key_source.js';
+import type { LogConfig } from './log_section.js';
 import { type Environment, readSecret } from './private_keys.js';
 import { type ReadText, readPublicFile, readSecretFile } from './secret_file.js';
 
 /** Makes all paths absolute. Relative paths start at the folder of the file. */
 export function withAbsolutePaths(config: Config, baseDir: string): Config {
-  const { listen, storage, log, cluster } = config;
-  const { log: logKey, ...keys } = config.keys;
+  const { listen, storage, log, streamLog, cluster } = config;
+  const { log: logKey, streamLog: streamLogKey, ...keys } = config.keys;
   const absolute = (path: string) => resolve(baseDir, path);
   const source = (key: KeySource) => ('file' in key ? { file: absolute(key.file) } : key);
   const files = <T extends object>(paths: T) =>
     Object.fromEntries(Object.entries(paths).map(([key, path]) => [key, absolute(path)])) as T;
+  const withPolicy = (section: LogConfig) => ({
+    ...section,
+    ...(section.policyFile !== undefined && { policyFile: absolute(section.policyFile) }),
+  });
   return {
     ...config,
     listen: { ...listen, ...(listen.tls && { tls: files(listen.tls) }) },
     keys: {
       ...Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, mapSources(key, source)])),
       ...(logKey && { log: source(logKey) }),
+      ...(streamLogKey && { streamLog: source(streamLogKey) }),
     },
     ...(config.announcementsFile && { announcementsFile: absolute(config.announcementsFile) }),
     storage: { ...storage, dir: absolute(storage.dir) },
-    ...(log && {
-      log: { ...log, ...(log.policyFile !== undefined && { policyFile: absolute(log.policyFile) }) },
-    }),
+    ...(log && { log: withPolicy(log) }),
+    ...(streamLog && { streamLog: withPolicy(streamLog) }),
     ...(cluster && {
       cluster: {
         ...cluster,
@@ -45,15 +50,16 @@ export function withAbsolutePaths(config: Config, baseDir: string): Config {
 }
 
 /** Checks the TLS, credentials and policy files that a configuration with absolute paths names. */
-export function namedFileProblems({ listen, log, cluster }: Config, env: Environment): Problem[] {
+export function namedFileProblems({ listen, log, streamLog, cluster }: Config, env: Environment): Problem[] {
   const problems = listen.tls === undefined ? [] : tlsProblems(['listen', 'tls'], listen.tls);
   if (cluster?.tls) problems.push(...tlsProblems(['cluster', 'tls'], cluster.tls));
   if (cluster?.credentials) {
     const read = readSecret(['cluster', 'credentials'], cluster.credentials, '/', env);
     if ('message' in read) problems.push(read);
   }
-  if (log?.policyFile !== undefined) {
-    const read = readPolicyFile(log.policyFile);
+  const policyFile = log?.policyFile ?? streamLog?.policyFile;
+  if (policyFile !== undefined) {
+    const read = readPolicyFile(policyFile);
     if ('message' in read) problems.push({ path: ['log', 'policy', 'file'], message: read.message });
   }
   return problems;

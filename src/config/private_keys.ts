@@ -16,6 +16,8 @@ export interface PrivateKeys {
   readonly stream?: PrivateKey;
   /** The Ed25519 key of the public log. */
   readonly log?: Buffer;
+  /** The Ed25519 key of this node's public log of streaming payloads. */
+  readonly streamLog?: Buffer;
 }
 
 export type KeysResult =
@@ -40,6 +42,12 @@ export function loadKeys({ keys }: Pick<Config, 'keys'>, baseDir: string, env: E
   };
   const logKey = keys.log && load('log', ['keys', 'log'], keys.log);
   if (logKey !== undefined) loaded.log = logKey;
+  const streamLogKey = keys.streamLog && load('streamLog', ['keys', 'stream_log'], keys.streamLog);
+  if (streamLogKey !== undefined) {
+    if (logKey?.equals(streamLogKey))
+      errors.push({ path: ['keys', 'stream_log'], message: 'holds the same key as keys.log' });
+    loaded.streamLog = streamLogKey;
+  }
   for (const name of ['evm', 'stark', 'stream'] as const) {
     const sources = keys[name];
     if (sources === undefined) continue;
@@ -96,12 +104,13 @@ const CURVE_ORDERS: Readonly<Record<SignatureType, bigint>> = {
   stark: 0x0800000000000010ffffffffffffffffb781126dcae7b2321e66a241adc64d2fn,
 };
 
-/** The types of keys: the curves of prices, and Ed25519 for the public log. */
+/** The types of keys: the curves of prices, and Ed25519 for the public logs. */
 const KEY_TYPES: Readonly<Record<keyof PrivateKeys, SignatureType | 'log'>> = {
   evm: 'evm',
   stark: 'stark',
   stream: 'evm',
   log: 'log',
+  streamLog: 'log',
 };
 
 /** Reads an Ed25519 private key from 64 hex digits with or without `0x`. Any 32 bytes are a valid key: RFC 8032, section 5.1.5. */

@@ -6,7 +6,7 @@ import { SIGNATURE_TYPES } from '../wire/signatures.js';
 import { clusterProblems } from './cluster_references.js';
 import type { Problem } from './document.js';
 import { keyTimeProblems } from './key_times.js';
-import { logOriginOf } from './log_section.js';
+import { logOriginOf, streamOriginOf } from './log_section.js';
 import { canonicalKey, parsePublisherKey } from './publisher_key.js';
 import type { ReadableFile } from './readable_file.js';
 import { shownText } from './shown_text.js';
@@ -58,8 +58,9 @@ function* keyProblems({ keys, assets, cluster }: ReadableFile): Generator<Proble
 }
 
 function* logProblems({ keys, log, service }: ReadableFile): Generator<Problem> {
-  if (keys.log === undefined) return;
-  if (logOriginOf({ log, service }) === undefined)
+  if (keys.log === undefined && keys.stream_log === undefined) return;
+  const name = keys.log === undefined ? streamOriginOf({ log, service }) : logOriginOf({ log, service });
+  if (name === undefined)
     yield {
       path: ['log', 'origin'],
       message:

@@ -120,6 +120,8 @@ const keys = z.strictObject({
   stream: keySources.optional(),
   /** The Ed25519 key of the public log of signed prices. This key turns the log on. */
   log: keySource.optional(),
+  /** The Ed25519 key of this node's public log of streaming payloads. This key turns that log on. */
+  stream_log: keySource.optional(),
   /** The file with the announcements of these keys, which readers follow. */
   announcements: line.optional(),
 });

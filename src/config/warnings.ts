@@ -146,12 +146,13 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 function* logWarnings({ keys, log, cluster }: ConfigFile): Generator<Problem> {
-  if (keys.log !== undefined && log.require_quorum && log.policy === undefined)
+  const isOn = keys.log !== undefined || keys.stream_log !== undefined;
+  if (isOn && log.require_quorum && log.policy === undefined)
     yield {
       path: ['log', 'require_quorum'],
       message: 'no effect without log.policy, which names the witnesses',
     };
-  if (keys.log !== undefined && log.records_retention < RECORDS_NS_ADVISED)
+  if (isOn && log.records_retention < RECORDS_NS_ADVISED)
     yield {
       path: ['log', 'records_retention'],
       message:

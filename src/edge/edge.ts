@@ -1,5 +1,3 @@
-import type { Logger } from 'pino';
-import type { PublishReceiver } from '../aggregator/publisher_session.js';
 import { createCalendars } from '../calendar/calendars.js';
 import { ClockWatch, secondsOf, streamTroubles } from '../clock/clock_watch.js';
 import { type Marks, openStreamTimes, type SignerPlace } from '../clock/signed_times.js';
@@ -31,10 +29,11 @@ import { StreamEngine } from '../stream/engine.js';
 import { FanOut } from '../stream/fan_out.js';
 import { PriceTable } from '../stream/price_table.js';
 import type { EdgeCommand, EdgeSettings, Identity } from './edge_command.js';
+import type { EdgeHooks } from './edge_hooks.js';
 import { MarketStatuses } from './market_statuses.js';
-import type { AskPast } from './other_pasts.js';
 import { readPast } from './read_past.js';
 import { ServedPrices } from './served_prices.js';
+import { loggedDigest, SignedHashes } from './signed_hashes.js';
 
 export interface EdgeOptions {
   /** The settings at the start. Commands change them later. */
@@ -61,19 +60,6 @@ export interface EdgeParts {
   readonly store: StoreReader;
   readonly pool: Pick<CryptoPool, 'here' | 'signEvm'>;
   readonly counters: Counters;
-}
-
-/** The functions of the process that an edge calls. */
-export interface EdgeHooks {
-  /** The receiver of the messages that publishers send to this edge. */
-  readonly receiver: PublishReceiver;
-  /** Called for each message and request, as a sign that the thread works. */
-  readonly onWork?: () => void;
-  /** Asks other nodes about their past; absent without a cluster. */
-  readonly askPast?: AskPast | undefined;
-  /** Called when the edge needs a tick no later than this time. */
-  readonly onDue: (timeNs: bigint) => void;
-  readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
 /** A complete server on one thread, for all readers and publishers. The thread that makes prices sends them to this server. */
@@ -111,7 +97,7 @@ interface ServedCatalogue {
 export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const { settings, at, place, simulation } = options;
   const { webSockets, access, clock, marks, store, pool, counters } = options.parts;
-  const { receiver, askPast, onWork, onDue, logger } = options.hooks;
+  const { receiver, askPast, onWork, onSigned, onDue, logger } = options.hooks;
   const { config } = settings;
   const { limits } = config;
   let served = derive(config, settings.identity);
@@ -146,6 +132,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
   const table = new PriceTable(served.catalogue.streamingIds);
   const latency = new FrameLatency(counters.frameLatency);
   const fanOut = new FanOut();
+  const hashes = onSigned && new SignedHashes(onSigned, () => performance.now());
   const streaming = {
     clock,
     counters,
@@ -161,7 +148,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     times,
     statusesAt: (unixS) => served.markets.statusesAt(unixS),
     qualityOf: (asset): string | undefined => prices.qualityOf(asset),
-    digest: keccak256Into,
+    digest: loggedDigest(keccak256Into, hashes),
     ...createFrameSigner(() => inForceAt(served.identity.streamKeys, clock.nowNs()).key, pool),
     publish(topic, frame, sequence, isBinary) {
       fanOut.publish(topic, frame, sequence, isBinary);
@@ -222,6 +209,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     at,
     routes: routes(),
     logFiles: past.logFiles,
+    streamLogFiles: past.streamLogFiles,
     clock,
     counters,
     logger,
@@ -273,6 +261,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
           break;
         case 'handOver':
           server.handOver();
+          hashes?.flush();
           break;
         case 'storeChanged':
         // This edge reads the changed store directly, so the command needs no action.
@@ -280,6 +269,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
     },
     tick(nowNs) {
       stream.tick(nowNs);
+      hashes?.tick();
       aggregates.tick(nowNs);
       clockWatch.tick(nowNs);
     },
@@ -291,7 +281,7 @@ export async function openEdge(options: EdgeOptions): Promise<Edge> {
       streamsAheadSeconds: secondsOf(times.aheadNs),
     }),
     troubles: () => clockWatch.reasons(),
-    drain: () => server.drain(),
+    drain: () => server.drain().finally(() => hashes?.flush()),
     async close() {
       await server.close();
       await past.past.close();

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { CryptoJobs } from '../crypto/pool/jobs.js';
 import { PacedTurns } from '../fair/paced_turns.js';
-import { publicFolderOf } from '../ledger/ledger_folder.js';
+import { publicFolderOf, streamsFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
 import { pastFolderOf } from '../past/past_folder.js';
 import { PastReader } from '../past/past_reader.js';
@@ -27,12 +27,14 @@ export function readPast({ config: { storage, service }, signed, here, ask, logg
 > & {
   readonly past: PastReader;
   readonly logFiles: LedgerReader;
+  readonly streamLogFiles: LedgerReader;
 } {
   const signers = new KnownSigners(signed);
   const pastTurns = new PacedTurns(() => performance.now(), setTimeout);
   return {
     past: new PastReader(pastFolderOf(storage.dir)),
     logFiles: new LedgerReader(publicFolderOf(storage.dir)),
+    streamLogFiles: new LedgerReader(publicFolderOf(streamsFolderOf(storage.dir))),
     pastTurns,
     onPastDamage: (reason) => logger.error(`the past is damaged: ${reason}`),
     older:

@@ -2,7 +2,6 @@ import { type BatchEntry, formatBatchEntry, parseBatchEntry } from '../tlog/batc
 import { GrowingTree } from '../tlog/growing_tree.js';
 import { isEqual } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
-import { recordTimeNs } from '../tlog/price_record.js';
 import {
   bundleOf,
   readBundle,
@@ -21,16 +20,19 @@ import {
   removePartials,
   writeDurably,
 } from './ledger_folder.js';
-import { rootInTurns } from './ledger_hash.js';
+import { isRootOf, rootInTurns } from './ledger_hash.js';
 import { type JournalFrame, LedgerJournal, readJournal } from './ledger_journal.js';
+import { PRICE_FORM, type RecordForm } from './record_form.js';
 import { readHead, writeHead } from './sealed_head.js';
 import { batchFiles, type UnsealedBatch } from './unsealed_batch.js';
-import { type HashedRecord, hashRecord, WaitingRecords } from './waiting_records.js';
+import { type HashedRecord, WaitingRecords } from './waiting_records.js';
 
 export interface LedgerOptions {
   readonly publicFolder: string;
   readonly stateFolder: string;
   readonly origin: string;
+  /** The form of the records. Default: signed prices. */
+  readonly form?: RecordForm;
   /** The time for which the public files keep the records of a batch; `undefined` for ever. */
   readonly recordsRetentionNs?: bigint;
   /** Called for a mismatch: the entry of another node does not fit, or two prices have the same place. */
@@ -58,7 +60,7 @@ export class LedgerStopped extends Error {
 export class Ledger {
   readonly #options: LedgerOptions;
   readonly #journal: LedgerJournal;
-  readonly #waiting = new WaitingRecords();
+  readonly #waiting: WaitingRecords;
   readonly #tree: GrowingTree;
   readonly #expired: ExpiredRecords | undefined;
   /** The entries of the sealed tree's last bundle, and all later entries. */
@@ -75,6 +77,7 @@ export class Ledger {
   private constructor(options: LedgerOptions, sealed: TreeHead) {
     const { publicFolder, stateFolder, recordsRetentionNs } = options;
     this.#options = options;
+    this.#waiting = new WaitingRecords(options.form ?? PRICE_FORM);
     this.#expired =
       recordsRetentionNs === undefined ? undefined : new ExpiredRecords(publicFolder, recordsRetentionNs);
     this.#sealed = sealed;
@@ -82,7 +85,10 @@ export class Ledger {
     if (!isEqual(this.#tree.root(), sealed.root))
       throw new LedgerStopped(`the tiles in ${publicFolder} do not give the root in ${stateFolder}`);
     const { width } = sealed.size === 0n ? { width: 0 } : bundleOf(sealed.size - 1n, sealed.size);
-    this.#entries = sealed.size === 0n ? [] : readLastBundle(publicFolder, sealed.size, width);
+    this.#entries =
+      sealed.size === 0n
+        ? []
+        : readBundle(readOwnTile(publicFolder, bundleOf(sealed.size - 1n, sealed.size)), width);
     const last = this.#entries.at(-1);
     this.#last = last && parseBatchEntry(last);
     if (width === TILE_WIDTH) this.#entries = [];
@@ -130,10 +136,10 @@ export class Ledger {
 
   /** Adds the record of a signed price. A record of an applied batch has no effect. */
   add(record: Uint8Array): void {
-    if (recordTimeNs(record) < (this.#last?.toNs ?? 0n)) return;
+    const timeNs = this.#waiting.timeOf(record);
+    if (timeNs < (this.#last?.toNs ?? 0n)) return;
     const outcome = this.#waiting.add(record);
-    if (outcome === 'other')
-      this.#options.onMismatch(`two signed prices have one place, at ${recordTimeNs(record)} ns`);
+    if (outcome === 'other') this.#options.onMismatch(`two signed prices have one place, at ${timeNs} ns`);
     if (outcome === 'full' && !this.#isFull)
       this.#options.onMismatch('too many signed prices wait for their batch');
     this.#isFull = outcome === 'full';
@@ -218,7 +224,7 @@ export class Ledger {
     const own = this.#waiting.between(entry.fromNs, entry.toNs);
     if (await isRootOf(own, entry)) return own;
     const reason = `batch ${entry.batch} has other prices than this node recorded: ${entry.records} records, here ${own.length}`;
-    const asked = (await ask(entry.batch, reason))?.map(hashRecord);
+    const asked = (await ask(entry.batch, reason))?.map((record) => this.#waiting.hash(record));
     if (asked === undefined || !(await isRootOf(asked, entry))) return undefined;
     for (const { record } of asked) this.#write({ kind: 'record', bytes: record });
     return asked;
@@ -281,10 +287,6 @@ export class Ledger {
   }
 }
 
-async function isRootOf(records: readonly HashedRecord[], { root }: BatchEntry): Promise<boolean> {
-  return isEqual(await rootInTurns(records.map(({ leaf }) => leaf)), root);
-}
-
 /** @throws LedgerStopped when the tile is missing */
 function readOwnTile(publicFolder: string, tile: Tile): Uint8Array {
   try {
@@ -293,8 +295,4 @@ function readOwnTile(publicFolder: string, tile: Tile): Uint8Array {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new LedgerStopped(`${publicFolder} lacks ${tilePath(tile)}, which the log had sealed`);
   }
-}
-
-function readLastBundle(publicFolder: string, size: bigint, width: number): Uint8Array[] {
-  return readBundle(readOwnTile(publicFolder, bundleOf(size - 1n, size)), width);
 }

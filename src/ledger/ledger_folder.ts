@@ -19,6 +19,11 @@ export function stateFolderOf(dataFolder: string): string {
   return join(dataFolder, 'tlog-state');
 }
 
+/** Returns the folder that has the log of streaming payloads, in the same two folders as a data folder has the log of prices. */
+export function streamsFolderOf(dataFolder: string): string {
+  return join(dataFolder, 'streams');
+}
+
 /** The folder of the records of batches below the public folder. */
 export const BATCH_FOLDER = 'batch';
 

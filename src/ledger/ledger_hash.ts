@@ -1,4 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { isEqual } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import { emptyRoot, nodeHash } from '../tlog/tree_hash.js';
 
@@ -22,4 +23,12 @@ export async function rootInTurns(leaves: readonly Uint8Array[]): Promise<Uint8A
     level = parents;
   }
   return level[0] ?? emptyRoot();
+}
+
+/** Returns whether these leaf hashes have this root. */
+export async function isRootOf(
+  records: readonly { readonly leaf: Uint8Array }[],
+  { root }: { readonly root: Uint8Array },
+): Promise<boolean> {
+  return isEqual(await rootInTurns(records.map(({ leaf }) => leaf)), root);
 }

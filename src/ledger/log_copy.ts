@@ -10,6 +10,7 @@ import {
   publicFolderOf,
   readIfExists,
   stateFolderOf,
+  streamsFolderOf,
   writeDurably,
 } from './ledger_folder.js';
 import { copyOfJournal } from './ledger_journal.js';
@@ -48,6 +49,17 @@ export async function copyLog(dataFolder: string, target: string, nowMs: number)
       if (!isReplaced || attempt === ATTEMPTS_MAX) throw error;
     }
   }
+}
+
+/** Copies both logs of a data folder like {@link copyLog}: that of signed prices, and that of streaming payloads. */
+export async function copyLogs(
+  dataFolder: string,
+  target: string,
+  nowMs: number,
+): Promise<readonly string[]> {
+  const prices = await copyLog(dataFolder, target, nowMs);
+  const streams = await copyLog(streamsFolderOf(dataFolder), streamsFolderOf(target), nowMs);
+  return streams.length === 0 ? prices : [...prices, streamsFolderOf('')];
 }
 
 /** Returns the time at which this folder was copied; `undefined` for an original, and for a copy without its mark. */

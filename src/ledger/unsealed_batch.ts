@@ -12,6 +12,6 @@ export function batchFiles(batches: readonly UnsealedBatch[], older: bigint): Fi
   return batches.flatMap(({ records }, i) =>
     records === undefined
       ? []
-      : [{ path: batchPath(older + BigInt(i)), bytes: Buffer.concat(records.map(({ record }) => record)) }],
+      : [{ path: batchPath(older + BigInt(i)), bytes: Buffer.concat(records.map(({ inBatch }) => inBatch)) }],
   );
 }

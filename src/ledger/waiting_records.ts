@@ -1,34 +1,44 @@
 import { isEqual } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
-import { recordTimeNs } from '../tlog/price_record.js';
 import { leafHash } from '../tlog/tree_hash.js';
+import type { RecordForm } from './record_form.js';
 
 /** A record with the hash of its leaf. */
 export interface HashedRecord {
   readonly record: Uint8Array;
+  /** The bytes of the record in its batch. */
+  readonly inBatch: Uint8Array;
   readonly leaf: Uint8Array;
   readonly timeNs: bigint;
 }
 
-export function hashRecord(record: Uint8Array): HashedRecord {
-  return { record, leaf: leafHash(record, nodeSha256), timeNs: recordTimeNs(record) };
-}
-
-/** The bytes before the time: type, signer and symbol. */
-const SERIES_BYTES = 65;
 /** The largest number of records that wait for their batch: 30 s at 10,000 prices per second. */
 export const WAITING_RECORDS_MAX = 300_000;
 
 /**
- * The records that are in no batch yet, in the order of their batch. They form groups by type, signer and symbol. Each group grows in the
- * order of time, so making a batch sorts only the groups.
+ * The records that are in no batch yet, in the order of their batch. They form series by the bytes before their time: type, signer and
+ * symbol of a price. Each series grows in the order of time, so making a batch sorts only the series.
  */
 export class WaitingRecords {
   readonly #series = new Map<string, HashedRecord[]>();
+  readonly #form: RecordForm;
   #count = 0;
+
+  constructor(form: RecordForm) {
+    this.#form = form;
+  }
 
   get count(): number {
     return this.#count;
+  }
+
+  timeOf(record: Uint8Array): bigint {
+    return new DataView(record.buffer, record.byteOffset).getBigUint64(this.#form.timeAt);
+  }
+
+  hash(record: Uint8Array): HashedRecord {
+    const inBatch = record.subarray(0, this.#form.batchBytes);
+    return { record, inBatch, leaf: leafHash(inBatch, nodeSha256), timeNs: this.timeOf(record) };
   }
 
   /**
@@ -36,26 +46,30 @@ export class WaitingRecords {
    * @returns `known` for a repeated record, `other` when another record has the same place, `full` when too many records wait
    */
   add(record: Uint8Array): 'added' | 'known' | 'other' | 'full' {
-    const key = Buffer.prototype.latin1Slice.call(record, 0, SERIES_BYTES);
+    const key = Buffer.prototype.latin1Slice.call(record, 0, this.#form.timeAt);
     const series = this.#series.get(key) ?? [];
-    const timeNs = recordTimeNs(record);
+    const timeNs = this.timeOf(record);
     let at = series.length;
     while (at > 0 && series[at - 1]!.timeNs > timeNs) at -= 1;
     const before = series[at - 1];
     if (before?.timeNs === timeNs) return isEqual(before.record, record) ? 'known' : 'other';
     if (this.#count >= WAITING_RECORDS_MAX) return 'full';
-    series.splice(at, 0, hashRecord(record));
+    series.splice(at, 0, this.hash(record));
     this.#series.set(key, series);
     this.#count += 1;
     return 'added';
   }
 
-  /** Returns the records of a period, in the order of a batch. */
+  /** Returns the records of a period, in the order of a batch. No two records have the same bytes in the batch. */
   between(fromNs: bigint, toNs: bigint): HashedRecord[] {
+    const isTimeInBatch = this.#form.batchBytes > this.#form.timeAt;
     const records: HashedRecord[] = [];
     for (const key of [...this.#series.keys()].sort(compareKeys))
-      for (const one of this.#series.get(key)!)
-        if (one.timeNs >= fromNs && one.timeNs < toNs) records.push(one);
+      for (const one of this.#series.get(key)!) {
+        if (one.timeNs < fromNs || one.timeNs >= toNs) continue;
+        records.push(one);
+        if (!isTimeInBatch) break;
+      }
     return records;
   }
 

@@ -61,6 +61,8 @@ export class LogMirror implements OpenLog {
 
   record(): void {}
 
+  add(): void {}
+
   lead(): void {}
 
   joinOthers(files: OtherLogFiles): void {

@@ -64,8 +64,12 @@ export class PublicLog {
 
   /** Notes a record of the log of prices. */
   record(holding: Holding): void {
-    if (holding.state === 'priced' && this.#stopped === undefined)
-      this.#options.ledger.add(this.#recordOf(holding.aggregate));
+    if (holding.state === 'priced') this.add(this.#recordOf(holding.aggregate));
+  }
+
+  /** Adds a record in the form of the ledger. */
+  add(record: Uint8Array): void {
+    if (this.#stopped === undefined) this.#options.ledger.add(record);
   }
 
   /** Receives a part of the public log. All nodes receive the parts and records in the same order. */

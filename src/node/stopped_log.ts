@@ -15,6 +15,8 @@ export class StoppedLog implements OpenLog {
 
   record(): void {}
 
+  add(): void {}
+
   follow(): void {}
 
   joinOthers(): void {}

@@ -35,6 +35,7 @@ export interface ServerOptions extends AccessOptions {
   readonly routes: ReadonlyMap<string, Route>;
   /** The public files of the log of signed prices. */
   readonly logFiles: LogFilesOptions['files'];
+  readonly streamLogFiles: LogFilesOptions['streamFiles'];
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
   /** Called for each message and request. */
   readonly onWork?: (() => void) | undefined;
@@ -237,7 +238,13 @@ function openRest(
     limiter,
     operators: options.config.listen.pageOperators,
   });
-  const logFiles = serveLogFiles({ files: options.logFiles, clientOf, limiter, onFault });
+  const logFiles = serveLogFiles({
+    files: options.logFiles,
+    streamFiles: options.streamLogFiles,
+    clientOf,
+    limiter,
+    onFault,
+  });
   const api = createRest({
     routes: () => routes,
     logins,

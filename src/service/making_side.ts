@@ -12,12 +12,13 @@ import type { SignatureType } from '../model/asset.js';
 import { inForceAt } from '../model/key_schedule.js';
 import type { Clock } from '../model/time.js';
 import type { OpenLog } from '../node/public_log.js';
+import type { StreamLog } from '../node/stream_log.js';
 import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import type { CommitCompanion } from '../store/journal.js';
 import { openStore, type Store } from '../store/store.js';
 import { openPriceMaker } from './open_price_maker.js';
-import { openPublicLog } from './open_public_log.js';
+import { openPublicLog, openStreamLog } from './open_public_log.js';
 import { holdingsOf, pastOptions } from './past_options.js';
 import type { PriceMaker } from './price_maker.js';
 import { logSecp256k1 } from './secp256k1_log.js';
@@ -29,6 +30,7 @@ const HANDED_OVER = 'another process takes over: connect again when this connect
 interface MakingSideParts {
   readonly past: PastWriter;
   readonly publicLog: OpenLog | undefined;
+  readonly streamLog: StreamLog | undefined;
   readonly settings: Settings;
   readonly clock: Clock;
   readonly pool: CryptoPool;
@@ -46,6 +48,7 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
   const pool = await createCryptoPool({ threads: options.cryptoThreads ?? threads.crypto });
   const past = new PastWriter(pastOptions(config, clock, logger));
   let publicLog: OpenLog | undefined;
+  let streamLog: StreamLog | undefined;
   let store: Store | undefined;
   try {
     await Promise.all(loaded.map((thread) => thread.loaded));
@@ -60,13 +63,16 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
       takeOver,
       onProgress,
       logger,
-      companion: companions(past, () => publicLog),
+      companion: companions(past, () => [publicLog, streamLog]),
     });
     publicLog = await openPublicLog({ config, seed: options.keys.log, marks: store.marks, logger });
     past.open(holdingsOf(settings.catalogue.listed, store));
     port.check(store.isHandedOver);
-    const source = new FeedSource(await store.marks.countStart());
-    const making = new MakingSide({ settings, clock, pool, store, past, publicLog, source });
+    const epoch = await store.marks.countStart();
+    const source = new FeedSource(epoch);
+    const seed = options.keys.streamLog;
+    streamLog = await openStreamLog({ config, seed, marks: store.marks, logger, clock, epoch });
+    const making = new MakingSide({ settings, clock, pool, store, past, publicLog, streamLog, source });
     await making.open(options);
     return making;
   } catch (error) {
@@ -77,16 +83,19 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
 }
 
 /** Combines the writers of files that take part in each commit of the store. */
-function companions(past: PastWriter, publicLog: () => OpenLog | undefined): CommitCompanion {
+function companions(
+  past: PastWriter,
+  logs: () => readonly [OpenLog | undefined, StreamLog | undefined],
+): CommitCompanion {
   return {
     async write() {
       await past.write();
-      await publicLog()?.write();
+      await logs()[0]?.write();
     },
     committed: () => void past.committed(),
     async close() {
       await past.close();
-      await publicLog()?.close();
+      for (const log of logs()) await log?.close();
     },
   };
 }
@@ -109,6 +118,7 @@ export class MakingSide implements PublishReceiver {
   readonly store: Store;
   readonly past: PastWriter;
   readonly publicLog: OpenLog | undefined;
+  readonly streamLog: StreamLog | undefined;
   readonly source: FeedSource;
   readonly ticker: Ticker;
   readonly counters = createCounters();
@@ -120,13 +130,14 @@ export class MakingSide implements PublishReceiver {
   #isHandedOver = false;
   #ended: Promise<void> | undefined;
 
-  constructor({ settings, clock, pool, store, past, publicLog, source }: MakingSideParts) {
+  constructor({ settings, clock, pool, store, past, publicLog, streamLog, source }: MakingSideParts) {
     this.settings = settings;
     this.#clock = clock;
     this.pool = pool;
     this.store = store;
     this.past = past;
     this.publicLog = publicLog;
+    this.streamLog = streamLog;
     this.source = source;
     this.ticker = new Ticker(clock);
     this.askedToHandOver = new Promise((resolve) => store.onTakeOver(resolve));
@@ -192,7 +203,13 @@ export class MakingSide implements PublishReceiver {
   /** Begins to make prices for these edges. */
   serveBy(edges: EdgeSet): void {
     this.#edges = edges;
-    this.ticker.start([new StallCounter(this.counters), this.maker, edges]);
+    const { streamLog } = this;
+    this.ticker.start([
+      new StallCounter(this.counters),
+      this.maker,
+      edges,
+      ...(streamLog === undefined ? [] : [streamLog]),
+    ]);
     this.maker.start();
   }
 

@@ -1,19 +1,22 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
+import type { LogConfig } from '../config/log_section.js';
 import { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../ledger/ledger.js';
-import { publicFolderOf, stateFolderOf } from '../ledger/ledger_folder.js';
+import { publicFolderOf, stateFolderOf, streamsFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
 import { readCopyMark, removeCopyMark } from '../ledger/log_copy.js';
 import { NEW_ORIGIN, startLog } from '../ledger/log_start.js';
+import { HASH_FORM, PRICE_FORM, type RecordForm } from '../ledger/record_form.js';
 import { removeStopNote, writeStopNote } from '../ledger/stop_note.js';
 import type { PublicLogFacts } from '../model/node_list.js';
-import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
+import { type Clock, NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { CheckpointPublisher } from '../node/checkpoint_publisher.js';
 import { LogMirror } from '../node/log_mirror.js';
 import { type OpenLog, PublicLog } from '../node/public_log.js';
 import { StoppedLog } from '../node/stopped_log.js';
+import { StreamLog } from '../node/stream_log.js';
 import { signedSizes } from '../store/log_sizes.js';
 import type { StoredMarks } from '../store/marks.js';
 import { Ed25519Key, verifyByNode } from '../tlog/ed25519_key.js';
@@ -51,32 +54,64 @@ export async function openPublicLog(options: OpenPublicLogOptions): Promise<Open
       logger,
     });
   if (log === undefined || seed === undefined) return undefined;
+  return openOwnLog({ ...options, log, seed, dir: storage.dir, form: PRICE_FORM });
+}
+
+/**
+ * Opens this node's log of streaming payloads if the configuration turns it on.
+ * @throws Error when its folder or its policy cannot be used
+ */
+export async function openStreamLog(
+  options: OpenPublicLogOptions & { readonly clock: Clock; readonly epoch: number },
+): Promise<StreamLog | undefined> {
+  const { config, seed, clock, epoch } = options;
+  const { streamLog, storage } = config;
+  if (streamLog === undefined || seed === undefined) return undefined;
+  const log = await openOwnLog({
+    ...options,
+    log: streamLog,
+    seed,
+    dir: streamsFolderOf(storage.dir),
+    form: HASH_FORM,
+  });
+  return new StreamLog({ log, clock, epoch });
+}
+
+/** The options of a log that this node signs. */
+interface OwnLogOptions extends Omit<OpenPublicLogOptions, 'config'> {
+  readonly log: LogConfig;
+  readonly seed: Buffer;
+  /** The folder that has the two folders of the log. */
+  readonly dir: string;
+  readonly form: RecordForm;
+}
+
+async function openOwnLog(options: OwnLogOptions): Promise<OpenLog> {
+  const { log, seed, dir, logger } = options;
   const key = new Ed25519Key(seed);
   const facts = factsOf(log, formatVerifierKey(key.logKey(log.origin)));
   const policy = parsePolicy(facts.policy);
   requireUsable(policy, facts.vkey);
   try {
-    return await openLedger(options, log, key, policy, facts);
+    return await openLedger(options, key, policy, facts);
   } catch (error) {
     if (!(error instanceof LedgerStopped || error instanceof TlogError)) throw error;
     const reason = `the public log has stopped: ${error.message}`;
     logger.error(reason);
-    await writeStopNote(stateFolderOf(storage.dir), reason).catch(() => {});
+    await writeStopNote(stateFolderOf(dir), reason).catch(() => {});
     return new StoppedLog(facts, reason);
   }
 }
 
 /** Opens the log's files and witnesses. @throws LedgerStopped or TlogError when the log must not continue */
 async function openLedger(
-  { config, marks, logger }: OpenPublicLogOptions,
-  log: NonNullable<Config['log']>,
+  { log, dir, form, marks, logger }: OwnLogOptions,
   key: Ed25519Key,
   policy: LogPolicy,
   facts: PublicLogFacts,
 ): Promise<PublicLog> {
-  const { storage } = config;
   const { origin, batchNs, checkpointMs, recordsRetentionNs } = log;
-  const folders = foldersOf(storage.dir);
+  const folders = foldersOf(dir);
   const sizes = signedSizes(marks);
   const copiedAt = readCopyMark(folders.stateFolder);
   if (copiedAt !== undefined) {
@@ -92,6 +127,7 @@ async function openLedger(
   const ledger = await Ledger.open({
     ...folders,
     origin,
+    form,
     recordsRetentionNs,
     onMismatch: (reason) => logger.error(`the public log: ${reason}`),
     onKept: (reason) => logger.warn(`the public log keeps records that have expired: ${reason}`),
@@ -145,10 +181,7 @@ function foldersOf(dir: string) {
   return { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
 }
 
-function factsOf(
-  { origin, policyFile, batchNs, checkpointMs }: NonNullable<Config['log']>,
-  vkey: string,
-): PublicLogFacts {
+function factsOf({ origin, policyFile, batchNs, checkpointMs }: LogConfig, vkey: string): PublicLogFacts {
   const delayNs = batchNs + BigInt(checkpointMs) * NS_PER_MS + PUBLISHING_NS;
   return {
     origin,

@@ -11,6 +11,7 @@ import { createMetrics } from '../metrics/metrics.js';
 import type { Reloads } from '../metrics/reloads.js';
 import type { ServiceState } from '../metrics/state.js';
 import { type Clock, secondOf } from '../model/time.js';
+import type { StreamLog } from '../node/stream_log.js';
 import type { PastWriter } from '../past/past_writer.js';
 import { openAdmin } from '../server/admin.js';
 import { guardFileHandles } from '../server/uws/file_handles.js';
@@ -40,6 +41,7 @@ export interface OperatedParts {
   readonly edges: EdgeSet;
   readonly pool: CryptoPool;
   readonly maker: PriceMaker;
+  readonly streamLog: Pick<StreamLog, 'troubles'> | undefined;
   readonly source: FeedSource;
   readonly store: Store;
   readonly past: Pick<PastWriter, 'figures'>;
@@ -60,7 +62,8 @@ export interface OperatorSide {
 /** Opens the admin listener, with the readiness and metrics of all parts. @throws Error when its address is in use */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
   const { listen, settings, logger } = options;
-  const { edges, pool, maker, source, store, past, clock, ticker, counters, reloads } = options.parts;
+  const { edges, pool, maker, streamLog, source, store, past, clock, ticker, counters, reloads } =
+    options.parts;
   const metrics = createMetrics();
   let isStopping = false;
 
@@ -74,6 +77,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       ...(edges.count < options.edgesExpected ? ['a thread that serves sockets is being replaced'] : []),
       ...(health.ok ? [] : [health.reason]),
       ...maker.troubles(),
+      ...(streamLog?.troubles() ?? []),
       ...clockTroubles(),
     ];
   }

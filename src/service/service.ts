@@ -94,7 +94,7 @@ function edgesOptionsOf(
   { webSockets, port, loaded }: Prepared,
   { config, clock, logger, env, simulation = false }: ServiceOptions,
 ): OpenEdgesOptions {
-  const { store, source, pool, counters } = making;
+  const { store, source, pool, counters, streamLog } = making;
   return {
     settings: { config, identity: identityOf(making.settings), nodes: making.maker.nodes() },
     catalogueOf: () => making.settings.catalogue,
@@ -103,7 +103,13 @@ function edgesOptionsOf(
     simulation,
     threads: { loaded, loadThread: () => loadThread(env[UWS_SHA256_VARIABLE], usesStark(config)) },
     parts: { webSockets, clock, pool, counters, store, source },
-    hooks: { receiver: making, askPast: making.maker.pastExchange?.ask, onDue: making.onDue, logger },
+    hooks: {
+      receiver: making,
+      askPast: making.maker.pastExchange?.ask,
+      onSigned: streamLog && ((hashes) => streamLog.add(hashes)),
+      onDue: making.onDue,
+      logger,
+    },
   };
 }
 
@@ -114,10 +120,10 @@ function operatorOptionsOf(
   { webSockets, threads }: Prepared,
   { config, clock, logger, version = 'unknown', commit = 'unknown' }: ServiceOptions,
 ): OperatorSideOptions {
-  const { store, past, source, pool, counters, ticker, maker } = making;
+  const { store, past, source, pool, counters, ticker, maker, streamLog } = making;
   return {
     listen: { webSockets, at: config.admin, sharesPort: store.isHandedOver },
-    parts: { edges, pool, maker, source, store, past, clock, ticker, counters, reloads },
+    parts: { edges, pool, maker, streamLog, source, store, past, clock, ticker, counters, reloads },
     settings: () => making.settings,
     edgesExpected: threads.listen,
     program: { version, commit },
@@ -235,9 +241,11 @@ class RunningService implements Service {
    * Afterwards this process only closes its connections.
    */
   async #handOver(): Promise<void> {
-    const { ticker, maker, store } = this.#making;
+    const { ticker, maker, store, streamLog } = this.#making;
     this.#edges.tell({ do: 'handOver' });
     void ticker.stop();
+    // The threads send the hashes of their last payloads before their reports.
+    if (streamLog !== undefined) await this.#edges.report();
     // Updates whose signatures are being verified are still accepted.
     const endMs = performance.now() + VERDICTS_MS_MAX;
     do await endOfTurn();

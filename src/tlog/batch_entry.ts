@@ -68,10 +68,11 @@ export function batchOf(
 export function isBatchOf(entry: BatchEntry, records: readonly Uint8Array[], sha256?: Sha256): boolean {
   const isInside = (record: Uint8Array) =>
     recordTimeNs(record) >= entry.fromNs && recordTimeNs(record) < entry.toNs;
+  return records.every(isInside) && hasRoot(entry, records, sha256);
+}
+
+/** Returns whether the entry has the number and the root of these records. */
+export function hasRoot(entry: BatchEntry, records: readonly Uint8Array[], sha256?: Sha256): boolean {
   const { root } = batchOf(entry, records, sha256);
-  return (
-    entry.records === BigInt(records.length) &&
-    records.every(isInside) &&
-    toBase64(root) === toBase64(entry.root)
-  );
+  return entry.records === BigInt(records.length) && toBase64(root) === toBase64(entry.root);
 }

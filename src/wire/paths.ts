@@ -60,6 +60,9 @@ export const DOCUMENT_PATHS = {
 /** The folder of the files of the public log of signed prices. */
 export const LOG_FILES_PATH = '/tlog/';
 
+/** The folder of this node's public log of streaming payloads, below the folder of the public log. */
+export const STREAM_LOG_FOLDER = 'streams/';
+
 /** The path of the live page, and the folder of the files that the page loads. */
 export const PAGE_PATHS = { home: '/', files: '/page/' } as const;
 

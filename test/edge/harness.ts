@@ -218,6 +218,7 @@ export async function startEdges(
           writeMark,
           askPast: async () => undefined,
           log() {},
+          signed() {},
           damage() {},
           overrun() {},
         },

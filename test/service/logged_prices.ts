@@ -8,7 +8,7 @@ import { type Aggregate, latestWhen, openPublisher, refusalOf, UNIT } from './pu
 
 /** Publishes a price, and returns its aggregate. */
 export async function priceOf(
-  service: TestService,
+  service: Pick<TestService, 'url' | 'socketUrl'>,
   symbol: string,
   type: 'evm' | 'stark',
   price: bigint,

@@ -14,7 +14,7 @@ export const UNIT = 10n ** 18n;
 
 /** Opens a publisher socket. The service answers its messages, unless `query` sets a different `ack`. */
 export function openPublisher(
-  service: TestService,
+  service: Pick<TestService, 'socketUrl'>,
   type: SignatureType = 'evm',
   { query = '?ack=true', token = TOKEN } = {},
 ): Promise<TestSocket> {
@@ -96,7 +96,7 @@ export async function latestOf(
 
 /** Returns the asset's latest aggregate as soon as `isWanted` accepts it. By default any aggregate is accepted. */
 export function latestWhen(
-  service: TestService,
+  service: Pick<TestService, 'url'>,
   symbol: string,
   isWanted: (aggregate: Aggregate) => boolean = () => true,
 ): Promise<Aggregate> {

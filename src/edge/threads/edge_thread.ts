@@ -43,6 +43,8 @@ export interface EdgeThreadHost {
   /** Asks other nodes about their past. */
   askPast: AskPast;
   log(event: Extract<ThreadEvent, { on: 'log' }>): void;
+  /** Receives the hashes of payloads that the thread signed. */
+  signed(hashes: Uint8Array): void;
   damage(reason: string): void;
   /** Called when the thread was too far behind and must receive everything again. */
   overrun(): void;
@@ -279,6 +281,9 @@ export class EdgeThread {
         break;
       case 'troubles':
         this.#troubles = event.troubles;
+        break;
+      case 'signed':
+        host.signed(event.hashes);
         break;
       case 'damage':
         host.damage(event.reason);

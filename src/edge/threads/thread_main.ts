@@ -135,6 +135,7 @@ edge = await openEdge({
       settings.config.cluster &&
       ((question, tried) => asks.ask((ask) => events.send({ on: 'askPast', ask, question, tried }))),
     onWork: () => signal.worked(),
+    onSigned: settings.config.streamLog && ((hashes) => events.send({ on: 'signed', hashes })),
     onDue: (timeNs) => ticker.noLaterThan(timeNs),
     logger: { info: logAs('info'), warn: logAs('warn'), error: logAs('error') },
   },

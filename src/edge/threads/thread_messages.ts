@@ -68,6 +68,8 @@ export type ThreadEvent =
   | { readonly on: 'log'; readonly level: LogLevel; readonly about: unknown; readonly text: string }
   /** Reports that the problems with the thread's times have changed. */
   | { readonly on: 'troubles'; readonly troubles: readonly string[] }
+  /** Hands over the hashes of signed payloads, without gaps. */
+  | { readonly on: 'signed'; readonly hashes: Uint8Array }
   /** Reports a damaged record on the disk. */
   | { readonly on: 'damage'; readonly reason: string }
   /** Asks other nodes about their past, as {@link AskPast} does. */

@@ -8,8 +8,8 @@ import { CallerRights } from '../../server/access/caller_rights.js';
 import { forgetThread, type SharedAccess } from '../../server/access/shared_access.js';
 import type { ListenOptions } from '../../server/uws/app.js';
 import type { Store } from '../../store/store.js';
-import type { EdgeHooks } from '../edge.js';
 import type { EdgeCommand, EdgeSettings } from '../edge_command.js';
+import type { EdgeHooks } from '../edge_hooks.js';
 import type { EdgeSet } from '../edge_set.js';
 import { EdgeThread, type EdgeThreadHost, type EdgeThreadOptions } from './edge_thread.js';
 import type { LoadedThread } from './loaded_thread.js';
@@ -25,7 +25,7 @@ export interface ThreadedEdgesOptions {
   /** Returns the other start data of the thread with this number. */
   readonly startOf: (thread: number) => Pick<ThreadStart, 'place' | 'marks' | 'starkSymbols' | 'simulation'>;
   readonly parts: ThreadedEdgesParts;
-  readonly hooks: Pick<EdgeHooks, 'receiver' | 'askPast' | 'logger'>;
+  readonly hooks: Pick<EdgeHooks, 'receiver' | 'askPast' | 'onSigned' | 'logger'>;
   readonly limits?: ThreadLimits;
 }
 
@@ -110,7 +110,7 @@ class ThreadedEdges implements EdgeSet {
     this.#settings = options.settings;
     this.#rights = new CallerRights(options.settings.config);
     const { store, source, counters } = options.parts;
-    const { askPast, logger } = options.hooks;
+    const { askPast, onSigned, logger } = options.hooks;
     store.watchCommits({
       begun: (commit) => this.committing(commit),
       settled: (isOnDisk) => this.committed(isOnDisk),
@@ -122,6 +122,7 @@ class ThreadedEdges implements EdgeSet {
         new Promise((resolve) => writeStreamMark(store.marks, number, timeNs, resolve)),
       askPast: async (question, tried) => askPast?.(question, tried),
       log: ({ level, about, text }) => logger[level](about, text),
+      signed: (hashes) => onSigned?.(hashes),
       damage: (reason) => store.noticeDamage(reason),
       overrun: () => {
         counters.threadOverruns++;

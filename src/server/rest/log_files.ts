@@ -1,11 +1,13 @@
 import { CHECKPOINT_FILE } from '../../ledger/ledger_folder.js';
 import type { LedgerReader } from '../../ledger/ledger_reader.js';
-import { LOG_FILES_PATH } from '../../wire/paths.js';
+import { LOG_FILES_PATH, STREAM_LOG_FOLDER } from '../../wire/paths.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 
 export interface LogFilesOptions {
   readonly files: Pick<LedgerReader, 'publicFile'>;
+  /** The files of this node's log of streaming payloads. */
+  readonly streamFiles: Pick<LedgerReader, 'publicFile'>;
   readonly clientOf: (request: RestRequest) => string;
   readonly limiter: RateLimiter;
   readonly onFault: (path: string, error: unknown) => void;
@@ -21,7 +23,7 @@ const FOREVER = 'public, max-age=31536000, immutable';
 const NEWEST = 'public, max-age=1';
 
 /**
- * Returns a function that answers requests for the public files of the log. The function returns `undefined` for every other
+ * Returns a function that answers requests for the public files of both logs. The function returns `undefined` for every other
  * path.
  */
 export function serveLogFiles(options: LogFilesOptions): (request: RestRequest) => RestResponse | undefined {
@@ -44,8 +46,10 @@ export function serveLogFiles(options: LogFilesOptions): (request: RestRequest) 
   };
 }
 
-async function answer(path: string, { files }: LogFilesOptions): Promise<LateAnswer> {
-  const body = await files.publicFile(path);
+async function answer(below: string, { files, streamFiles }: LogFilesOptions): Promise<LateAnswer> {
+  const isOfStreams = below.startsWith(STREAM_LOG_FOLDER);
+  const path = isOfStreams ? below.slice(STREAM_LOG_FOLDER.length) : below;
+  const body = await (isOfStreams ? streamFiles : files).publicFile(path);
   if (body === undefined)
     return failure(404, 'the public log has no such file', [['Cache-Control', 'no-store']]);
   const isCheckpoint = path === CHECKPOINT_FILE;
