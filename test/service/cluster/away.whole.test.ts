@@ -34,6 +34,7 @@ test(
     const sections = { assets: ASSETS };
     const start = (node: number, role: 'aggregator' | 'edge', dir?: string) =>
       cluster.node(node, role, sections, { clock, ...(dir && { dir }) });
+    const beganNs = clock.nowNs();
     const leader = await start(1, 'aggregator');
     const publisher = await TestSocket.open(`${leader.socketUrl}/evm/publish?ack=durable`);
     let price = 100n;
@@ -108,6 +109,39 @@ test(
       await start(3, 'edge', dirs[1]),
       await start(4, 'edge'),
     ];
+    const wholeOf = async ({ url }: TestService, from: bigint) => {
+      let text = '';
+      let query: string | undefined = `asset=BUSY&from=${from}&to=${checkpointNs}`;
+      while (query !== undefined) {
+        const answer: Response = await get(`${url}/v1/prices/range?${query}`);
+        if (answer.status !== 200) return `${answer.status}`;
+        text += await answer.text();
+        query = /\?(.*)>/.exec(answer.headers.get('link') ?? '')?.[1];
+      }
+      return text;
+    };
+    const before = await get(`${leader.url}/v1/prices/range?asset=BUSY&from=${beganNs}&to=${checkpointNs}`);
+    const keptFromNs = BigInt(/"kept_from":(\d+)/.exec(await before.text())![1]!);
+    const lines = (await wholeOf(leader, keptFromNs)).split('\n').slice(0, -1);
+    const times = lines.map((line) => BigInt(/"timestamp":(\d+),"msg_hash"/.exec(line)![1]!));
+    t.ok(times.length >= 10, `${times.length} aggregates`);
+    for (const node of [standbyAgain, edgeAgain]) {
+      await untilEqual(node);
+      for (const from of [times[0]!, times[3]!])
+        t.equal(
+          await wholeOf(node, from),
+          await wholeOf(leader, from),
+          'the missed part comes from another node',
+        );
+      for (const timeNs of times) {
+        const query = `/v1/prices/at?assets=BUSY&timestamp=${timeNs + 1n}`;
+        t.equal(
+          await (await get(node.url + query)).text(),
+          await (await get(leader.url + query)).text(),
+          query,
+        );
+      }
+    }
     for (const node of [standbyAgain, edgeAgain, other]) await untilEqual(node);
     for (const seconds of [20, 10]) {
       toMinute(seconds);
