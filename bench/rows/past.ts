@@ -49,11 +49,8 @@ export const past: Row = {
     'them. Then one asset is read: 16 connections ask for its aggregate at one instant, one connection reads all its aggregates as JSON lines, and ' +
     '`tickseal export` writes them to Parquet, each verified. An export counts the CPU time of both processes, with the start of the exporting one.',
   limit:
-    'Reading the past rests twice as long as it works, so that it takes at most a third of a serving thread: at 37 µs a row (JSON and sending included), and 56 with inputs, one thread sends at most ' +
-    '9,000 and 6,000 rows a second, whatever the reader does. The exporting process takes 104 µs of CPU time a row, and 166 with inputs, ' +
-    'of which its start is 20. By a profile of its main thread with inputs a quarter is splitting and reading lines, a quarter is Node (HTTP, decoding, text), 14 % Parquet, 13 % collecting garbage, 7 % hashes, ' +
-    '6 % messages to the other thread, which verifies. 2 KB of JSON with the same four inputs come with each row. A million rows in 30 s on two cores leave 60 µs for both processes, and a signature takes 17 of them, ' +
-    'so the bound needs a rest that ends when no other work waits, and an answer in columns, without JSON, in which each input stands once. ' +
+    'Reading the past rests twice as long as it works, so that it takes at most a third of a serving thread: JSON lines therefore leave one thread at most at 9,000 rows a second, and 6,000 with inputs. ' +
+    'An export reads blocks of the files, in which each input stands once, and neither side has JSON lines; then the exporting process is the limit: it decodes, hashes, verifies and compresses each row. ' +
     'An answer at an instant decodes the entries of its block up to the instant, of 256.',
   rounds: 2,
   variants: { service: measure },
