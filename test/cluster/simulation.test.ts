@@ -28,6 +28,11 @@ test('no time gets a second value after a loss, and a refused update may be lost
     t.match(await simulate(seed), { repeatedTimes: 0, violations: [] }, `seed ${seed}`);
 });
 
+test('a damaged copy of a record is read from another server, and no node ends by a record that no leader wrote', async (t) => {
+  for (const seed of [2_663_291_012, 2_663_310_488, 2_663_317_752])
+    t.match(await simulate(seed), { violations: [] }, `seed ${seed}`);
+});
+
 test('two writes in flight without the ID: a record of the old leader behind the claim of the new one', async (t) => {
   await failsSome(t, TWO_AUTHORS, 'TWO_IN_FLIGHT_NO_ID');
 });

@@ -4,12 +4,14 @@ import type { LogBatch } from './log_batch.js';
 import type { LogFollowerOptions } from './log_follower_options.js';
 import { lostRecordsText, WITHOUT_THEM } from './lost_records.js';
 import { RecentRecords } from './recent_records.js';
-import { BrokenChain, RecordChain } from './record_chain.js';
+import { BrokenChain, RecordChain, type RecordFault } from './record_chain.js';
 
 /**
- * The number of attempts to read a record that does not fit the chain. Each attempt asks a different server, which may have a sound copy.
+ * The number of attempts to read a record that does not fit the chain. Each attempt asks the next server, which may have a sound copy. A
+ * server may lag, and a silence changes the server too, so a record that looks damaged needs several rounds of all servers.
  */
 const CHAIN_READS = 3;
+const DAMAGED_READS = 9;
 
 /** Applies the committed records of the log in order, each record once. Reads missing records from the log. */
 export class LogFollower {
@@ -217,11 +219,11 @@ export class LogFollower {
   }
 
   /** @returns the fault of a record that does not fit the chain and was not applied */
-  #apply(record: LogRecord): string | undefined {
+  #apply(record: LogRecord): RecordFault | undefined {
     const { sequence, id } = record;
     try {
       const batch = this.#chain.read(record);
-      if ('fault' in batch) return batch.fault;
+      if ('fault' in batch) return batch;
       const wrong = this.#wrongIn(batch, sequence);
       if (wrong !== undefined) {
         this.#break(`record ${sequence} of the log ${wrong}`);
@@ -242,10 +244,10 @@ export class LogFollower {
   }
 
   /** @throws Error as long as another server may have a sound copy of the record */
-  async #skip(record: LogRecord, fault: string): Promise<void> {
+  async #skip(record: LogRecord, { fault, isDamage }: RecordFault): Promise<void> {
     const { sequence, id } = record;
     const reason = `record ${sequence} of the log ${fault}`;
-    if (++this.#chainReads < CHAIN_READS) {
+    if (++this.#chainReads < (isDamage === true ? DAMAGED_READS : CHAIN_READS)) {
       this.#options.bus.reconnect();
       throw new Error(reason);
     }

@@ -23,6 +23,8 @@ export function chainedRecord(batch: LogBatch): LogRecord {
 /** A record without effect, and the reason. */
 export interface RecordFault {
   readonly fault: string;
+  /** True when another server may have a sound copy of the record. */
+  readonly isDamage?: boolean;
 }
 
 /**
@@ -35,8 +37,8 @@ export class BrokenChain extends Error {
 
 /**
  * The chain of the applied records. Each record names its predecessor. If this is not the last applied record, the chain is broken. All
- * nodes skip two kinds of records, which no leader wrote: those whose ID is not the hash of their bytes, and those whose bytes name a
- * different position.
+ * nodes skip three kinds of records, which no leader wrote: those whose ID is not the hash of their bytes, those whose bytes name a
+ * different position, and those that name no predecessor and are no claim.
  */
 export class RecordChain {
   #lastId: string;
@@ -65,7 +67,7 @@ export class RecordChain {
    * @throws NewerVersion when a newer release wrote the record
    */
   read({ sequence, id, bytes }: LogRecord): LogBatch | RecordFault {
-    if (recordId(bytes) !== id) return { fault: 'does not have the hash that is its ID' };
+    if (recordId(bytes) !== id) return { fault: 'does not have the hash that is its ID', isDamage: true };
     let batch: LogBatch;
     try {
       batch = decodeLogBatch(bytes);
@@ -74,6 +76,8 @@ export class RecordChain {
       return { fault: `cannot be read: ${error.message}` };
     }
     if (batch.sequence !== sequence) return { fault: `was written for place ${batch.sequence}` };
+    // A node that knows no earlier record writes a claim without a predecessor, and no other record without one.
+    if (batch.after === '' && !isClaim(batch)) return { fault: 'names no record before it' };
     this.#checkPredecessor(batch);
     return batch;
   }
@@ -95,10 +99,8 @@ export class RecordChain {
     this.add('');
   }
 
-  #checkPredecessor({ after, claim }: LogBatch): void {
-    if (this.#lastId === '' || after === this.#lastId) return;
-    // A node that knows no earlier record writes a claim without a predecessor.
-    if (after === '' && claim !== undefined && !claim.resign) return;
+  #checkPredecessor({ after }: LogBatch): void {
+    if (this.#lastId === '' || after === '' || after === this.#lastId) return;
     const skipped = this.#skipped.get(after);
     throw new BrokenChain(
       skipped === undefined
@@ -106,4 +108,8 @@ export class RecordChain {
         : `it follows a damaged record: ${skipped}`,
     );
   }
+}
+
+function isClaim({ claim }: LogBatch): boolean {
+  return claim !== undefined && !claim.resign;
 }
