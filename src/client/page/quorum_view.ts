@@ -2,10 +2,16 @@ import type { QuorumRules } from '../quorum/quorum_options.js';
 import type { OperatorVote } from '../quorum/quorum_tick.js';
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 import { element } from './elements.js';
-import { ageText, exactPrice, shortHex, shownDecimals, shownPrice } from './price_text.js';
+import { ageText, exactPrice, shownDecimals, shownPrice } from './price_text.js';
+import { hexText } from './proof_parts.js';
 import { type OperatorState, type QuorumRow, voteText } from './quorum_board.js';
 import type { LinkOperator } from './quorum_link.js';
 import { quorumRing } from './quorum_ring.js';
+
+/** The sentence that says which rings a row has. */
+const RINGS_TEXT =
+  'Each part of the ring is an operator whose signature your browser has checked. A public log belongs to one service, so the page of ' +
+  'each operator shows the ring of its log.';
 
 /** Describes the rules for the prices that the page shows. */
 export function rulesText(count: number, { threshold, maxSpread, maxAgeMs }: QuorumRules): string {
@@ -24,7 +30,7 @@ export class OperatorList {
   constructor(operators: readonly LinkOperator[]) {
     this.#items = operators.map(({ name, signers }) => {
       const state = element('span', { class: 'state' }, 'connecting');
-      const keys = signers.map((key) => element('code', { title: key }, shortHex(key)));
+      const keys = signers.map(hexText);
       const item = element('li', {}, element('i', { class: 'dot' }), element('b', {}, name), state, ...keys);
       return [item, state] as const;
     });
@@ -100,7 +106,8 @@ class QuorumTableRow {
       element('td', {}, this.#ring),
       this.#age,
     );
-    this.#details = element('tr', { class: 'details' }, element('td', { colspan: '4' }, this.#votes));
+    const rings = element('p', { class: 'rings' }, RINGS_TEXT);
+    this.#details = element('tr', { class: 'details' }, element('td', { colspan: '4' }, this.#votes, rings));
     this.#details.hidden = true;
     this.#ring.addEventListener('click', () => {
       this.#details.hidden = !this.#details.hidden;
@@ -145,6 +152,6 @@ function voteItem(vote: OperatorVote): HTMLElement {
     element('b', {}, operator),
     element('span', { class: 'number' }, price === undefined ? '—' : exactPrice(price)),
     element('span', { class: 'state' }, voteText(vote)),
-    ...(signer === undefined ? [] : [element('code', { title: signer }, shortHex(signer))]),
+    ...(signer === undefined ? [] : [hexText(signer)]),
   );
 }

@@ -63,7 +63,7 @@ export function drawSealCard(root: HTMLElement, about: SealFacts): void {
   const steps = element('ol', { class: 'steps' });
   drawSteps(steps, about, proven.proof, report?.checks);
   const log = element('section', { class: 'log', 'aria-label': 'The public log' });
-  body.append(steps, log, forgeForm(about, steps, report?.checks));
+  body.append(steps, log, quorumPart(), forgeForm(about, steps, report?.checks));
   drawLogSteps(log, about.log);
 }
 
@@ -82,6 +82,20 @@ export function drawLogSteps(root: HTMLElement, log: LogView | undefined): void 
     element('h3', {}, 'Public log'),
     element('p', isFault ? { class: 'fault' } : {}, log?.statement ?? 'The log is being asked…'),
     ...(steps.length === 0 ? [] : [element('ol', { class: 'steps' }, ...steps)]),
+  );
+}
+
+/** Says why the seal of this page has no ring of a quorum. */
+function quorumPart(): HTMLElement {
+  return element(
+    'section',
+    { class: 'rings', 'aria-label': 'The quorum' },
+    element('h3', {}, 'Quorum'),
+    element(
+      'p',
+      {},
+      'The shield is the signature of one service, and its ring is the public log of the same service. The ring of a quorum does not apply here: no second operator was asked for this price. A link with #quorum= opens the page on which several operators must agree.',
+    ),
   );
 }
 
