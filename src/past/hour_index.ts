@@ -1,10 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { DamagedRecord } from '../records/envelope.js';
 import { type BlockIndex, decodeIndex, GROUP_HEADER_BYTES, type Tier } from './chunk_group.js';
 import { findGroups, type PlacedGroup, readAt } from './hour_file.js';
-import { tierPath } from './past_folder.js';
+import type { SharedFile } from './open_files.js';
 
 /** The known groups of a file. Files only grow, so they remain valid. */
 interface KnownFile {
@@ -30,44 +29,23 @@ export interface OpenTierFile {
   index(group: PlacedGroup): Promise<BlockIndex>;
   /** @throws DamagedRecord when the block is damaged */
   block(group: PlacedGroup, assetKey: string, index: number): Promise<Buffer>;
-  close(): Promise<void>;
 }
 
-/** Opens files of hours, and remembers the positions of their groups and blocks. */
+/** Reads the files of hours, and remembers the positions of their groups and blocks. */
 export class HourIndex {
-  readonly #folder: string;
   readonly #files = new Map<string, KnownFile>();
   readonly #indexes = new Map<string, BlockIndex>();
 
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  /** @returns `undefined` when the hour has no file of this tier */
-  async open(hour: number, tier: Tier): Promise<OpenTierFile | undefined> {
-    const path = tierPath(this.#folder, hour, tier);
-    let file: FileHandle;
-    try {
-      file = await open(path, 'r');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
-    try {
-      const known = await this.#refresh(file, path, hour, tier);
-      return {
-        path,
-        groups: known.groups,
-        damagedAt: known.damagedAt,
-        hasTail: known.hasTail,
-        index: (group) => this.#index(file, path, group),
-        block: (group, assetKey, index) => this.#block(file, path, group, assetKey, index),
-        close: () => file.close(),
-      };
-    } catch (error) {
-      await file.close();
-      throw error;
-    }
+  async read({ file, path }: SharedFile, hour: number, tier: Tier): Promise<OpenTierFile> {
+    const known = await this.#refresh(file, path, hour, tier);
+    return {
+      path,
+      groups: known.groups,
+      damagedAt: known.damagedAt,
+      hasTail: known.hasTail,
+      index: (group) => this.#index(file, path, group),
+      block: (group, assetKey, index) => this.#block(file, path, group, assetKey, index),
+    };
   }
 
   async #refresh(file: FileHandle, path: string, hour: number, tier: Tier): Promise<KnownFile> {

@@ -1,6 +1,8 @@
 import type { ChunkBlock } from './chunk.js';
+import type { Tier } from './chunk_group.js';
 import type { BlockBytes, BlockTexts } from './entry_block.js';
 import { HourIndex, type OpenTierFile } from './hour_index.js';
+import { OpenFiles } from './open_files.js';
 import { TextList } from './packed_bytes.js';
 import { listHours, listLogs } from './past_folder.js';
 import { LogReader } from './running_log.js';
@@ -41,13 +43,14 @@ export interface OpenHour {
  */
 export class HourOpener {
   readonly #folder: string;
-  readonly #index: HourIndex;
+  readonly #files: OpenFiles;
+  readonly #index = new HourIndex();
   readonly #logs = new Map<string, Promise<LogReader | undefined>>();
   #listed: { readonly atMs: number; readonly hours: Set<number> } | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
-    this.#index = new HourIndex(folder);
+    this.#files = new OpenFiles(folder);
   }
 
   /** Returns the hours that have entries, ascending. */
@@ -61,12 +64,26 @@ export class HourOpener {
     return [...this.#listed.hours].sort((a, b) => a - b);
   }
 
-  /** @param withInputs false when publishers' inputs are not needed */
+  /**
+   * Opens an hour. The caller must close the hour before it opens another one.
+   * @param withInputs false when publishers' inputs are not needed
+   */
   async open(hour: number, withInputs = true): Promise<OpenHour> {
+    await this.#files.enter(hour);
+    const close = () => this.#files.leave(hour);
+    try {
+      return { ...(await this.#read(hour, withInputs)), close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  async #read(hour: number, withInputs: boolean): Promise<Omit<OpenHour, 'close'>> {
     // The logs are read first, because a log is removed only when the file has its chunk.
     const logs = await this.#openLogs(hour);
-    const signatures = await this.#index.open(hour, 'signatures');
-    const inputs = signatures && withInputs ? await this.#index.open(hour, 'inputs') : undefined;
+    const signatures = await this.#file(hour, 'signatures');
+    const inputs = signatures && withInputs ? await this.#file(hour, 'inputs') : undefined;
     const parts = groupsOf(signatures, inputs);
     const written = new Set(parts.map(({ number }) => number));
     const running = logs.filter((log) => !written.has(log.chunk.number));
@@ -78,11 +95,12 @@ export class HourOpener {
       parts,
       isKept: parts.length > 0 || signatures !== undefined,
       damageAtEnd: isDamaged ? `the last group of ${signatures.path} is damaged` : undefined,
-      async close() {
-        await signatures?.close();
-        await inputs?.close();
-      },
     };
+  }
+
+  async #file(hour: number, tier: Tier): Promise<OpenTierFile | undefined> {
+    const file = await this.#files.open(hour, tier);
+    return file && this.#index.read(file, hour, tier);
   }
 
   async #openLogs(hour: number): Promise<LogReader[]> {

@@ -75,20 +75,14 @@ export class LogReader {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
-    const header = Buffer.alloc(HEADER_BYTES);
-    const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0);
-    const isHeader =
-      bytesRead === HEADER_BYTES &&
-      header.readUInt32BE(0) === MAGIC &&
-      header.readUInt32LE(4) === VERSION &&
-      header.readUInt32LE(8) === place.hour &&
-      header.readUInt32LE(12) === place.number &&
-      header.readUInt32LE(16) === crc32(header.subarray(0, 16));
-    if (!isHeader) {
+    try {
+      if (await isLogOf(file, place)) return new LogReader(file, path, place);
+    } catch (error) {
       await file.close();
-      return undefined;
+      throw error;
     }
-    return new LogReader(file, path, place);
+    await file.close();
+    return undefined;
   }
 
   /** Applies the frames that were written since the last call. An incomplete last frame waits for the next call. */
@@ -131,6 +125,19 @@ export class LogReader {
     this.#isClosed = true;
     return this.#file.close();
   }
+}
+
+async function isLogOf(file: FileHandle, place: ChunkPlace): Promise<boolean> {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const { bytesRead } = await file.read(header, 0, HEADER_BYTES, 0);
+  return (
+    bytesRead === HEADER_BYTES &&
+    header.readUInt32BE(0) === MAGIC &&
+    header.readUInt32LE(4) === VERSION &&
+    header.readUInt32LE(8) === place.hour &&
+    header.readUInt32LE(12) === place.number &&
+    header.readUInt32LE(16) === crc32(header.subarray(0, 16))
+  );
 }
 
 /** Writes all bytes at a position of a file. */

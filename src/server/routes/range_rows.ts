@@ -7,8 +7,12 @@ import type { PayRows } from '../rest/route_result.js';
 
 /** The size of the parts of an answer. A client that stops reading holds about two parts in memory. */
 const PART_BYTES = 64 * 1024;
-/** The interval at which a used-up budget is checked again. */
-const PAY_POLL_MS = 10;
+/**
+ * The first and the longest time until a used-up budget is checked again. Many readers may wait at the same time, so the time doubles with
+ * each check.
+ */
+const PAY_POLL_MS_MIN = 10;
+const PAY_POLL_MS_MAX = 160;
 
 /** Writes rows in a format. */
 export interface RowWriter {
@@ -37,7 +41,7 @@ export async function* blockParts({
       return value && { rows: value.count, bytes: value.sent() };
     });
     if (block === undefined) return;
-    while (!pay(block.rows)) await wait(PAY_POLL_MS);
+    await paid(pay, block.rows);
     yield block.bytes;
   }
 }
@@ -87,7 +91,7 @@ export async function* rowParts(
 
   for (let hasMore = true; hasMore; ) {
     hasMore = await turn(fill);
-    while (!pay(rowsRead)) await wait(PAY_POLL_MS);
+    await paid(pay, rowsRead);
     rowsRead = 0;
     if (hasMore) {
       const part = writer.take();
@@ -103,4 +107,9 @@ export async function* rowParts(
 function* rowsOf(block: Pick<PastBlock, 'entries'>): Iterator<PricedEntry, undefined> {
   for (const entry of block.entries()) if (entry.kind === 'priced') yield entry;
   return undefined;
+}
+
+/** Waits until the caller's budget has paid for rows. */
+async function paid(pay: PayRows, rows: number): Promise<void> {
+  for (let ms = PAY_POLL_MS_MIN; !pay(rows); ms = Math.min(2 * ms, PAY_POLL_MS_MAX)) await wait(ms);
 }

@@ -1,0 +1,83 @@
+import { writeFileSync } from 'node:fs';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { test } from 'tap';
+import { TIERS } from '../../src/past/chunk_group.js';
+import { OPEN_HOURS_MAX, OpenFiles } from '../../src/past/open_files.js';
+import { hourOf, NS_PER_HOUR, tierPath } from '../../src/past/past_folder.js';
+import { PastReader } from '../../src/past/past_reader.js';
+import { evmName, HOUR_START_NS } from './sample_past.js';
+
+const HOUR = hourOf(HOUR_START_NS);
+
+function filesOf(folder: string, hours: number): OpenFiles {
+  for (let i = 0; i < hours; i++)
+    for (const tier of TIERS) writeFileSync(tierPath(folder, HOUR + i, tier), '');
+  return new OpenFiles(folder);
+}
+
+/** Enters an hour, and records its number when the wait is over. */
+function enterLater(files: OpenFiles, hour: number, entered: number[]): Promise<void> {
+  return files.enter(hour).then(() => {
+    entered.push(hour);
+  });
+}
+
+test('reads of the same hour share its files, and the last of them closes the files', async (t) => {
+  const files = filesOf(t.testdir(), 1);
+  await files.enter(HOUR);
+  await files.enter(HOUR);
+  const [first, second] = await Promise.all([files.open(HOUR, 'inputs'), files.open(HOUR, 'inputs')]);
+  t.equal(second!.file, first!.file);
+  t.not((await files.open(HOUR, 'signatures'))!.file, first!.file);
+  await files.leave(HOUR);
+  t.ok((await first!.file.stat()).isFile(), 'the second read still uses it');
+  await files.leave(HOUR);
+  t.equal(first!.file.fd, -1);
+});
+
+test('with too many hours in use a read waits, and reads start in the order in which they came', async (t) => {
+  const folder = t.testdir();
+  const files = filesOf(folder, OPEN_HOURS_MAX + 2);
+  for (let i = 0; i < OPEN_HOURS_MAX; i++) {
+    await files.enter(HOUR + i);
+    await files.open(HOUR + i, 'signatures');
+  }
+  const entered: number[] = [];
+  const [next, after] = [HOUR + OPEN_HOURS_MAX, HOUR + OPEN_HOURS_MAX + 1];
+  const waiting = [next, HOUR, after].map((hour) => enterLater(files, hour, entered));
+  await endOfTurn();
+  t.strictSame(entered, [], 'also a read of an hour that is open');
+  await files.leave(HOUR + 1);
+  await Promise.all(waiting.slice(0, 2));
+  t.strictSame(entered, [next, HOUR]);
+  await files.leave(HOUR);
+  await endOfTurn();
+  t.strictSame(entered, [next, HOUR], 'the hour has another read');
+  await files.leave(HOUR);
+  await waiting[2];
+  t.strictSame(entered, [next, HOUR, after]);
+});
+
+test('a file that does not exist is found when it is there', async (t) => {
+  const folder = t.testdir();
+  const files = new OpenFiles(folder);
+  await files.enter(HOUR);
+  t.strictSame(await Promise.all([files.open(HOUR, 'inputs'), files.open(HOUR, 'inputs')]), [
+    undefined,
+    undefined,
+  ]);
+  writeFileSync(tierPath(folder, HOUR, 'inputs'), '');
+  t.ok(await files.open(HOUR, 'inputs'));
+  await files.leave(HOUR);
+});
+
+test('more readers than open hours are all answered', async (t) => {
+  const folder = t.testdir();
+  const hours = 3 * OPEN_HOURS_MAX;
+  filesOf(folder, hours);
+  const reader = new PastReader(folder);
+  const times = Array.from({ length: 20 * hours }, (_, i) => HOUR_START_NS + BigInt(i % hours) * NS_PER_HOUR);
+  const found = await Promise.all(times.map((timeNs) => reader.inForce(evmName('BTCUSD'), timeNs)));
+  t.ok(found.every((entry) => entry === undefined));
+  await reader.close();
+});
