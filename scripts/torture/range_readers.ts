@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { OTHER_TOKEN } from '../load/config.js';
 import { pause } from '../load/wait.js';
+import { rangeToken } from './range_token.js';
 
 // `range_readers.js PORT READERS ASSETS FROM TO`: readers of the past, until the parent process ends this process. Each reader asks for
 // the range of an asset, FROM to TO in ns. Half of the readers never read their answer. The process prints a line of JSON when all
@@ -57,5 +57,5 @@ function requestOf(reader: number): string {
   });
   const path =
     reader % 5 === 4 ? `/v1/prices/at?assets=A0,A1&timestamp=${from}` : `/v1/prices/range?${query}`;
-  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${OTHER_TOKEN}\r\n\r\n`;
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${rangeToken(reader)}\r\n\r\n`;
 }

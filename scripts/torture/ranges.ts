@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ADMIN_PATHS } from '../../src/wire/paths.js';
@@ -6,9 +7,10 @@ import { type ServerProcess, startServer, startService } from '../load/server_pr
 import { storePast } from '../load/stored_past.js';
 import type { Check, Finding, Scale } from './check.js';
 import { Healthy } from './healthy.js';
-import { until, writeTortureConfig } from './service.js';
+import { rangeToken } from './range_token.js';
+import { changeConfig, until, writeTortureConfig } from './service.js';
 
-/** The check with readers of the past of one token, half of which never read, while another token has a reader of a stream. */
+/** The check with readers of the past, half of which never read, while another token has a reader of a stream. */
 export const ranges: Check = {
   name: 'ranges',
   title: 'readers of the past, beside a reader of a stream',
@@ -28,12 +30,16 @@ const FRAMES_SHARE_MIN = 90;
 const LIVEZ_MS_MAX = 100;
 /** The largest memory of the service for each reader of the past. */
 const READER_BYTES_MAX = 150_000;
-/** The largest number of open files, without sockets, that the readers may add. */
-const FILES_MAX = 64;
+/** The largest number of open files, without sockets, that the readers may add: those of eight hours, and logs. */
+const FILES_MAX = 24;
 
 async function measure(scale: Scale): Promise<Finding[]> {
   const { readers, aggregates, ms } = SIZES[scale];
   const { file } = writeTortureConfig({ assets: ASSETS, publishers: 2, clockPeriod: '10s' });
+  changeConfig(file, ({ tokens }) => {
+    for (const token of new Set(Array.from({ length: readers }, (_, reader) => rangeToken(reader))))
+      tokens.push({ ...tokens[0], name: token, sha256: createHash('sha256').update(token).digest('hex') });
+  });
   const { times } = await storePast(file, aggregates, STEP_NS);
   const service = await startService(file);
   const healthy = await Healthy.open(service, ASSETS);
