@@ -36,10 +36,12 @@ export class StreamReader implements Reader {
   /** The addresses of the services with an open connection. */
   readonly open = new Set<string>();
 
+  /** @param maxAgeMs the age above which the client drops a payload; the default of the channel if absent */
   constructor(
     t: Test,
     urls: string | readonly string[],
     readonly kind: ReaderKind,
+    maxAgeMs?: number,
   ) {
     const client = newClient(urls);
     client.on('gap', (gap) => this.gaps.push(gap));
@@ -48,7 +50,7 @@ export class StreamReader implements Reader {
       else this.open.delete(url);
     });
     const done = (async () => {
-      for await (const tick of streamOf(client, kind)) this.ticks.push(tick);
+      for await (const tick of streamOf(client, kind, maxAgeMs)) this.ticks.push(tick);
     })();
     this.end = async () => {
       await client.close();
@@ -107,8 +109,8 @@ export function newClient(urls: string | readonly string[]): Client {
   return createClient({ urls, token: TOKEN, signers: 'unchecked' });
 }
 
-export function streamOf(client: Client, kind: ReaderKind) {
-  return client.stream(['BTCUSD'], KINDS[kind]);
+export function streamOf(client: Client, kind: ReaderKind, maxAgeMs?: number) {
+  return client.stream(['BTCUSD'], { ...KINDS[kind], maxAgeMs });
 }
 
 /** Publishes a new price of BTCUSD every 200 ms. */
