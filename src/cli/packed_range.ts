@@ -1,8 +1,9 @@
 import { Client } from '../client/client.js';
-import { isRateLimited, ProtocolError, RefusedError, UnreachableError } from '../client/connect/errors.js';
+import { ProtocolError, RefusedError, UnreachableError } from '../client/connect/errors.js';
 import type { FetchResponse } from '../client/connect/platform.js';
 import type { RestService } from '../client/connect/rest_service.js';
 import { pathOf } from '../client/prices/market_data.js';
+import { nextOf, RangeAttempts } from '../client/prices/range_attempts.js';
 import { aggregatePrice } from '../client/verify/aggregate_price.js';
 import type { CryptoPool } from '../crypto/pool/pool.js';
 import { KeptChecks, type KeptJob, type KeptSigners, NotVerified } from '../edge/kept_verifier.js';
@@ -26,9 +27,6 @@ export interface PackedOptions extends KeptSigners {
 
 /** The number of blocks whose signatures are verified at the same time. */
 const BLOCKS_AHEAD = 6;
-/** The number of attempts without a new block, and the wait after the first attempt, which doubles. */
-const ATTEMPTS_MAX = 5;
-const FIRST_DELAY_MS = 250;
 
 /** Thrown when a service does not know packed ranges, because its version is older. */
 export class NotPacked extends Error {
@@ -69,26 +67,24 @@ export class PackedRangeClient extends Client {
   }: PackedQuery): AsyncGenerator<readonly PricedEntry[]> {
     const { requests, platform } = this.context;
     let { from } = query;
-    for (let attempts = 0; from < to; ) {
+    const attempts = new RangeAttempts();
+    while (from < to) {
       const range = { asset: symbol, from: String(from), to: String(to), detail, signature_type: type };
       const path = pathOf(REST_PATHS.range, { ...range, format: 'packed' });
       try {
         const { service, blocks, link } = await requests.ask((one: RestService) => askBlocks(one, path));
-        const next = link === undefined ? undefined : nextOf(service.url, link);
+        const next = nextOf(service.url, link);
         for await (const bytes of blocks) {
           const entries = entriesOf(bytes, symbol, from, next ?? to);
           if (entries.length === 0) continue;
           from = entries.at(-1)!.timeNs + 1n;
-          attempts = 0;
+          attempts.advanced();
           yield entries;
         }
         if (next === undefined) return;
         from = next;
       } catch (error) {
-        const mayRepeat = error instanceof UnreachableError || isRateLimited(error);
-        if (!mayRepeat || ++attempts >= ATTEMPTS_MAX) throw error;
-        const ownMs = FIRST_DELAY_MS * 2 ** (attempts - 1);
-        const waitMs = (isRateLimited(error) ? error.retryAfterMs : undefined) ?? ownMs;
+        const waitMs = attempts.delayAfter(error);
         await new Promise<void>((resolve) => void platform.schedule(resolve, waitMs));
       }
     }
@@ -200,10 +196,4 @@ function checkPrice({
   const priced = inputs.map((input) => ({ key: 0n, price: input.price, signatureType }));
   if (aggregatePrice(algorithm, priced, {}) !== price)
     throw new NotVerified('the price is not the price of its inputs');
-}
-
-function nextOf(url: string, link: string): bigint {
-  const from = /^<[^>]*[?&]from=(\d{1,19})(?:&[^>]*)?>; rel="next"$/.exec(link)?.[1];
-  if (from === undefined) throw new ProtocolError(url, 'the header Link has no next range');
-  return BigInt(from);
 }

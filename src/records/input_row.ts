@@ -111,8 +111,8 @@ export class InputRow implements KeptInput {
 
   /** Returns the size-prefixed `InputRecord` of the input. The bytes are valid until the next record is encoded. */
   record(): Uint8Array {
-    const bytes = this.#longTexts ?? this.#block;
-    let at = this.#longTexts === undefined ? this.#at + TEXTS_AT : 0;
+    const { bytes, start } = this.#texts;
+    let at = start;
     const isDeclared = this.#block[this.#at + DECLARED_AT] === 1;
     beginInput(this.timestampNs, this.#publisherKey, isDeclared ? undefined : this.price);
     for (let text = 0; text < TEXTS; text++) {
@@ -133,9 +133,15 @@ export class InputRow implements KeptInput {
       if (this.#lengthOf(text) !== packedLengths[text]) return false;
       length += packedLengths[text]!;
     }
-    const bytes = this.#longTexts ?? this.#block;
-    const at = this.#longTexts === undefined ? this.#at + TEXTS_AT : 0;
-    return packed.compare(bytes, at, at + length, 0, length) === 0;
+    const { bytes, start } = this.#texts;
+    return packed.compare(bytes, start, start + length, 0, length) === 0;
+  }
+
+  /** The place of the packed texts. */
+  get #texts(): { readonly bytes: Buffer; readonly start: number } {
+    return this.#longTexts === undefined
+      ? { bytes: this.#block, start: this.#at + TEXTS_AT }
+      : { bytes: this.#longTexts, start: 0 };
   }
 
   #lengthOf(text: number): number {

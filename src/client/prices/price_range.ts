@@ -1,10 +1,11 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import { getLines } from '../connect/answer_lines.js';
-import { isRateLimited, ProtocolError, UnreachableError } from '../connect/errors.js';
+import { ProtocolError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 import type { ClientContext } from './client_context.js';
 import { KeptPrices } from './kept_prices.js';
 import { type AggregatePrice, type AssetQuery, pathOf } from './market_data.js';
+import { nextOf, RangeAttempts } from './range_attempts.js';
 
 /** The wanted part of an asset's past. */
 export interface RangeQuery extends AssetQuery {
@@ -24,9 +25,6 @@ export interface RangeQuery extends AssetQuery {
   readonly detail?: 'signature' | 'whole' | undefined;
 }
 
-/** The number of attempts without a new row, and the waits between these attempts. */
-const ATTEMPTS_MAX = 5;
-const FIRST_DELAY_MS = 250;
 /** The time for which the client works without a pause. After this time, other work of the program gets a turn. */
 const TURN_MS = 10;
 const NS_PER_MS = 1_000_000n;
@@ -47,7 +45,7 @@ export async function* priceRange(
   const pause = (ms: number) => new Promise<void>((resolve) => void platform.schedule(resolve, ms));
   const kept = new KeptPrices(context, symbol);
   let { from } = query;
-  let attempts = 0;
+  const attempts = new RangeAttempts();
   let turnEndMs = platform.steadyMs() + TURN_MS;
   while (from < to) {
     const path = pathOf(REST_PATHS.range, {
@@ -69,29 +67,18 @@ export async function* priceRange(
           throw new ProtocolError(service.url, `a price of ${timestampNs} is not in its place in the range`);
         // An interval has one row, also when a later answer repeats it.
         from = timestampNs - (timestampNs % everyNs) + everyNs;
-        attempts = 0;
+        attempts.advanced();
         if (isSampled) context.sample?.received(price);
         yield price;
         if (platform.steadyMs() < turnEndMs) continue;
         await pause(0);
         turnEndMs = platform.steadyMs() + TURN_MS;
       }
-      const next = nextOf(service, link);
+      const next = nextOf(service.url, link);
       if (next === undefined) return;
       if (next > from) from = next;
     } catch (error) {
-      if (!(error instanceof UnreachableError || isRateLimited(error)) || ++attempts >= ATTEMPTS_MAX)
-        throw error;
-      const retryAfterMs = isRateLimited(error) ? error.retryAfterMs : undefined;
-      await pause(retryAfterMs ?? FIRST_DELAY_MS * 2 ** (attempts - 1));
+      await pause(attempts.delayAfter(error));
     }
   }
-}
-
-/** Returns the beginning of the next answer's range. */
-function nextOf(service: RestService, link: string | undefined): bigint | undefined {
-  if (link === undefined) return undefined;
-  const from = /^<[^>]*[?&]from=(\d{1,19})(?:&[^>]*)?>; rel="next"$/.exec(link)?.[1];
-  if (from === undefined) throw new ProtocolError(service.url, 'the header Link has no next range');
-  return BigInt(from);
 }
