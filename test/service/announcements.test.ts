@@ -134,6 +134,29 @@ for (const threads of THREAD_COUNTS) {
   });
 }
 
+test('more readers than an address may ask for in a second all follow the keys', async (t) => {
+  const sections = { assets: ASSETS };
+  const first = await startTestService(sections);
+  const text = await announce(first.url, '', Math.floor(Date.now() / 1000));
+  await first.stop();
+  const service = await startTestService(sections, { announcements: announcementLines(text) });
+  t.teardown(() => service.stop());
+  const statuses: number[] = [];
+  const counted = async (...request: Parameters<typeof fetch>) => {
+    const answer = await fetch(...request);
+    statuses.push(answer.status);
+    return answer;
+  };
+  const options = { urls: service.url, root: addressOf(ROOT), fetch: counted as never };
+  const followed = await Promise.all(Array.from({ length: 8 }, () => followSigners(options)));
+  for (const signers of followed) signers.close();
+  t.same(
+    followed.map(({ place }) => place.version),
+    Array(8).fill(1),
+  );
+  t.ok(statuses.includes(429), 'some requests were refused for a second');
+});
+
 test('a key that is not announced is counted', async (t) => {
   const service = await startTestService({ assets: ASSETS });
   t.teardown(() => service.stop());

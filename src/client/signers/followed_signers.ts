@@ -5,7 +5,13 @@ import {
   followChain,
   keysAt,
 } from '../../model/announcement_chain.js';
-import { BROWSER, type Fetch, scheduleTimeout } from '../connect/platform.js';
+import {
+  type AbortSignalLike,
+  BROWSER,
+  type Fetch,
+  type FetchResponse,
+  scheduleTimeout,
+} from '../connect/platform.js';
 import { CHAIN_CRYPTO } from '../verify/chain_crypto.js';
 
 /** The options of {@link followSigners}: the services, and the pinned root or keys at the start of the chain. */
@@ -38,7 +44,12 @@ export interface FollowOptions {
 const URLS_MAX = 8;
 const REFRESH_MS_DEFAULT = 30_000;
 const REFRESH_MS_MIN = 1_000;
+/** The time limit of one reading, with its attempts. */
 const ANSWER_MS_MAX = 10_000;
+/** The number of attempts of one reading while the service limits the rate, and the wait before an attempt without `Retry-After`. */
+const ATTEMPTS_MAX = 4;
+const ATTEMPT_DELAY_MS = 1_000;
+const TOO_MANY_REQUESTS = 429;
 /** The largest accepted answer, in characters: 64 announcements of 64 keys each, and the list of all nodes. */
 const ANSWER_CHARACTERS_MAX = 2_000_000;
 /** The largest number of announcements whose first reading is remembered. */
@@ -176,15 +187,10 @@ export class AnnouncedSigners {
 
   async #read(url: string): Promise<readonly string[]> {
     const base = url.replace(/^ws/, 'http').replace(/\/+$/, '');
-    const send = this.#options.fetch ?? BROWSER.fetch;
     const abort = new AbortController();
     const cancel = scheduleTimeout(() => abort.abort(), ANSWER_MS_MAX);
     try {
-      const answer = await send(`${base}/v1/signers`, {
-        headers: {},
-        credentials: 'omit',
-        signal: abort.signal as never,
-      });
+      const answer = await this.#ask(`${base}/v1/signers`, abort.signal as never);
       const text = await answer.text();
       if (answer.status !== 200) throw new Error(`HTTP ${answer.status}`);
       if (text.length > ANSWER_CHARACTERS_MAX) throw new Error('the answer is too long');
@@ -196,6 +202,18 @@ export class AnnouncedSigners {
       throw new Error(`${base}: ${(error as Error).message}`);
     } finally {
       cancel();
+    }
+  }
+
+  /** Requests the announcements, and again after the service's `Retry-After` while the service limits the rate. */
+  async #ask(url: string, signal: AbortSignalLike): Promise<FetchResponse> {
+    const send = this.#options.fetch ?? BROWSER.fetch;
+    for (let attempt = 1; ; attempt++) {
+      const answer = await send(url, { headers: {}, credentials: 'omit', signal });
+      if (answer.status !== TOO_MANY_REQUESTS || attempt === ATTEMPTS_MAX) return answer;
+      const delayMs = Number(answer.headers.get('retry-after')) * 1_000 || ATTEMPT_DELAY_MS;
+      if (!(delayMs < ANSWER_MS_MAX)) return answer;
+      await new Promise<void>((resolve) => scheduleTimeout(resolve, delayMs));
     }
   }
 }
