@@ -98,7 +98,7 @@ test('the page of several operators', needsBrowser(), async (t) => {
       await untilText(page, operatorItem(0), 'agrees · 2 of 2 assets');
       t.same([...sent].sort(), operators.map(({ service, token }) => `${service.url} ${token}`).sort());
       await page.click(`${row('BTCUSD')} button`);
-      t.match(await untilText(page, `${row('BTCUSD')} + tr`, /99,750.*deviates/), /95,000agrees/);
+      t.match(await untilText(page, `${row('BTCUSD')} + tr`, /99,750.*deviates/), /95,000\.00agrees/);
       t.equal(page.url(), url, 'the address has no token, and stays');
 
       b.prices = { BTCUSD: 90_000, ETHUSD: 1_900 };

@@ -60,7 +60,8 @@ export class AggregateView {
 
   #place(content: ProofContent | undefined): void {
     this.#content = content;
-    const places = content === undefined ? [] : publisherPlaces(content);
+    const list = this.#strip.querySelector('ul')!;
+    const places = content === undefined ? [] : publisherPlaces(content, list.clientWidth);
     this.#dots = places.map((place) => ({
       place,
       age: element('span', { class: 'unseen' }),
@@ -75,7 +76,7 @@ export class AggregateView {
       item.dataset['line'] = String(line ?? '');
       return item;
     });
-    this.#strip.querySelector('ul')!.replaceChildren(...items);
+    list.replaceChildren(...items);
     const caption =
       places.length === 0
         ? ''

@@ -208,8 +208,10 @@ export class LivePage {
   }
 
   #showDetail(isShown: boolean): void {
-    document.body.classList.toggle('detailed', isShown);
-    if (!isShown) byId('grid').focus({ preventScroll: true });
+    const { classList } = document.body;
+    const isLeft = classList.contains('detailed') && !isShown;
+    classList.toggle('detailed', isShown);
+    if (isLeft) byId('grid').focus({ preventScroll: true });
   }
 
   /** The assets that a reader sees. A hidden page shows the chosen asset in its title. */

@@ -54,6 +54,8 @@ export class PriceChart {
     this.paint();
     for (const media of ['(prefers-color-scheme: dark)', 'print'])
       matchMedia(media).addEventListener('change', () => this.paint());
+    addEventListener('beforeprint', () => this.#drawPaper());
+    addEventListener('afterprint', () => options.container.querySelector('.paper')?.remove());
   }
 
   /** Takes the colours of the style sheet, which differ by day and night. */
@@ -80,6 +82,18 @@ export class PriceChart {
       wickUpColor: up!,
       wickDownColor: down!,
     });
+  }
+
+  /** Adds a light picture of the chart for paper, whose size differs from the size of the window. The style sheet scales the picture. */
+  #drawPaper(): void {
+    const { style } = document.documentElement;
+    style.colorScheme = 'light';
+    this.paint();
+    const picture = this.#chart.takeScreenshot();
+    picture.className = 'paper';
+    this.#options.container.append(picture);
+    style.colorScheme = '';
+    this.paint();
   }
 
   /** Shows the history of an asset in a resolution. */

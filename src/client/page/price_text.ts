@@ -44,10 +44,13 @@ export function titleText(symbol: string, price: bigint | undefined, seal: strin
   return `${shown}${symbol} · ${seal}`;
 }
 
-/** Writes the exact price, with commas between thousands. */
+/**
+ * Writes the exact price, with commas between thousands. The price has at least the decimals of the table, so that prices under
+ * each other can be compared digit by digit.
+ */
 export function exactPrice(price: bigint): string {
-  const [whole = '0', fraction] = formatDecimalPrice(price).split('.');
-  return wholeText(whole) + (fraction === undefined ? '' : `.${fraction}`);
+  const [, fraction = ''] = formatDecimalPrice(price).split('.');
+  return shownPrice(price, Math.max(fraction.length, shownDecimals(price)));
 }
 
 /** Converts a relative change to whole hundredths of a percent, as shown. */

@@ -4,8 +4,8 @@ import type { ProofContent } from './proof.js';
 /** The place of the most distant publisher, in percent of half of the strip. */
 const EDGE_PERCENT = 44n;
 const MIDDLE_PERCENT = 50;
-/** The smallest distance of two labels on one line, in percent of the strip. */
-const LABEL_PERCENT = 11;
+/** The smallest distance of two labels on one line. */
+const LABEL_PX = 40;
 /** The number of lines with labels. If a strip has more labels in one place, it shows the first labels. */
 const LINES = 2;
 /** The smallest scale of a strip, as a part of the price: a hundredth of a percent on each side. */
@@ -23,11 +23,14 @@ export interface PublisherPlace {
   readonly line: number | undefined;
 }
 
-/** Places publishers by the differences of their prices from the aggregated price. Computes with exact integers. */
-export function publisherPlaces({
-  price,
-  publishers,
-}: Pick<ProofContent, 'price' | 'publishers'>): readonly PublisherPlace[] {
+/**
+ * Places publishers by the differences of their prices from the aggregated price. Computes with exact integers.
+ * @param widthPx the width of the strip in CSS pixels
+ */
+export function publisherPlaces(
+  { price, publishers }: Pick<ProofContent, 'price' | 'publishers'>,
+  widthPx: number,
+): readonly PublisherPlace[] {
   const differences = publishers.map((publisher) => publisher.price - price);
   const widest = [...differences.map(sizeOf), sizeOf(price) / SCALE_PARTS_MIN, 1n];
   const scale = widest.reduce((a, b) => (b > a ? b : a));
@@ -37,7 +40,7 @@ export function publisherPlaces({
   const ends = new Array<number>(LINES).fill(Number.NEGATIVE_INFINITY);
   return sorted.map(({ key, timestampNs, difference }) => {
     const percent = MIDDLE_PERCENT + Number((difference * EDGE_PERCENT * 100n) / scale) / 100;
-    const free = ends.findIndex((end) => percent - end >= LABEL_PERCENT);
+    const free = ends.findIndex((end) => ((percent - end) / 100) * widthPx >= LABEL_PX);
     if (free !== -1) ends[free] = percent;
     return {
       key,

@@ -32,6 +32,7 @@ a:hover, main :is(p, li, td) a { text-decoration: underline }
 export const PAGE_STYLE = `${PALETTE}
 body { font-size: .9375rem; line-height: 1.6; display: grid; grid-template-columns: 16.5rem minmax(0, 1fr) }
 .bar { grid-column: 1 / -1; position: sticky; top: 0; z-index: 1; display: flex; align-items: center; gap: 1.25rem; height: 3.25rem; padding: 0 1.25rem; background: var(--panel); border-bottom: 1px solid var(--line) }
+.bar a { white-space: nowrap }
 .bar b { font-size: 1.0625rem; letter-spacing: -.01em }
 .bar .jump { display: none; margin-left: auto }
 nav { grid-area: 2 / 1; position: sticky; top: 3.25rem; height: calc(100vh - 3.25rem); overflow: auto; padding: 1.25rem; border-right: 1px solid var(--line); font-size: .8125rem }
@@ -59,4 +60,6 @@ td:first-child { min-width: 8rem }
 i { color: var(--soft) }
 .tag { font: 600 .6875rem/1 var(--mono); color: var(--soft); border: 1px solid var(--line); border-radius: .25rem; padding: .18rem .35rem; vertical-align: middle }
 @media (max-width: 50rem) { body { display: block } .bar .jump { display: block } nav { position: static; height: auto; border: 0; border-top: 1px solid var(--line); scroll-margin-top: 3.25rem } main { padding: 1.25rem 1rem 3rem } h2 { margin-top: 2.25rem } ul { padding-left: 1.25rem } section > section { padding-left: .75rem } }
+@media (max-width: 26rem) { .bar { gap: .75rem; padding: 0 1rem } }
+@media print { body { display: block; background: none } .bar { position: static } .bar a, nav { display: none } main { padding: 0 } pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere } }
 `;

@@ -4,13 +4,17 @@ import { differenceText, publisherPlaces } from '../../../src/client/page/publis
 const UNIT = 10n ** 18n;
 
 function places(price: bigint, ...prices: readonly bigint[]) {
+  return placesIn(400, price, ...prices);
+}
+
+function placesIn(widthPx: number, price: bigint, ...prices: readonly bigint[]) {
   const publishers = prices.map((theirs, i) => ({
     key: `0x${i}`,
     signatureType: 'evm' as const,
     price: theirs,
     timestampNs: BigInt(i),
   }));
-  return publisherPlaces({ price, publishers });
+  return publisherPlaces({ price, publishers }, widthPx);
 }
 
 test('dots stand around the aggregate by their exact differences', async (t) => {
@@ -53,6 +57,13 @@ test('labels in one place stand on separate lines, and one without room is left 
     found.map(({ line }) => line),
     [0, 1, undefined, undefined, 0],
   );
+});
+
+test('a wide strip has room for more labels on a line', async (t) => {
+  const lines = (widthPx: number) =>
+    placesIn(widthPx, 1_000n, 1_000n, 1_010n, 1_100n).map(({ line }) => line);
+  t.same(lines(400), [0, 1, 0]);
+  t.same(lines(1_600), [0, 0, 0]);
 });
 
 test('a difference has four decimals', async (t) => {

@@ -1,0 +1,122 @@
+import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { Feed, units } from '../service/feed.js';
+import { startTestService } from '../service/harness.js';
+import { launchBrowser, needsBrowser } from './browser.js';
+import { linkTo, untilSealed, untilText, withTab } from './live_page.js';
+
+// Tests of the layout of the live page and of the documents on each screen and on paper.
+
+test('the layout of the live page', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD' }] });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service);
+  const publish = () => feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
+  await publish();
+  const publishing = setInterval(() => void publish(), 1_000);
+  t.teardown(() => clearInterval(publishing));
+  const url = linkTo(service.url, service.evmAddress);
+
+  await t.test('no frame is drawn before the reader uses a key', async (t) => {
+    await withTab(t, { browser, url, width: 360 }, async (page) => {
+      await page.waitForSelector('#grid [role=row]:not([hidden])');
+      const outlined = () => page.evaluate('document.querySelectorAll(":focus-visible").length');
+      t.equal(await outlined(), 0);
+      await page.locator('#grid [role=row]', { hasText: 'BTCUSD' }).click();
+      await untilText(page, '#price', '95,000.00');
+      await page.goBack();
+      await page.waitForSelector('#grid');
+      t.equal(await outlined(), 0);
+      await page.keyboard.press('ArrowDown');
+      await page.waitForSelector('#price');
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('#grid');
+      // The row where the reader was is marked, and not the whole list.
+      const style = (selector: string) =>
+        page.evaluate(`getComputedStyle(document.querySelector('${selector}')).outlineStyle`);
+      t.equal(await page.evaluate('document.activeElement.id'), 'grid');
+      t.equal(await style('#grid'), 'none');
+      t.equal(await style('#grid [aria-selected=true]'), 'solid');
+    });
+  });
+
+  await t.test('the chart grows with the window', async (t) => {
+    await withTab(t, { browser, url, width: 1440 }, async (page) => {
+      await untilSealed(page, 'verified');
+      const room = () =>
+        page.evaluate<{ width: number; height: number }>(`(() => {
+          const { width, height } = document.querySelector('#chart').getBoundingClientRect();
+          return { width: width / innerWidth, height };
+        })()`);
+      const small = await room();
+      t.ok(small.width >= 0.6, `${small.width} of the width`);
+      await page.setViewportSize({ width: 2560, height: 1440 });
+      const large = await room();
+      t.ok(large.width > small.width && large.height > 1.5 * small.height, JSON.stringify(large));
+    });
+  });
+
+  await t.test('nothing overlaps beside the chosen asset', async (t) => {
+    for (const width of [360, 768, 961, 1440, 2560])
+      await withTab(t, { browser, url: `${url}&asset=BTCUSD`, width }, async (page) => {
+        await untilText(page, '.proof', 'Verified here');
+        const overlaps = await page.evaluate<string[]>(`(() => {
+          const parts = [...document.querySelectorAll('.bar > *, .states > *, .head > *, .choices > *, .tools > *, #time > *, .chart, .under > *, .values dl > *, .proof-head > *')]
+            .filter((part) => part.checkVisibility() && part.getClientRects().length > 0);
+          return parts.flatMap((one, i) => parts.slice(i + 1).flatMap((other) => {
+            if (one.contains(other)) return [];
+            const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+            const isApart = a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+            return isApart ? [] : [one.id + one.className + ' ' + other.id + other.className];
+          }));
+        })()`);
+        t.same(overlaps, [], `${width} px`);
+        t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
+      });
+  });
+
+  await t.test('paper has a light picture of the chart, and no card over it', async (t) => {
+    await withTab(t, { browser, url: `${url}&asset=BTCUSD`, width: 1440 }, async (page) => {
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await untilText(page, '.proof', 'Verified here');
+      await eventually(async () =>
+        /\d candles/.test((await page.getAttribute('#chart', 'aria-label')) ?? ''),
+      );
+      await page.click('#verdict');
+      await page.waitForSelector('.steps');
+      await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+      await page.emulateMedia({ media: 'print' });
+      t.ok(await page.isVisible('#chart .paper'));
+      t.equal(await page.locator('#chart > :visible').count(), 1);
+      t.notOk(await page.isVisible('#seal'));
+      // The text of the axes is dark: no pixel is as light as the text of a dark display.
+      const lightest = await page.evaluate<number>(`(() => {
+        const picture = document.querySelector('.paper');
+        const { data } = picture.getContext('2d').getImageData(picture.width - 60, 0, 60, picture.height);
+        let sum = 0, count = 0;
+        for (let i = 0; i < data.length; i += 4)
+          if (data[i + 3] > 200) { sum += data[i]; count += 1; }
+        return count === 0 ? 255 : sum / count;
+      })()`);
+      t.ok(lightest < 160, `${lightest}`);
+      await page.evaluate('dispatchEvent(new Event("afterprint"))');
+      await page.emulateMedia({ media: 'screen' });
+      t.equal(await page.locator('#chart .paper').count(), 0);
+      t.ok(await page.isVisible('#chart canvas'));
+      t.ok(await page.isVisible('#seal'));
+    });
+  });
+
+  await t.test('the menu of the documents is one line on a phone', async (t) => {
+    await withTab(t, { browser, url: `${service.url}/docs`, width: 360 }, async (page) => {
+      const lines = await page.evaluate<number[]>(
+        `[...document.querySelectorAll('.bar a')].map((link) => link.getClientRects().length)`,
+      );
+      t.same(lines, [1, 1, 1, 1]);
+      t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
+      await page.emulateMedia({ media: 'print' });
+      t.notOk(await page.isVisible('nav'));
+    });
+  });
+});
