@@ -209,7 +209,7 @@ export class AnnouncedSigners {
   async #ask(url: string, signal: AbortSignalLike): Promise<FetchResponse> {
     const send = this.#options.fetch ?? BROWSER.fetch;
     for (let attempt = 1; ; attempt++) {
-      const answer = await send(url, { headers: {}, credentials: 'omit', signal });
+      const answer = await send(url, { headers: {}, credentials: 'omit', signal: signal as never });
       if (answer.status !== TOO_MANY_REQUESTS || attempt === ATTEMPTS_MAX) return answer;
       const delayMs = Number(answer.headers.get('retry-after')) * 1_000 || ATTEMPT_DELAY_MS;
       if (!(delayMs < ANSWER_MS_MAX)) return answer;
