@@ -10,6 +10,13 @@ import { TestSocket } from './harness.js';
 export const STREAM_ORIGIN = 'prices.example.com/tlog/node-0';
 export const STREAM_LOG_KEY = Buffer.alloc(32, 0x44);
 
+/** Returns the facts of the log of streaming payloads of one node of a cluster. Each node has its own key. */
+export function streamLogOf(node: number) {
+  const origin = `prices.example.com/tlog/node-${node}`;
+  const seed = Buffer.alloc(32, 0x60 + node);
+  return { origin, seed, vkey: formatVerifierKey(new Ed25519Key(seed).logKey(origin)) };
+}
+
 /** Writes the policy that names the log of streaming payloads. Returns its path. */
 export function writeStreamPolicy(dir: string): string {
   const file = join(dir, 'streams.policy');
