@@ -1,72 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Page } from 'playwright-core';
-import { type Test, test } from 'tap';
+import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { Feed, units } from '../service/feed.js';
-import { sha256, startTestService, type TestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { untilText, withTab } from './live_page.js';
-
-const SYMBOLS = ['BTCUSD', 'ETHUSD'];
-const HONEST = { BTCUSD: 95_000, ETHUSD: 2_000 };
-/** Five percent above the honest prices. */
-const LIE = { BTCUSD: 99_750, ETHUSD: 2_100 };
-
-/** A service of an operator, with its own keys, streaming IDs and token. */
-interface Operator {
-  readonly service: TestService;
-  readonly token: string;
-  prices: Readonly<Record<string, number>>;
-  stop(): Promise<void>;
-}
-
-async function startOperator(
-  t: Test,
-  n: number,
-  listen: object,
-  prices: Operator['prices'],
-): Promise<Operator> {
-  const token = `token-of-operator-${n}`;
-  const scopes = ['rest', 'stream', 'publish'];
-  const sections = {
-    listen: { port: 0, ...listen },
-    service: { taxonomy_id: 10 + n },
-    tokens: [{ name: 'reader', sha256: sha256(token), scopes, requests_per_second: 1_000 }],
-    assets: SYMBOLS.map((symbol, i) => ({ id: 10 * (n + 1) + i, symbol })),
-  };
-  const keys = { evm: Buffer.alloc(32, 0x21 + n), stark: Buffer.alloc(32, 0x01) };
-  const service = await startTestService(sections, { keys });
-  let stopped: Promise<void> | undefined;
-  const stop = () => {
-    stopped ??= service.stop();
-    return stopped;
-  };
-  t.teardown(stop);
-  const operator = { service, token, prices, stop };
-  const feed = await Feed.open(service, { token });
-  const publish = () =>
-    feed.accept(...SYMBOLS.map((symbol) => ({ symbol, price: units(operator.prices[symbol]!) })));
-  await publish();
-  const timer = setInterval(() => void publish().catch(() => undefined), 300);
-  t.teardown(() => clearInterval(timer));
-  return operator;
-}
-
-function linkOf(
-  page: string,
-  operators: readonly (readonly [url: string, key: string])[],
-  rest = '',
-): string {
-  const urls = operators.map(([url]) => url).join();
-  return `${page}/#quorum=${urls}${operators.map(([, key]) => `&signer=${key}`).join('')}${rest}`;
-}
-
-async function fillTokens(page: Page, tokens: readonly string[]): Promise<void> {
-  await page.waitForSelector('#quorum input');
-  for (const [i, token] of tokens.entries()) await page.locator('#quorum input').nth(i).fill(token);
-  await page.click('#quorum button[type=submit]');
-}
+import { fillTokens, HONEST, LIE, linkOf, startOperator } from './operators.js';
 
 const row = (symbol: string) => `#quorum tr[data-symbol=${symbol}]`;
 const operatorItem = (n: number) => `#quorum .operators li:nth-child(${n + 1})`;

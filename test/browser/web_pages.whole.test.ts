@@ -1,72 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Test, test } from 'tap';
 import { FakeClock } from '../clock/fake_clock.js';
-import { ROOT, readPage } from '../pages.js';
-import { Feed, units } from '../service/feed.js';
-import { SERVICE_KEYS, sha256, startTestService, type TestService } from '../service/harness.js';
+import { readPage } from '../pages.js';
+import { sha256, startTestService, type TestService } from '../service/harness.js';
 import { launchBrowser, needsBrowser, runInPage, serveEmptyPage } from './browser.js';
-import { linkTo, untilText } from './live_page.js';
 
 // Tests of web pages of other origins in a real browser: the service's CORS headers, and the origins that may open streams.
 
-/** The script of axe, which finds accessibility faults. */
-const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
-const WIDTHS = [360, 768, 1440];
-
 test('web pages', needsBrowser(), async (t) => {
   const browser = await launchBrowser(t);
-
-  await t.test('everybody can read the login, the live page and the documents', async (t) => {
-    const file = { file: 'unused' };
-    const log = { origin: 'prices.example.com/tlog', batch: '100ms', checkpoint: '200ms' };
-    const service = await startTestService(
-      { keys: { evm: file, stark: file, log: file }, log },
-      { keys: { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) } },
-    );
-    t.teardown(() => service.stop());
-    const feed = await Feed.open(service);
-    const context = await browser.newContext({ bypassCSP: true, colorScheme: 'dark' });
-    t.teardown(() => context.close());
-    const page = await context.newPage();
-    const examine = async (name: string) => {
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 800 });
-        await page.evaluate(AXE);
-        const faults = await page.evaluate(
-          'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].target))',
-        );
-        t.same(faults, [], `${name} at ${width} px`);
-      }
-    };
-    await page.goto(`${service.url}/docs`);
-    await examine('/docs');
-    await page.goto(service.url);
-    await page.waitForSelector('#token');
-    await examine('login');
-    // A price is shown until it is a minute old, and the earlier pages may take longer on a busy machine.
-    await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
-    await page.goto(linkTo(service.url, service.evmAddress));
-    await page.waitForSelector('.proof-head');
-    await examine('the live page');
-    await feed.accept({ symbol: 'BTCUSD', price: units(95_001) });
-    await page.click('#verdict');
-    await page.waitForSelector('.steps');
-    await untilText(page, '#verdict small', 'logged, no witness');
-    await untilText(page, '#seal .log', 'Your browser verified that the public log has');
-    t.same(await page.locator('.log summary b').allTextContents(), [
-      'Record',
-      'Leaf hash',
-      'Tree root',
-      'Checkpoint',
-      'Cosignatures',
-    ]);
-    await page.locator('.log summary').nth(3).click();
-    t.match(await page.textContent('.log'), /prices\.example\.com\/tlog\n\d+\n/);
-    await examine('the card of the seal');
-  });
 
   await t.test('a page of an allowed origin reads REST, errors and limits too', async (t) => {
     const { service, page } = await openPage(t, browser, new FakeClock());

@@ -46,7 +46,8 @@ export function publisherTable(
   ];
   return element(
     'div',
-    { class: 'wide' },
+    // A narrow screen scrolls the table, by keyboard too.
+    { class: 'wide', tabindex: '0', role: 'group', 'aria-label': "Publishers' prices" },
     element('table', {}, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows)),
   );
 }

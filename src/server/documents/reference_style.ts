@@ -24,7 +24,7 @@ export const PALETTE = `
 * { box-sizing: border-box }
 body { margin: 0; background: var(--ground); color: var(--text); font-family: var(--sans) }
 a { color: var(--accent); text-decoration: none }
-a:hover, main :is(p, li, td) a { text-decoration: underline }
+a:hover, main :is(p, li, td, pre) a { text-decoration: underline }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: .2rem }
 `;
 

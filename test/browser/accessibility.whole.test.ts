@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { type Test, test } from 'tap';
+import { ROOT } from '../pages.js';
+import { Feed, units } from '../service/feed.js';
+import { SERVICE_KEYS, startTestService } from '../service/harness.js';
+import { launchBrowser, needsBrowser } from './browser.js';
+import { linkTo, untilSealed, untilText } from './live_page.js';
+import { fillTokens, HONEST, LIE, linkOf, startOperator } from './operators.js';
+
+// Searches every page for accessibility faults, at every width, on light and on dark displays.
+
+/** The script of axe, which finds accessibility faults. */
+const AXE = readFileSync(join(ROOT, 'node_modules/axe-core/axe.min.js'), 'utf8');
+const WIDTHS = [360, 768, 1440, 2560];
+
+test('everybody can read every page', needsBrowser(), async (t) => {
+  const browser = await launchBrowser(t);
+  const openPage = async (t: Test) => {
+    const context = await browser.newContext({ bypassCSP: true });
+    t.teardown(() => context.close());
+    return context.newPage();
+  };
+
+  await t.test('the documents, the login and the live page', async (t) => {
+    const file = { file: 'unused' };
+    const log = { origin: 'prices.example.com/tlog', batch: '100ms', checkpoint: '200ms' };
+    const service = await startTestService(
+      { keys: { evm: file, stark: file, log: file }, log },
+      { keys: { ...SERVICE_KEYS, log: Buffer.alloc(32, 0x33) } },
+    );
+    t.teardown(() => service.stop());
+    const feed = await Feed.open(service);
+    const page = await openPage(t);
+    for (const path of ['/docs', '/docs/client']) {
+      await page.goto(`${service.url}${path}`);
+      await examine(t, page, path);
+    }
+    await page.goto(service.url);
+    await page.waitForSelector('#token');
+    await examine(t, page, 'login');
+    // A price is shown until it is a minute old, and the earlier pages may take longer on a busy machine.
+    await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
+    await page.goto(linkTo(service.url, service.evmAddress));
+    await page.waitForSelector('.proof-head');
+    await examine(t, page, 'the live page');
+    await feed.accept({ symbol: 'BTCUSD', price: units(95_001) });
+    await page.click('#verdict');
+    await page.waitForSelector('.steps');
+    await untilText(page, '#verdict small', 'logged, no witness');
+    await untilText(page, '#seal .log', 'Your browser verified that the public log has');
+    t.same(await page.locator('.log summary b').allTextContents(), [
+      'Record',
+      'Leaf hash',
+      'Tree root',
+      'Checkpoint',
+      'Cosignatures',
+    ]);
+    await page.locator('.log summary').nth(3).click();
+    t.match(await page.textContent('.log'), /prices\.example\.com\/tlog\n\d+\n/);
+    await examine(t, page, 'the card of the seal');
+    await page.click('.steps li:first-child summary');
+    await page.click('.forge button');
+    await untilText(page, '.forged', 'Refused');
+    await examine(t, page, 'the card of the seal with a forged copy');
+  });
+
+  await t.test('the chosen asset on a phone, and a stale price', async (t) => {
+    const service = await startTestService({ assets: [{ id: 1, symbol: 'BTCUSD', max_age: '4s' }] });
+    t.teardown(() => service.stop());
+    const feed = await Feed.open(service);
+    await feed.accept({ symbol: 'BTCUSD', price: units(95_000) });
+    const page = await openPage(t);
+    await page.setViewportSize({ width: 360, height: 800 });
+    await page.goto(`${linkTo(service.url, service.evmAddress)}&asset=BTCUSD`);
+    await untilText(page, '#price', '95,000.00');
+    await examine(t, page, 'the chosen asset');
+    await page.setViewportSize({ width: 1440, height: 800 });
+    await untilSealed(page, 'stale');
+    await examine(t, page, 'a stale price');
+  });
+
+  await t.test('the page of several operators', async (t) => {
+    const anyPage = { allowed_origins: ['*'] };
+    const others = [await startOperator(t, 1, anyPage, HONEST), await startOperator(t, 2, anyPage, LIE)];
+    const own = await startOperator(
+      t,
+      0,
+      { page_operators: others.map(({ service }) => service.url) },
+      HONEST,
+    );
+    const operators = [own, ...others];
+    const named = operators.map(({ service }) => [service.url, service.evmAddress] as const);
+    const page = await openPage(t);
+    await page.goto(linkOf(own.service.url, named));
+    await page.waitForSelector('#quorum input');
+    await examine(t, page, 'the form of the tokens');
+    await fillTokens(
+      page,
+      operators.map(({ token }) => token),
+    );
+    const row = '#quorum tr[data-symbol=BTCUSD]';
+    await untilText(page, `${row} button`, '2 of 3');
+    await page.click(`${row} button`);
+    await untilText(page, `${row} + tr`, 'deviates');
+    await examine(t, page, 'the operators and their prices');
+    await page.goto('about:blank');
+    await page.goto(linkOf(own.service.url, named, '&token=secret'));
+    await untilText(page, '#quorum .problem', 'must not contain a token');
+    await examine(t, page, 'a link that cannot be used');
+  });
+});
+
+/** Checks that axe finds no fault at any width. */
+async function examine(t: Test, page: Page, name: string): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      // A flash of changed digits that began on the other display would still have the colours of that display.
+      await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))');
+      await page.evaluate(AXE);
+      const faults = await page.evaluate(
+        'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].target + " " + nodes[0].any[0]?.message))',
+      );
+      t.same(faults, [], `${name} at ${width} px, ${colorScheme}`);
+    }
+  }
+}

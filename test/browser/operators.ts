@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { Feed, units } from '../service/feed.js';
+import { sha256, startTestService, type TestService } from '../service/harness.js';
+
+// Services of several operators, for tests of the page that compares them.
+
+const SYMBOLS = ['BTCUSD', 'ETHUSD'];
+/** Prices on which honest operators agree. */
+export const HONEST = { BTCUSD: 95_000, ETHUSD: 2_000 };
+/** Five percent above the honest prices. */
+export const LIE = { BTCUSD: 99_750, ETHUSD: 2_100 };
+
+/** A service of an operator, with its own keys, streaming IDs and token. */
+export interface Operator {
+  readonly service: TestService;
+  readonly token: string;
+  prices: Readonly<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+/** Starts the service of an operator, which publishes its prices until the test ends. @param n the number of the operator, from 0 */
+export async function startOperator(
+  t: Test,
+  n: number,
+  listen: object,
+  prices: Operator['prices'],
+): Promise<Operator> {
+  const token = `token-of-operator-${n}`;
+  const scopes = ['rest', 'stream', 'publish'];
+  const sections = {
+    listen: { port: 0, ...listen },
+    service: { taxonomy_id: 10 + n },
+    tokens: [{ name: 'reader', sha256: sha256(token), scopes, requests_per_second: 1_000 }],
+    assets: SYMBOLS.map((symbol, i) => ({ id: 10 * (n + 1) + i, symbol })),
+  };
+  const keys = { evm: Buffer.alloc(32, 0x21 + n), stark: Buffer.alloc(32, 0x01) };
+  const service = await startTestService(sections, { keys });
+  let stopped: Promise<void> | undefined;
+  const stop = () => {
+    stopped ??= service.stop();
+    return stopped;
+  };
+  t.teardown(stop);
+  const operator = { service, token, prices, stop };
+  const feed = await Feed.open(service, { token });
+  const publish = () =>
+    feed.accept(...SYMBOLS.map((symbol) => ({ symbol, price: units(operator.prices[symbol]!) })));
+  await publish();
+  const timer = setInterval(() => void publish().catch(() => undefined), 300);
+  t.teardown(() => clearInterval(timer));
+  return operator;
+}
+
+/** Returns the link of the page of these operators. @param page the address of the service that serves the page */
+export function linkOf(
+  page: string,
+  operators: readonly (readonly [url: string, key: string])[],
+  rest = '',
+): string {
+  const urls = operators.map(([url]) => url).join();
+  return `${page}/#quorum=${urls}${operators.map(([, key]) => `&signer=${key}`).join('')}${rest}`;
+}
+
+/** Enters the operators' tokens into the form of the page. */
+export async function fillTokens(page: Page, tokens: readonly string[]): Promise<void> {
+  await page.waitForSelector('#quorum input');
+  for (const [i, token] of tokens.entries()) await page.locator('#quorum input').nth(i).fill(token);
+  await page.click('#quorum button[type=submit]');
+}
