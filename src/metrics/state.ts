@@ -20,6 +20,8 @@ export interface ServiceState extends ReloadState {
   readonly cluster: ClusterState | undefined;
   /** The state of the public log; `undefined` if this process writes no public log. */
   readonly publicLog: PublicLogState | undefined;
+  /** The state of the log of streaming payloads; `undefined` if this process writes no such log. */
+  readonly streamLog: PublicLogState | undefined;
 }
 
 export interface PublicLogState {

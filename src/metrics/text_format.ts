@@ -55,7 +55,10 @@ function metricText<Source>(metric: MetricRow<Source>, source: Source): string {
   let text = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
   for (const series of isOne ? [[reading]] : reading) {
     const value = series.at(-1) as Value;
-    const pairs = labels.map((label, i) => `${label}="${escaped(String(series[i]))}"`);
+    // An absent label is the same as an empty value.
+    const pairs = labels.flatMap((label, i) =>
+      series[i] === '' ? [] : [`${label}="${escaped(String(series[i]))}"`],
+    );
     if (typeof value === 'number') text += line(name, pairs, value);
     else if (value !== undefined) text += histogramText(name, pairs, bounds, value);
   }

@@ -25,9 +25,11 @@ export interface NodeList {
   readonly signers: readonly NodeSigner[];
   /** The public log of signed prices; absent without a public log. */
   readonly log?: PublicLogFacts | undefined;
+  /** The public log of the streaming payloads that the node `self` signs; absent without such a log. */
+  readonly streamLog?: PublicLogFacts | undefined;
 }
 
-/** The facts about the public log with which readers verify the log. */
+/** The facts about a public log with which readers verify the log. */
 export interface PublicLogFacts {
   /** The name of the log: its address without scheme. */
   readonly origin: string;

@@ -1,8 +1,10 @@
 import { HASH_FORM } from '../ledger/record_form.js';
+import type { PublicLogFacts } from '../model/node_list.js';
 import type { Clock } from '../model/time.js';
 import { HASH_BYTES } from '../tlog/tree_hash.js';
 import type { BatchSource } from './batch_source.js';
 import type { OpenLog } from './public_log.js';
+import type { PublicLogFigures } from './public_log_options.js';
 
 export interface StreamLogOptions {
   /** The log that receives the hashes. It belongs to this node alone. */
@@ -57,6 +59,14 @@ export class StreamLog {
 
   tick(): void {
     this.#log.tick();
+  }
+
+  get facts(): PublicLogFacts | undefined {
+    return this.#log.facts;
+  }
+
+  figures(): PublicLogFigures {
+    return this.#log.figures();
   }
 
   /** Returns the reasons why the log does not continue. */

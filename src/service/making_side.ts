@@ -10,6 +10,7 @@ import { createCounters } from '../metrics/counters.js';
 import { StallCounter } from '../metrics/stall_counter.js';
 import type { SignatureType } from '../model/asset.js';
 import { inForceAt } from '../model/key_schedule.js';
+import type { NodeList } from '../model/node_list.js';
 import type { Clock } from '../model/time.js';
 import type { OpenLog } from '../node/public_log.js';
 import type { StreamLog } from '../node/stream_log.js';
@@ -165,7 +166,7 @@ export class MakingSide implements PublishReceiver {
       hooks: {
         onDue,
         onApplied: (receivedNs) => this.#edges?.applied(receivedNs),
-        onNodes: (nodes) => this.#edges?.tell({ do: 'setNodes', nodes }),
+        onNodes: () => this.tellNodes(),
         onStoreChanged: () => this.#edges?.tell({ do: 'storeChanged' }),
       },
     });
@@ -174,6 +175,15 @@ export class MakingSide implements PublishReceiver {
   /** The maker of the prices; exists after {@link open}. */
   get maker(): PriceMaker {
     return this.#maker!;
+  }
+
+  /** Returns the nodes, their keys and their logs, as the edges show them. */
+  nodes(): NodeList {
+    return { ...this.maker.nodes(), streamLog: this.streamLog?.facts };
+  }
+
+  tellNodes(): void {
+    this.#edges?.tell({ do: 'setNodes', nodes: this.nodes() });
   }
 
   /** True after another process has requested the data folder. From then on, messages from publishers are refused. */

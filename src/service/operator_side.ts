@@ -19,6 +19,7 @@ import type { WebSocketLibrary } from '../server/uws/native.js';
 import type { Store } from '../store/store.js';
 import { announcedState } from './announced_state.js';
 import type { PriceMaker } from './price_maker.js';
+import { publicLogState } from './public_log_state.js';
 import type { Settings } from './settings.js';
 
 export interface OperatorSideOptions {
@@ -41,7 +42,7 @@ export interface OperatedParts {
   readonly edges: EdgeSet;
   readonly pool: CryptoPool;
   readonly maker: PriceMaker;
-  readonly streamLog: Pick<StreamLog, 'troubles'> | undefined;
+  readonly streamLog: Pick<StreamLog, 'facts' | 'figures' | 'troubles'> | undefined;
   readonly source: FeedSource;
   readonly store: Store;
   readonly past: Pick<PastWriter, 'figures'>;
@@ -130,6 +131,7 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
       announced: announcedState(settings().config, maker.nodes(), Number(secondOf(clock.nowNs()))),
       cluster: maker.cluster?.(),
       publicLog: maker.publicLog?.(),
+      streamLog: publicLogState(streamLog),
     }),
   });
   return {

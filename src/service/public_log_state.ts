@@ -1,8 +1,10 @@
 import type { PublicLogState } from '../metrics/state.js';
 import type { OpenLog } from '../node/public_log.js';
 
-/** Returns the state of the public log for the metrics. */
-export function publicLogState(log: OpenLog | undefined): PublicLogState | undefined {
+/** Returns the state of a public log for the metrics. */
+export function publicLogState(
+  log: Pick<OpenLog, 'facts' | 'figures'> | undefined,
+): PublicLogState | undefined {
   if (log?.facts === undefined) return undefined;
   const { size, checkpointAgeMs, ...figures } = log.figures();
   return {

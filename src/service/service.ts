@@ -96,7 +96,7 @@ function edgesOptionsOf(
 ): OpenEdgesOptions {
   const { store, source, pool, counters, streamLog } = making;
   return {
-    settings: { config, identity: identityOf(making.settings), nodes: making.maker.nodes() },
+    settings: { config, identity: identityOf(making.settings), nodes: making.nodes() },
     catalogueOf: () => making.settings.catalogue,
     at: port.at,
     node: config.cluster?.node ?? SOLO_NODE,
@@ -219,7 +219,7 @@ class RunningService implements Service {
     // The edges must know a new asset before the asset has a price.
     this.#edges.tell({ do: 'reload', config: next.config, identity: identityOf(next) });
     maker.reload(next);
-    this.#edges.tell({ do: 'setNodes', nodes: maker.nodes() });
+    this.#making.tellNodes();
   }
 
   async #stop(): Promise<void> {

@@ -24,6 +24,7 @@ export const SAMPLE_STATE: ServiceState = {
   },
   cluster: undefined,
   publicLog: undefined,
+  streamLog: undefined,
 };
 
 export const SAMPLE_PUBLIC_LOG: PublicLogState = {

@@ -83,6 +83,22 @@ test('a node of a cluster tells more', async (t) => {
     'tickseal_tlog_quorum 0',
     'tickseal_tlog_stopped 1',
   ]);
+  const streamLog = { ...SAMPLE_PUBLIC_LOG, size: 63, checkpointAgeSeconds: undefined };
+  const both = await samplesOf(
+    { ...SAMPLE_STATE, publicLog: { ...SAMPLE_PUBLIC_LOG, size: 0 }, streamLog },
+    SAMPLE_FIGURES,
+  );
+  t.same(
+    both.filter((line) => /tlog_(size|checkpoint_age)/.test(line)),
+    [
+      'tickseal_tlog_size 0',
+      'tickseal_tlog_size{log="streams"} 63',
+      'tickseal_tlog_checkpoint_age_seconds 6.3',
+    ],
+  );
+  const streams = await samplesOf({ ...SAMPLE_STATE, streamLog }, SAMPLE_FIGURES);
+  t.ok(streams.includes('tickseal_tlog_stopped{log="streams"} 1'));
+  t.notMatch(streams.join(), 'tickseal_tlog_checkpoint_age_seconds');
   const edge = { ...SAMPLE_CLUSTER, logCopies: undefined };
   t.notMatch(await sampleText({ state: () => ({ ...SAMPLE_STATE, cluster: edge }) }), 'cluster_log_copies');
   t.notMatch(await sampleText({}), 'tickseal_cluster');

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
@@ -63,6 +63,15 @@ for (const threads of [1, 2])
     t.equal((await fetch(`${service.url}/tlog/checkpoint`)).status, 404, 'this service has no log of prices');
     for (const path of ['', '..%2ftlog-state/signed', 'streams/checkpoint'])
       t.equal((await fetch(`${service.url}/tlog/streams/${path}`)).status, 404, path);
+
+    const signers = (await (await fetch(`${service.url}/v1/signers`)).json()) as object;
+    t.notOk('log' in signers);
+    t.match(signers, {
+      stream_log: { origin: STREAM_ORIGIN, policy: readFileSync(policy, 'utf8'), max_delay: 20 },
+    });
+    const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
+    t.match(metrics, /^tickseal_tlog_size\{log="streams"\} [1-9]/m);
+    t.match(metrics, /^tickseal_tlog_checkpoint_age_seconds\{log="streams"\} [\d.]+$/m);
 
     // A payload of this time that the node did not sign.
     const [frame] = both[0]!;

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import { type NodeList, stateOf } from '../../model/node_list.js';
+import { type NodeList, type PublicLogFacts, stateOf } from '../../model/node_list.js';
 import { type Clock, secondOf } from '../../model/time.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { openRoute, type Route, tokenRoute } from '../rest/route.js';
-import { type nodeSigners, nodesStatus, signersAnswer } from '../schemas/node_schemas.js';
+import { type nodeSigners, nodesStatus, type publicLog, signersAnswer } from '../schemas/node_schemas.js';
 
 export interface NodeRouteOptions {
   /** Returns the current nodes. */
@@ -19,7 +19,7 @@ export function nodeRoutes({ nodes, clock, announcements }: NodeRouteOptions): [
     [
       REST_PATHS.signers,
       openRoute({
-        summary: 'The keys that the nodes of this service sign with, and the key of its public log',
+        summary: 'The keys that the nodes of this service sign with, and the keys of its public logs',
         response: signersAnswer,
         raw: 'application/json',
         handle: () => ({
@@ -43,9 +43,17 @@ function signersOf(
   announcements: readonly string[],
   nowS: number,
 ): z.infer<typeof signersAnswer> {
-  const { log } = list;
-  const facts = log && { origin: log.origin, vkey: log.vkey, policy: log.policy, max_delay: log.maxDelayS };
-  return { data: signerEntries(list, nowS), announcements: [...announcements], ...(facts && { log: facts }) };
+  const { log, streamLog } = list;
+  return {
+    data: signerEntries(list, nowS),
+    announcements: [...announcements],
+    ...(log && { log: factsOf(log) }),
+    ...(streamLog && { stream_log: factsOf(streamLog) }),
+  };
+}
+
+function factsOf({ origin, vkey, policy, maxDelayS }: PublicLogFacts): z.infer<typeof publicLog> {
+  return { origin, vkey, policy, max_delay: maxDelayS };
 }
 
 function signerEntries({ signers }: NodeList, nowS: number): z.infer<typeof nodeSigners> {

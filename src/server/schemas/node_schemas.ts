@@ -21,20 +21,24 @@ const nodeSigner = serviceSigner
 
 export const nodeSigners = z.array(nodeSigner);
 
+export const publicLog = z
+  .strictObject({
+    origin: z.string().describe('The name of the log: its address without scheme'),
+    vkey: z.string().describe('The verifier key of C2SP signed-note'),
+    policy: z.string().describe('The log, its witnesses and their quorum: a file of C2SP tlog-policy'),
+    max_delay: z.int().describe('Seconds: the longest time until a checkpoint covers a signature'),
+  })
+  .meta({ id: 'PublicLog', description: 'A public log' });
+
 /** The whole answer. The list stays under `data`, because earlier versions had only this list. */
 export const signersAnswer = z.strictObject({
   data: nodeSigners,
   announcements: z
     .array(hex)
     .describe('The chain of announcements of these keys, oldest first, for readers that pin a root key'),
-  log: z
-    .strictObject({
-      origin: z.string().describe('The name of the log: its address without scheme'),
-      vkey: z.string().describe('The verifier key of C2SP signed-note'),
-      policy: z.string().describe('The log, its witnesses and their quorum: a file of C2SP tlog-policy'),
-      max_delay: z.int().describe('Seconds: the longest time until a checkpoint covers a signed price'),
-    })
-    .meta({ id: 'PublicLog', description: 'The public log of signed prices; absent when there is none' })
+  log: publicLog.describe('The log of signed prices; absent when there is none').optional(),
+  stream_log: publicLog
+    .describe('The log of the streaming payloads that this node signs; absent when there is none')
     .optional(),
 });
 

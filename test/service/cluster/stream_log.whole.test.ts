@@ -84,6 +84,11 @@ class LoggedNode {
     return verifyInLog(join(this.#dir, 'frames.txt'), this.addresses.url, this.policyFile, this.signer);
   }
 
+  async shownKey(): Promise<string | undefined> {
+    const answer = await fetch(`${this.addresses.url}/v1/signers`);
+    return ((await answer.json()) as { stream_log?: { vkey: string } }).stream_log?.vkey;
+  }
+
   /** Reads the entries of the whole log, which must be this node's log. */
   async entries() {
     const read = logFileReader(`${this.addresses.url}/tlog/streams/`, new AbortController().signal);
@@ -138,6 +143,8 @@ test(
     ]);
     t.equal(missing.exitCode, 1);
     t.match(missing.stdout.at(-1), /^payload: NOT LOGGED: .*node-3 does not have it/);
+
+    for (const node of nodes) t.equal(await node.shownKey(), node.log.vkey, 'each node shows its own key');
 
     // A killed edge goes on with its log.
     const before = await edge.entries();
