@@ -201,8 +201,8 @@ test('witnesses cosign one log through kill -9 of its leaders', needsNatsServer(
     t.ok(again > size, `round ${round}: both nodes serve the cosigned log, ${again} batches`);
     size = again;
   }
-  for (const { adminUrl } of nodes) {
+  for (const [i, { adminUrl }] of nodes.entries()) {
     const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-    t.match(metrics, /^tickseal_tlog_stopped 0$/m);
+    t.match(metrics, /^tickseal_tlog_stopped 0$/m, processes[i]!.stdout);
   }
 });
