@@ -6,13 +6,14 @@ import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { runCommand } from '../cli/run_command.js';
 import { TestSocket } from './harness.js';
+import { LOGS } from './witness_process.js';
 
 export const STREAM_ORIGIN = 'prices.example.com/tlog/node-0';
 export const STREAM_LOG_KEY = Buffer.alloc(32, 0x44);
 
-/** Returns the facts of the log of streaming payloads of one node of a cluster. Each node has its own key. */
+/** Returns the facts of the log of payloads of one node of a cluster whose log of prices is the first of {@link LOGS}. */
 export function streamLogOf(node: number) {
-  const origin = `prices.example.com/tlog/node-${node}`;
+  const origin = `${LOGS[0]!.origin}/node-${node}`;
   const seed = Buffer.alloc(32, 0x60 + node);
   return { origin, seed, vkey: formatVerifierKey(new Ed25519Key(seed).logKey(origin)) };
 }

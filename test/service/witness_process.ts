@@ -26,8 +26,17 @@ export class WitnessProcess {
   readonly #number: number;
   #child: ChildProcess | undefined;
 
-  /** @param number 1 to 3 */
-  constructor(t: Test, dir: string, number: number, port: number) {
+  /**
+   * @param number 1 to 3
+   * @param logs the logs that the witness cosigns
+   */
+  constructor(
+    t: Test,
+    dir: string,
+    number: number,
+    port: number,
+    logs: readonly { readonly vkey: string }[] = LOGS,
+  ) {
     this.#t = t;
     this.#number = number;
     const { name, key } = WITNESSES[number - 1]!;
@@ -40,7 +49,7 @@ key: { env: WITNESS_KEY }
 folder: state-${number}
 listen: { port: ${port} }
 admin: { port: 0 }
-logs: [${LOGS.map(({ vkey }) => `{ vkeys: ['${vkey}'] }`).join(', ')}]
+logs: [${logs.map(({ vkey }) => `{ vkeys: ['${vkey}'] }`).join(', ')}]
 limits: { requests_per_second: 100000 }
 `,
     );
@@ -68,9 +77,10 @@ export function cosignedBy(
   policy: LogPolicy,
   names: readonly string[],
   after = 0n,
+  path = '/tlog/checkpoint',
 ) {
   return eventually(async () => {
-    const response = await fetch(`${service.url}/tlog/checkpoint`);
+    const response = await fetch(`${service.url}${path}`);
     const note = await response.text();
     if (response.status !== 200) return undefined;
     const { checkpoint, cosigners } = await openCheckpoint(note, policy, verifyByNode);

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
+import { freePorts } from '../../../src/cli/demo/nats_servers.js';
 import { registerVerify } from '../../../src/cli/verify_command.js';
 import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
 import { ServedLog } from '../../../src/client/verify/served_log.js';
@@ -17,9 +18,25 @@ import { ServeProcess, writeConfig } from '../child.js';
 import type { TestService } from '../harness.js';
 import { signedFrames, streamLogOf, verifyInLog } from '../logged_payloads.js';
 import { priceOf } from '../logged_prices.js';
+import { cosignedBy, LOGS, WitnessProcess } from '../witness_process.js';
 import { nodesOf } from './nodes.js';
 
 type Addresses = Awaited<ReturnType<ServeProcess['ready']>>;
+
+/** The log of prices of the cluster. */
+const PRICE_LOG = LOGS[0]!;
+
+interface LoggedNodeOptions {
+  readonly t: Test;
+  readonly dir: string;
+  readonly node: number;
+  readonly role: 'aggregator' | 'edge';
+  /** The addresses of the NATS servers. */
+  readonly servers: readonly string[];
+  /** The policy of the node's logs; default: a policy without witnesses. */
+  readonly policy?: string;
+  readonly logsPrices?: boolean;
+}
 
 /** A node of a cluster in a process of its own, with its own keys of streams and of their log. */
 class LoggedNode {
@@ -31,7 +48,7 @@ class LoggedNode {
   #process: ServeProcess | undefined;
   #addresses: Addresses | undefined;
 
-  constructor(t: Test, dir: string, node: number, role: 'aggregator' | 'edge', servers: readonly string[]) {
+  constructor({ t, dir, node, role, servers, ...options }: LoggedNodeOptions) {
     this.#t = t;
     this.#dir = join(dir, `node-${node}`);
     mkdirSync(this.#dir);
@@ -40,15 +57,26 @@ class LoggedNode {
     this.log = streamLogOf(node);
     this.#write('stream.hex', key.toString('hex'));
     this.#write('log.hex', this.log.seed.toString('hex'));
-    this.#write('log.policy', `log ${this.log.vkey}\nquorum none\n`);
-    const own = { stream: { file: 'stream.hex' }, stream_log: { file: 'log.hex' } };
+    this.#write('log.policy', options.policy ?? `log ${this.log.vkey}\nquorum none\n`);
+    this.#write('prices.hex', PRICE_LOG.seed.toString('hex'));
+    const stream = { stream: { file: 'stream.hex' }, stream_log: { file: 'log.hex' } };
+    const prices = {
+      evm: { file: 'evm.hex' },
+      stark: { file: 'stark.hex' },
+      ...(options.logsPrices && { log: { file: 'prices.hex' } }),
+    };
     this.#config = writeConfig(this.#dir, {
-      keys: role === 'edge' ? own : { evm: { file: 'evm.hex' }, stark: { file: 'stark.hex' }, ...own },
+      keys: { ...stream, ...(role === 'aggregator' && prices) },
       assets: [
         { id: 1, symbol: 'BTCUSD', max_age: '600s' },
         { id: 2, symbol: 'DYDXUSD', signature_type: 'stark' },
       ],
-      log: { origin: 'prices.example.com/tlog', batch: '100ms', checkpoint: '200ms' },
+      log: {
+        origin: PRICE_LOG.origin,
+        batch: '100ms',
+        checkpoint: '200ms',
+        ...(options.policy !== undefined && { policy: { file: 'log.policy' }, require_quorum: true }),
+      },
       cluster: { role, node, servers, replicas: 1, durable: 'memory' },
       storage: { dir: join(this.#dir, 'data') },
     });
@@ -124,9 +152,9 @@ test(
   needsNatsServer(),
   async (t) => {
     const dir = emptyFolder(t);
-    const { urls } = await natsServers(t, 1);
+    const { urls: servers } = await natsServers(t, 1);
     const nodes = (['aggregator', 'aggregator', 'edge', 'edge'] as const).map(
-      (role, i) => new LoggedNode(t, dir, i + 1, role, urls),
+      (role, i) => new LoggedNode({ t, dir, node: i + 1, role, servers }),
     );
     const [leader, standby, edge, otherEdge] = nodes as [LoggedNode, LoggedNode, LoggedNode, LoggedNode];
     for (const node of nodes) await node.start();
@@ -175,5 +203,54 @@ test(
     await checkLogged(t, nodes[next - 1]!, shown[next - 1]!);
     for (const node of [edge, otherEdge, nodes[next - 1]!])
       t.notMatch(await (await fetch(`${node.addresses.adminUrl}/readyz`)).text(), /streams:/);
+  },
+);
+
+test(
+  'one witness cosigns the log of prices and those of payloads, through kill -9 of an edge and of the witness',
+  needsNatsServer(),
+  async (t) => {
+    const dir = emptyFolder(t);
+    const { urls: servers } = await natsServers(t, 1);
+    const [port] = (await freePorts(1)) as [number];
+    const logs = [PRICE_LOG, streamLogOf(1), streamLogOf(2)];
+    const witness = new WitnessProcess(t, dir, 1, port, logs);
+    witness.start();
+    const lines = logs.map(({ vkey }) => `log ${vkey}`);
+    const text = [...lines, witness.line, 'quorum W1', ''].join('\n');
+    const options = { t, dir, servers, policy: text };
+    const leader = new LoggedNode({ ...options, node: 1, role: 'aggregator', logsPrices: true });
+    const edge = new LoggedNode({ ...options, node: 2, role: 'edge' });
+    await leader.start();
+    await edge.start();
+    const policy = parsePolicy(text);
+    const untilAllGrow = async (more: bigint) => {
+      const grows = async (node: LoggedNode, path?: string) => {
+        const size = await cosignedBy(node.addresses, policy, ['W1'], 0n, path);
+        return cosignedBy(node.addresses, policy, ['W1'], size + more, path);
+      };
+      const streams = '/tlog/streams/checkpoint';
+      await Promise.all([grows(leader), grows(leader, streams), grows(edge, streams)]);
+    };
+    await untilAllGrow(5n);
+    await priceOf(edge.addresses, 'BTCUSD', 'evm', 100n, BigInt(Date.now()) * 1_000_000n);
+    const frames = await edge.frames(3);
+    for (let round = 0; round < 3; round++) {
+      await edge.kill();
+      if (round > 0) await witness.kill();
+      await edge.start();
+      if (round > 0) witness.start();
+      await untilAllGrow(5n);
+    }
+    const { exitCode, stdout, stderr } = await edge.verify(frames);
+    t.equal(exitCode, 0, stderr);
+    const places = stdout.filter((line) => / of \S+\/node-2, of which W1 at \d+ has seen /.test(line));
+    t.equal(places.length, 3);
+    for (const { addresses } of [leader, edge]) {
+      const metrics = await (await fetch(`${addresses.adminUrl}/metrics`)).text();
+      t.match(metrics, /^tickseal_tlog_witnesses\{log="streams"\} 1$/m);
+      t.match(metrics, /^tickseal_tlog_stopped\{log="streams"\} 0$/m);
+      t.match(metrics, /^tickseal_tlog_witnesses 1$/m);
+    }
   },
 );
