@@ -64,17 +64,17 @@ export function createAggregateSigner(
 
   function signEvm(aggregates: readonly UnsignedAggregate[]) {
     const { key, address, text } = inForceAt(evmKeys, aggregates[0]!.signedAtNs);
-    const hashes = aggregates.map((aggregate) => {
-      const { asset, price, signedAtNs, inputs } = aggregate;
-      return evmAggregateHash({
+    const roots = aggregates.map(rootOf);
+    const hashes = aggregates.map(({ asset, price, signedAtNs }, i) =>
+      evmAggregateHash({
         address,
         symbol: asset.symbol,
         signedAtNs,
         price,
-        merkleRoot: rootOf(inputs),
+        merkleRoot: roots[i]!,
         checksum: Buffer.from(algorithmChecksum(asset.aggregation), 'hex'),
-      });
-    });
+      }),
+    );
     return whenSigned(pool.signEvm(Buffer.concat(hashes.map(eip191)), key), (signed) =>
       aggregates.map((aggregate, i) => {
         const at = i * EVM_SIGNATURE_BYTES;
@@ -85,6 +85,7 @@ export function createAggregateSigner(
           r,
           s,
           v: 27 + signed[at + 64]!,
+          merkleRoot: roots[i]!,
         });
       }),
     );
@@ -100,7 +101,8 @@ export function createAggregateSigner(
     return whenSigned(pool.signStark(messages, key), (signed) =>
       aggregates.map((aggregate, i) => {
         const { msgHash, r, s } = signed[i]!;
-        return toRecord(aggregate, { publicKey: text, msgHash, r, s, v: undefined });
+        const merkleRoot = rootOf(aggregate);
+        return toRecord(aggregate, { publicKey: text, msgHash, r, s, v: undefined, merkleRoot });
       }),
     );
   }
@@ -119,13 +121,15 @@ function whenSigned<S, T>(signed: S | Promise<S>, next: (signed: S) => T): T | P
   return signed instanceof Promise ? signed.then(next) : next(signed);
 }
 
-function rootOf(inputs: readonly PublisherPrice[]): Buffer {
+function rootOf({ inputs }: UnsignedAggregate): Buffer {
   return merkleRoot(inputs.map(msgHashOf));
 }
 
+type Signed = Pick<SignedAggregate, 'publicKey' | 'msgHash' | 'r' | 's' | 'v' | 'merkleRoot'>;
+
 function toRecord(
   { asset, trigger, price, inputs, signedAtNs }: UnsignedAggregate,
-  { publicKey, msgHash, r, s, v }: Pick<SignedAggregate, 'publicKey' | 'msgHash' | 'r' | 's' | 'v'>,
+  { publicKey, msgHash, r, s, v, merkleRoot }: Signed,
 ): SignedAggregate {
   return {
     symbol: asset.symbol,
@@ -139,7 +143,7 @@ function toRecord(
     r,
     s,
     v,
-    merkleRoot: rootOf(inputs),
+    merkleRoot,
     algorithm: asset.aggregation,
     inputs,
   };
