@@ -24,7 +24,8 @@ import { registerNewOrigin } from './new_origin_command.js';
 
 interface AuditFlags {
   readonly policy: string;
-  readonly folder: string;
+  readonly folder?: string;
+  readonly payloads: boolean;
   readonly stream: boolean;
   readonly once: boolean;
   readonly every: number;
@@ -39,6 +40,8 @@ interface EvidenceFlags {
 
 /** The number of consecutive failures after which `--once` stops. */
 const FAULTS_MAX = 5;
+const FOLDER = './tickseal-audit';
+const PAYLOADS_FOLDER = './tickseal-audit-payloads';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
@@ -57,7 +60,15 @@ export function registerLog(program: Command, streams: CommandStreams = process)
     )
     .argument('<url>', 'the address of the service, https://…')
     .requiredOption('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
-    .option('--folder <dir>', 'the folder of the state and of the evidence', './tickseal-audit')
+    .option(
+      '--folder <dir>',
+      `the folder of the state and of the evidence (default: ${FOLDER}, with --payloads ${PAYLOADS_FOLDER})`,
+    )
+    .option(
+      '--payloads',
+      'audit the log of the streaming payloads that the node at this address signs',
+      false,
+    )
     .option(
       '--stream',
       'listen to the streams of signed prices, with the token, and compare them with the log',
@@ -122,6 +133,7 @@ async function proveEvidence(
 /** A run of `log audit`. A signal, a failure of the log, or the end of `--once` ends the run. */
 class AuditRun {
   readonly #url: string;
+  readonly #dir: string;
   readonly #flags: AuditFlags;
   readonly #out: LineWriter;
   readonly #streams: CommandStreams;
@@ -134,16 +146,19 @@ class AuditRun {
     if (!(flags.every >= 0.1 && flags.every <= 3_600)) throw new Error('--every is 0.1 to 3600 seconds');
     if (flags.stream && flags.token === undefined)
       throw new Error('--stream needs a token: set TICKSEAL_TOKEN');
+    if (flags.stream && flags.payloads)
+      throw new Error('--stream compares prices, and the log of payloads has none: leave out one of them');
     this.#url = url.replace(/\/+$/, '');
     this.#flags = flags;
     this.#streams = streams;
     this.#out = new LineWriter(streams.stdout, () => this.#stop.abort());
-    this.#folder = new AuditFolder(flags.folder);
+    this.#dir = flags.folder ?? (flags.payloads ? PAYLOADS_FOLDER : FOLDER);
+    this.#folder = new AuditFolder(this.#dir);
   }
 
   async run(): Promise<number> {
-    const { policy, folder, stream, token = '' } = this.#flags;
-    const audit = await this.#open(readPolicy(policy), folder);
+    const { policy, stream, token = '' } = this.#flags;
+    const audit = await this.#open(readPolicy(policy));
     const onSignal = () => this.#stop.abort();
     for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
     const listener = stream
@@ -160,16 +175,21 @@ class AuditRun {
     }
   }
 
-  async #open(policy: LogPolicy, folder: string): Promise<LogAudit> {
+  async #open(policy: LogPolicy): Promise<LogAudit> {
+    const { payloads } = this.#flags;
     try {
-      makeFolder(folder);
+      makeFolder(this.#dir);
     } catch (error) {
-      throw new Error(`the folder ${folder} cannot be used: ${systemReason(error)}`, { cause: error });
+      throw new Error(`the folder ${this.#dir} cannot be used: ${systemReason(error)}`, { cause: error });
     }
-    const log = new ServedLog(logFileReader(`${this.#url}/tlog/`, this.#stop.signal), nodeSha256);
+    const log = new ServedLog(
+      logFileReader(`${this.#url}/tlog/${payloads ? 'streams/' : ''}`, this.#stop.signal),
+      nodeSha256,
+    );
     const keep = (state: Parameters<AuditFolder['write']>[0]) => this.#folder.write(state);
     const nowNs = () => BigInt(Date.now()) * 1_000_000n;
-    return new LogAudit({ log, policy, keep, nowNs }, await this.#folder.read());
+    const has = payloads ? 'hashes' : 'prices';
+    return new LogAudit({ log, policy, has, keep, nowNs }, await this.#folder.read());
   }
 
   async #follow(audit: LogAudit): Promise<number> {
@@ -181,7 +201,7 @@ class AuditRun {
         const evidence = this.#heard ?? step.evidence;
         if (evidence !== undefined) return await this.#report(evidence);
         faults = 0;
-        if (step.size !== size) this.#out.write(summary(audit));
+        if (step.size !== size) this.#out.write(summary(audit, this.#flags));
         size = step.size;
         if (this.#flags.once) return 0;
       } catch (error) {
@@ -219,9 +239,9 @@ class AuditRun {
   }
 }
 
-function summary({ size, found, unchecked }: LogAudit): string {
+function summary({ size, found, unchecked }: LogAudit, { payloads }: Pick<AuditFlags, 'payloads'>): string {
   const missing = unchecked === 0n ? '' : `, ${unchecked} without records`;
-  return `${size} batches checked${missing}, ${found} heard prices found`;
+  return `${size} batches checked${missing}${payloads ? '' : `, ${found} heard prices found`}`;
 }
 
 function readPolicy(file: string): LogPolicy {

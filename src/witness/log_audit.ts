@@ -1,5 +1,5 @@
 import type { Evidence } from '../client/verify/evidence_file.js';
-import { entryFault, factsOfAggregate, recordFault } from '../client/verify/log_evidence.js';
+import { entryFault, factsOfAggregate, leafFault } from '../client/verify/log_evidence.js';
 import { provenRecord, recordsAround } from '../client/verify/missing_record.js';
 import { leavesOf, type ServedLog } from '../client/verify/served_log.js';
 import { type BatchEntry, batchOf, parseBatchEntry } from '../tlog/batch_entry.js';
@@ -12,7 +12,7 @@ import { openCheckpoint, requireQuorum } from '../tlog/open_checkpoint.js';
 import { RECORD_BYTES } from '../tlog/price_record.js';
 import { parseNote } from '../tlog/signed_note.js';
 import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
-import { leafHash } from '../tlog/tree_hash.js';
+import { HASH_BYTES, leafHash } from '../tlog/tree_hash.js';
 import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
@@ -22,6 +22,8 @@ export interface LogAuditOptions {
   readonly log: ServedLog;
   readonly policy: LogPolicy;
   readonly nowNs: () => bigint;
+  /** The contents of the log; default: `prices`. */
+  readonly has?: 'prices' | 'hashes' | undefined;
   /** Saves the state. Resolves when the state is on disk. */
   readonly keep: (state: AuditState) => Promise<void>;
 }
@@ -62,6 +64,7 @@ export class OriginChanged extends Error {
 /** The audit of a log. Recomputes every batch and the tree, and compares the log with prices from other sources. */
 export class LogAudit {
   readonly #options: LogAuditOptions;
+  readonly #leafBytes: number;
   readonly #heard = new HeardSet();
   readonly #recent: CheckedBatch[] = [];
   readonly #peaks: CompactTree;
@@ -75,6 +78,7 @@ export class LogAudit {
 
   constructor(options: LogAuditOptions, state: AuditState | undefined) {
     this.#options = options;
+    this.#leafBytes = options.has === 'hashes' ? HASH_BYTES : RECORD_BYTES;
     this.#note = state?.note;
     this.#last = state?.lastEntry;
     this.#peaks = new CompactTree(state?.peaks, nodeSha256);
@@ -176,7 +180,7 @@ export class LogAudit {
       const batch = parseBatchEntry(entry);
       const withheld = bytes === undefined ? this.#withheld(batch, note) : undefined;
       if (withheld !== undefined) return withheld;
-      const records = bytes && leavesOf(bytes, RECORD_BYTES);
+      const records = bytes && leavesOf(bytes, this.#leafBytes);
       const evidence = records && (await this.#checkRecords(entry, batch, records, checkpoint, note));
       if (evidence !== undefined) return evidence;
       if (records === undefined) this.#unchecked += 1n;
@@ -210,8 +214,12 @@ export class LogAudit {
       const found = `the log serves records of batch ${batch.batch} that do not have the root of its entry`;
       return { kind: 'observed', checkpoint: note, found };
     }
-    const at = records.findIndex((record, i) => recordFault(batch, record, records[i + 1]) !== undefined);
-    if (at < 0) return undefined;
+    const at = records.findIndex((record, i) => leafFault(batch, record, records[i + 1]) !== undefined);
+    if (at < 0) {
+      if (records.every(({ length }) => length === this.#leafBytes)) return undefined;
+      const found = `batch ${batch.batch} has a leaf of the other kind of log: one has prices, the other the hashes of payloads`;
+      return { kind: 'observed', checkpoint: note, found };
+    }
     const faulty = [at, at + 1]
       .filter((i) => i < records.length)
       .map((i) => provenRecord(records, i, nodeSha256));

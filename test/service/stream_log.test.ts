@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { registerLog } from '../../src/cli/log_command.js';
 import { registerVerify } from '../../src/cli/verify_command.js';
 import { runCommand } from '../cli/run_command.js';
 import { SERVICE_KEYS, startTestService } from './harness.js';
@@ -72,6 +73,18 @@ for (const threads of [1, 2])
     const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text();
     t.match(metrics, /^tickseal_tlog_size\{log="streams"\} [1-9]/m);
     t.match(metrics, /^tickseal_tlog_checkpoint_age_seconds\{log="streams"\} [\d.]+$/m);
+
+    const audit = (...args: string[]) =>
+      runCommand(registerLog, [
+        ...['log', 'audit', service.url, '--payloads', '--policy', policy],
+        ...['--folder', join(dir, 'audit'), '--once', ...args],
+      ]);
+    for (let run = 0; run < 2; run++) {
+      const audited = await audit();
+      t.same([audited.exitCode, audited.stderr], [0, '']);
+      t.match(audited.stdout, [/^[1-9]\d* batches checked$/]);
+    }
+    t.match((await audit('--stream', '--token', 'x')).stderr, /the log of payloads has none/);
 
     // A payload of this time that the node did not sign.
     const [frame] = both[0]!;

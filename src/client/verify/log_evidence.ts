@@ -6,7 +6,7 @@ import { openCheckpoint } from '../../tlog/open_checkpoint.js';
 import { comparePlaces, RECORD_BYTES, recordTimeNs } from '../../tlog/price_record.js';
 import { TlogError } from '../../tlog/tlog_error.js';
 import type { Checkpoint } from '../../tlog/tree_checkpoint.js';
-import { leafHash } from '../../tlog/tree_hash.js';
+import { HASH_BYTES, leafHash } from '../../tlog/tree_hash.js';
 import { isConsistent, isIncluded } from '../../tlog/tree_proofs.js';
 import { readAggregate } from './aggregate_form.js';
 import type { Signers, Verdict } from './checks.js';
@@ -89,6 +89,8 @@ function proveNotInLog(
   if (timeNs < batch.fromNs || timeNs >= batch.toNs)
     throw new TlogError(`the price was signed at ${timeNs} ns, which is not in batch ${batch.batch}`);
   const proven = records.map((one) => provenRecord(one, batch));
+  if (proven.some(({ bytes }) => bytes.length !== RECORD_BYTES))
+    throw new TlogError(`batch ${batch.batch} of ${origin} has no prices`);
   const signed = `${signer} signed ${symbol} at ${timeNs} ns`;
   const [left, right = left] = proven;
   if (proven.length === 1 && comparePlaces(left!.bytes, record) === 0) {
@@ -159,14 +161,35 @@ function proveBadRecords(
 ): ProvenFault {
   const [first, second] = records.map((one) => provenRecord(one, batch));
   const fault =
-    first && recordFault(batch, first.bytes, second?.index === first.index + 1n ? second.bytes : undefined);
+    first && leafFault(batch, first.bytes, second?.index === first.index + 1n ? second.bytes : undefined);
   if (fault === undefined) throw new TlogError('the records are as they must be');
   return { statement: `batch ${batch.batch} of ${origin} is faulty: ${fault}`, verdict: 'verified' };
 }
 
-/** Returns the reason why a record must not be in a batch, or why the next record must not follow; `undefined` for valid records. */
-export function recordFault(batch: BatchEntry, record: Uint8Array, next?: Uint8Array): string | undefined {
-  if (record.length !== RECORD_BYTES || (record[0] !== 1 && record[0] !== 2)) return 'a leaf is not a record';
+/**
+ * Returns the reason why a leaf must not be in a batch of any log, or why the next leaf must not follow; `undefined` for valid leaves.
+ * Nothing signed says whether a log has prices or the hashes of payloads, so a leaf of either form is valid.
+ */
+export function leafFault(batch: BatchEntry, leaf: Uint8Array, next?: Uint8Array): string | undefined {
+  const fault = leaf.length === HASH_BYTES ? hashFault(leaf, next) : recordFault(batch, leaf, next);
+  if (fault !== undefined || next === undefined || next.length === leaf.length) return fault;
+  return 'its leaves are of two kinds';
+}
+
+function hashFault(hash: Uint8Array, next: Uint8Array | undefined): string | undefined {
+  if (next?.length !== HASH_BYTES) return undefined;
+  if (isEqual(hash, next)) return 'it has a hash twice';
+  const at = hash.findIndex((byte, i) => byte !== next[i]);
+  return hash[at]! > next[at]! ? 'its hashes are not in order' : undefined;
+}
+
+function recordFault(
+  batch: BatchEntry,
+  record: Uint8Array,
+  next: Uint8Array | undefined,
+): string | undefined {
+  if (record.length !== RECORD_BYTES || (record[0] !== 1 && record[0] !== 2))
+    return 'a leaf is neither a record nor a hash';
   const timeNs = recordTimeNs(record);
   if (timeNs < batch.fromNs || timeNs >= batch.toNs) return `a record of ${timeNs} ns is not in its period`;
   if (next === undefined || next.length !== RECORD_BYTES) return undefined;
