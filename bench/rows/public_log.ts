@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { symbolOf } from '../../scripts/load/config.js';
 import { ServedLog } from '../../src/client/verify/served_log.js';
+import { SignedHashes } from '../../src/edge/signed_hashes.js';
 import { CheckpointSigner } from '../../src/ledger/checkpoint_signer.js';
 import { Ledger } from '../../src/ledger/ledger.js';
 import {
@@ -12,12 +14,14 @@ import {
   writeDurably,
 } from '../../src/ledger/ledger_folder.js';
 import { LedgerReader } from '../../src/ledger/ledger_reader.js';
+import { HASH_FORM, PRICE_FORM, type RecordForm } from '../../src/ledger/record_form.js';
 import { recordMaker } from '../../src/ledger/record_of_aggregate.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import { NS_PER_SECOND } from '../../src/model/time.js';
 import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { nodeSha256 } from '../../src/tlog/node_sha256.js';
+import { HASH_BYTES } from '../../src/tlog/tree_hash.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { LogAudit } from '../../src/witness/log_audit.js';
 import type { Line, Measurement, Row, Scale } from '../harness/row.js';
@@ -25,6 +29,8 @@ import { measureService } from './latency.js';
 
 /** The rates of aggregates per second: the rate of the bound, and the rate for which the stores are designed. */
 const RATES = [2_000, 400] as const;
+/** The rates of signed payloads per second: 10 groups of readers and 100 groups, with 10 frames a second each. */
+const PAYLOAD_RATES = [100, 1_000] as const;
 const SECONDS: Readonly<Record<Scale, number>> = { full: 120, smoke: 3 };
 /** The number of seconds before the measured seconds. In this time, V8 compiles the code. */
 const WARM_UP_S: Readonly<Record<Scale, number>> = { full: 60, smoke: 1 };
@@ -43,6 +49,7 @@ export const publicLog: Row = {
   method:
     'Two minutes of aggregates go through the log of a process, after one minute in which V8 compiles the code: the records, the entry of a batch every second, its journal on the disk, and every 10 s the tiles and a ' +
     'signed checkpoint. The figure is CPU time by the time that the aggregates cover. Then the whole log is audited, as `tickseal log audit` does, without the network. ' +
+    'A log of payloads is measured in the same way, with hashes of 32 bytes. ' +
     'The delay from a publisher to 10 subscribers is that of the row `latency`, of a service with the log and of one without it.',
   limit:
     'A record costs two hashes of SHA-256 of 0.7 µs each, its place in the order of its batch, and its bytes in the journal. The rest is the files: a batch has a file of its own, and a tree of ' +
@@ -50,6 +57,7 @@ export const publicLog: Row = {
   rounds: 3,
   variants: {
     log: measureLog,
+    payloads: measurePayloads,
     'with the log': (scale) => measureDelay(scale, true),
     'without the log': (scale) => measureDelay(scale, false),
   },
@@ -62,6 +70,16 @@ export const publicLog: Row = {
         ...(rate === 2_000 && { bound: { atMost: CORES_MAX } }),
         peers: [],
         shown: [{ name: 'a day', unit: 'MB', source: { variant: 'log', figure: `${rate}: MB a day` } }],
+      }),
+    ),
+    ...PAYLOAD_RATES.map(
+      (rate): Line => ({
+        name: `${rate} payloads/s in a log of payloads`,
+        unit: 'cores',
+        ours: { variant: 'payloads', figure: `${rate}: cores` },
+        bound: { atMost: CORES_MAX },
+        peers: [],
+        shown: [{ name: 'a day', unit: 'MB', source: { variant: 'payloads', figure: `${rate}: MB a day` } }],
       }),
     ),
     {
@@ -101,7 +119,13 @@ async function measureLog(scale: Scale): Promise<Measurement> {
   for (const rate of RATES) {
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
     try {
-      const cpuS = await writeLog(dir, rate, scale);
+      const recordOf = recordMaker();
+      const cpuS = await writeLog(dir, scale, PRICE_FORM, (fromNs) => {
+        const aggregates = Array.from({ length: rate }, (_, i) => aggregateAt(fromNs, i, rate));
+        return (ledger) => {
+          for (const aggregate of aggregates) ledger.add(recordOf(aggregate));
+        };
+      });
       const batches = WARM_UP_S[scale] + SECONDS[scale];
       const perDay = DAY_S / batches;
       figures[`${rate}: cores`] = cpuS / SECONDS[scale];
@@ -114,27 +138,69 @@ async function measureLog(scale: Scale): Promise<Measurement> {
   return { figures };
 }
 
+/** Measures a log of payloads. The hashes are ready, because the signatures need them without the log too. */
+async function measurePayloads(scale: Scale): Promise<Measurement> {
+  const figures: Record<string, number> = {};
+  for (const rate of PAYLOAD_RATES) {
+    const dir = mkdtempSync(join(tmpdir(), 'tickseal-bench-log-'));
+    try {
+      const cpuS = await writeLog(dir, scale, HASH_FORM, (fromNs) => {
+        const hashes = randomBytes(rate * HASH_BYTES);
+        return (ledger) => addHashes(ledger, hashes, fromNs);
+      });
+      const perDay = DAY_S / (WARM_UP_S[scale] + SECONDS[scale]);
+      figures[`${rate}: cores`] = cpuS / SECONDS[scale];
+      figures[`${rate}: MB a day`] = (bytesIn(publicFolderOf(dir)) * perDay) / MB;
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  }
+  return { figures };
+}
+
+/** Collects the hashes as an edge does, and adds them as the log of a node does. */
+function addHashes(ledger: Ledger, hashes: Uint8Array, fromNs: bigint): void {
+  const collected = new SignedHashes((bytes) => {
+    for (let at = 0; at < bytes.length; at += HASH_BYTES) {
+      const record = Buffer.allocUnsafe(HASH_BYTES + 8);
+      record.set(bytes.subarray(at, at + HASH_BYTES));
+      record.writeBigUInt64BE(fromNs, HASH_FORM.timeAt);
+      ledger.add(record);
+    }
+  }, Date.now);
+  for (let at = 0; at < hashes.length; at += HASH_BYTES) collected.add(hashes, at);
+  collected.flush();
+}
+
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e6;
 }
 
-/** Writes a log as a service does. @returns the CPU time of the measured seconds */
-async function writeLog(dir: string, rate: number, scale: Scale): Promise<number> {
+/**
+ * Writes a log as a service does.
+ * @param recordsOf prepares the records of the second that begins at a time, and returns the function that adds them
+ * @returns the CPU time of the measured seconds
+ */
+async function writeLog(
+  dir: string,
+  scale: Scale,
+  form: RecordForm,
+  recordsOf: (fromNs: bigint) => (ledger: Ledger) => void,
+): Promise<number> {
   const seconds = WARM_UP_S[scale] + SECONDS[scale];
   const folders = { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
   const onMismatch = (reason: string) => {
     throw new Error(reason);
   };
-  const ledger = await Ledger.open({ ...folders, origin: ORIGIN, onMismatch });
+  const ledger = await Ledger.open({ ...folders, origin: ORIGIN, form, onMismatch });
   const signer = new CheckpointSigner({ ...folders, origin: ORIGIN, key: KEY });
-  const recordOf = recordMaker();
   let cpuS = 0;
   for (let second = 0; second < seconds; second++) {
     const fromNs = BigInt(second) * NS_PER_SECOND;
-    const aggregates = Array.from({ length: rate }, (_, i) => aggregateAt(fromNs, i, rate));
+    const addTo = recordsOf(fromNs);
     const startS = cpuSeconds();
-    for (const aggregate of aggregates) ledger.add(recordOf(aggregate));
+    addTo(ledger);
     await ledger.flush();
     await ledger.apply(await ledger.nextEntry(0n, fromNs, fromNs + NS_PER_SECOND));
     await ledger.flush();
