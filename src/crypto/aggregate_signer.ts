@@ -125,11 +125,11 @@ function rootOf({ inputs }: UnsignedAggregate): Buffer {
   return merkleRoot(inputs.map(msgHashOf));
 }
 
-type Signed = Pick<SignedAggregate, 'publicKey' | 'msgHash' | 'r' | 's' | 'v' | 'merkleRoot'>;
+type SignatureFields = Pick<SignedAggregate, 'publicKey' | 'msgHash' | 'r' | 's' | 'v' | 'merkleRoot'>;
 
 function toRecord(
   { asset, trigger, price, inputs, signedAtNs }: UnsignedAggregate,
-  { publicKey, msgHash, r, s, v, merkleRoot }: Signed,
+  { publicKey, msgHash, r, s, v, merkleRoot }: SignatureFields,
 ): SignedAggregate {
   return {
     symbol: asset.symbol,
