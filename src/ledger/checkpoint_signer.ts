@@ -20,10 +20,12 @@ export interface CheckpointSignerOptions {
  */
 export class CheckpointSigner {
   readonly #options: CheckpointSignerOptions;
+  #key: Ed25519Key;
   #last: Checkpoint | undefined;
 
   constructor(options: CheckpointSignerOptions) {
     this.#options = options;
+    this.#key = options.key;
     this.#last = readHead(options.stateFolder, 'signed');
     if (this.#last !== undefined && this.#last.origin !== options.origin)
       throw new LedgerStopped(`this node signed checkpoints of ${this.#last.origin}, not ${options.origin}`);
@@ -32,6 +34,11 @@ export class CheckpointSigner {
   /** The last tree that was signed. */
   get last(): TreeHead | undefined {
     return this.#last;
+  }
+
+  /** Signs with another key from now on. The trees that it may sign remain the same. */
+  changeKey(key: Ed25519Key): void {
+    this.#key = key;
   }
 
   /** Signs the checkpoint of a tree in the public files. @throws LedgerStopped when the signature would fork the log */
@@ -46,9 +53,9 @@ export class CheckpointSigner {
   }
 
   #signed(head: TreeHead): string {
-    const { origin, key } = this.#options;
+    const { origin } = this.#options;
     const text = formatCheckpoint({ origin, ...head });
-    return formatNote({ text, signatures: [key.sign(origin, text)] });
+    return formatNote({ text, signatures: [this.#key.sign(origin, text)] });
   }
 
   /**

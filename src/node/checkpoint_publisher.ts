@@ -4,6 +4,7 @@ import type { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { LedgerStopped } from '../ledger/ledger.js';
 import { CHECKPOINT_FILE, writeDurably } from '../ledger/ledger_folder.js';
 import { beginsWith } from '../ledger/sealed_head.js';
+import type { Ed25519Key } from '../tlog/ed25519_key.js';
 import type { LogPolicy, Witness } from '../tlog/log_policy.js';
 import { isEqual } from '../tlog/log_text.js';
 import { parseNote } from '../tlog/signed_note.js';
@@ -11,12 +12,16 @@ import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { Cosigned, WitnessFault, WitnessState, WitnessSubmitter } from '../tlog/witness_submitter.js';
 
-export interface CheckpointPublisherOptions {
-  readonly publicFolder: string;
-  readonly signer: CheckpointSigner;
+/** The witnesses of a log, and their quorum. */
+export interface LogWitnesses {
   readonly policy: LogPolicy;
   /** Creates a submitter of checkpoints to the witnesses of the policy. It has received no answers yet. */
   readonly submitter: () => Submitter;
+}
+
+export interface CheckpointPublisherOptions extends LogWitnesses {
+  readonly publicFolder: string;
+  readonly signer: CheckpointSigner;
   /** The time after which a checkpoint is published without a quorum. */
   readonly graceMs: number;
   /** True if no checkpoint may be published without a quorum. */
@@ -48,6 +53,7 @@ interface Submission {
 /** Signs checkpoints, asks the witnesses to cosign them, and publishes them. {@link offer} does not wait for witnesses. */
 export class CheckpointPublisher {
   readonly #options: CheckpointPublisherOptions;
+  #witnesses: LogWitnesses;
   #submitter: Submitter;
   #size: bigint | undefined;
   /** The newest checkpoint, with the cosignatures so far. */
@@ -62,6 +68,7 @@ export class CheckpointPublisher {
 
   constructor(options: CheckpointPublisherOptions) {
     this.#options = options;
+    this.#witnesses = options;
     this.#submitter = options.submitter();
     this.#publishedSize = publishedSizeIn(options.publicFolder);
   }
@@ -70,11 +77,18 @@ export class CheckpointPublisher {
   begin(): void {
     this.#submission?.abort.abort();
     this.#submission = undefined;
-    this.#submitter = this.#options.submitter();
+    this.#submitter = this.#witnesses.submitter();
     this.#size = undefined;
     this.#newest = undefined;
     this.#lacksSinceMs = undefined;
     this.#isConfirmed = false;
+  }
+
+  /** Signs with another key, or asks other witnesses, from the next checkpoint. No checkpoint may be in the making. */
+  change(key: Ed25519Key, witnesses: LogWitnesses): void {
+    this.#options.signer.changeKey(key);
+    this.#witnesses = witnesses;
+    this.begin();
   }
 
   /**
@@ -138,7 +152,8 @@ export class CheckpointPublisher {
   }
 
   #mayConfirm(): boolean {
-    const { signer, policy, requireQuorum, isCopy = false, nowMs } = this.#options;
+    const { signer, requireQuorum, isCopy = false, nowMs } = this.#options;
+    const { policy } = this.#witnesses;
     const { witnesses } = this;
     const note = signer.signAgain();
     if (note === undefined || witnesses.length === 0) return true;
@@ -159,12 +174,12 @@ export class CheckpointPublisher {
   async offer(head: TreeHead): Promise<void> {
     if (head.size === this.#size) return;
     this.requireNoLoss();
-    const { signer, policy, nowMs } = this.#options;
+    const { signer, nowMs } = this.#options;
     const note = await signer.sign(head);
     await this.stopAsking();
     this.#size = head.size;
     this.#lacksSinceMs ??= nowMs();
-    this.#note({ note, isQuorum: policy.isQuorum(new Set()) });
+    this.#note({ note, isQuorum: this.#witnesses.policy.isQuorum(new Set()) });
     this.#ask(note, (cosigned) => this.#note(cosigned));
   }
 
@@ -192,7 +207,7 @@ export class CheckpointPublisher {
    * @throws LedgerStopped when the log lacks batches that these witnesses have seen
    */
   requireNoLoss(): void {
-    const { policy } = this.#options;
+    const { policy } = this.#witnesses;
     const { witnesses } = this;
     const against = new Map(witnesses.flatMap(({ name, fault }) => objectionOf(name, fault)));
     if (against.size === 0) return;

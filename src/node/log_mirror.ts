@@ -63,6 +63,8 @@ export class LogMirror implements OpenLog {
 
   add(): void {}
 
+  changeKey(): void {}
+
   lead(): void {}
 
   joinOthers(files: OtherLogFiles): void {

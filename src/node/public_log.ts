@@ -10,7 +10,7 @@ import type { TreeHead } from '../tlog/tree_proofs.js';
 import type { BatchSource } from './batch_source.js';
 import { FollowedLog } from './followed_log.js';
 import type { OtherLogFiles } from './other_log_files.js';
-import type { PublicLogFigures, PublicLogOptions } from './public_log_options.js';
+import type { LogKey, PublicLogFigures, PublicLogOptions } from './public_log_options.js';
 
 /** The interval between checks whether signing has ended. */
 const SIGNING_POLL_MS = 5;
@@ -43,17 +43,27 @@ export class PublicLog {
   #publishing: Promise<void> | undefined;
   #lacksQuorum = false;
   #stopped: string | undefined;
+  #facts: PublicLogFacts;
+  /** The key of a reload, until the checkpoint in the making is published. */
+  #nextKey: LogKey | undefined;
   #failure: string | undefined;
 
   constructor(options: PublicLogOptions) {
     this.#options = options;
+    this.#facts = options.facts;
     this.#followed = new FollowedLog(options, async (work) => {
       if (this.#stopped === undefined) await this.#attempt(work());
     });
   }
 
   get facts(): PublicLogFacts {
-    return this.#options.facts;
+    return this.#facts;
+  }
+
+  /** Signs checkpoints with another key, or by another policy, from now on. The log keeps its name and its batches. */
+  changeKey(next: LogKey): void {
+    this.#facts = next.facts;
+    this.#nextKey = next;
   }
 
   /** The end of the last batch. Further aggregates must have later times. */
@@ -91,6 +101,11 @@ export class PublicLog {
   }
 
   tick(): void {
+    const next = this.#nextKey;
+    if (next !== undefined && this.#publishing === undefined) {
+      this.#nextKey = undefined;
+      this.#options.publisher.change(next.key, next);
+    }
     const source = this.#source;
     const { nowMs } = this.#options;
     if (source === undefined || this.#stopped !== undefined) return;

@@ -1,7 +1,14 @@
 import type { Logger } from 'pino';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PublicLogFacts } from '../model/node_list.js';
-import type { CheckpointPublisher } from './checkpoint_publisher.js';
+import type { Ed25519Key } from '../tlog/ed25519_key.js';
+import type { CheckpointPublisher, LogWitnesses } from './checkpoint_publisher.js';
+
+/** The key that signs a log, with the witnesses and facts that belong to it. */
+export interface LogKey extends LogWitnesses {
+  readonly key: Ed25519Key;
+  readonly facts: PublicLogFacts;
+}
 
 export interface PublicLogOptions {
   readonly ledger: Ledger;

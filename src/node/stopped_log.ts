@@ -17,6 +17,8 @@ export class StoppedLog implements OpenLog {
 
   add(): void {}
 
+  changeKey(): void {}
+
   follow(): void {}
 
   joinOthers(): void {}

@@ -4,7 +4,7 @@ import type { Clock } from '../model/time.js';
 import { HASH_BYTES } from '../tlog/tree_hash.js';
 import type { BatchSource } from './batch_source.js';
 import type { OpenLog } from './public_log.js';
-import type { PublicLogFigures } from './public_log_options.js';
+import type { LogKey, PublicLogFigures } from './public_log_options.js';
 
 export interface StreamLogOptions {
   /** The log that receives the hashes. It belongs to this node alone. */
@@ -63,6 +63,11 @@ export class StreamLog {
 
   get facts(): PublicLogFacts | undefined {
     return this.#log.facts;
+  }
+
+  /** Signs checkpoints with another key from now on. */
+  changeKey(next: LogKey): void {
+    this.#log.changeKey(next);
   }
 
   figures(): PublicLogFigures {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { LogConfig } from '../config/log_section.js';
+import type { PrivateKeys } from '../config/private_keys.js';
 import { CheckpointSigner } from '../ledger/checkpoint_signer.js';
 import { Ledger, LedgerStopped } from '../ledger/ledger.js';
 import { publicFolderOf, stateFolderOf, streamsFolderOf } from '../ledger/ledger_folder.js';
@@ -15,6 +16,7 @@ import { type Clock, NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { CheckpointPublisher } from '../node/checkpoint_publisher.js';
 import { LogMirror } from '../node/log_mirror.js';
 import { type OpenLog, PublicLog } from '../node/public_log.js';
+import type { LogKey } from '../node/public_log_options.js';
 import { StoppedLog } from '../node/stopped_log.js';
 import { StreamLog } from '../node/stream_log.js';
 import { signedSizes } from '../store/log_sizes.js';
@@ -88,12 +90,10 @@ interface OwnLogOptions extends Omit<OpenPublicLogOptions, 'config'> {
 
 async function openOwnLog(options: OwnLogOptions): Promise<OpenLog> {
   const { log, seed, dir, logger } = options;
-  const key = new Ed25519Key(seed);
-  const facts = factsOf(log, formatVerifierKey(key.logKey(log.origin)));
-  const policy = parsePolicy(facts.policy);
-  requireUsable(policy, facts.vkey);
+  const key = logKeyOf(log, seed, dir, logger);
+  const { facts } = key;
   try {
-    return await openLedger(options, key, policy, facts);
+    return await openLedger(options, key);
   } catch (error) {
     if (!(error instanceof LedgerStopped || error instanceof TlogError)) throw error;
     const reason = `the public log has stopped: ${error.message}`;
@@ -103,12 +103,74 @@ async function openOwnLog(options: OwnLogOptions): Promise<OpenLog> {
   }
 }
 
+/** Returns the key of a log with the policy in its file. @throws Error when the policy cannot be used, or lacks the key */
+function logKeyOf(log: LogConfig, seed: Buffer, dir: string, logger: OpenPublicLogOptions['logger']): LogKey {
+  const key = new Ed25519Key(seed);
+  const facts = factsOf(log, formatVerifierKey(key.logKey(log.origin)));
+  const policy = parsePolicy(facts.policy);
+  requireUsable(policy, facts.vkey);
+  const reader = new LedgerReader(publicFolderOf(dir));
+  const submitter = () =>
+    new WitnessSubmitter({
+      policy,
+      post: postCheckpoint,
+      prove: (older, newer) => reader.consistency(older, newer),
+      verify: verifyByNode,
+      nowMs,
+      sleep: pauseUnlessAborted,
+      random: Math.random,
+      onFault: faultLogger(logger),
+    });
+  return { key, policy, submitter, facts };
+}
+
+/** A log as a reload changes it. */
+type ChangingLog = Pick<OpenLog, 'changeKey' | 'facts'>;
+
+/**
+ * Reads the keys and policies of the logs after a reload, and returns a function that applies them.
+ * @throws Error when a policy cannot be used, or lacks its key
+ */
+export function logKeyChange(
+  {
+    publicLog,
+    streamLog,
+  }: { readonly publicLog?: ChangingLog | undefined; readonly streamLog?: ChangingLog | undefined },
+  { log, streamLog: streams, storage, cluster }: Config,
+  keys: PrivateKeys,
+  logger: OpenPublicLogOptions['logger'],
+): () => void {
+  const changes = [
+    cluster?.role === 'edge' ? undefined : changeOf(publicLog, log, keys.log, storage.dir, logger),
+    changeOf(streamLog, streams, keys.streamLog, streamsFolderOf(storage.dir), logger),
+  ];
+  return () => {
+    for (const change of changes) change?.();
+  };
+}
+
+function changeOf(
+  open: ChangingLog | undefined,
+  log: LogConfig | undefined,
+  seed: Buffer | undefined,
+  dir: string,
+  logger: OpenPublicLogOptions['logger'],
+): (() => void) | undefined {
+  if (open?.facts === undefined || log === undefined || seed === undefined) return undefined;
+  const before = open.facts;
+  const next = logKeyOf(log, seed, dir, logger);
+  const { origin, vkey, policy } = next.facts;
+  if (vkey === before.vkey && policy === before.policy) return undefined;
+  return () => {
+    open.changeKey(next);
+    logger.info({ origin, vkey }, 'the key or the policy of the public log has changed');
+  };
+}
+
 /** Opens the log's files and witnesses. @throws LedgerStopped or TlogError when the log must not continue */
 async function openLedger(
   { log, dir, form, marks, logger }: OwnLogOptions,
-  key: Ed25519Key,
-  policy: LogPolicy,
-  facts: PublicLogFacts,
+  { key, policy, submitter, facts }: LogKey,
 ): Promise<PublicLog> {
   const { origin, batchNs, checkpointMs, recordsRetentionNs } = log;
   const folders = foldersOf(dir);
@@ -140,18 +202,6 @@ async function openLedger(
   });
   await removeStopNote(folders.stateFolder);
   logger.info({ origin, vkey: facts.vkey, size: String(ledger.head.size) }, 'the public log is open');
-  const reader = new LedgerReader(folders.publicFolder);
-  const submitter = () =>
-    new WitnessSubmitter({
-      policy,
-      post: postCheckpoint,
-      prove: (older, newer) => reader.consistency(older, newer),
-      verify: verifyByNode,
-      nowMs,
-      sleep: pauseUnlessAborted,
-      random: Math.random,
-      onFault: faultLogger(logger),
-    });
   return new PublicLog({
     ledger,
     stateFolder: folders.stateFolder,

@@ -11,16 +11,17 @@ import { Reloads } from '../metrics/reloads.js';
 import { certificateEndSeconds } from '../server/uws/certificate_end.js';
 import { UWS_SHA256_VARIABLE } from '../server/uws/machine.js';
 import { type MakingSide, openMakingSide } from './making_side.js';
+import { logKeyChange } from './open_public_log.js';
 import { type OperatorSide, type OperatorSideOptions, openOperatorSide } from './operator_side.js';
 import type { Prepared, ServiceOptions } from './service_options.js';
 import {
   derive,
-  hasOtherLogKey,
   identityOf,
   requireKeys,
   type Settings,
   storeOptions,
-  withFixedLogKey,
+  switchedLogs,
+  withSameLogs,
 } from './settings.js';
 import { SOLO_NODE } from './solo.js';
 
@@ -35,7 +36,8 @@ export interface Service {
   staleAssets(): number;
   /**
    * Applies a changed configuration. Closes only the connections that have lost their rights.
-   * @throws Error when the store has a damaged record of an asset that the configuration adds again; nothing has then changed
+   * @throws Error when the store has a damaged record of an asset that the configuration adds again, or when the policy of a public log
+   * lacks the key that signs it; nothing has then changed
    */
   reload(config: Config, keys: PrivateKeys): void;
   /**
@@ -182,14 +184,17 @@ class RunningService implements Service {
     const { settings, pool } = this.#making;
     const sections = [
       ...changedFixedSections(settings.config, nextConfig),
-      ...(hasOtherLogKey(settings.keys, nextKeys) ? ['keys.log'] : []),
+      ...switchedLogs(settings.keys, nextKeys),
     ];
     if (sections.length > 0) this.#logger.warn({ sections }, 'these sections take effect at the next start');
     const config = withFixedSections(settings.config, nextConfig);
-    const keys = withFixedLogKey(settings.keys, nextKeys);
+    const keys = withSameLogs(settings.keys, nextKeys);
     this.#reloads.run(() => {
       requireKeys(settings, keys, config);
+      const changeLogKeys = logKeyChange(this.#making, config, keys, this.#logger);
       this.#apply(derive(config, keys, pool, settings.catalogue));
+      changeLogKeys();
+      this.#making.tellNodes();
     });
   }
 

@@ -43,15 +43,27 @@ export function requireKeys(before: Settings, next: PrivateKeys, { assets }: Con
     throw new Error('keys.stark is missing, and this process signs with it until it ends');
 }
 
-/** Returns whether a reload has another key of the public log. */
-export function hasOtherLogKey({ log }: PrivateKeys, next: PrivateKeys): boolean {
-  return log === undefined ? next.log !== undefined : next.log?.equals(log) !== true;
+/** Returns the logs that a reload would switch on or off, which only a start does. */
+export function switchedLogs(before: PrivateKeys, next: PrivateKeys): string[] {
+  return LOG_KEYS.flatMap(([key, path]) =>
+    (before[key] === undefined) === (next[key] === undefined) ? [] : [path],
+  );
 }
 
-/** Returns the keys after a reload. The key of the public log remains, because the process signs the log with it until it ends. */
-export function withFixedLogKey({ log }: PrivateKeys, { log: _next, ...next }: PrivateKeys): PrivateKeys {
-  return log === undefined ? next : { ...next, log };
+/** Returns the keys after a reload. The keys of logs may change, but no log is switched on or off. */
+export function withSameLogs(before: PrivateKeys, next: PrivateKeys): PrivateKeys {
+  const { log: _log, streamLog: _streamLog, ...others } = next;
+  const logs = LOG_KEYS.flatMap(([key]) =>
+    before[key] === undefined ? [] : [[key, next[key] ?? before[key]] as const],
+  );
+  return { ...others, ...Object.fromEntries(logs) };
 }
+
+/** The keys that switch logs on, with their paths in the configuration. */
+const LOG_KEYS = [
+  ['log', 'keys.log'],
+  ['streamLog', 'keys.stream_log'],
+] as const;
 
 export function identityOf({ keys }: Settings): Identity {
   return { streamKeys: timedKeysOf(keys.stream ?? keys.evm) };

@@ -2,19 +2,31 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
 import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { distinctNowNs } from './feed.js';
-import { SERVICE_KEYS, startTestService } from './harness.js';
+import { SERVICE_KEYS, startTestService, type TestService } from './harness.js';
 import { placeOf, policyOf, priceOf } from './logged_prices.js';
 
 const ORIGIN = 'prices.example.com/tlog';
 const SEEDS = [Buffer.alloc(32, 0x33), Buffer.alloc(32, 0x34)] as const;
 const [FORMER, NEXT] = SEEDS.map((seed) => `log ${formatVerifierKey(new Ed25519Key(seed).logKey(ORIGIN))}\n`);
+const NOT_SIGNED = /has not signed the checkpoint/;
 const QUORUM = 'quorum none\n';
 
-test('a public log goes on under another key, for readers whose policy has both keys', async (t) => {
+/** Returns what a service shows about its log, after the limit of requests allows the question. */
+async function shownLog({ url }: TestService): Promise<{ vkey: string; policy: string }> {
+  return eventually(async () => {
+    const response = await fetch(`${url}/v1/signers`);
+    if (response.status === 429) return undefined;
+    const { log } = (await response.json()) as { log: { vkey: string; policy: string } };
+    return log;
+  });
+}
+
+test('a public log goes on under another key after a reload, for readers whose policy has both keys', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-log-'));
   const file = join(dir, 'log.policy');
   writeFileSync(file, `${FORMER}${NEXT}${QUORUM}`);
@@ -40,18 +52,26 @@ test('a public log goes on under another key, for readers whose policy has both 
   await t.resolves(placeOf(service, first, before), 'the former key signs');
   service.reconfigure(sections, keysOf(SEEDS[1]));
   const second = await priceOf(service, 'BTCUSD', 'evm', 110n, distinctNowNs());
-  await t.resolves(placeOf(service, second, before), 'also after a reload with the next key');
+  const { size } = await placeOf(service, second, both);
+  t.ok(size > place.size, 'the same log goes on after a reload');
+  const third = await priceOf(service, 'BTCUSD', 'evm', 120n, distinctNowNs());
+  await t.resolves(placeOf(service, third, after), 'the next key signs');
+  await t.rejects(placeOf(service, third, before), NOT_SIGNED, 'and the former one no more');
+  t.equal((await shownLog(service)).vkey, NEXT!.slice(4, -1), 'the service names the next key');
+
+  writeFileSync(file, `${NEXT}${QUORUM}`);
+  t.throws(() => service.reconfigure(sections, keysOf(SEEDS[0])), /has no line "log /);
+  t.equal(
+    (await shownLog(service)).vkey,
+    NEXT!.slice(4, -1),
+    'a reload without the key in the policy changes nothing',
+  );
+  service.reconfigure(sections, keysOf(SEEDS[1]));
+  t.equal((await shownLog(service)).policy, `${NEXT}${QUORUM}`, 'a reload shows the changed policy');
   await service.stop();
 
   service = await startTestService(sections, { dir, keys: keysOf(SEEDS[1]) });
-  const third = await priceOf(service, 'BTCUSD', 'evm', 120n, distinctNowNs());
-  const { size } = await placeOf(service, third, both);
-  t.ok(size > place.size, 'the same log goes on');
-  t.equal((await placeOf(service, first, both)).batch.batch, place.batch.batch, 'with all earlier batches');
-  await t.resolves(placeOf(service, third, after), 'the next key signs');
-  await t.rejects(
-    placeOf(service, third, before),
-    /has not signed the checkpoint/,
-    'and the former one no more',
-  );
+  const fourth = await priceOf(service, 'BTCUSD', 'evm', 130n, distinctNowNs());
+  t.ok((await placeOf(service, fourth, after)).size > size, 'the same log goes on after a restart');
+  t.equal((await placeOf(service, first, after)).batch.batch, place.batch.batch, 'with all earlier batches');
 });

@@ -3,11 +3,11 @@ import { checksumAddress } from '../../src/crypto/checksum_address.js';
 import { evmAddress } from '../../src/crypto/evm.js';
 import { secp256k1 } from '../../src/crypto/secp256k1/secp256k1.js';
 import {
-  hasOtherLogKey,
   identityOf,
   type Settings,
   signersOf,
-  withFixedLogKey,
+  switchedLogs,
+  withSameLogs,
 } from '../../src/service/settings.js';
 
 test('a key of its own signs streaming payloads where there is one', async (t) => {
@@ -32,13 +32,13 @@ test('a key of its own signs streaming payloads where there is one', async (t) =
   t.same(keysOf({ evm, stream }), [stream]);
 });
 
-test('a reload leaves the key of the public log', async (t) => {
+test('a reload changes the keys of logs, and switches no log on or off', async (t) => {
   const [evm, log, other] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
-  t.equal(hasOtherLogKey({ evm, log }, { evm: other, log: Buffer.from(log) }), false);
-  t.equal(hasOtherLogKey({ evm, log }, { evm, log: other }), true);
-  t.equal(hasOtherLogKey({ evm, log }, { evm }), true);
-  t.equal(hasOtherLogKey({ evm }, { evm, log }), true);
-  t.equal(hasOtherLogKey({ evm }, { evm }), false);
-  t.same(withFixedLogKey({ evm, log }, { evm: other, log: other }), { evm: other, log });
-  t.same(withFixedLogKey({ evm }, { evm: other, log }), { evm: other });
+  t.same(switchedLogs({ evm, log }, { evm: other, log: other }), []);
+  t.same(switchedLogs({ evm, log }, { evm }), ['keys.log']);
+  t.same(switchedLogs({ evm }, { evm, log, streamLog: log }), ['keys.log', 'keys.stream_log']);
+  t.same(withSameLogs({ evm, log }, { evm: other, log: other }), { evm: other, log: other });
+  t.same(withSameLogs({ evm, log }, { evm }), { evm, log });
+  t.same(withSameLogs({ evm, streamLog: log }, { evm, log, streamLog: other }), { evm, streamLog: other });
+  t.same(withSameLogs({ evm }, { evm: other, log: other }), { evm: other });
 });
