@@ -5,7 +5,9 @@ import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { registerBackup } from '../../src/cli/backup_command.js';
 import { freePorts } from '../../src/cli/demo/nats_servers.js';
+import { Ed25519Key } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
+import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import { runCommand } from '../cli/run_command.js';
 import { emptyFolder } from '../witness/small_witness.js';
 import { SERVICE_KEYS, startTestService, type TestService } from './harness.js';
@@ -13,16 +15,23 @@ import { cosignedBy, LOGS, WitnessProcess } from './witness_process.js';
 
 // Tests of services with a public log, and of witnesses in separate processes.
 
-/** Starts the service of an operator, whose policy is in the folder. */
-function startLog(dir: string, number: number, log: object = {}): Promise<TestService> {
-  const { origin, seed } = LOGS[number]!;
+function sectionsOf(dir: string, number: number, log: object) {
+  const { origin } = LOGS[number]!;
   const file = { file: 'unused' };
-  const sections = {
+  return {
     storage: { dir: join(dir, 'data') },
     keys: { evm: file, stark: file, log: file },
     log: { origin, batch: '100ms', checkpoint: '200ms', policy: { file: join(dir, 'log.policy') }, ...log },
   };
-  return startTestService(sections, { dir: join(dir, 'data'), keys: { ...SERVICE_KEYS, log: seed } });
+}
+
+/** Starts the service of an operator, whose policy is in the folder. */
+function startLog(dir: string, number: number, log: object = {}): Promise<TestService> {
+  const { seed } = LOGS[number]!;
+  return startTestService(sectionsOf(dir, number, log), {
+    dir: join(dir, 'data'),
+    keys: { ...SERVICE_KEYS, log: seed },
+  });
 }
 
 function writePolicy(dir: string, number: number, witnesses: readonly WitnessProcess[], quorum: string) {
@@ -131,6 +140,38 @@ test('two operators witness each other', async (t) => {
     t.teardown(() => service.stop());
     t.ok((await cosignedBy(service, policy, [`W${2 - i}`])) > 0n);
   }
+});
+
+test('witnesses cosign one log before and after a reload with another key', async (t) => {
+  const dir = emptyFolder(t);
+  const ports = await freePorts(2);
+  const { origin, seed, vkey } = LOGS[0]!;
+  const nextSeed = Buffer.alloc(32, 0x50);
+  const nextKey = formatVerifierKey(new Ed25519Key(nextSeed).logKey(origin));
+  const logs = [{ vkey: `${vkey}', '${nextKey}` }];
+  const witnesses = ports.map((port, i) => new WitnessProcess(t, dir, i + 1, port, logs));
+  for (const witness of witnesses) witness.start();
+  const policy = writePolicy(dir, 0, witnesses, 'group G 2 W1 W2\nquorum G');
+  const nextPolicy = readFileSync(join(dir, 'log.policy'), 'utf8').replace(vkey, nextKey);
+  const service = await startLog(dir, 0, { require_quorum: true });
+  t.teardown(() => service.stop());
+  const size = await cosignedBy(service, policy, ['W1', 'W2']);
+  writeFileSync(join(dir, 'log.policy'), `log ${vkey}\n${nextPolicy}`);
+  const sections = sectionsOf(dir, 0, { require_quorum: true });
+  service.reconfigure(sections, { ...SERVICE_KEYS, log: seed });
+  service.reconfigure(sections, { ...SERVICE_KEYS, log: nextSeed });
+  const next = parsePolicy(nextPolicy);
+  const signed = await eventually(async () => {
+    const note = await (await fetch(`${service.url}/tlog/checkpoint`)).text();
+    return note.includes(
+      `— ${origin} ${Buffer.from(nextKey.split('+')[1]!, 'hex').toString('base64').slice(0, 5)}`,
+    )
+      ? BigInt(note.split('\n')[1]!)
+      : undefined;
+  });
+  t.ok(signed >= size, 'the log goes on under the next key');
+  t.ok((await cosignedBy(service, next, ['W1', 'W2'], signed)) > signed, 'both witnesses cosign it');
+  t.equal((await fetch(`${service.adminUrl}/readyz`)).status, 200);
 });
 
 test('a policy that no checkpoint can satisfy is refused', async (t) => {
