@@ -98,6 +98,35 @@ test('the page of several operators', needsBrowser(), async (t) => {
       });
   });
 
+  await t.test('a file of operators opens the page, and a wrong file says its line', async (t) => {
+    const lines = operators.map(({ service }, i) =>
+      i === 0
+        ? `  - { name: op-${i}, urls: [${service.url}], signers: ['${service.evmAddress}'] }`
+        : `  - name: op-${i}\n    urls:\n      - ${service.socketUrl}\n    signers: ['${service.evmAddress}']`,
+    );
+    const fileOf = (text: string) => ({
+      name: 'quorum.yaml',
+      mimeType: 'text/yaml',
+      buffer: Buffer.from(text),
+    });
+    const text = `threshold: 2  # of 3\noperators:\n${lines.join('\n')}\n`;
+    await withTab(t, { browser, url: a.service.url, operators: others }, async (page) => {
+      await page.setInputFiles('#quorum-file', fileOf(text.replace('threshold', 'treshold')));
+      await untilText(page, '#login .problem', 'line 1: the file has an unknown key treshold');
+      await page.setInputFiles('#quorum-file', fileOf(text));
+      await fillTokens(page, tokens);
+      await untilText(page, `${row('BTCUSD')} .price`, '95,000.00');
+      await untilText(page, `${row('BTCUSD')} button`, '3 of 3');
+      t.match(page.url(), /#quorum=/, 'the address can be opened again');
+      await page.evaluate(`(() => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File(['operators: 1'], 'quorum.yaml'));
+        dispatchEvent(new DragEvent('drop', { dataTransfer, cancelable: true }));
+      })()`);
+      await untilText(page, '#quorum .problem', 'line 1: operators must be a list');
+    });
+  });
+
   await t.test('it fits every width', async (t) => {
     c.prices = LIE;
     for (const width of [360, 768, 1280])

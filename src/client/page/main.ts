@@ -1,4 +1,5 @@
 import { byId } from './elements.js';
+import { followFiles } from './file_choice.js';
 import { isQuorumLink, type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
 import { LivePage } from './live_page.js';
 import { keyTypeOf, PinnedSigners } from './pins.js';
@@ -32,6 +33,10 @@ function start(): void {
     if (token === '') return;
     tabStorage.setItem(TOKEN_NAME, token);
     void open(token);
+  });
+  followFiles((text) => {
+    document.querySelector('#login .problem')!.textContent = text;
+    if (byId('login').hidden) new StateBar().showNotice({ tone: 'info', text });
   });
   const remark = take(REMARK_NAME);
   if (remark !== '') new StateBar().showNotice({ tone: 'info', text: remark });

@@ -12,20 +12,23 @@ export interface LinkQuorum extends QuorumOptions {
   readonly operators: readonly LinkOperator[];
 }
 
-/** An operator of a link. Each operator has one service. */
+/** An operator of a link. */
 export interface LinkOperator {
   readonly name: string;
-  readonly urls: string;
+  /** The addresses of the operator's services, at least one. */
+  readonly urls: readonly string[];
   readonly signers: readonly string[];
   readonly token?: string;
 }
 
+/** Separates the addresses of an operator. */
+const ADDRESS_SEPARATOR = '|';
 const AGE = /^(\d{1,9})(ms|s)$/;
 
 /**
  * Reads `#quorum=URL,URL,URL&signer=0x…&signer=0x…&signer=0x…&threshold=2&max_spread_percent=1&max_age=10s`. Each operator has a
- * `signer`, in the order of the addresses; several keys of an operator are separated by commas. A token belongs to one operator, so
- * a link with a token is refused.
+ * `signer`, in the order of the addresses; several keys of an operator are separated by commas, and several addresses by `|`. A token
+ * belongs to one operator, so a link with a token is refused.
  */
 export function readQuorumLink(hash: string): QuorumLink {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
@@ -39,13 +42,17 @@ export function readQuorumLink(hash: string): QuorumLink {
     );
   const operators: LinkOperator[] = [];
   for (const [i, text] of texts.entries()) {
-    const urls = serviceAddress(text);
-    if (urls === undefined) return fail(`The link's operator ${text} is not the address of a service.`);
+    const urls: string[] = [];
+    for (const one of text.split(ADDRESS_SEPARATOR)) {
+      const url = serviceAddress(one);
+      if (url === undefined) return fail(`The link's operator ${one} is not the address of a service.`);
+      urls.push(url);
+    }
     const keys = signers[i]!;
     const wrong = keys.find((key) => keyTypeOf(key) !== 'evm');
     if (wrong !== undefined || keys.length === 0)
       return fail(`The link's signer ${wrong ?? i + 1} is not an address of a key.`);
-    operators.push({ name: urls.replace(/^https?:\/\//, ''), urls, signers: keys });
+    operators.push({ name: nameOf(urls), urls, signers: keys });
   }
   const [, age, unit] = AGE.exec(parameters.get('max_age') ?? '10s') ?? [];
   if (age === undefined) return fail('The link’s max_age is not a time such as 10s or 500ms.');
@@ -64,9 +71,23 @@ export function readQuorumLink(hash: string): QuorumLink {
   };
 }
 
-/** Returns the name under which a tab keeps the token of a service. Every address has its own token. */
-export function tokenName(url: string): string {
-  return `tickseal.token ${url}`;
+/**
+ * Returns the name under which a tab keeps an operator's token. The token belongs to all of the operator's addresses, so a link that adds
+ * an address does not find it.
+ */
+export function tokenName(urls: readonly string[]): string {
+  return `tickseal.token ${urls.join(ADDRESS_SEPARATOR)}`;
+}
+
+/** Returns the hosts of addresses, with their paths. */
+export function hostsOf(urls: readonly string[]): string[] {
+  return urls.map((url) => url.replace(/^https?:\/\//, ''));
+}
+
+/** Names an operator by its addresses, because a link could give any other name. */
+function nameOf(urls: readonly string[]): string {
+  const [first] = hostsOf(urls);
+  return urls.length === 1 ? first! : `${first} and ${urls.length - 1} more`;
 }
 
 /** Returns the normal form of a service's address; `undefined` for other texts. */

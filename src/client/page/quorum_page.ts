@@ -9,11 +9,12 @@ import {
 } from '../quorum/quorum_options.js';
 import { QuorumStream } from '../quorum/quorum_stream.js';
 import { byId, element } from './elements.js';
+import { followFiles } from './file_choice.js';
 import { pause } from './pause.js';
 import type { PinStorage } from './pins.js';
 import { reasonText } from './plain_reason.js';
 import { QuorumBoard } from './quorum_board.js';
-import { type LinkOperator, type LinkQuorum, readQuorumLink, tokenName } from './quorum_link.js';
+import { hostsOf, type LinkOperator, type LinkQuorum, readQuorumLink, tokenName } from './quorum_link.js';
 import { OperatorList, QuorumTable, rulesText } from './quorum_view.js';
 
 /** The channel with two frames a second, because people cannot read faster. */
@@ -32,12 +33,13 @@ export function openQuorumPage(storage: PinStorage, ownToken: string): void {
   addEventListener('hashchange', () => location.reload());
   const root = byId('quorum');
   root.hidden = false;
+  followFiles((reason) => showProblem(root, reason));
   const link = readQuorumLink(location.hash);
   if (!link.ok) {
     showProblem(root, link.reason);
     return;
   }
-  const nameOf = ({ urls }: LinkOperator) => (urls === location.origin ? ownToken : tokenName(urls));
+  const nameOf = ({ urls }: LinkOperator) => (urls.join() === location.origin ? ownToken : tokenName(urls));
   const { operators } = link.quorum;
   try {
     // Checks the rules, and rejects operators that share a key. The clients open no connection yet.
@@ -78,12 +80,13 @@ function askTokens(
   operators: readonly LinkOperator[],
   onTokens: (tokens: readonly string[]) => void,
 ): void {
-  const inputs = operators.map(({ name }) =>
+  const titles = operators.map(({ urls }) => hostsOf(urls).join(', '));
+  const inputs = titles.map((title) =>
     element('input', {
       type: 'password',
       autocomplete: 'off',
       spellcheck: 'false',
-      'aria-label': `Token of ${name}`,
+      'aria-label': `Token of ${title}`,
     }),
   );
   const form = element(
@@ -95,8 +98,8 @@ function askTokens(
       {},
       'Each operator gives its own access token, and this page sends it to that operator only.',
     ),
-    ...operators.flatMap(({ name }, i) => [
-      element('label', {}, name, element('div', { class: 'field' }, inputs[i]!)),
+    ...titles.flatMap((title, i) => [
+      element('label', {}, title, element('div', { class: 'field' }, inputs[i]!)),
     ]),
     element('div', { class: 'field' }, element('button', { type: 'submit' }, 'Open')),
     element(
@@ -118,7 +121,7 @@ function showProblem(root: HTMLElement, text: string): void {
     element(
       'div',
       { class: 'login' },
-      element('h1', {}, 'The link cannot be used'),
+      element('h1', {}, 'The operators cannot be compared'),
       element('p', { class: 'problem', role: 'alert' }, text),
     ),
   );
@@ -158,8 +161,12 @@ class QuorumPage {
     );
     this.#list = new OperatorList(operators);
     this.#table = new QuorumTable(operators.length);
+    const blocked = new Set<string>();
     addEventListener('securitypolicyviolation', ({ blockedURI }) => {
-      for (const { name, urls } of operators) if (isAt(blockedURI, urls)) this.#board.block(name);
+      for (const { name, urls } of operators) {
+        for (const url of urls) if (isAt(blockedURI, url)) blocked.add(url);
+        if (urls.every((url) => blocked.has(url))) this.#board.block(name);
+      }
     });
     this.#stream = new QuorumStream(
       [],

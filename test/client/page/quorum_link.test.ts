@@ -19,9 +19,9 @@ test('a link names the operators with their keys, and the rules', async (t) => {
     ok: true,
     quorum: {
       operators: [
-        { name: 'a.example', urls: 'https://a.example', signers: [KEYS[0]] },
-        { name: 'b.example/prices', urls: 'https://b.example/prices', signers: [KEYS[1], KEYS[2]] },
-        { name: '127.0.0.1:8081', urls: 'http://127.0.0.1:8081', signers: [`0x${'dd'.repeat(20)}`] },
+        { name: 'a.example', urls: ['https://a.example'], signers: [KEYS[0]] },
+        { name: 'b.example/prices', urls: ['https://b.example/prices'], signers: [KEYS[1], KEYS[2]] },
+        { name: '127.0.0.1:8081', urls: ['http://127.0.0.1:8081'], signers: [`0x${'dd'.repeat(20)}`] },
       ],
       threshold: 3,
       maxSpreadPercent: 0.5,
@@ -54,8 +54,18 @@ test('a link that is incomplete or wrong gives its reason', async (t) => {
   }
 });
 
+test('an operator with several addresses is named by the first, and has a token of its own', async (t) => {
+  const both = [URLS[0]!, 'https://a2.example'];
+  const link = readQuorumLink(hashOf({ quorum: [both.join('|'), ...URLS.slice(1)].join() }));
+  t.match(link, { quorum: { operators: [{ name: 'a.example and 1 more', urls: both }, {}, {}] } });
+  t.not(tokenName(both), tokenName([URLS[0]!]), 'a link with a further address does not find the token');
+  t.match(readQuorumLink(hashOf({ quorum: [`${URLS[0]}|`, ...URLS.slice(1)].join() })), { ok: false });
+});
+
 test('each address has its own token', async (t) => {
-  const names = [...URLS, 'https://a.example:444', 'http://a.example', 'https://a.example/b'].map(tokenName);
+  const names = [...URLS, 'https://a.example:444', 'http://a.example', 'https://a.example/b'].map((url) =>
+    tokenName([url]),
+  );
   t.equal(new Set(names).size, names.length);
   t.equal(readFragment(hashOf()).token, undefined);
 });
