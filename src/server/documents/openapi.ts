@@ -139,7 +139,7 @@ const FAILURES: Readonly<Record<number, FailureAnswer & { readonly name: string 
   410: {
     name: 'Gone',
     description:
-      'The time is before the signed prices that are kept, also by the other nodes of a cluster that answer; `kept_from` is when those begin, in nanoseconds, and absent while there are none.',
+      'The time is before the signed prices that are kept, or in a part that was never stored, also by the other nodes of a cluster that answer; `kept_from` is when the next kept prices begin, in nanoseconds, and absent if that is unknown or there are none.',
     headers: RATE_LIMIT_HEADERS,
     schema: goneResponse,
   },

@@ -169,8 +169,8 @@ function refusal(
   const retry = [429, 503].includes(status) ? [['Retry-After', '1'] as const] : [];
   const response = failure(status, error, [...headers, ...own, ...retry]);
   const times = [
-    ...(keptFromNs === undefined ? [] : [`"kept_from":${keptFromNs}`]),
     ...(damaged === undefined ? [] : [`"damaged":{"from":${damaged.firstNs},"to":${damaged.lastNs}}`]),
+    ...(keptFromNs === undefined ? [] : [`"kept_from":${keptFromNs}`]),
   ];
   if (times.length === 0) return response;
   return { ...response, body: `{"error":${JSON.stringify(error)},${times.join()}}` };

@@ -146,7 +146,6 @@ class InstantReader {
     atNs: bigint,
   ): Promise<RouteError | undefined> {
     const missed = [...found].flatMap(([one, state]) => (state === 'missed' ? [one] : []));
-    for (const one of missed) found.set(one, 'damaged');
     if (missed.length > 0 && this.#options.older !== undefined) {
       const refusal = await this.#fromOthers(caller, missed, atNs, found, { status: 410, error: '' });
       if (refusal !== undefined && refusal.status !== 410) return refusal;
@@ -231,6 +230,12 @@ class InstantReader {
       return {
         status: 500,
         error: `the past of these assets is damaged at timestamp: ${damaged.join(', ')}`,
+      };
+    const missed = symbolsOf('missed');
+    if (missed.length > 0)
+      return {
+        status: 410,
+        error: `no node kept the signed prices of these assets at timestamp: ${missed.join(', ')}`,
       };
     const late = symbolsOf('not on disk');
     if (late.length > 0)

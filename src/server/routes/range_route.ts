@@ -20,7 +20,7 @@ import {
 import type { StreamedAnswer } from '../rest/route_result.js';
 import { notGiven, type OlderPrices, type OlderRows } from './older_prices.js';
 import type { PastAccess, PastAccessOptions } from './past_access.js';
-import { rangePage } from './range_page.js';
+import { type RangePage, rangePage } from './range_page.js';
 import { blockParts, rowParts } from './range_rows.js';
 import { FORMATS, type RangeFormat, rangeWriter } from './range_writer.js';
 import { type WantedName, wantedNames } from './wanted_names.js';
@@ -157,7 +157,7 @@ async function answer(
       if (page.damage !== undefined) {
         const mayBeElsewhere = page.isMissed && options.older !== undefined;
         if (!mayBeElsewhere) access.tell(page.damage.message);
-        const error = damaged(request, page.damage, next);
+        const error = lostPart(request, page, page.damage, next);
         const missed = { error, endNs: page.damage.lastNs + 1n };
         return mayBeElsewhere ? olderRange(request, range, caller, options, access, missed) : error;
       }
@@ -267,20 +267,21 @@ async function* counted(
 }
 
 /**
- * Returns the error for a range that begins with damage. The header of the error has the address of the rows after the damage.
+ * Returns the error for a range that begins with a part that this service cannot give: 410 if the part was never stored, 500 if the files
+ * are damaged. The header of the error has the address of the rows after the part.
  */
-function damaged(
+function lostPart(
   { symbol }: RangeRequest,
-  damage: DamagedRange,
+  { isMissed }: RangePage,
+  { firstNs, lastNs }: DamagedRange,
   headers: StreamedAnswer['headers'],
 ): RouteError {
-  const { firstNs, lastNs } = damage;
-  return {
-    status: 500,
-    error: `the past of ${symbol} is damaged from ${firstNs} to ${lastNs}`,
-    damaged: { firstNs, lastNs },
-    headers,
-  };
+  const lost = { damaged: { firstNs, lastNs }, headers };
+  if (isMissed) {
+    const error = `no node kept the signed prices of ${symbol} from ${firstNs} to ${lastNs}`;
+    return { status: 410, error, keptFromNs: lastNs + 1n, ...lost };
+  }
+  return { status: 500, error: `the past of ${symbol} is damaged from ${firstNs} to ${lastNs}`, ...lost };
 }
 
 /** Returns the header for the next rows. */

@@ -11,5 +11,13 @@ export function keptSignedPrice(whole: ReturnType<typeof aggregatedSignedPrice>)
 }
 
 export const goneResponse = z
-  .strictObject({ error: z.string(), kept_from: timestampNs.optional() })
-  .meta({ id: 'GoneResponse', description: 'The time is before all that is kept' });
+  .strictObject({
+    error: z.string(),
+    kept_from: timestampNs.optional(),
+    damaged: z.strictObject({ from: timestampNs, to: timestampNs }).optional(),
+  })
+  .meta({
+    id: 'GoneResponse',
+    description:
+      'The time is before all that is kept, or in the part `damaged` of a range that was never stored',
+  });

@@ -197,8 +197,9 @@ test('a part that a node missed in the middle of its past is answered by another
     const nobody = { at: async () => answer, range: async () => answer };
     const alone = await openRoutes(t, nobody, [first, end]);
     const query = { asset: 'BTCUSD', from: TIMES[first]!, to: END_NS };
-    t.match(await alone.at('BTCUSD', TIMES[first]!), { status: 500, error: /BTCUSD/ });
-    t.match(await alone.range(query), { status: 500, damaged: { lastNs: TIMES[end]! - 1n } });
+    t.match(await alone.at('BTCUSD', TIMES[first]!), { status: 410, error: /no node kept .*BTCUSD$/ });
+    const lost = { damaged: { lastNs: TIMES[end]! - 1n }, keptFromNs: TIMES[end]! };
+    t.match(await alone.range(query), { status: 410, ...lost });
     answer = { isBusy: true, keptFromNs: undefined };
     t.match(await alone.at('BTCUSD', TIMES[first]!), { status: 503 });
     t.match(await alone.range(query), { status: 503 });

@@ -286,7 +286,7 @@ test('ends of prices have no row, and what a failed disk has cost is named', asy
   t.match(read, { status: 200, rows: { length: 11 } }, 'all before');
   if ('error' in read) throw new Error(read.error);
   const lost = await ask(Object.fromEntries(read.next!));
-  t.match(lost, { status: 500, damaged: { firstNs: at(18), lastNs: at(40) - 1n } });
+  t.match(lost, { status: 410, keptFromNs: at(40), damaged: { firstNs: at(18), lastNs: at(40) - 1n } });
   const rest = await ask(Object.fromEntries(nextOf('headers' in lost ? lost.headers : undefined)!));
   t.match(rest, { rows: [textOf(one(40))], next: undefined });
   await close();
