@@ -1,9 +1,15 @@
-import { ageText } from './price_text.js';
+import { ageText, clockText } from './price_text.js';
 
 /** The silence after which the page reports a lost connection. Frames come twice a second. */
 const SILENT_MS = 2_000;
 /** The smallest difference between the clocks of the service and of this computer that the page reports. */
 const CLOCK_DIFFERENCE_MS = 2_000;
+/** The time for which the page shows a gap beside the state. */
+const GAP_SHOWN_MS = 60_000;
+const NS_PER_MS = 1_000_000n;
+
+/** The times of the last payload before a gap and of the first payload after it, in UNIX nanoseconds. */
+type GapTimes = Readonly<Record<'fromNs' | 'toNs', bigint>>;
 
 /** The page's information about its connection. */
 export interface ConnectionFacts {
@@ -21,6 +27,10 @@ export interface ConnectionFacts {
   /** The number of verified frames since the page was opened. `failed` counts frames that failed. */
   readonly verified: number;
   readonly failed: number;
+  /** The newest part of the stream that did not arrive, and the time at which the page learned of it. */
+  readonly lastGap: (GapTimes & { readonly seenMs: number }) | undefined;
+  /** The number of such parts since the page was opened. */
+  readonly gaps: number;
 }
 
 /** The state of a connection, updated by its events. */
@@ -33,6 +43,8 @@ export class ConnectionLog implements ConnectionFacts {
   aheadMs = 0;
   verified = 0;
   failed = 0;
+  lastGap: ConnectionFacts['lastGap'];
+  gaps = 0;
 
   up(): void {
     this.isUp = true;
@@ -41,6 +53,11 @@ export class ConnectionLog implements ConnectionFacts {
   down(reason: string): void {
     this.isUp = false;
     this.downReason = reason;
+  }
+
+  missed({ fromNs, toNs }: GapTimes, nowMs: number): void {
+    this.lastGap = { fromNs, toNs, seenMs: nowMs };
+    this.gaps += 1;
   }
 
   passed(nowMs: number, aheadMs: number): void {
@@ -64,7 +81,7 @@ export interface ShownConnection {
 
 /** Describes the connection in a line. @param subscribed the number of assets that the service sends */
 export function connectionState(
-  { isUp, isOnline, downReason, lastFrameMs, isFailing }: ConnectionFacts,
+  { isUp, isOnline, downReason, lastFrameMs, isFailing, lastGap }: ConnectionFacts,
   subscribed: number,
   nowMs: number,
 ): ShownConnection {
@@ -75,7 +92,14 @@ export function connectionState(
   if (lastFrameMs === undefined || subscribed === 0) return { tone: 'waiting', text: 'Connected' };
   const silentMs = nowMs - lastFrameMs;
   if (silentMs > SILENT_MS) return { tone: 'bad', text: `Silent for ${ageText(silentMs)}` };
-  return isFailing ? { tone: 'bad', text: 'Frames fail' } : { tone: 'good', text: 'Live' };
+  if (isFailing) return { tone: 'bad', text: 'Frames fail' };
+  const isTold = lastGap !== undefined && nowMs - lastGap.seenMs <= GAP_SHOWN_MS;
+  return { tone: 'good', text: isTold ? `Live, missed ${gapText(lastGap)}` : 'Live' };
+}
+
+/** Describes a part of the stream that did not arrive: `1.2 s until 01:02:03 UTC`. Candles of a minute do not show such a part. */
+export function gapText({ fromNs, toNs }: GapTimes): string {
+  return `${ageText(Number((toNs - fromNs) / NS_PER_MS))} until ${clockText(Number(toNs / NS_PER_MS))}`;
 }
 
 /** Describes the difference of the two clocks. */

@@ -89,6 +89,7 @@ export class LivePrices {
       else if (state !== 'stale') this.connection.down(plainReason(reason));
       options.onChange();
     });
+    this.client.on('gap', (gap) => this.connection.missed(gap, performance.now()));
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
     this.client.on('report', ({ report, hex }) => this.#take(report, hex));
     this.client.on('error', (error) => this.#explain(error));

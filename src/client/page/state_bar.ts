@@ -1,4 +1,4 @@
-import { type ConnectionFacts, clockRemark, connectionState } from './connection_state.js';
+import { type ConnectionFacts, clockRemark, connectionState, gapText } from './connection_state.js';
 import { byId, element } from './elements.js';
 import type { Notice } from './frame_fault.js';
 import type { NodeLog } from './node_log.js';
@@ -70,6 +70,7 @@ export class StateBar {
       ...(facts.downReason === undefined || facts.isUp ? [] : [['Reason', facts.downReason]]),
       ['Verified frames', String(facts.verified)],
       ['Failed frames', String(facts.failed)],
+      ['Gaps', facts.lastGap ? `${facts.gaps}, the last one ${gapText(facts.lastGap)}` : 'none'],
       ['Assets sent', String(subscribed)],
       ["This computer's clock", facts.lastFrameMs === undefined ? '' : clockRemark(facts.aheadMs)],
       ...nodes.facts(),

@@ -89,11 +89,19 @@ test('the connection in a word', async (t) => {
   t.match(state(9_000), { tone: 'bad', text: 'Frames fail' });
   log.passed(9_100, 0);
   t.match(state(9_100), { tone: 'good', text: 'Live' });
+  log.missed({ fromNs: 1_000_000_000n, toNs: 2_200_000_000n }, 9_100);
+  const afterGap = 'Live, missed 1.2 s until 00:00:02 UTC';
+  t.match(state(9_100), { tone: 'good', text: afterGap });
+  log.passed(69_100, 0);
+  t.equal(state(69_100).text, afterGap, 'for a minute');
+  log.passed(69_101, 0);
+  t.equal(state(69_101).text, 'Live');
+  log.passed(9_100, 0);
   log.down('closed with 1006');
   t.match(state(9_000), { tone: 'bad', text: 'No connection' });
   log.isOnline = false;
   t.match(state(9_000), { tone: 'bad', text: 'Offline' });
-  t.match(log, { verified: 2, failed: 1, lastFrameMs: 9_100 });
+  t.match(log, { verified: 5, failed: 1, lastFrameMs: 9_100, gaps: 1 });
   t.same([0, 3_000, -60_000].map(clockRemark), [
     'agrees with the service',
     '3.0 s ahead of the service',
