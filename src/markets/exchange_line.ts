@@ -193,7 +193,9 @@ export class ExchangeLine {
         this.#connect();
       }
     } else if (event.kind === 'refused') {
-      sink.warn(`${event.pair ?? 'a message'} is refused: ${event.reason}`);
+      // A library also reports a host that it cannot reach as a failure of the pair, so the exchange may have refused nothing.
+      const { pair, reason } = event;
+      sink.warn(pair === undefined ? `a message is refused: ${reason}` : `${pair} has no price: ${reason}`);
     } else if (event.kind !== 'subscribed') {
       sink.warn(event.reason);
     }

@@ -75,14 +75,15 @@ export class Recorder {
     return openSync(this.#file, 'w', 0o600);
   }
 
-  #put(line: string): void {
-    const bytesMax = this.#chunkBytes + (line.length + 1) * CHARACTER_BYTES_MAX;
+  #put(line: readonly string[]): void {
+    const length = line.reduce((sum, part) => sum + part.length, 1);
+    const bytesMax = this.#chunkBytes + length * CHARACTER_BYTES_MAX;
     if (bytesMax > this.#chunk.length) {
       const larger = Buffer.allocUnsafe(bytesMax);
       this.#chunk.copy(larger, 0, 0, this.#chunkBytes);
       this.#chunk = larger;
     }
-    this.#chunkBytes += this.#chunk.write(line, this.#chunkBytes);
+    for (const part of line) this.#chunkBytes += this.#chunk.write(part, this.#chunkBytes);
     this.#chunk[this.#chunkBytes++] = LINE_FEED;
   }
 

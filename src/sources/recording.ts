@@ -16,16 +16,14 @@ export type RecordedCall =
   | { readonly wrote: string };
 
 /**
- * Formats a call as a line. A frame that looks like JSON is included unchanged, because escaping its quotes would cost more than reading
- * the frame. Any other frame becomes a JSON string.
+ * Formats a call as a line, and returns it in parts, because joining a long frame to the other parts would copy the frame. A frame that looks
+ * like JSON is included unchanged, because escaping its quotes would cost more than reading the frame. Any other frame becomes a JSON string.
  */
-export function recordingLine(atNs: TimeNs, call: RecordedCall): string {
+export function recordingLine(atNs: TimeNs, call: RecordedCall): readonly string[] {
   if ('read' in call && isOneLine(call.frame))
-    return `{"at":"${atNs}","read":${call.read},"frame":${call.frame}}`;
-  return JSON.stringify({ at: String(atNs), ...call }).replace(
-    SEPARATORS,
-    (one) => `\\u${one.charCodeAt(0).toString(16)}`,
-  );
+    return [`{"at":"${atNs}","read":${call.read},"frame":`, call.frame, '}'];
+  const line = JSON.stringify({ at: String(atNs), ...call });
+  return [line.replace(SEPARATORS, (one) => `\\u${one.charCodeAt(0).toString(16)}`)];
 }
 
 /**

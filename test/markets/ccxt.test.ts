@@ -150,7 +150,7 @@ test('an error of one symbol is said, waited for, and disturbs no other one', as
   (await next('watchOrderBook', 'BTC/USDT')).reject(new Error('gate {"label":"TOO_MANY_REQUESTS"}'));
   (await next('watchOrderBook', 'ETH/USDT')).resolve(book(10, 11));
   await until(() => warnings.length > 0 && price('ETHUSDT') !== undefined, 'both');
-  t.match(warnings, [/^gate: BTC\/USDT.*TOO_MANY_REQUESTS/]);
+  t.match(warnings, [/^gate: BTC\/USDT has no price: .*TOO_MANY_REQUESTS/]);
   const calls = ccxt.calls.length;
   t.equal(ccxt.calls.filter(({ symbol }) => symbol === 'BTC/USDT').length, 1, 'not at once');
   time.advance(250);

@@ -14,7 +14,7 @@ const quoteOf = (bid: number) => `{"s":"BTCUSDT","b":"${bid}","a":"${bid + 1}"}`
 /** Records some quotes, and returns the lines of the recording. */
 function recorded(): string[] {
   const lines: string[] = [];
-  const add = (atNs: TimeNs, call: RecordedCall) => lines.push(recordingLine(atNs, call));
+  const add = (atNs: TimeNs, call: RecordedCall) => lines.push(recordingLine(atNs, call).join(''));
   const room = new MarketRoom(PLAN, (line, { atNs }) => add(atNs, { wrote: line }));
   const read = (ms: number, connection: number, frame: string) => {
     add(after(ms), { read: connection, frame });
@@ -68,13 +68,13 @@ test('a frame of any characters is a part of one line, and is read as it came', 
     '{}\r',
     '[" \u2028\u2029"]',
   ]) {
-    const line = recordingLine(after(1), { read: 7, frame });
+    const line = recordingLine(after(1), { read: 7, frame }).join('');
     t.notMatch(line, /[\n\r\u2028\u2029]/);
     t.match(parseCall(line), { at: String(after(1)), read: 7 });
     t.equal((parseCall(line) as { frame?: string }).frame, frame);
   }
   t.equal(
-    recordingLine(after(1), { read: 7, frame: '{"a":1}' }),
+    recordingLine(after(1), { read: 7, frame: '{"a":1}' }).join(''),
     `{"at":"${after(1)}","read":7,"frame":{"a":1}}`,
   );
 });
