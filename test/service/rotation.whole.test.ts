@@ -2,9 +2,11 @@ import { test } from 'tap';
 import { addressOf } from '../../src/cli/keygen_command.js';
 import type { PrivateKeys } from '../../src/config/private_keys.js';
 import { startTestService } from './harness.js';
+import { LOG_SEEDS, rotatedLog, untilLogSignedBy } from './rotated_log.js';
 import {
   changing,
   checkReaders,
+  type Generation,
   generation,
   nowS,
   Operator,
@@ -16,14 +18,27 @@ import {
   untilTicks,
 } from './rotation.js';
 
-const [FIRST, SECOND, THIRD] = [generation(1), generation(2), generation(3)];
+const [FIRST, SECOND, THIRD] = [1, 2, 3].map((n) => ({ ...generation(n), log: LOG_SEEDS[n - 1]! })) as [
+  Keys,
+  Keys,
+  Keys,
+];
+
+type Keys = Generation & { readonly log: Buffer };
 
 for (const threads of [1, 2]) {
   test(`keys change by their times and by reloads under load, ${threads} threads`, async (t) => {
-    const sections = { assets: ROTATION_ASSETS, listen: { threads } };
+    const dir = t.testdir({});
+    const unused = { file: 'unused' };
+    const sections = {
+      assets: ROTATION_ASSETS,
+      listen: { threads },
+      keys: { evm: unused, stark: unused, stream: unused, log: unused },
+      log: rotatedLog(dir),
+    };
     const service = await startTestService(sections, { keys: FIRST });
     t.teardown(() => service.stop());
-    const operator = await Operator.open(t.testdir());
+    const operator = await Operator.open(dir);
     const reload = (keys: PrivateKeys) => service.reconfigure(sections, keys, operator.announcements);
     /** Reloads with other keys, announces them, and reloads with the announcement. */
     const announce = async (keys: PrivateKeys) => {
@@ -51,10 +66,13 @@ for (const threads of [1, 2]) {
       evm: changing(FIRST.evm, SECOND.evm, atS),
       stark: changing(FIRST.stark, SECOND.stark, atS + 1),
       stream: changing(FIRST.stream, SECOND.stream, atS + 2),
+      log: SECOND.log,
     };
+    const size = await untilLogSignedBy(service, FIRST.log);
     await announce(byTime);
     await untilFollowed(readers, 2);
     for (const reader of readers) await reader.untilSignedBy(SECOND);
+    const sizes = [size, await untilLogSignedBy(service, SECOND.log)];
     t.equal(await unannouncedKeys(service), '0');
 
     // A key counts from a minute before its time on, so a reload may change keys a little early.
@@ -62,6 +80,7 @@ for (const threads of [1, 2]) {
       evm: changing(SECOND.evm, THIRD.evm, nowS() + 50),
       stark: changing(SECOND.stark, THIRD.stark, nowS() + 50),
       stream: changing(SECOND.stream, THIRD.stream, nowS() + 50),
+      log: SECOND.log,
     });
     await untilFollowed(readers, 3);
     reload(THIRD);
@@ -69,6 +88,8 @@ for (const threads of [1, 2]) {
     await announce(THIRD);
     await untilFollowed(readers, 4);
     await untilTicks(readers, 20);
+    sizes.push(await untilLogSignedBy(service, THIRD.log));
+    t.ok(sizes[0]! < sizes[1]! && sizes[1]! < sizes[2]!, `one log under three keys: ${sizes.join()} batches`);
     checkReaders(t, 'a reader that was up', readers);
     for (const { streamKeys } of readers)
       t.same(

@@ -2,6 +2,7 @@ import { test } from 'tap';
 import { addressOf } from '../../../src/cli/keygen_command.js';
 import type { PrivateKeys } from '../../../src/config/private_keys.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
+import { LOG_SEEDS, rotatedLog, untilLogSignedBy } from '../rotated_log.js';
 import {
   changing,
   checkReaders,
@@ -19,18 +20,24 @@ import {
 import { TestCluster, untilReady } from './nodes.js';
 
 /** The keys of the aggregators, and the keys with which the edge signs payloads. */
-const [FIRST, SECOND, THIRD] = [generation(1), generation(2), generation(3)];
+const [FIRST, SECOND, THIRD] = [1, 2, 3].map((n) => ({ ...generation(n), log: LOG_SEEDS[n - 1]! })) as [
+  Keys,
+  Keys,
+  Keys,
+];
+type Keys = Generation & { readonly log: Buffer };
 const EDGE = [generation(4).stream, generation(5).stream, generation(6).stream] as const;
 
 test('the keys of all nodes change under load', needsNatsServer(), async (t) => {
   const cluster = await TestCluster.start(t);
-  const sections = { assets: ROTATION_ASSETS };
+  const dir = t.testdir({});
+  const sections = { assets: ROTATION_ASSETS, log: rotatedLog(dir) };
   const leader = await cluster.node(1, 'aggregator', sections, { keys: FIRST });
   await untilReady(leader);
   const standby = await cluster.node(2, 'aggregator', sections, { keys: FIRST });
   const edge = await cluster.node(3, 'edge', sections, { keys: { stream: EDGE[0] } });
   await Promise.all([standby, edge].map(untilReady));
-  const operator = await Operator.open(t.testdir());
+  const operator = await Operator.open(dir);
   let version = 0;
 
   /** Reloads the nodes one after another. */
@@ -72,15 +79,21 @@ test('the keys of all nodes change under load', needsNatsServer(), async (t) => 
     evm: changing(FIRST.evm, SECOND.evm, atS),
     stark: changing(FIRST.stark, SECOND.stark, atS + 1),
     stream: changing(FIRST.stream, SECOND.stream, atS + 2),
+    log: SECOND.log,
   };
+  const nodes = [leader, standby, edge];
+  const sizes = [];
+  for (const node of nodes) sizes.push(await untilLogSignedBy(node, FIRST.log));
   await announce(byTime, { stream: changing(EDGE[0], EDGE[1], atS + 1) }, readers);
   await untilSignedBy(SECOND, EDGE[1]);
+  for (const node of nodes) sizes.push(await untilLogSignedBy(node, SECOND.log));
 
   const soonS = nowS() + 50;
   const next = {
     evm: changing(SECOND.evm, THIRD.evm, soonS),
     stark: changing(SECOND.stark, THIRD.stark, soonS),
     stream: changing(SECOND.stream, THIRD.stream, soonS),
+    log: SECOND.log,
   };
   await announce(next, { stream: changing(EDGE[1], EDGE[2], soonS) }, readers);
   // A key counts from a minute before its time on, so a reload may change keys a little early.
@@ -88,6 +101,8 @@ test('the keys of all nodes change under load', needsNatsServer(), async (t) => 
   await untilSignedBy(THIRD, EDGE[2]);
   await announce(THIRD, { stream: EDGE[2] }, readers);
   await untilTicks(readers, 20);
+  for (const node of nodes) sizes.push(await untilLogSignedBy(node, THIRD.log));
+  t.ok(sizes[2]! < sizes[3]! && sizes[5]! < sizes[6]!, `one log under three keys: ${sizes.join()} batches`);
   checkReaders(t, 'a reader that was up', readers);
   t.same([...ofEdge.streamKeys], EDGE.map(addressOf));
   t.same(
