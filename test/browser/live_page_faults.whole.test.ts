@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
 import { Feed, units } from '../service/feed.js';
-import { SERVICE_KEYS, startTestService } from '../service/harness.js';
+import { SERVICE_KEYS, startTestService, TOKEN } from '../service/harness.js';
 import { openSilentRelay } from '../service/silent_relay.js';
 import { launchBrowser, needsBrowser } from './browser.js';
 import { linkTo, shownRows, untilSealed, untilText, withTab } from './live_page.js';
@@ -68,6 +68,8 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
       { browser, url: linkTo(`http://127.0.0.1:${relay.port}`, service.evmAddress) },
       async (page) => {
         await untilSealed(page, 'verified');
+        await untilText(page, '.proof', 'Verified here');
+        await page.waitForLoadState('networkidle');
         const startMs = performance.now();
         relay.deafen();
         await untilText(page, '#connection-chip', 'Silent');
@@ -82,6 +84,9 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         );
         await page.context().setOffline(false);
         await eventually(async () => !(await page.isVisible('#notice')));
+        await page.click('#verdict');
+        t.match(await untilText(page, '#seal', 'Merkle root'), 'stale, as of');
+        await page.keyboard.press('Escape');
         t.comment(
           `said after ${Math.round(saidMs)} ms, stale after ${Math.round(performance.now() - startMs)} ms`,
         );
@@ -95,6 +100,21 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
     );
   });
 
+  await t.test('a service that does not answer the login is said, and nothing looks verified', async (t) => {
+    await withTab(t, { browser, url: service.url }, async (page) => {
+      await page.route('**/v1/**', (route) => route.abort());
+      await page.fill('#token', TOKEN);
+      await page.click('#login button');
+      await untilText(page, '#notice', 'The service does not answer: nothing answers at its address.');
+      t.notOk(await page.isVisible('#verdict'));
+      t.notOk(await page.isVisible('#chart'));
+      await page.unroute('**/v1/**');
+      await untilSealed(page, 'verified');
+      await eventually(async () => !(await page.isVisible('#notice')));
+      t.ok(await page.isVisible('#verdict'));
+    });
+  });
+
   await t.test('a price that ends goes stale, and a closed market looks closed', async (t) => {
     await withTab(t, { browser, url: linkTo(service.url, service.evmAddress) }, async (page) => {
       await untilSealed(page, 'verified');
@@ -102,8 +122,13 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         FUND: { market: 'closed', price: '300.000' },
         BTCUSD: { market: '24/7' },
       });
+      const row = page.locator('#grid [role=row]', { hasText: 'ETHUSD' });
+      await row.click();
+      await row.locator('.star').click();
       published = ['BTCUSD', 'FUND'];
       await eventually(async () => (await shownRows(page))['ETHUSD']?.seal === 'stale');
+      t.same(await page.evaluate(COLOURS_OF_STALE_ROW), [], 'all of a stale row is grey');
+      await row.locator('.star').click();
       t.match(await shownRows(page), { ETHUSD: { price: '200.000' }, BTCUSD: { seal: 'verified' } });
     });
   });
@@ -214,6 +239,22 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
     });
   });
 });
+
+/** The parts of the stale row that have a colour, whose red, green and blue differ more than those of the greys. */
+const COLOURS_OF_STALE_ROW = `(() => {
+  const isGrey = (text) => {
+    const [r, g, b, opacity = 1] = (text.match(/[0-9.]+/g) ?? [0, 0, 0]).map(Number);
+    return opacity === 0 || Math.max(r, g, b) - Math.min(r, g, b) <= 40;
+  };
+  const row = document.querySelector('#grid [role=row][data-seal=stale]:not([hidden])');
+  return [row, ...row.querySelectorAll('*')].flatMap((part) => {
+    const style = getComputedStyle(part);
+    const shadow = style.boxShadow.split(')')[0];
+    return [style.color, style.fill, style.stroke, style.backgroundColor, shadow]
+      .filter((text) => /^rgb/.test(text) && !isGrey(text))
+      .map((text) => part.outerHTML.slice(0, 60) + ' ' + text);
+  });
+})()`;
 
 /** Returns the symbol and the price of the chosen asset. */
 function chosen(page: Page): Promise<[symbol: string, price: string]> {

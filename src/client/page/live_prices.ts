@@ -86,7 +86,7 @@ export class LivePrices {
     );
     this.client.on('state', ({ state, reason }) => {
       if (state === 'open') this.#up();
-      else if (state !== 'stale') this.connection.down(plainReason(reason));
+      else if (state !== 'stale') this.#down(plainReason(reason));
       options.onChange();
     });
     this.client.on('gap', (gap) => this.connection.missed(gap, performance.now()));
@@ -155,6 +155,14 @@ export class LivePrices {
     const isFirst = this.connection.downReason === undefined;
     this.connection.up();
     this.#options.onUp(isFirst);
+  }
+
+  #down(reason: string): void {
+    this.connection.down(reason);
+    // Until the first connection, the page is empty, and only the notice can say why.
+    if (this.board.assets.length > 0 || reason === '') return;
+    this.#trouble = reason;
+    this.#showNotice();
   }
 
   /**

@@ -1,7 +1,10 @@
 import { byId, element } from './elements.js';
 import type { SealFacts } from './seal_card.js';
 
-/** The card that explains the seal. The card's code loads when the card opens, so that the initial load stays small. */
+/**
+ * The card that explains the seal. The card's code loads after the first proof, so that the initial load stays small and the card
+ * also opens while the computer is offline.
+ */
 export class SealButton {
   readonly #root = byId('seal');
   readonly #factsNow: () => SealFacts | undefined;
@@ -23,15 +26,17 @@ export class SealButton {
     this.#root.hidePopover();
   }
 
-  /** Draws an open card that still waits for its proof. */
+  /** Loads the code of the card after a proof is read, and draws an open card that still waits for its proof. */
   continue(): void {
+    // The card reports a failed load when it opens.
+    if (this.#factsNow()?.proven !== undefined) loadCard().catch(() => undefined);
     if (this.#isEmpty && this.#root.matches(':popover-open')) void this.#draw();
   }
 
   /** Draws the public log again in an open card. */
   async showLog(): Promise<void> {
     if (!this.#root.matches(':popover-open')) return;
-    const { drawLogSteps } = await import('./seal_card.js');
+    const { drawLogSteps } = await loadCard();
     const part = this.#root.querySelector<HTMLElement>('.log');
     if (part !== null) drawLogSteps(part, this.#factsNow()?.log);
   }
@@ -41,7 +46,7 @@ export class SealButton {
     if (facts === undefined) return;
     this.#isEmpty = facts.proven === undefined;
     try {
-      const { drawSealCard } = await import('./seal_card.js');
+      const { drawSealCard } = await loadCard();
       drawSealCard(this.#root, facts);
     } catch {
       this.#root.replaceChildren(
@@ -54,4 +59,9 @@ export class SealButton {
     this.#isEmpty = true;
     this.#root.replaceChildren();
   }
+}
+
+/** Loads the code of the card. The browser keeps loaded code, so a second call sends no request. */
+function loadCard() {
+  return import('./seal_card.js');
 }
