@@ -25,10 +25,89 @@ function sendPrices(t: Test, prices: readonly (readonly [TestOperator, bigint])[
   t.teardown(() => clearInterval(timer));
 }
 
+/** Starts three operators, which end with the test. */
+async function startThree(t: Test): Promise<[TestOperator, TestOperator, TestOperator]> {
+  const [a, b, c] = await Promise.all([startOperator(0), startOperator(1), startOperator(2)]);
+  for (const { server } of [a, b, c]) t.teardown(() => server.close());
+  return [a, b, c];
+}
+
+const HONEST = 100_000n;
+const LIE = 105_000n;
+const HOUR_MS = 3_600_000;
+
+/** What is wrong with one of three operators: what it sends, and what the line says about it. */
+const FAULTS: readonly (readonly [name: string, verdict: RegExp, send: (one: TestOperator) => void])[] = [
+  ['lies by 5 %', /^differs$/, (one) => one.send('BTCUSD', LIE)],
+  ['is 10 s old', /^(old|ahead|failed)$/, (one) => one.send('BTCUSD', LIE, Date.now() - 10_000)],
+  [
+    'has a clock an hour behind',
+    /^(old|ahead|failed)$/,
+    (one) => one.send('BTCUSD', LIE, Date.now() - HOUR_MS),
+  ],
+  [
+    'has a clock an hour ahead',
+    /^(old|ahead|failed)$/,
+    (one) => one.send('BTCUSD', LIE, Date.now() + HOUR_MS),
+  ],
+  ['sends nothing', /^silent$/, () => {}],
+];
+
+for (const [name, verdict, send] of FAULTS)
+  test(`the line has the honest price while one operator ${name}`, async (t) => {
+    const [a, b, c] = await startThree(t);
+    const timer = setInterval(() => {
+      send(c);
+      for (const one of [a, b]) one.send('BTCUSD', HONEST);
+    }, SEND_INTERVAL_MS);
+    t.teardown(() => clearInterval(timer));
+    process.env['TICKSEAL_TOKEN'] = TOKEN;
+    const { stdout, exitCode } = await subscribe(fileOf(t, [a, b, c]), '--count', '5');
+    t.equal(exitCode, 0);
+    const lines = stdout.map((line) => JSON.parse(line));
+    t.same([...new Set(lines.map(({ price }) => price))], [String(HONEST)]);
+    t.match(lines.at(-1), { verdict: 'verified 2 of 3', operators: [{}, {}, { operator: 'c', verdict }] });
+  });
+
+test('a replay and an operator that is gone leave the price to the others; with one left there is none', async (t) => {
+  const [a, b, c] = await startThree(t);
+  const replayed = c.send('BTCUSD', LIE, Date.now() - 20_000);
+  const timer = setInterval(() => {
+    c.server.broadcast(replayed);
+    for (const one of [a, b]) one.send('BTCUSD', HONEST);
+  }, SEND_INTERVAL_MS);
+  t.teardown(() => clearInterval(timer));
+  process.env['TICKSEAL_TOKEN'] = TOKEN;
+  const file = fileOf(t, [a, b, c]);
+  const replay = await subscribe(file, '--count', '3');
+  t.same([...new Set(replay.stdout.map((line) => JSON.parse(line).price))], [String(HONEST)]);
+  await c.server.close();
+  const gone = await subscribe(file, '--count', '3');
+  t.same([...new Set(gone.stdout.map((line) => JSON.parse(line).price))], [String(HONEST)]);
+  await b.server.close();
+  const lone = subscribe(file, '--count', '1');
+  const stop = setTimeout(() => process.emit('SIGINT'), 3_000);
+  t.teardown(() => clearTimeout(stop));
+  const { stdout, stderr } = await lone;
+  t.same(stdout, [], 'no price of one operator');
+  t.match(stderr, /BTCUSD: .*(1 of 3|too few|operators)/);
+});
+
+function fileOf(t: Test, operators: readonly TestOperator[]): string {
+  return write(t, {
+    max_spread_percent: 1,
+    max_age: '5s',
+    operators: operators.map(({ options: { urls, token: _token, ...rest } }) => ({
+      ...rest,
+      urls: [urls],
+      token: { env: 'TICKSEAL_TOKEN' },
+    })),
+  });
+}
+
 test('a quorum is printed as lines, and a liar is named', async (t) => {
-  const operators = await Promise.all([0, 1, 2].map((n) => startOperator(n)));
-  for (const { server } of operators) t.teardown(() => server.close());
-  const [a, b, c] = operators as [TestOperator, TestOperator, TestOperator];
+  const operators = await startThree(t);
+  const [a, b, c] = operators;
   const tokenFile = join(t.testdir(), 'b.token');
   const file = write(t, {
     max_spread_percent: 1,

@@ -213,6 +213,8 @@ export class AnnouncedSigners {
       if (answer.status !== TOO_MANY_REQUESTS || attempt === ATTEMPTS_MAX) return answer;
       const delayMs = Number(answer.headers.get('retry-after')) * 1_000 || ATTEMPT_DELAY_MS;
       if (!(delayMs < ANSWER_MS_MAX)) return answer;
+      // An unread body would keep its connection.
+      await answer.text();
       await new Promise<void>((resolve) => scheduleTimeout(resolve, delayMs));
     }
   }
