@@ -24,6 +24,8 @@ function expectedText(issue: z.core.$ZodIssue): string {
       return `expected ${boundText('less than', 'at most', issue.inclusive, issue.maximum, issue.origin)}`;
     case 'invalid_value':
       return `expected ${listText(issue.values.map(String))}`;
+    case 'invalid_union':
+      return `expected ${'options' in issue ? listText((issue.options ?? []).map(String)) : issue.message}`;
     case 'invalid_format':
       return issue.format === 'date' ? 'expected a date such as 2027-01-31' : `expected ${issue.format}`;
     default:

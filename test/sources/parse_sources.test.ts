@@ -87,7 +87,10 @@ test('errors name file, line, key and remedy', async (t) => {
       sources('  A: { from: [kraken BTC/USD, okx BTC/USD], speed: 1 }'),
       /s\.yaml:5:45 assets\.A\.speed: unknown key/,
     ],
-    ['sources: { k: { kind: krakn } }\nassets: {}', /sources\.k\.kind: expected/],
+    [
+      'sources: { k: { kind: krakn } }\nassets: {}',
+      /sources\.k\.kind: expected one of kraken, coinbase, binance, .* or command, found "krakn"$/,
+    ],
     ['sources: { K: { kind: kraken } }\nassets: {}', /expected a name of at most 32/],
     [
       'sources: { h: { kind: http, url: "https://x", every: 1s } }\nassets: {}',
