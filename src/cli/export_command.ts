@@ -31,6 +31,11 @@ interface ExportOptions extends PastCommandOptions {
 const ROWS_AT_ONCE = 1_000;
 /** The number of threads that verify. More threads would wait for the thread that reads and writes. */
 const VERIFIERS_MAX = 3;
+/** The verified parts of an export, by its form. */
+const VERIFIED: Readonly<Record<ExportOptions['detail'], string>> = {
+  signature: "the service's signatures",
+  whole: "the service's signatures, and the publishers' prices where the service still has them",
+};
 const FORMAT_OF: Readonly<Record<string, ExportFormat>> = { '.csv': 'csv', '.parquet': 'parquet' };
 
 /**
@@ -74,7 +79,10 @@ export function registerExport(program: Command, streams: CommandStreams = proce
       try {
         const { rows, unverified } = await exportRange(symbol, options, progress);
         say(`${rows} aggregates of ${symbol} in ${options.output}`);
-        if (unverified === undefined) return;
+        if (unverified === undefined) {
+          say(`verified: ${VERIFIED[options.detail]}`);
+          return;
+        }
         say(notVerified(unverified));
         process.exitCode = EXIT_NOT_VERIFIED;
       } catch (error) {

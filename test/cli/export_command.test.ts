@@ -89,9 +89,14 @@ test('the past is printed and written to files, verified, and an export that fai
   const file = (name: string) => join(dir, name);
   const run = (name: string, ...args: string[]) =>
     runCommand(registerExport, ['export', ...base, '--from', String(times[0]), '-o', file(name), ...args]);
-  t.match(await run('a.ndjson', ...keys), { exitCode: 0, stderr: /^export: 3 aggregates of BTCUSD in / });
+  t.match(await run('a.ndjson', ...keys), {
+    exitCode: 0,
+    stderr:
+      /^export: 3 aggregates of BTCUSD in .*\nexport: verified: the service's signatures, and the publishers' prices/,
+  });
   t.same(readFileSync(file('a.ndjson'), 'utf8').split('\n').slice(0, -1), texts);
-  await run('a.csv', '--detail', 'signature', '--to', String(times[2]), ...keys);
+  const csvRun = await run('a.csv', '--detail', 'signature', '--to', String(times[2]), ...keys);
+  t.match(csvRun.stderr, /\nexport: verified: the service's signatures\n$/);
   const lines = readFileSync(file('a.csv'), 'utf8').split('\n');
   t.match(lines[0], /^signed_at,timestamp,price,asset_id,.*algorithm_checksum$/);
   t.match(lines[2], new RegExp(`^${times[1]},\\d{19},110\\.0{18},BTCUSD,evm,`));

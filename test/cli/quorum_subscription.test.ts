@@ -36,7 +36,7 @@ const HONEST = 100_000n;
 const LIE = 105_000n;
 const HOUR_MS = 3_600_000;
 
-/** What is wrong with one of three operators: what it sends, and what the line says about it. */
+/** Faults of one of three operators: its frames, and its verdict in the line. */
 const FAULTS: readonly (readonly [name: string, verdict: RegExp, send: (one: TestOperator) => void])[] = [
   ['lies by 5 %', /^differs$/, (one) => one.send('BTCUSD', LIE)],
   ['is 10 s old', /^(old|ahead|failed)$/, (one) => one.send('BTCUSD', LIE, Date.now() - 10_000)],
