@@ -46,7 +46,7 @@ test('an instant is a time, a day or nanoseconds, exactly', async (t) => {
 test('the past is printed and written to files, verified, and an export that fails leaves no file', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'tickseal-export-'));
   const service = await startTestService({
-    assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }],
+    assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }],
     storage: { dir: join(dir, 'data'), past: { proofs: '7d', signatures: '90d' } },
   });
   t.teardown(async () => {

@@ -17,8 +17,8 @@ import { Feed, units } from './feed.js';
 import { startTestService, type TestService, TOKEN } from './harness.js';
 
 const ASSETS = [
-  { id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' },
-  { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '600s', clock_period: '600s' },
+  { id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' },
+  { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '24h', clock_period: '24h' },
 ];
 const CUTS_MS = [100, 1_000, 10_000, 60_000];
 

@@ -19,7 +19,7 @@ import { startTestService } from './harness.js';
 // Tests of the prices that a reader misses after real cuts, in suspended processes, and when services fail in turn. The cuts run at the
 // same time.
 
-const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }] };
+const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }] };
 const STORED = { past: { proofs: '7d', signatures: '90d' } };
 const KINDS = ['whole', 'live', 'ticks'] as const;
 const WHOLE_KINDS = ['whole', 'whole ticks'] as const;

@@ -41,8 +41,8 @@ function changedBody(response: Response, change: (text: string) => string, cut: 
 
 test('a range is read over several answers, verified, and goes on after a lost connection', async (t) => {
   const assets = [
-    { id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' },
-    { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '600s', clock_period: '600s' },
+    { id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' },
+    { id: 2, symbol: 'DYDXUSD', signature_type: 'stark', max_age: '24h', clock_period: '24h' },
   ];
   const service = await startTestService({
     assets,
@@ -124,7 +124,7 @@ test('operators agree about an instant of the past, whatever they say now', asyn
     [1, 2, 3].map(async (n) => {
       const service = await startTestService(
         {
-          assets: [{ id: n, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }],
+          assets: [{ id: n, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }],
         },
         { keys: { evm: Buffer.alloc(32, n), stark: Buffer.alloc(32, 1) } },
       );

@@ -20,7 +20,7 @@ test(
         number,
         role,
         {
-          assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }],
+          assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }],
           storage: { dir: `${dir}/store`, past: { proofs: '7d', signatures: '90d' } },
         },
         { dir },

@@ -13,7 +13,7 @@ import { get, publisherSigner, type TestService, TestSocket } from '../harness.j
 import { TestCluster, untilReady } from './nodes.js';
 
 /** The leader signs only prices that move, so the forged price stays until the next move. */
-const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '600s', clock_period: '600s' }] };
+const SECTIONS = { assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }] };
 
 test(
   'with the user of an aggregator a thief deceives only nodes that verify nothing',
