@@ -1,4 +1,5 @@
 import type { Check } from '../verify/checks.js';
+import { TOO_MANY_REQUESTS } from './refusal.js';
 
 /** The base class of every error that the client gives to its caller, except the `TypeError` and `RangeError` of wrong arguments. */
 export abstract class TicksealError extends Error {}
@@ -64,8 +65,6 @@ export class RefusedError extends TicksealError {
     this.keptFromNs = keptFromNs;
   }
 }
-
-const TOO_MANY_REQUESTS = 429;
 
 /** Returns whether the refusal is temporary, because the token or the address sent too many requests. */
 export function isRateLimited(error: unknown): error is RefusedError {

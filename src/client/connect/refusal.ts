@@ -1,3 +1,5 @@
+import type { FetchResponse } from './platform.js';
+
 /** The error for a connection, or for credentials, that the service refused. The message is the service's reason. */
 export class RefusedConnection extends Error {
   constructor(
@@ -7,6 +9,15 @@ export class RefusedConnection extends Error {
   ) {
     super(message);
   }
+}
+
+/** The HTTP status of a request above the service's rate limit. */
+export const TOO_MANY_REQUESTS = 429;
+
+/** Returns the milliseconds until the service allows another request; `undefined` when the response does not name this time. */
+export function retryAfterMsOf({ headers }: Pick<FetchResponse, 'headers'>): number | undefined {
+  const seconds = headers.get('retry-after');
+  return seconds === null ? undefined : Number(seconds) * 1_000;
 }
 
 /** The reason why there is no connection. */

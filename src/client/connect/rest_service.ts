@@ -3,7 +3,7 @@ import { STREAM_PROTOCOL, TICKET_PREFIX } from '../../wire/stream_ticket.js';
 import { authorization, type Login } from './credentials.js';
 import { ProtocolError, RefusedError, UnreachableError } from './errors.js';
 import type { AbortSignalLike, FetchResponse, Platform } from './platform.js';
-import { errorOf, RefusedConnection } from './refusal.js';
+import { errorOf, RefusedConnection, retryAfterMsOf } from './refusal.js';
 import type { TokenSource } from './token_source.js';
 
 /** The time after which an answer counts as missing. */
@@ -138,12 +138,11 @@ export class RestService {
         credentials: 'omit',
         signal: abort.signal as never,
       });
-      const seconds = response.headers.get('retry-after');
       return {
         status: response.status,
         body: await read(response, waiting),
         link: response.headers.get('link') ?? undefined,
-        retryAfterMs: seconds === null ? undefined : Number(seconds) * 1_000,
+        retryAfterMs: retryAfterMsOf(response),
       };
     } catch (error) {
       const { message, cause } = error as Error & { cause?: Error };

@@ -1,4 +1,5 @@
 import type { Fetch } from '../connect/platform.js';
+import { retryAfterMsOf, TOO_MANY_REQUESTS } from '../connect/refusal.js';
 import { pause } from './pause.js';
 
 /**
@@ -10,8 +11,6 @@ const INTERVAL_MS = 300;
 const TRIES_MAX = 3;
 const WAIT_MS_MIN = 1_000;
 const WAIT_MS_MAX = 3_000;
-
-const TOO_MANY_REQUESTS = 429;
 
 /**
  * Spaces the requests of `send`. When the rate limit refuses a request, all requests wait as long as the service says, and then the
@@ -27,7 +26,7 @@ export function pacedFetch(send: Fetch): Fetch {
       if (turnMs > nowMs) await pause(turnMs - nowMs);
       const response = await send(url, init);
       if (response.status !== TOO_MANY_REQUESTS || tries === TRIES_MAX) return response;
-      const waitMs = Number(response.headers.get('retry-after')) * 1_000;
+      const waitMs = retryAfterMsOf(response) ?? 0;
       nextMs = Math.max(nextMs, performance.now() + Math.min(Math.max(waitMs, WAIT_MS_MIN), WAIT_MS_MAX));
     }
   };

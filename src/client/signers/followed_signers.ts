@@ -12,6 +12,7 @@ import {
   type FetchResponse,
   scheduleTimeout,
 } from '../connect/platform.js';
+import { retryAfterMsOf, TOO_MANY_REQUESTS } from '../connect/refusal.js';
 import { CHAIN_CRYPTO } from '../verify/chain_crypto.js';
 
 /** The options of {@link followSigners}: the services, and the pinned root or keys at the start of the chain. */
@@ -49,7 +50,6 @@ const ANSWER_MS_MAX = 10_000;
 /** The number of attempts of one reading while the service limits the rate, and the wait before an attempt without `Retry-After`. */
 const ATTEMPTS_MAX = 4;
 const ATTEMPT_DELAY_MS = 1_000;
-const TOO_MANY_REQUESTS = 429;
 /** The largest accepted answer, in characters: 64 announcements of 64 keys each, and the list of all nodes. */
 const ANSWER_CHARACTERS_MAX = 2_000_000;
 /** The largest number of announcements whose first reading is remembered. */
@@ -211,7 +211,7 @@ export class AnnouncedSigners {
     for (let attempt = 1; ; attempt++) {
       const answer = await send(url, { headers: {}, credentials: 'omit', signal: signal as never });
       if (answer.status !== TOO_MANY_REQUESTS || attempt === ATTEMPTS_MAX) return answer;
-      const delayMs = Number(answer.headers.get('retry-after')) * 1_000 || ATTEMPT_DELAY_MS;
+      const delayMs = retryAfterMsOf(answer) || ATTEMPT_DELAY_MS;
       if (!(delayMs < ANSWER_MS_MAX)) return answer;
       // An unread body would keep its connection.
       await answer.text();
