@@ -6,12 +6,23 @@ import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { openCheckpoint } from '../../src/tlog/open_checkpoint.js';
 import { formatVerifierKey } from '../../src/tlog/verifier_key.js';
 import type { TestService } from './harness.js';
+import { type Generation, generation } from './rotation.js';
 
 const ORIGIN = 'rotated.example.com/tlog';
 
-/** The keys of a public log, one for each generation of the other keys. */
-export const LOG_SEEDS = [1, 2, 3].map((n) => Buffer.alloc(32, 0x50 + n)) as [Buffer, Buffer, Buffer];
-const LINES = LOG_SEEDS.map((seed) => `log ${formatVerifierKey(new Ed25519Key(seed).logKey(ORIGIN))}\n`);
+/** The keys of one generation, with the key of the public log. */
+interface LoggedGeneration extends Generation {
+  readonly log: Buffer;
+}
+
+/** The keys of three generations, in their order. */
+export const LOGGED_GENERATIONS = [1, 2, 3].map((n) => ({
+  ...generation(n),
+  log: Buffer.alloc(32, 0x50 + n),
+})) as [LoggedGeneration, LoggedGeneration, LoggedGeneration];
+const LINES = LOGGED_GENERATIONS.map(
+  ({ log: seed }) => `log ${formatVerifierKey(new Ed25519Key(seed).logKey(ORIGIN))}\n`,
+);
 const QUORUM = 'quorum none\n';
 
 /** Returns the section `log` of a log whose policy lists all keys. @param dir the folder for the policy's file */
@@ -21,9 +32,9 @@ export function rotatedLog(dir: string): object {
   return { origin: ORIGIN, batch: '100ms', checkpoint: '200ms', policy: { file } };
 }
 
-/** Waits for a checkpoint that only this key of the log has signed. @returns its size, in batches */
-export function untilLogSignedBy(service: Pick<TestService, 'url'>, seed: Buffer): Promise<bigint> {
-  const policy = parsePolicy(LINES[LOG_SEEDS.indexOf(seed)]! + QUORUM);
+/** Waits for a checkpoint that the key of this generation has signed. @returns its size, in batches */
+export function untilLogSignedBy(service: Pick<TestService, 'url'>, keys: LoggedGeneration): Promise<bigint> {
+  const policy = parsePolicy(LINES[LOGGED_GENERATIONS.indexOf(keys)]! + QUORUM);
   return eventually(
     async () => {
       const response = await fetch(`${service.url}/tlog/checkpoint`);

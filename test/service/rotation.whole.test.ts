@@ -2,12 +2,10 @@ import { test } from 'tap';
 import { addressOf } from '../../src/cli/keygen_command.js';
 import type { PrivateKeys } from '../../src/config/private_keys.js';
 import { startTestService } from './harness.js';
-import { LOG_SEEDS, rotatedLog, untilLogSignedBy } from './rotated_log.js';
+import { LOGGED_GENERATIONS, rotatedLog, untilLogSignedBy } from './rotated_log.js';
 import {
   changing,
   checkReaders,
-  type Generation,
-  generation,
   nowS,
   Operator,
   ROTATION_ASSETS,
@@ -18,13 +16,7 @@ import {
   untilTicks,
 } from './rotation.js';
 
-const [FIRST, SECOND, THIRD] = [1, 2, 3].map((n) => ({ ...generation(n), log: LOG_SEEDS[n - 1]! })) as [
-  Keys,
-  Keys,
-  Keys,
-];
-
-type Keys = Generation & { readonly log: Buffer };
+const [FIRST, SECOND, THIRD] = LOGGED_GENERATIONS;
 
 for (const threads of [1, 2]) {
   test(`keys change by their times and by reloads under load, ${threads} threads`, async (t) => {
@@ -68,11 +60,11 @@ for (const threads of [1, 2]) {
       stream: changing(FIRST.stream, SECOND.stream, atS + 2),
       log: SECOND.log,
     };
-    const size = await untilLogSignedBy(service, FIRST.log);
+    const size = await untilLogSignedBy(service, FIRST);
     await announce(byTime);
     await untilFollowed(readers, 2);
     for (const reader of readers) await reader.untilSignedBy(SECOND);
-    const sizes = [size, await untilLogSignedBy(service, SECOND.log)];
+    const sizes = [size, await untilLogSignedBy(service, SECOND)];
     t.equal(await unannouncedKeys(service), '0');
 
     // A key counts from a minute before its time on, so a reload may change keys a little early.
@@ -88,7 +80,7 @@ for (const threads of [1, 2]) {
     await announce(THIRD);
     await untilFollowed(readers, 4);
     await untilTicks(readers, 20);
-    sizes.push(await untilLogSignedBy(service, THIRD.log));
+    sizes.push(await untilLogSignedBy(service, THIRD));
     t.ok(sizes[0]! < sizes[1]! && sizes[1]! < sizes[2]!, `one log under three keys: ${sizes.join()} batches`);
     checkReaders(t, 'a reader that was up', readers);
     for (const { streamKeys } of readers)

@@ -2,7 +2,7 @@ import { test } from 'tap';
 import { addressOf } from '../../../src/cli/keygen_command.js';
 import type { PrivateKeys } from '../../../src/config/private_keys.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
-import { LOG_SEEDS, rotatedLog, untilLogSignedBy } from '../rotated_log.js';
+import { LOGGED_GENERATIONS, rotatedLog, untilLogSignedBy } from '../rotated_log.js';
 import {
   changing,
   checkReaders,
@@ -20,12 +20,7 @@ import {
 import { TestCluster, untilReady } from './nodes.js';
 
 /** The keys of the aggregators, and the keys with which the edge signs payloads. */
-const [FIRST, SECOND, THIRD] = [1, 2, 3].map((n) => ({ ...generation(n), log: LOG_SEEDS[n - 1]! })) as [
-  Keys,
-  Keys,
-  Keys,
-];
-type Keys = Generation & { readonly log: Buffer };
+const [FIRST, SECOND, THIRD] = LOGGED_GENERATIONS;
 const EDGE = [generation(4).stream, generation(5).stream, generation(6).stream] as const;
 
 test('the keys of all nodes change under load', needsNatsServer(), async (t) => {
@@ -83,10 +78,10 @@ test('the keys of all nodes change under load', needsNatsServer(), async (t) => 
   };
   const nodes = [leader, standby, edge];
   const sizes = [];
-  for (const node of nodes) sizes.push(await untilLogSignedBy(node, FIRST.log));
+  for (const node of nodes) sizes.push(await untilLogSignedBy(node, FIRST));
   await announce(byTime, { stream: changing(EDGE[0], EDGE[1], atS + 1) }, readers);
   await untilSignedBy(SECOND, EDGE[1]);
-  for (const node of nodes) sizes.push(await untilLogSignedBy(node, SECOND.log));
+  for (const node of nodes) sizes.push(await untilLogSignedBy(node, SECOND));
 
   const soonS = nowS() + 50;
   const next = {
@@ -101,7 +96,7 @@ test('the keys of all nodes change under load', needsNatsServer(), async (t) => 
   await untilSignedBy(THIRD, EDGE[2]);
   await announce(THIRD, { stream: EDGE[2] }, readers);
   await untilTicks(readers, 20);
-  for (const node of nodes) sizes.push(await untilLogSignedBy(node, THIRD.log));
+  for (const node of nodes) sizes.push(await untilLogSignedBy(node, THIRD));
   t.ok(sizes[2]! < sizes[3]! && sizes[5]! < sizes[6]!, `one log under three keys: ${sizes.join()} batches`);
   checkReaders(t, 'a reader that was up', readers);
   t.same([...ofEdge.streamKeys], EDGE.map(addressOf));
