@@ -72,7 +72,8 @@ export class PreciseTimer {
     if (Atomics.load(this.#timesNs, NEXT) > process.hrtime.bigint()) this.#set(NEVER_NS);
     const leftNs = timeNs - this.#clock.nowNs();
     const dueNs = process.hrtime.bigint() + leftNs + ROUGH_LATE_NS;
-    this.#rough = setTimeout(() => this.#call(dueNs), Number(leftNs) / 1e6).unref();
+    // Node drops the fraction of a timeout, which would call up to 1 ms too early.
+    this.#rough = setTimeout(() => this.#call(dueNs), Math.ceil(Number(leftNs) / 1e6)).unref();
   }
 
   /** Returns the largest delay of a call since the last call of this method. */
