@@ -158,7 +158,7 @@ async function writeRange(
         throw error;
       }
     };
-    // An interval has few rows, and only lines can leave out the others.
+    // With intervals there are few rows, and only the form of JSON lines can leave out the other rows.
     if (every !== undefined || !(await writePacked())) {
       for await (const price of client.range(symbol, {
         from,

@@ -34,8 +34,8 @@ export class NotPacked extends Error {
 }
 
 /**
- * Reads ranges in the form in which the service keeps them. The form has an input once where JSON lines repeat it, and neither side
- * writes or reads JSON.
+ * Reads ranges in the form in which the service keeps them. This form contains each input once, although JSON lines would repeat it,
+ * and neither side writes or reads JSON.
  */
 export class PackedRangeClient extends Client {
   /**
@@ -50,7 +50,7 @@ export class PackedRangeClient extends Client {
     const ahead: Promise<readonly PricedEntry[]>[] = [];
     for await (const entries of this.#blocks(query)) {
       const verified = verifyEntries(entries, checks, pool);
-      // The error is thrown at the turn of these entries.
+      // The error is thrown when the caller reaches these entries.
       verified.catch(() => {});
       ahead.push(verified);
       if (ahead.length >= BLOCKS_AHEAD) yield await ahead.shift()!;

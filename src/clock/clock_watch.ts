@@ -3,7 +3,7 @@ import { type Clock, NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time
 import type { AggregateTimes } from './aggregate_times.js';
 import type { StreamTimes } from './stream_times.js';
 
-/** The largest distance of signed times ahead of the clock that is not reported as a fault. */
+/** The largest amount by which signed times may be ahead of the clock without a reported fault. */
 const AHEAD_NS_MAX = NS_PER_SECOND;
 /** The shortest interval between two checks. */
 const LOOK_INTERVAL_NS = 100n * NS_PER_MS;

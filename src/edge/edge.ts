@@ -42,7 +42,9 @@ export interface EdgeOptions {
   readonly catalogueOf: (config: Config) => Catalogue;
   /** The address on which the edge listens. The caller has already claimed a port other than 0. */
   readonly at: ListenOptions;
-  /** The place of the edge's signatures. No two edges sign streaming payloads at the same place. */
+  /**
+   * The numbers of the node and the thread for the edge's signatures. No two edges that sign streaming payloads have the same numbers.
+   */
   readonly place: SignerPlace;
   /** The facts about simulated prices. Every list of assets shows these facts. */
   readonly simulation: Simulated;

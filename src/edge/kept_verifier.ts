@@ -98,7 +98,10 @@ export async function verifyKept(
   }
 }
 
-/** Checks all of an entry except the arithmetic on curves. Remembers what entries share, because many entries follow each other. */
+/**
+ * Checks all of an entry except the arithmetic on curves. Remembers the facts that entries share, because successive entries share most
+ * of them.
+ */
 export class KeptChecks {
   readonly #signers: KeptSigners;
   readonly #given = new WeakSet<PublisherPrice>();

@@ -7,7 +7,7 @@ export const TURN_MS_MAX = 2;
 const ENTRY_BYTES = 256;
 
 export interface TurnQueueOptions {
-  /** The largest size of all waiting work. */
+  /** The largest total size of the waiting work. */
   readonly waitingBytesMax: number;
   /** Returns milliseconds of a clock that does not go back. */
   readonly nowMs: () => number;

@@ -7,7 +7,7 @@ import { PUBLIC_KEY_BYTES, SIGNATURE_TYPES, WORD_BYTES } from '../wire/signature
 /** The headers of a login with a signature, in order: the name in lower case and the value. */
 export type LoginHeaders = readonly (readonly [name: string, value: string])[];
 
-/** The largest distances of a login's time from the clock, behind and ahead of the clock. */
+/** The largest amounts by which a login's time may be behind the clock and ahead of the clock. */
 export interface LoginWindow {
   readonly maxPastNs: bigint;
   readonly maxFutureNs: bigint;

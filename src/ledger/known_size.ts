@@ -6,8 +6,8 @@ import { readIfExists, writeDurably } from './ledger_folder.js';
 const KNOWN_FILE = 'known';
 
 /**
- * Returns the number of batches that the log had when this node last stored that it lacks some; 0 if it never did. A node with fewer
- * batches must add none, because it would begin a second tree.
+ * Returns the number of batches that the log had when this node last recorded a lack of batches; 0 if it never recorded a lack. A node
+ * with fewer batches must add none, because it would begin a second tree.
  * @throws TlogError when the file is damaged
  */
 export function readKnownSize(stateFolder: string): bigint {

@@ -51,7 +51,7 @@ export async function copyLog(dataFolder: string, target: string, nowMs: number)
   }
 }
 
-/** Copies both logs of a data folder like {@link copyLog}: that of signed prices, and that of streaming payloads. */
+/** Copies both logs of a data folder like {@link copyLog}: the log of signed prices, and the log of streaming payloads. */
 export async function copyLogs(
   dataFolder: string,
   target: string,

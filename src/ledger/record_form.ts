@@ -9,7 +9,7 @@ export interface RecordForm {
   readonly batchBytes: number;
 }
 
-/** The records of signed aggregates. The time is that of the signature. */
+/** The records of signed aggregates. The time is the time of the signature. */
 export const PRICE_FORM: RecordForm = { timeAt: RECORD_TIME_AT, batchBytes: RECORD_BYTES };
 
 /** The hashes of signed streaming payloads. The time is the arrival at the log, and is not in the batch. */

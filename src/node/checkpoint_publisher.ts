@@ -84,7 +84,7 @@ export class CheckpointPublisher {
     this.#isConfirmed = false;
   }
 
-  /** Signs with another key, or asks other witnesses, from the next checkpoint. No checkpoint may be in the making. */
+  /** Signs with another key, or asks other witnesses, from the next checkpoint. Must not be called while a checkpoint is being made. */
   change(key: Ed25519Key, witnesses: LogWitnesses): void {
     this.#options.signer.changeKey(key);
     this.#witnesses = witnesses;

@@ -111,7 +111,7 @@ export class LogQuestions implements OtherLogFiles {
     throw failure;
   }
 
-  /** Returns the aggregators. Another one is the first every minute, so that a node with false files delays a copy only for a minute. */
+  /** Returns the aggregators. The first aggregator changes every minute, so a node with false files delays a copy by a minute at most. */
   #inTurn(): readonly number[] {
     const { aggregators, nowNs } = this.#options;
     const nodes = aggregators();

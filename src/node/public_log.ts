@@ -44,7 +44,7 @@ export class PublicLog {
   #lacksQuorum = false;
   #stopped: string | undefined;
   #facts: PublicLogFacts;
-  /** The key of a reload, until the checkpoint in the making is published. */
+  /** The key of a reload, until the checkpoint that is being made is published. */
   #nextKey: LogKey | undefined;
   #failure: string | undefined;
 

@@ -13,8 +13,8 @@ export function carried(entry: KeptEntry): KeptEntry {
 const REPEATED_NS_MIN = BigInt(CHECKPOINT_S) * NS_PER_SECOND;
 
 /**
- * Finds the entries that the log of a cluster repeats for nodes that joined late. Signed times grow along the log, so an earlier time is
- * one of a repeated entry. The past has nothing else of that time, and is not complete from then on.
+ * Finds the entries that the log of a cluster repeats for nodes that joined late. Signed times grow along the log, so an entry with an
+ * earlier time is a repetition. The past has no other entries of that time, so that time is before the complete part of the past.
  */
 export class RepeatedEntries {
   #latestNs = 0n;

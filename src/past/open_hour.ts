@@ -10,7 +10,7 @@ import { LogReader } from './running_log.js';
 /** The time for which a list of the hours is used again. */
 const LIST_MS = 1_000;
 
-/** A part of an hour: a group of a file, or a log. */
+/** A part of an hour's entries: a group in a file, or a log. */
 export interface PastPart {
   readonly number: number;
   /** The times of the first and the last entry that is not a carried copy; `undefined` without such an entry. */

@@ -133,7 +133,7 @@ function writeInput({ price, timestampNs, wire }: PublisherPrice): Uint8Array {
 
 /**
  * Begins the record of an input. The texts follow, and then {@link endInput}.
- * @param price the price, when the text of the price does not parse to it
+ * @param price the price, if it differs from the number that the text of the price represents
  */
 export function beginInput(timestampNs: TimeNs, publisherKey: string, price: Price | undefined): void {
   writer.begin(FIELDS, FIELDS - 1);

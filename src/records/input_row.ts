@@ -12,11 +12,11 @@ export type UpdateTexts = Omit<PublisherWire, 'publisherKey'>;
 const TIME_AT = 0;
 const PRICE_AT = 8;
 const LENGTHS_AT = PRICE_AT + PRICE_BYTES;
-/** The texts in the order of a row. The signature covers all texts but the last. */
+/** The texts in the order of a row. The signature covers all texts except the last. */
 const TEXT_NAMES = ['r', 's', 'v', 'msgHash', 'externalAssetId', 'price', 'metadata'] as const;
 const TEXTS = TEXT_NAMES.length;
 const METADATA = TEXTS - 1;
-/** The place of a byte that is 1 when the text of the price parses to the price. */
+/** The offset of the flag that is 1 when the number in the row equals the number that the text of the price represents. */
 const DECLARED_AT = LENGTHS_AT + 2 * TEXTS;
 const TEXTS_AT = 40;
 /** The size of a row, which has room for the texts of an EVM signature with a price of 27 digits. */

@@ -123,7 +123,7 @@ function readMarket(
   };
 }
 
-/** A comparison makes no new integer, unlike a subtraction. */
+/** Unlike a subtraction, a comparison allocates no integer. */
 function isStale(freshUntilNs: bigint, nowNs: TimeNs): boolean {
   return nowNs > freshUntilNs;
 }

@@ -24,7 +24,10 @@ export interface Follower extends StoreReader {
   committed(isOnDisk: boolean): void;
   /** Drops all received records, because this thread has fallen behind. */
   behind(): void;
-  /** Reads the disk. The disk has every record from before {@link behind}, and may have some of the records received after that call. */
+  /**
+   * Reads the disk. At this time the disk has every record from before the call of {@link behind}, and may have some of the records
+   * received after that call.
+   */
   load(): void;
   close(): Promise<void>;
 }

@@ -225,7 +225,7 @@ interface Change<Value> {
   end: number;
 }
 
-/** The largest memory for records that a table keeps between commits. */
+/** The largest amount of memory for records that a table keeps between commits. */
 const RECORDS_KEPT_BYTES_MAX = 8 * 1024 * 1024;
 
 function damageOf(keyText: string, wrapped: Buffer): string | undefined {

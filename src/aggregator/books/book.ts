@@ -27,7 +27,7 @@ export class AssetBook<Input extends KeptInput = KeptInput> {
   #asset: Asset;
   readonly #maxFutureNs: bigint;
 
-  /** @param maxFutureNs the largest distance of an input's time ahead of the clock */
+  /** @param maxFutureNs the largest amount by which an input's time may be ahead of the clock */
   constructor(asset: Asset, maxFutureNs: bigint) {
     this.#asset = asset;
     this.#maxFutureNs = maxFutureNs;

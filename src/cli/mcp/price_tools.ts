@@ -30,7 +30,7 @@ const SYMBOLS_MAX = 20;
 const FOUND_MAX = 25;
 const QUERY_CHARACTERS_MAX = 100;
 const VERIFIED_CHARACTERS_MAX = 262_144;
-/** The largest age of a price without a remark. A service signs each live price again within seconds. */
+/** The age above which an answer has a remark about an old price. A service signs each live price again within seconds. */
 const OLD_MS = 60_000;
 
 const symbol = z.string().min(1).max(SYMBOL_LENGTH_MAX);

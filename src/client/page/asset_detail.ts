@@ -185,7 +185,7 @@ export class AssetDetail {
     if (isOther) this.#options.onResolution(by);
   }
 
-  /** Shows candles of this length; without a length, of the length that the page begins with. */
+  /** Shows candles of this length; without a length, candles of the length with which the page begins. */
   showResolution(resolution = FIRST_RESOLUTION): void {
     this.#resolution = resolution;
     this.#markResolution();

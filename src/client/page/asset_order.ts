@@ -46,7 +46,7 @@ export function listAssets(
   return order === 'catalogue' ? found : sortAssets(found, order, facts);
 }
 
-/** Sorts assets. An asset without a known change comes last, and equal changes are in the order of symbols. */
+/** Sorts assets. An asset without a known change comes last, and assets with equal changes are sorted by symbol. */
 function sortAssets(
   assets: readonly TaxonomyAsset[],
   order: Exclude<SortOrder, 'catalogue'>,

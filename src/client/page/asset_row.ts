@@ -56,7 +56,7 @@ export class AssetRow {
     return this.#asset;
   }
 
-  /** @param rowIndex the number of the row for screen readers, which counts the heads of the columns as the first row */
+  /** @param rowIndex the number of the row for screen readers, which counts the column headers as the first row */
   show(asset: TaxonomyAsset, rowIndex: number, nowMs: number): void {
     setAttribute(this.root, 'aria-rowindex', String(rowIndex));
     if (this.#asset !== asset) this.#showNames(asset);

@@ -4,7 +4,7 @@ import { assetKey } from './board.js';
 
 /** The height of every row in CSS pixels. The style sheet has the same height. */
 const ROW_PX = 44;
-/** The number of rows with the heads of the columns. Screen readers count these rows too. */
+/** The number of rows with column headers. Screen readers count these rows too. */
 const HEAD_ROWS = 1;
 /** The number of rows that the table draws above the visible rows, and also below them. */
 const MARGIN_ROWS = 4;

@@ -8,8 +8,7 @@ import { type ChartCandle, candlesOf } from './live_candles.js';
 /** The number of candles in a request. The reader sees about half of them. */
 const CANDLES = 300;
 /**
- * The largest difference by which the service's clock may be ahead of this computer's clock. Candles further ahead are left
- * out.
+ * The largest amount by which the service's clock may be ahead of this computer's clock. Candles further ahead are left out.
  */
 const CLOCK_S = 3_600;
 

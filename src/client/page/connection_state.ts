@@ -102,7 +102,7 @@ export function gapText({ fromNs, toNs }: GapTimes): string {
   return `${ageText(Number((toNs - fromNs) / NS_PER_MS))} until ${clockText(Number(toNs / NS_PER_MS))}`;
 }
 
-/** Describes the difference of the two clocks. */
+/** Describes the difference between the two clocks. */
 export function clockRemark(aheadMs: number): string {
   if (Math.abs(aheadMs) < CLOCK_DIFFERENCE_MS) return 'agrees with the service';
   return `${ageText(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the service`;

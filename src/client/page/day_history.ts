@@ -9,7 +9,7 @@ const DAY_S = 86_400;
 const RESOLUTION = '15';
 const INTERVAL_MS = 900_000;
 const RETRY_MS = 30_000;
-/** The largest number of stored histories. The page removes the history first that it read longest ago. */
+/** The largest number of stored histories. Above this number, the page removes the history that it read the longest time ago. */
 const KEPT_MAX = 250;
 
 export interface DayHistoriesOptions {
@@ -37,8 +37,8 @@ interface KeptDay {
 }
 
 /**
- * The candles of the last 24 hours of the visible assets. Only one request is in progress at a time, because a page with hundreds
- * of assets must leave requests for its chart and its proof. A history is read again after the length of a candle.
+ * The candles of the last 24 hours of the visible assets. Only one request is in progress at a time, because a page with hundreds of
+ * assets must leave enough of its request rate for its chart and its proof. A history is read again after the length of a candle.
  */
 export class DayHistories {
   readonly #options: DayHistoriesOptions;

@@ -26,7 +26,7 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }
 
-/** Draws in the next animation frame. A hidden page has no frames, but its title is visible, so it draws immediately. */
+/** Draws in the next animation frame. A hidden page has no frames, but its title is visible, so this function then draws immediately. */
 export function drawWithFrame(draw: () => void): void {
   if (document.hidden) draw();
   else requestAnimationFrame(draw);

@@ -72,8 +72,8 @@ export function readPlace(hash: string): PagePlace {
 }
 
 /**
- * Writes the part of an address after `#`, which {@link readPlace} and {@link readFragment} read. A place without an asset has
- * an empty text.
+ * Writes the part of an address after `#`, which {@link readPlace} and {@link readFragment} read. The text is empty for a place without
+ * an asset.
  */
 export function writePlace(
   place: PagePlace,
@@ -91,7 +91,7 @@ export function writePlace(
   ] as const;
   const parameters = new URLSearchParams();
   for (const [name, value] of entries) if (value !== undefined) parameters.append(name, value);
-  // A colon needs no escape after `#`, and a time is readable with it.
+  // A colon needs no escape after `#`, and an unescaped colon keeps a time readable.
   return `#${String(parameters).replaceAll('%3A', ':')}`;
 }
 

@@ -67,7 +67,7 @@ export function nextCandle(
   return { ...last, high: Math.max(last.high, price), low: Math.min(last.low, price), close: price };
 }
 
-/** Adds the empty intervals between candles. Of a longer gap, only the last {@link GAP_MAX} intervals are added. */
+/** Adds the empty intervals between candles. For a longer gap, only the last {@link GAP_MAX} intervals are added. */
 export function withGaps(
   candles: readonly ChartCandle[],
   resolution: Resolution,

@@ -87,7 +87,8 @@ export class PlaceTravel {
   }
 
   /**
-   * @param next the asset that the caller chooses next. If this asset differs from the shown asset, only the caller's choice reads it
+   * @param next the asset that the caller chooses next. The method shows the asset at the new time only if it stays the same; otherwise
+   *   the caller's choice shows the next asset
    */
   #showTime(at: string | undefined, next = this.#options.detail.asset): void {
     const { time, show } = this.#options;

@@ -17,8 +17,8 @@ const DEPTH_MAX = 8;
 const RESERVED = /^[-?:](?:\s|$)|^[,[\]{}#&*!|>'"%@`]/;
 
 /**
- * Reads the part of YAML in which a file of operators is written: mappings and lists in blocks by spaces or in brackets, texts of one line
- * and comments, so JSON too. A whole YAML parser would be a fifth of the page. Every other part of YAML is an error.
+ * Reads the part of YAML in which a file of operators is written: mappings and lists in blocks by spaces or in brackets, texts of one
+ * line and comments. This part includes JSON. A whole YAML parser would be a fifth of the page. Every other part of YAML is an error.
  * @throws FileError
  */
 export function readPlainYaml(text: string): FileValue {

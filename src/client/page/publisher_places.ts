@@ -4,7 +4,7 @@ import type { ProofContent } from './proof.js';
 /** The place of the most distant publisher, in percent of half of the strip. */
 const EDGE_PERCENT = 44n;
 const MIDDLE_PERCENT = 50;
-/** The smallest distance of two labels on one line. */
+/** The smallest distance between two labels on one line. */
 const LABEL_PX = 40;
 /** The number of lines with labels. If a strip has more labels in one place, it shows the first labels. */
 const LINES = 2;

@@ -9,7 +9,7 @@ export interface QuorumRow {
   readonly ageMs: number | undefined;
   /** The number of operators that agree. */
   readonly agreeing: number;
-  /** The parts of the operators, in the order of the link; empty before the first count. */
+  /** The operators' votes, in the order of the link; empty before the first count. */
   readonly votes: readonly OperatorVote[];
   /** The reason why there is no price; empty beside a price. */
   readonly reason: string;
@@ -77,7 +77,7 @@ export class QuorumBoard {
     this.#maxAgeMs = maxAgeMs;
   }
 
-  /** Takes a new price, or the lack of one. */
+  /** Stores the newest count of a symbol: a price, or the reason why there is none. */
   take(count: QuorumTick | NoQuorumEvent): void {
     this.#counts.set(count.symbol, count);
   }

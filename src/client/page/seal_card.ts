@@ -85,7 +85,7 @@ export function drawLogSteps(root: HTMLElement, log: LogView | undefined): void 
   );
 }
 
-/** Says why the seal of this page has no ring of a quorum. */
+/** Explains why the seal on this page has no ring for a quorum of operators. */
 function quorumPart(): HTMLElement {
   return element(
     'section',

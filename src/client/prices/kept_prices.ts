@@ -32,8 +32,8 @@ interface PassedForm {
 
 /**
  * Checks the aggregates of a range. If the platform verifies lines together, the client checks the first aggregate of each form alone.
- * Further aggregates follow the same rules, without a report on each check. The client checks a line that fails again alone, so the
- * line's error names the check.
+ * Further aggregates follow the same rules, without a report on each check. If a line fails, the client checks this line again by
+ * itself, so that the error names the failed check.
  */
 export class KeptPrices {
   readonly #context: ClientContext;

@@ -12,8 +12,8 @@ export interface SourcedPrice {
 }
 
 /**
- * The largest distance between the times at which two services send the same change on `real_time`. Prices with a larger
- * distance are different changes.
+ * The largest distance between the times at which two services send the same change on `real_time`. Prices that are further apart are
+ * different changes.
  */
 const REPEAT_NS_MAX = 500n * NS_PER_MS;
 /** The number of changes that are remembered for each asset on `real_time`. */

@@ -36,9 +36,10 @@ export interface StreamOptions {
   /**
    * `true` to read the missed ticks after each `gap` event. The missed ticks are the aggregates that the service signed in the gap,
    * with `backfilled` set. The ticks of each asset follow in the order of time, without repetitions. On a fixed channel the client
-   * reads one aggregate of each interval. On `real_time` it leaves out aggregates of an unchanged price. Live ticks wait for the missed ticks. Of a short backlog, the stream delivers every payload
-   * instead of the newest price of each asset. The client's signers must contain the keys of
-   * aggregates. An unreadable part causes an `error` event. Only for streams of {@link createClient}. Default: `false`.
+   * reads one aggregate of each interval. On `real_time` it leaves out aggregates of an unchanged price. Live ticks wait for the missed
+   * ticks. From a short backlog, the stream delivers every payload instead of the newest price of each asset. The client's signers must
+   * contain the keys of aggregates. An unreadable part causes an `error` event. Only for streams of {@link createClient}. Default:
+   * `false`.
    */
   readonly backfill?: boolean | undefined;
   /** A signal that ends the stream, like `close`. Default: none. */

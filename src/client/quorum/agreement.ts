@@ -2,9 +2,9 @@
 export interface AgreementRules {
   /** The number of operators that must agree. */
   readonly threshold: number;
-  /** The largest difference of two prices, in percent of the price closer to zero, times 10^18. */
+  /** The largest difference between two prices, in percent of the price closer to zero, times 10^18. */
   readonly maxSpread: bigint;
-  /** The largest difference of the times of two prices. */
+  /** The largest difference between the times of two prices. */
   readonly maxAgeNs: bigint;
 }
 
@@ -26,7 +26,7 @@ const PERCENT_SCALE = 100_000_000_000_000_000_000n;
 /**
  * Selects the prices that agree. A group is a set of prices of which any two are within the rules' spread and age of each other. The
  * largest group counts if it reaches the threshold. Among several largest groups, the group with the smallest spread counts. A
- * dishonest price that agrees with only one of two honest prices then moves the median by less than the difference of the honest
+ * dishonest price that agrees with only one of two honest prices then moves the median by less than the difference between the honest
  * prices. Further ties go to the newer group, and then to the group with lower prices.
  *
  * If the prices outside this group contain a second group that reaches the threshold, no price counts, because nobody can tell which

@@ -19,7 +19,7 @@ export interface QuorumOptions {
   readonly operators: readonly QuorumOperator[];
   /** The number of operators that must agree, at least 2. Default: more than half of the operators. */
   readonly threshold?: number | undefined;
-  /** The largest difference of two prices that agree, in percent of the price closer to zero: 0 to 100. Default: 1. */
+  /** The largest difference between two prices that agree, in percent of the price closer to zero: 0 to 100. Default: 1. */
   readonly maxSpreadPercent?: number | undefined;
   /**
    * The maximum age of a price that counts, in milliseconds. The times of two prices that agree may also differ by at most this value, and

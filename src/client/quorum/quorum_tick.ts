@@ -1,11 +1,11 @@
 import { formatDecimalPrice } from '../verify/decimal_price.js';
 
 /**
- * The part that an operator has in a price. `agrees`: the price counts. `alone`: the price is valid, but too few operators agree.
- * `differs`: the price or its time is too far from the prices that agree. `old`, `ahead`: the price's time is too far before or after
- * the wanted time; for streams and `latest` the wanted time is now. `unverified`: the newest price failed a check. `shared key`:
- * another operator's price has the same signer. `silent`: the operator has sent no price. `unknown asset`: the operator does not have
- * the symbol. `refused`: the operator refuses this client. `down`: there is no connection.
+ * The verdict on an operator's price. `agrees`: the price counts. `alone`: the price is valid, but too few operators agree. `differs`:
+ * the price or its time is too far from the prices that agree. `old`, `ahead`: the price's time is too far before or after the wanted
+ * time; for streams and `latest` the wanted time is now. `unverified`: the newest price failed a check. `shared key`: another
+ * operator's price has the same signer. `silent`: the operator has sent no price. `unknown asset`: the operator does not have the
+ * symbol. `refused`: the operator refuses this client. `down`: there is no connection.
  */
 export type VoteVerdict =
   | 'agrees'

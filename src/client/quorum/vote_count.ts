@@ -33,7 +33,7 @@ export interface OperatorFault {
   readonly reason: string;
 }
 
-/** The time for which prices are wanted, and the clock that gives a tick's age. */
+/** The instant whose prices are wanted, and the clock that gives a tick's age. */
 export interface VoteTime {
   /** UNIX milliseconds. */
   readonly atMs: number;

@@ -45,9 +45,12 @@ export interface FollowOptions {
 const URLS_MAX = 8;
 const REFRESH_MS_DEFAULT = 30_000;
 const REFRESH_MS_MIN = 1_000;
-/** The time limit of one reading, with its attempts. */
+/** The time limit of one reading, including its repeated attempts. */
 const ANSWER_MS_MAX = 10_000;
-/** The number of attempts of one reading while the service limits the rate, and the wait before an attempt without `Retry-After`. */
+/**
+ * The number of attempts in one reading while the service limits the rate, and the wait before a further attempt if the service sent no
+ * `Retry-After`.
+ */
 const ATTEMPTS_MAX = 4;
 const ATTEMPT_DELAY_MS = 1_000;
 /** The largest accepted answer, in characters: 64 announcements of 64 keys each, and the list of all nodes. */

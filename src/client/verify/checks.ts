@@ -1,7 +1,7 @@
 import { parseHexInteger } from './bytes.js';
 import { type RecoverAddress, recoverAddress } from './evm_signatures.js';
 
-/** A check of a verification. */
+/** The result of one check of a verification. */
 export interface Check {
   /** The name, such as `publisher_merkle_root`. */
   readonly name: string;

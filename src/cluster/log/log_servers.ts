@@ -12,7 +12,7 @@ export interface LogServers {
    */
   keepLogLeaderApart(nowMs: () => number): Promise<ServerReport>;
   /**
-   * Asks the servers of the log after which time each of them writes to its disk.
+   * Asks each server of the log how soon it writes to its disk.
    * @throws Error when no server can name the servers that keep the log, for example during an election
    */
   serverDisks(): Promise<readonly ServerDisk[]>;

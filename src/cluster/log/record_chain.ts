@@ -76,7 +76,7 @@ export class RecordChain {
       return { fault: `cannot be read: ${error.message}` };
     }
     if (batch.sequence !== sequence) return { fault: `was written for place ${batch.sequence}` };
-    // A node that knows no earlier record writes a claim without a predecessor, and no other record without one.
+    // A node that knows no earlier record writes a claim without a predecessor. Every other record names its predecessor.
     if (batch.after === '' && !isClaim(batch)) return { fault: 'names no record before it' };
     this.#checkPredecessor(batch);
     return batch;

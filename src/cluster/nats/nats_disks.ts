@@ -26,8 +26,8 @@ const serverState = z.object({
 });
 
 /**
- * Asks the servers of the log after which time each of them writes to its disk. The servers answer in their system account, from which the
- * aggregators' account imports the answers.
+ * Asks each server of the log how soon it writes to its disk. The servers answer in their system account, from which the aggregators'
+ * account imports the answers.
  * @throws Error when no server can name the servers that keep the log
  */
 export async function askDisks(

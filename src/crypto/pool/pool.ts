@@ -80,8 +80,8 @@ const PIECE_MICROS_MIN = 500;
 const PIECE_MICROS_MAX = 10_000;
 
 /**
- * The weight of work in the order of batches. A small batch goes before an earlier large batch, if it came later by at most ten
- * times the difference of their work. So small batches go first, and large batches still get their turn.
+ * The factor for a batch's work in its rank, which is its arrival time plus this many times its work. A small batch therefore overtakes
+ * large batches that arrived a short time before it, and large batches still get their turn.
  */
 const WAIT_PER_WORK = 10;
 

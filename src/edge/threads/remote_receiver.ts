@@ -11,7 +11,7 @@ import { callerNameOf } from '../../server/access/caller_rights.js';
 import type { Outbox, PendingReplies } from './pending_replies.js';
 import type { ThreadEvent } from './thread_messages.js';
 
-/** The largest size of all callers' messages that the main thread has not answered yet. */
+/** The largest total size of the messages, of all callers, that the main thread has not answered yet. */
 const UNANSWERED_BYTES_MAX = 16 * 1024 * 1024;
 /** The fixed size that counts for each message in addition to its text. */
 const MESSAGE_BYTES = 256;

@@ -57,7 +57,7 @@ export class Watchdog {
   #silentTicks = 0;
   #ticker: NodeJS.Timeout | undefined;
 
-  /** @param onSilent called once when the thread made no beat and did no work during the whole time limit: the thread hangs */
+  /** @param onSilent called once when the thread hangs: it has sent no beat and done no work during the whole time limit */
   constructor(memory: SharedArrayBuffer, onSilent: () => void) {
     this.#counts = new Int32Array(memory);
     this.#onSilent = onSilent;

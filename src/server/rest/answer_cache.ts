@@ -1,4 +1,4 @@
-/** The largest size of all cached answers together. */
+/** The largest total size of the cached answers. */
 export const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
 /** The longest answer that the cache keeps. A longer answer would displace too many others. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;

@@ -40,7 +40,7 @@ export type HistoryResult = Exclude<RouteResult, { readonly later: unknown }>;
 const KEPT_MINUTES = [1, 2, 5, 15, 30, 60];
 /** The number of days in a piece, for other resolutions. The store reads such a day as 96 quarter hours. */
 const DAYS_PER_PIECE = 32;
-/** The largest size of all cached texts. A day of minutes has about 170,000 bytes. */
+/** The largest total size of the cached texts. A day of minutes has about 170,000 bytes. */
 const KEPT_BYTES_MAX = 32 * 1024 * 1024;
 const NO_DAYS: Days = { first: 0, end: 0 };
 /**

@@ -54,7 +54,7 @@ interface Handle<S> {
   looksToSearch: number;
 }
 
-/** The bytes of a socket since the watch found its handle. */
+/** The count of the bytes that a socket has received since the watch found its handle. */
 interface Account {
   readonly handle: number;
   readonly readBefore: number;
