@@ -70,17 +70,24 @@ export class Logins {
   /** @returns the token, or the response that refuses the request: 401, 403 or 429 */
   authorize(request: RestRequest, scope: Scope): Token | RestResponse {
     const { tokens, clock } = this.#options;
-    const header = readTokenText(request.authorization);
+    const { authorization } = request;
+    const nowNs = clock.nowNs();
+    const isLimiting = nowNs < this.#limitedUntilNs;
+    if (!isLimiting && authorization.length === 1) {
+      const recent = tokens.findRecent(authorization[0]!, nowNs);
+      if (recent !== undefined) return withScope(recent, scope);
+    }
+    const header = readTokenText(authorization);
     if ('error' in header) return this.#refuse(request, header.reason, header.error);
     const hash = this.#hashOf(header.text);
-    const nowNs = clock.nowNs();
-    if (nowNs < this.#limitedUntilNs) {
+    if (isLimiting) {
       const limited = this.#limitOf(request, hash);
       if (limited !== undefined) return this.#refuseLimited(request, limited);
     }
     const token = tokens.find(hash);
     if (token === undefined) return this.#refuse(request, 'unknown', 'the access token is not known');
     this.#remember(request, token, hash, nowNs);
+    tokens.keepRecent(authorization[0]!, token);
     return withScope(token, scope);
   }
 

@@ -2,7 +2,9 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'tap';
 import type { Scope } from '../../../src/config/config.js';
+import { NS_PER_SECOND } from '../../../src/model/time.js';
 import { Token, TokenDirectory } from '../../../src/server/access/tokens.js';
+import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from './sample_tokens.js';
 
 const tokens = new TokenDirectory([
@@ -122,7 +124,8 @@ test('nobody is let in whom a comparison in constant time has not let in', async
     return isSame && !isRefusing;
   });
   const texts = ['a', 'alice-token', 'x'.repeat(4_000)];
-  const directory = new TokenDirectory(texts.map((text) => sampleToken(text)));
+  const configs = texts.map((text) => sampleToken(text));
+  const directory = new TokenDirectory(configs);
   const statusOf = (text: string) => {
     const result = authorize(directory, [`Basic ${text}`], 'rest');
     return 'status' in result ? result.status : result.name;
@@ -133,6 +136,49 @@ test('nobody is let in whom a comparison in constant time has not let in', async
     texts.map(() => ({ lengths: [32, 32], isSame: true })),
     'hashes are compared, of one length whatever the length of the token',
   );
+  directory.reload(configs);
   isRefusing = true;
   for (const text of texts) t.equal(statusOf(text), 401, 'the comparison has the last word');
+});
+
+test('a header is recent for a second, until a reload, and only if it is short', async (t) => {
+  const configs = ['alice', 'x'.repeat(300)].map((text) => sampleToken(text));
+  const directory = new TokenDirectory(configs);
+  const clock = new FakeClock();
+  const logins = sampleLogins(directory, { clock });
+  const isRecent = (header: string) => directory.findRecent(header, clock.nowNs()) !== undefined;
+  const login = (header: string) => logins.authorize(sampleRequest({ authorization: [header] }), 'rest');
+  const headers = ['Basic alice', `Basic ${'x'.repeat(300)}`, 'Basic bob'];
+  for (const header of headers) login(header);
+  t.same(headers.map(isRecent), [true, false, false], 'no long header, and no unknown token');
+  t.equal(isRecent('basic alice'), false, 'the same text only');
+  t.match(login('Basic alice'), { name: 'alice' });
+  clock.advance(NS_PER_SECOND - 1n);
+  t.ok(isRecent('Basic alice'));
+  clock.advance(1n);
+  t.notOk(isRecent('Basic alice'), 'a second later');
+  login('Basic alice');
+  clock.advance(-1n);
+  t.notOk(isRecent('Basic alice'), 'after a clock that goes back');
+  login('Basic alice');
+  directory.reload([sampleToken('alice', { scopes: new Set(['stream']) })]);
+  t.notOk(isRecent('Basic alice'));
+  t.match(login('Basic alice'), { status: 403 }, 'the new rights');
+  directory.reload([]);
+  t.match(login('Basic alice'), { status: 401 }, 'no token any more');
+});
+
+test('many spellings of a header take a bounded amount of memory', async (t) => {
+  const directory = new TokenDirectory([sampleToken('alice')]);
+  const clock = new FakeClock();
+  const logins = sampleLogins(directory, { clock });
+  // Each bit of a number is the case of a letter, or a space.
+  const spelling = (i: number) =>
+    [...'basic'].map((letter, bit) => ((i >> bit) & 1 ? letter.toUpperCase() : letter)).join('') +
+    ' '.repeat(1 + (i >> 5)) +
+    'alice';
+  const spellings = Array.from({ length: 2_000 }, (_, i) => spelling(i));
+  for (const authorization of spellings)
+    logins.authorize(sampleRequest({ authorization: [authorization] }), 'rest');
+  t.equal(spellings.filter((text) => directory.findRecent(text, clock.nowNs()) !== undefined).length, 1_000);
 });
