@@ -14,8 +14,13 @@ export interface CommandFeedOptions {
 
 /** The largest length of a line of the command. A longer line ends the command. */
 const LINE_CHARACTERS_MAX = 65_536;
+/** The time after which a command that ignores the request to end is killed. */
+const END_MS_MAX = 1_000;
 
-/** Runs a command that writes quotes as JSON lines, and restarts the command when it ends. */
+/**
+ * Runs a command that writes quotes as JSON lines, and restarts the command when it ends. A signal goes to the command's whole process
+ * group, because a program that a shell has started would otherwise continue and keep the pipe open.
+ */
 export class CommandFeed implements MarketFeed {
   readonly #options: CommandFeedOptions;
   #child: ChildProcess | undefined;
@@ -33,7 +38,7 @@ export class CommandFeed implements MarketFeed {
     const { run, symbols, sink } = this.#options;
     const { connection } = sink.begin(symbols);
     const [file, ...args] = run as [string, ...string[]];
-    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
     this.#child = child;
     this.#look(child);
     let rest = '';
@@ -44,7 +49,7 @@ export class CommandFeed implements MarketFeed {
       if (rest.length <= LINE_CHARACTERS_MAX) return;
       rest = '';
       sink.warn(`a line has more than ${LINE_CHARACTERS_MAX} characters`);
-      child.kill('SIGKILL');
+      kill(child);
     });
     child.once('error', (error: NodeJS.ErrnoException) =>
       this.#end(child, connection, `it cannot run (${error.code})`),
@@ -56,7 +61,11 @@ export class CommandFeed implements MarketFeed {
     this.#isClosed = true;
     this.#cancelRetry();
     this.#cancelLook();
-    this.#child?.kill();
+    const child = this.#child;
+    if (child === undefined) return;
+    signal(child, 'SIGTERM');
+    const cancelKill = this.#options.schedule(() => kill(child), END_MS_MAX);
+    child.once('close', cancelKill);
   }
 
   #read(connection: number, line: string): void {
@@ -79,7 +88,7 @@ export class CommandFeed implements MarketFeed {
     this.#cancelLook = schedule(() => {
       if (this.#hasHeard) return this.#look(child);
       sink.warn(`no quote for ${maxSilenceMs / 1000} s`);
-      child.kill('SIGKILL');
+      kill(child);
     }, maxSilenceMs);
   }
 
@@ -91,5 +100,20 @@ export class CommandFeed implements MarketFeed {
     sink.end(connection);
     sink.warn(`${reason}; starting it again`);
     this.#cancelRetry = schedule(() => this.open(), retryDelayMs(this.#failures++, random()));
+  }
+}
+
+/** Kills a command. Closes its pipe too, because a process that left the group may still hold the pipe. */
+function kill(child: ChildProcess): void {
+  signal(child, 'SIGKILL');
+  child.stdout?.destroy();
+}
+
+function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, name);
+  } catch {
+    // The whole group has already ended.
   }
 }

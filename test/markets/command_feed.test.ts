@@ -3,12 +3,15 @@ import { SourceRun } from '../../src/markets/source_run.js';
 import { planOf } from '../sources/plans.js';
 import { ManualTime, until } from './manual_time.js';
 
-function start(t: Test, program: string): { time: ManualTime; run: SourceRun; warnings: string[] } {
+function start(
+  t: Test,
+  command: readonly string[],
+): { time: ManualTime; run: SourceRun; warnings: string[] } {
   const time = new ManualTime();
   const warnings: string[] = [];
   const run = new SourceRun({
     plan: planOf(`
-sources: { desk: { kind: command, run: ${JSON.stringify([process.execPath, '-e', program])} } }
+sources: { desk: { kind: command, run: ${JSON.stringify(command)} } }
 assets: { A: { from: [desk A], min_sources: 1, max_age: 10s } }
 `),
     clock: time,
@@ -22,10 +25,20 @@ assets: { A: { from: [desk A], min_sources: 1, max_age: 10s } }
   return { time, run, warnings };
 }
 
+const node = (program: string) => [process.execPath, '-e', program];
+/** A shell that writes its process ID as the price and starts a process that keeps the shell's output open. */
+const withSleeper = (before = '') => [
+  'sh',
+  '-c',
+  `${before} sleep 600 & echo "{\\"symbol\\":\\"A\\",\\"price\\":$$}"; wait`,
+];
+
 test('a command that hangs is started again', async (t) => {
   const { time, run, warnings } = start(
     t,
-    `console.log('{"symbol":"A","price":1}'); console.log('{"symbol":"A","error":"the desk is closed"}'); setInterval(() => {}, 1e6)`,
+    node(
+      `console.log('{"symbol":"A","price":1}'); console.log('{"symbol":"A","error":"the desk is closed"}'); setInterval(() => {}, 1e6)`,
+    ),
   );
   await run.open();
   const counts = run.meter.sources.get('desk')!;
@@ -39,4 +52,38 @@ test('a command that hangs is started again', async (t) => {
   time.advance(250);
   await until(() => counts.frames === 4, 'the lines of the next one');
   t.equal(counts.opened, 2);
+});
+
+test('a silent command is started again though a process of its own keeps its output open', async (t) => {
+  const { time, run, warnings } = start(t, withSleeper());
+  await run.open();
+  const counts = run.meter.sources.get('desk')!;
+  await until(() => counts.frames === 1, 'the line');
+  time.advance(40_000);
+  await until(() => counts.ended === 1, 'its end');
+  t.match(warnings.at(-1), /^desk: it ended \(SIGKILL\)/);
+});
+
+test('a closed run ends the whole group of a command, also if the command ignores the request', async (t) => {
+  for (const [text, passedMs] of [
+    ['', 0],
+    ["trap '' TERM;", 1_000],
+  ] as const) {
+    const { time, run } = start(t, withSleeper(text));
+    await run.open();
+    const counts = run.meter.sources.get('desk')!;
+    await until(() => counts.frames === 1, 'the line');
+    const pid = Number(run.decisions()[0]!.price! / 10n ** 18n);
+    const isAlive = () => {
+      try {
+        return process.kill(-pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    t.ok(isAlive());
+    run.close();
+    time.advance(passedMs);
+    await until(() => !isAlive(), `the end with "${text}"`);
+  }
 });
