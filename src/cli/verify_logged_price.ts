@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type AggregateForm, readAggregate } from '../client/verify/aggregate_form.js';
+import { unknownOrigin } from '../client/verify/changed_origin.js';
 import { decodePayload, type Payload } from '../client/verify/decode_payload.js';
 import { parseExactJson } from '../client/verify/exact_json.js';
 import { findPayload, type PayloadPlace } from '../client/verify/find_payload.js';
@@ -10,7 +11,8 @@ import { verifyByNode } from '../tlog/ed25519_key.js';
 import { type LogPolicy, parsePolicy } from '../tlog/log_policy.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import type { LoggedPrice } from '../tlog/price_proof.js';
-import { PROOF_LENGTH_MAX } from '../tlog/proof_file.js';
+import { PROOF_LENGTH_MAX, parseProofFile } from '../tlog/proof_file.js';
+import { NOTE_BYTES_MAX } from '../tlog/signed_note.js';
 import { TlogError } from '../tlog/tlog_error.js';
 import { logFileReader } from '../witness/log_file_reader.js';
 import type { LineWriter } from './client_command.js';
@@ -36,12 +38,10 @@ export async function verifyLoggedText(
   const policy = parsePolicy(readFileSync(files.policy));
   const price = placeOfAggregate(onlyAggregate(text, serviceName));
   const { symbol } = price;
-  const proof = files.proof === undefined ? await askedProof(files.log!, price) : readFileSync(files.proof);
-  if (proof === undefined) {
-    out.write(`${symbol}: NOT LOGGED: the service has no proof of it`);
-    return false;
-  }
   try {
+    const proof =
+      files.proof === undefined ? await askedProof(files.log!, price, policy) : readFileSync(files.proof);
+    requireKnownLog(parseProofFile(proof).checkpoint, policy);
     const logged = await verifyLogged(price, proof, { policy, verifyEd25519: verifyByNode });
     out.write(`${symbol}: logged, ${placeText(logged)}`);
     return true;
@@ -85,18 +85,33 @@ async function placeOfPayload(payload: Payload, read: ReadLogFile, policy: LogPo
   }
 }
 
-/** Requests the proof of a price from a service; `undefined` when the service has no proof. */
+/**
+ * Requests the proof of a price from a service.
+ * @throws TlogError when the service has no proof
+ */
 async function askedProof(
   url: string,
   { symbol, timeNs, signatureType }: PriceToFind,
-): Promise<Uint8Array | undefined> {
+  policy: LogPolicy,
+): Promise<Uint8Array> {
   const query = new URLSearchParams({
     asset: symbol,
     timestamp: String(timeNs),
     signature_type: signatureType,
   });
   const read = logFileReader(baseOf(url), new AbortController().signal);
-  return read(`v1/prices/proof?${query}`, PROOF_LENGTH_MAX);
+  const proof = await read(`v1/prices/proof?${query}`, PROOF_LENGTH_MAX);
+  if (proof !== undefined) return proof;
+  // A log that goes on under a new origin has no proofs of earlier prices.
+  const note = await read('tlog/checkpoint', NOTE_BYTES_MAX);
+  if (note !== undefined) requireKnownLog(note, policy);
+  throw new TlogError('the service has no proof of it');
+}
+
+/** @throws TlogError when the policy does not name the log of a checkpoint */
+function requireKnownLog(note: Uint8Array | string, policy: LogPolicy): void {
+  const other = unknownOrigin(typeof note === 'string' ? note : Buffer.from(note).toString(), policy);
+  if (other !== undefined) throw new TlogError(other);
 }
 
 /** Returns the address of a service with a slash at its end. @throws Error when the text is no address */

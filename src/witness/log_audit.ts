@@ -1,3 +1,4 @@
+import { changedOrigin, originOf, unknownOrigin } from '../client/verify/changed_origin.js';
 import type { Evidence } from '../client/verify/evidence_file.js';
 import { entryFault, factsOfAggregate, leafFault } from '../client/verify/log_evidence.js';
 import { provenRecord, recordsAround } from '../client/verify/missing_record.js';
@@ -10,8 +11,6 @@ import { isEqual, toBase64 } from '../tlog/log_text.js';
 import { nodeSha256 } from '../tlog/node_sha256.js';
 import { openCheckpoint, requireQuorum } from '../tlog/open_checkpoint.js';
 import { RECORD_BYTES } from '../tlog/price_record.js';
-import { parseNote } from '../tlog/signed_note.js';
-import { parseCheckpoint } from '../tlog/tree_checkpoint.js';
 import { HASH_BYTES, leafHash } from '../tlog/tree_hash.js';
 import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
@@ -276,16 +275,12 @@ export class LogAudit {
 
 /** @throws OriginChanged when the origin of the service's log differs from the audited log, or is not in the policy */
 function requireSameOrigin(note: string, before: string | undefined, policy: LogPolicy): void {
-  const originOf = (text: string) => parseCheckpoint(parseNote(text).text).origin;
   const origin = originOf(note);
   const known = before === undefined ? undefined : originOf(before);
-  const trusted = policy.logs.map(({ key }) => key.name);
   if (known !== undefined && known !== origin)
     throw new OriginChanged(
-      `the service now has the log ${origin}, and ${known} was audited: that log does not go on. Ask the operator why, and audit the new log with its key in the policy and another --folder`,
+      `${changedOrigin(origin, known)}, and audit the new log with its key in the policy and another --folder`,
     );
-  if (!trusted.includes(origin))
-    throw new OriginChanged(
-      `the service has the log ${origin}, and the policy trusts ${trusted.join(', ') || 'no log'}: another log, or one that goes on under a new origin. Ask the operator for its key and the reason`,
-    );
+  const other = unknownOrigin(note, policy);
+  if (other !== undefined) throw new OriginChanged(other);
 }

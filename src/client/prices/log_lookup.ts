@@ -4,6 +4,7 @@ import { EquivocationError, ProtocolError, type TicksealError } from '../connect
 import type { FetchResponse } from '../connect/platform.js';
 import { RestService } from '../connect/rest_service.js';
 import { TokenSource } from '../connect/token_source.js';
+import { changedOrigin } from '../verify/changed_origin.js';
 import { signersOf } from '../verify/checks.js';
 import { formatEvidence } from '../verify/evidence_file.js';
 import { type LogAnswer, type LogToSearch, searchLog } from '../verify/search_log.js';
@@ -26,6 +27,8 @@ const NOT_FOUND = [404, 410];
 export class LogLookup {
   readonly #context: ClientContext;
   readonly #policy: LogPolicy;
+  /** The name of each service's log, by the address of the service. */
+  readonly #origins = new Map<string, string>();
   /** The functions that end a pause. */
   readonly #waiting = new Set<() => void>();
   #isClosed = false;
@@ -57,6 +60,8 @@ export class LogLookup {
       if ('logged' in answer) return this.#tellLogged(price, answer);
       if ('evidence' in answer) return this.#accuse(price, answer);
       reason = answer.lacks;
+      // Waiting does not add a log to the policy.
+      if (answer.isOther) break;
     }
     const text = `${price.symbol} of ${price.timestampNs} ns is not proved to be in the public log: ${reason}`;
     this.#report(new ProtocolError(price.url, text));
@@ -105,6 +110,9 @@ export class LogLookup {
     { logged, timeNs }: Extract<LogAnswer, { readonly logged: unknown }>,
   ): void {
     const { origin, batch, cosigners } = logged;
+    const before = this.#origins.get(url) ?? origin;
+    this.#origins.set(url, origin);
+    if (before !== origin) this.#report(new ProtocolError(url, changedOrigin(origin, before)));
     this.#context.listeners.emit('logged', {
       url,
       symbol,

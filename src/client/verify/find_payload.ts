@@ -5,6 +5,7 @@ import { isEqual } from '../../tlog/log_text.js';
 import { openCheckpoint, requireQuorum } from '../../tlog/open_checkpoint.js';
 import type { LoggedPrice } from '../../tlog/price_proof.js';
 import type { Sha256 } from '../../tlog/tree_hash.js';
+import { unknownOrigin } from './changed_origin.js';
 import type { Payload } from './decode_payload.js';
 import { keccak256 } from './keccak_sponge.js';
 import { requireEntry } from './log_evidence.js';
@@ -37,7 +38,10 @@ export async function findPayload(
   sha256?: Sha256,
 ): Promise<PayloadPlace> {
   const log = new ServedLog(read, sha256);
-  const signed = await openCheckpoint(await log.checkpoint(), policy, verifyEd25519);
+  const note = await log.checkpoint();
+  const other = unknownOrigin(note, policy);
+  if (other !== undefined) return { lacks: other };
+  const signed = await openCheckpoint(note, policy, verifyEd25519);
   requireQuorum(signed, policy);
   const { checkpoint, cosigners } = signed;
   const { origin, size } = checkpoint;

@@ -6,6 +6,7 @@ import type { LoggedPrice } from '../../tlog/price_proof.js';
 import { RECORD_BYTES } from '../../tlog/price_record.js';
 import { TlogError } from '../../tlog/tlog_error.js';
 import { readAggregate } from './aggregate_form.js';
+import { unknownOrigin } from './changed_origin.js';
 import type { Evidence } from './evidence_file.js';
 import { parseExactJson } from './exact_json.js';
 import { type EvidenceExpectations, requireEntry, verifyEvidence } from './log_evidence.js';
@@ -21,11 +22,14 @@ export interface LogToSearch {
   readonly read: ReadLogFile;
 }
 
-/** The place of a price, the proof that the log contradicts the price, or the reason why both are unknown. */
+/**
+ * The place of a price, the proof that the log contradicts the price, or the reason why both are unknown. `isOther`: the policy does
+ * not name the service's log.
+ */
 export type LogAnswer =
   | { readonly logged: LoggedPrice; readonly timeNs: bigint }
   | { readonly evidence: Evidence; readonly statement: string }
-  | { readonly lacks: string };
+  | { readonly lacks: string; readonly isOther?: boolean };
 
 /**
  * Looks for a price in a public log. If the service gives no proof, the function reads the files of the log. The files contain the
@@ -69,6 +73,8 @@ async function searchFiles(
   const { policy, verifyEd25519 = verifyByWebCrypto } = expected;
   const log = new ServedLog(read);
   const note = await log.checkpoint();
+  const other = unknownOrigin(note, policy);
+  if (other !== undefined) return { lacks: other, isOther: true };
   const signed = await openCheckpoint(note, policy, verifyEd25519);
   requireQuorum(signed, policy);
   const { checkpoint, cosigners } = signed;
