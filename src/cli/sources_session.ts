@@ -27,7 +27,8 @@ const TIMING: SourcesTiming = { checkMs: 10_000, tableMs: 500 };
 const CLEAR_SCREEN = '\x1b[H\x1b[2J';
 /** The largest number of warnings below the table; the newest are shown. */
 const SHOWN_WARNINGS_MAX = 5;
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** The signals that end a run. A closed terminal sends SIGHUP only to this process group, not to the groups of commands. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** A run of `tickseal sources` until a signal. The run prints lines, a table, or the result of a check. */
 export class SourcesSession {

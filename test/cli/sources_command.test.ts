@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,10 +10,12 @@ import { registerSources } from '../../src/cli/sources_command.js';
 import { parseExactJson } from '../../src/client/verify/exact_json.js';
 import { startContractServer, TOKEN } from '../client/contract_server.js';
 import { until } from '../markets/manual_time.js';
+import { ROOT } from '../pages.js';
 import { runCommand } from './run_command.js';
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-sources-'));
 process.once('exit', () => rmSync(FOLDER, { recursive: true }));
+const MAIN = join(ROOT, 'dist/src/cli/main.js');
 const KEY_FILE = join(FOLDER, 'evm.hex');
 writeFileSync(KEY_FILE, '8b558d5fc31eb64bb51d44b4b28658180e96764d5d5ac68e6d124f86f576d9de', { mode: 0o600 });
 process.env['TICKSEAL_TOKEN'] = TOKEN;
@@ -59,6 +63,20 @@ test('prints decisions until a signal, and the recording gives the same ones', a
   );
   writeFileSync(recording, readFileSync(recording, 'utf8').replaceAll('2000.10', '2000.20'));
   t.equal((await runCommand(registerSources, ['sources', GOLD, '--replay', recording])).exitCode, 1);
+});
+
+test('SIGINT, SIGTERM and SIGHUP end a run with a whole recording, and its command ends too', async (t) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const recording = join(FOLDER, `${signal}.jsonl`);
+    const child = spawn(process.execPath, [MAIN, 'sources', GOLD, '--record', recording], { stdio: 'pipe' });
+    let out = '';
+    child.stdout.on('data', (chunk) => (out += String(chunk)));
+    await until(() => out.split('"price":"2000.2"').length > 5, 'five prices');
+    child.kill(signal);
+    const [status] = await once(child, 'close');
+    t.equal(status, 0, signal);
+    t.equal(readFileSync(recording, 'utf8').split('"wrote"').length, out.split('\n').length, signal);
+  }
 });
 
 test('a file with errors', async (t) => {
