@@ -19,17 +19,25 @@ const name = z
   .string()
   .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'expected a name of at most 32 lower-case letters, digits, _ and -');
 
+const WEB = /^https?:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/;
+const SOCKET = /^wss?:\/\/[^\s#]+$/;
+
 const webAddress = z
   .string()
   .max(2_048)
-  .regex(
-    /^https?:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/,
+  .refine(
+    (text) => isAddress(text, WEB),
     'expected an address such as https://…, without a user and password',
   );
 const socketAddress = z
   .string()
   .max(2_048)
-  .regex(/^wss?:\/\/[^\s]+$/, 'expected an address such as wss://…');
+  .refine((text) => isAddress(text, SOCKET), 'expected an address such as wss://…');
+
+/** Returns whether an address can be used. The errors of a library that finds a wrong port or host show the address and its keys. */
+function isAddress(text: string, form: RegExp): boolean {
+  return form.test(text) && URL.canParse(text.replaceAll('{symbol}', 'symbol'));
+}
 
 const jsonPath = z
   .string()
@@ -63,6 +71,8 @@ const requestFields = z
 /** Headers, or parts of a query: a text, or the environment variable with the text. */
 export type RequestFields = z.output<typeof requestFields>;
 
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
 const http = z
   .strictObject({
     kind: z.literal('http'),
@@ -72,7 +82,10 @@ const http = z
     bid: jsonPath.optional(),
     ask: jsonPath.optional(),
     at: jsonPath.optional(),
-    headers: requestFields,
+    headers: requestFields.refine(
+      (fields) => Object.keys(fields).every((name) => HEADER_NAME.test(name)),
+      'expected names of letters, digits and -',
+    ),
     query: requestFields,
   })
   .refine(
