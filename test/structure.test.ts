@@ -56,6 +56,7 @@ const ROOMS: Rooms = {
   markets: ['model', 'metrics/text_format', 'client/connect/liveness', 'sources'],
   witness: [
     'tlog',
+    'client/verify/changed_origin',
     'client/verify/evidence_file',
     'client/verify/log_evidence',
     'client/verify/missing_record',
