@@ -34,7 +34,6 @@ export class SourceRun {
   readonly #room: MarketRoom;
   readonly #feeds: MarketFeed[] = [];
   readonly #closed = new AbortController();
-  readonly #warnings: WarningLog;
   /** The counts of all events. */
   readonly meter: SourceMeter;
   #connections = 0;
@@ -42,8 +41,7 @@ export class SourceRun {
 
   constructor(options: SourceRunOptions) {
     this.#options = options;
-    const { plan, write, warn } = options;
-    this.#warnings = new WarningLog(warn, () => this.#nowMs());
+    const { plan, write } = options;
     this.meter = new SourceMeter(plan, this.#nowMs());
     this.#room = new MarketRoom(plan, (line, decision, trigger) => {
       this.meter.countWritten(decision, trigger);
@@ -102,7 +100,11 @@ export class SourceRun {
   }
 
   #sinkOf(source: string): FrameSink {
-    const { clock } = this.#options;
+    const { clock, warn } = this.#options;
+    const warnings = new WarningLog(
+      (text) => warn(`${source}: ${text}`),
+      () => this.#nowMs(),
+    );
     const counts = this.meter.sources.get(source)!;
     const ofRest = new Set<number>();
     return {
@@ -131,7 +133,7 @@ export class SourceRun {
         this.meter.countFrame(source, frame, events, Number(atNs / NS_PER_MS));
         return events;
       },
-      warn: (text) => this.#warnings.add(`${source}: ${text}`),
+      warn: (text) => warnings.add(text),
     };
   }
 
