@@ -1,4 +1,6 @@
 import type { Trouble } from '../clock/clock_watch.js';
+import type { LogPosition } from '../cluster/bus.js';
+import { CopyCheck } from '../cluster/log/copy_check.js';
 import { LogGone, type LogServers, type ServerReport } from '../cluster/log/log_servers.js';
 import { type Clock, type JumpWitness, NS_PER_MS } from '../model/time.js';
 import { LogDisks } from './log_disks.js';
@@ -13,6 +15,8 @@ export interface ServerWatchOptions {
   readonly onForgetful: (reason: string | undefined) => void;
   /** True if this node asks the servers whether acknowledged records are on disk. */
   readonly asksDisks: boolean;
+  /** Called with the reason when a server's copy of the log is damaged, and with `undefined` when no copy is known to be damaged. */
+  readonly onDamaged: (reason: string | undefined) => void;
 }
 
 const ASK_MS = 10_000;
@@ -32,10 +36,12 @@ export class ServerWatch {
   #logGone: string | undefined;
   #isJumping = false;
   readonly #disks: LogDisks | undefined;
+  readonly #copies: CopyCheck;
 
   constructor(options: ServerWatchOptions) {
     this.#options = options;
-    const { servers, asksDisks, onForgetful } = options;
+    const { servers, asksDisks, leads, onForgetful, onDamaged } = options;
+    this.#copies = new CopyCheck({ servers, leads, onChanged: onDamaged });
     if (asksDisks) this.#disks = new LogDisks({ servers, onChanged: onForgetful });
   }
 
@@ -47,6 +53,21 @@ export class ServerWatch {
   /** The reason why a power cut may lose acknowledged records; `undefined` when they are all on disk, or when this node does not ask. */
   get forgetful(): string | undefined {
     return this.#disks?.doubt;
+  }
+
+  /** The number of servers whose copies of the log are damaged; 0 on a node that does not lead. */
+  get damagedCopies(): number {
+    return this.#copies.damagedCount;
+  }
+
+  /** The servers whose copies of the log are damaged; `undefined` when no copy is known to be damaged. */
+  get damage(): string | undefined {
+    return this.#copies.reason;
+  }
+
+  /** Notes an applied record, with which the servers' copies are compared. */
+  applied(position: LogPosition): void {
+    this.#copies.applied(position);
   }
 
   /** The number of servers with a complete copy of the log; `undefined` before a server's first answer. */
@@ -103,6 +124,7 @@ export class ServerWatch {
    */
   tick(nowMs: number): void {
     this.#disks?.tick(nowMs);
+    this.#copies.tick(nowMs);
     const { servers, clock, leads } = this.#options;
     const { jumpNs = 0n } = clock;
     const isSoon = this.#report === undefined || this.#isJumping || jumpNs !== 0n;
@@ -111,7 +133,7 @@ export class ServerWatch {
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
     this.#askedMs = nowMs;
     this.#isAsking = true;
-    (leads() ? servers.keepLogLeaderApart(wallMs) : servers.serverReport(wallMs))
+    (leads() ? servers.keepLogLeaderApart(wallMs, this.#copies.damaged) : servers.serverReport(wallMs))
       .then((report) => {
         this.#report = report;
         this.#noteLog(undefined);

@@ -114,15 +114,14 @@ class ClusterNode implements PriceMaker {
     const epoch = () => this.#member.ledEpoch;
     this.#forwarder = new Forwarder({ bus, node, secret, epoch, nameOf: callerNameOf, nowMs });
     const log = () => parts.publicLog?.facts;
-    const directory = new NodeDirectory({ node, name, signers, member: this.#member, log, nowMs });
-    this.#directory = directory;
+    this.#directory = new NodeDirectory({ node, name, signers, member: this.#member, log, nowMs });
     joinPublicLog(options, this.#member.nodes);
-    this.pastExchange = exchangePast(options, () => directory.nodes(), catalogue);
+    this.pastExchange = exchangePast(options, () => this.#directory.nodes(), catalogue);
     this.#status = new NodeStatus({
       node,
       records: this.#records,
       member: this.#member,
-      directory,
+      directory: this.#directory,
       servers: this.#servers,
       configHash,
       nowMs,
@@ -234,6 +233,7 @@ class ClusterNode implements PriceMaker {
       clockIsRight: () => this.#servers.isClockRight,
       apply: (batch, position) => {
         this.#records.apply(batch, position);
+        this.#servers.applied(position);
         // Another node now leads. Its ticks need this change immediately.
         if (batch.claim !== undefined) hooks.onDue(clock.nowNs());
       },

@@ -21,6 +21,7 @@ export function watchServers(options: ClusterNodeOptions, leads: () => boolean):
     leads,
     onLogGone: (reason) => logger.error(reason ?? 'the NATS servers have the log again'),
     onForgetful: (doubt) => logger.warn(doubt ? durableRefusal(doubt) : 'acknowledged records are on disk'),
+    onDamaged: (reason) => logger.error(reason ?? 'no copy of the log is known to be damaged'),
     asksDisks: member.role === 'aggregator' && durable === 'disk',
   });
 }

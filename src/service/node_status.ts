@@ -17,7 +17,10 @@ export interface NodeStatusOptions {
   >;
   readonly directory: Pick<NodeDirectory, 'nodes'>;
   readonly records: Pick<LogApplier, 'unauthenticCount'>;
-  readonly servers: Pick<ServerWatch, 'logCopies' | 'logGone' | 'forgetful' | 'forgetfulServers'>;
+  readonly servers: Pick<
+    ServerWatch,
+    'logCopies' | 'logGone' | 'forgetful' | 'forgetfulServers' | 'damage' | 'damagedCopies'
+  >;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
   readonly nowMs: () => number;
@@ -56,6 +59,7 @@ export class NodeStatus {
       standbys: nodes.filter((one) => one.role === 'standby').length,
       nodes: nodes.length,
       logCopies: servers.logCopies,
+      damagedCopies: servers.damagedCopies,
       forgetfulServers: servers.forgetfulServers,
     };
   }
@@ -73,6 +77,7 @@ export class NodeStatus {
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
       ...(isOther ? ["the configuration differs from the leader's"] : []),
+      ...(servers.damage === undefined ? [] : [servers.damage]),
       ...(servers.forgetful === undefined ? [] : [durableRefusal(servers.forgetful)]),
       ...(member.nodes.hasTwin ? [`another process is node ${node} too`] : []),
     ];

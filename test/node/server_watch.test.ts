@@ -23,7 +23,11 @@ function watching() {
       serverReport: () => answer('report'),
       keepLogLeaderApart: () => answer('apart'),
       serverDisks: async () => [],
+      logLead: () => Promise.reject(new Error('the servers elect a leader')),
+      leadersRecord: async () => undefined,
+      moveLogLead: async () => undefined,
     },
+    onDamaged: () => {},
     onForgetful: () => {},
     asksDisks: false,
     clock: {

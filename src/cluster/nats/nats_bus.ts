@@ -1,13 +1,13 @@
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { Bus, LogExtent, LogPosition, LogRecord } from '../bus.js';
-import type { LogServers, ServerDisk, ServerReport } from '../log/log_servers.js';
+import type { Damaged, LogLead, LogServers, ServerDisk, ServerReport } from '../log/log_servers.js';
 import type { SharedCandles } from '../log/shared_candles.js';
 import { NatsCandles } from './nats_candles.js';
 import { BusConnection } from './nats_connection.js';
 import { askDisks } from './nats_disks.js';
 import { Log } from './nats_log.js';
 import { Names, type NatsOptions } from './nats_options.js';
-import { keepLogLeaderApart, reportServers } from './nats_placement.js';
+import { askLogLead, keepLogLeaderApart, moveLogLead, reportServers } from './nats_placement.js';
 import { prepareStreams } from './nats_streams.js';
 
 const START_MS_MAX = 30_000;
@@ -120,8 +120,20 @@ export class NatsBus implements Bus, LogServers {
     return reportServers(this.#connection, this.#manager, this.#names.logStream, nowMs);
   }
 
-  keepLogLeaderApart(nowMs: () => number): Promise<ServerReport> {
-    return keepLogLeaderApart(this.#connection, this.#manager, this.#names.logStream, nowMs);
+  keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport> {
+    return keepLogLeaderApart(this.#connection, this.#manager, this.#names.logStream, nowMs, damaged);
+  }
+
+  logLead(): Promise<LogLead> {
+    return askLogLead(this.#connection, this.#manager, this.#names.logStream);
+  }
+
+  leadersRecord(sequence: number): Promise<LogRecord | undefined> {
+    return this.#log.leadersRecord(sequence);
+  }
+
+  moveLogLead(damaged: Damaged): Promise<string | undefined> {
+    return moveLogLead(this.#connection, this.#manager, this.#names.logStream, damaged);
   }
 
   serverDisks(): Promise<readonly ServerDisk[]> {

@@ -103,8 +103,11 @@ export class Log {
     throw new Error('another record is being appended');
   }
 
-  /** Asks the server that leads the log, because it has every committed record. */
-  async #idAt(sequence: number): Promise<string | undefined> {
+  /**
+   * Reads a record from the server that leads the log. Any server with a copy may answer {@link read} instead.
+   * @returns `undefined` when the server does not have the record
+   */
+  async leadersRecord(sequence: number): Promise<LogRecord | undefined> {
     let message: StoredMsg | null;
     try {
       message = await this.#manager.streams.getMessage(this.#names.logStream, { seq: sequence });
@@ -112,7 +115,13 @@ export class Log {
       if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return undefined;
       throw error;
     }
-    return message?.subject.slice(this.#idStart);
+    if (message === null) return undefined;
+    return { sequence, id: message.subject.slice(this.#idStart), bytes: message.data };
+  }
+
+  /** Asks the server that leads the log, because it has every committed record. */
+  async #idAt(sequence: number): Promise<string | undefined> {
+    return (await this.leadersRecord(sequence))?.id;
   }
 
   #toRecord({ headers: given, data }: Msg): LogRecord {

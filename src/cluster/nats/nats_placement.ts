@@ -1,5 +1,5 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
-import { LogGone, type ServerReport } from '../log/log_servers.js';
+import type { JetStreamManager, StreamInfo } from '@nats-io/jetstream';
+import { type Damaged, LogGone, type LogLead, type ServerReport } from '../log/log_servers.js';
 import type { BusConnection } from './nats_connection.js';
 import { isCode, STREAM_NOT_FOUND } from './nats_streams.js';
 
@@ -22,36 +22,71 @@ export async function reportServers(
  * Keeps the log's lead away from the server to which the writing node is connected. So the loss of one machine never stops both the
  * server that leads the log and the node that writes it. An election among the servers takes 4 to 9 s.
  * @param nowMs the wall clock
+ * @param damaged the servers that must not lead the log
  */
 export async function keepLogLeaderApart(
   connection: BusConnection,
   manager: JetStreamManager,
   stream: string,
   nowMs: () => number,
+  damaged: Damaged,
 ): Promise<ServerReport> {
-  const { report, other } = await inspect(connection, manager, stream, nowMs);
+  const { report, current } = await inspect(connection, manager, stream, nowMs);
   const { ownServer, logLeader } = report;
+  const other = current.find((server) => server !== ownServer && !damaged.has(server));
   if (ownServer === undefined || logLeader !== ownServer || other === undefined) return report;
   await move(connection, stream, other);
   return { ...report, logLeader: other, moved: true };
 }
 
-/** @returns the report, and a different server that could lead the log */
+/**
+ * Asks the server that leads the log for the state of its copy.
+ * @throws Error when no server leads the log
+ */
+export async function askLogLead(
+  connection: BusConnection,
+  manager: JetStreamManager,
+  stream: string,
+): Promise<LogLead> {
+  const info = await manager.streams.info(stream);
+  // A server without other servers has no lead.
+  const server = info.cluster === undefined ? connection.server : info.cluster.leader;
+  if (server === undefined) throw new Error('no server leads the log');
+  const { first_seq, last_seq } = info.state;
+  return { server, firstSequence: first_seq, lastSequence: last_seq };
+}
+
+/**
+ * Moves the lead of the log to another server that has a complete copy, if possible not to the server of this node.
+ * @returns the server; `undefined` when no such server has a complete copy
+ */
+export async function moveLogLead(
+  connection: BusConnection,
+  manager: JetStreamManager,
+  stream: string,
+  damaged: Damaged,
+): Promise<string | undefined> {
+  const whole = otherCopies(await manager.streams.info(stream)).filter((server) => !damaged.has(server));
+  const to = whole.find((server) => server !== connection.server) ?? whole[0];
+  if (to !== undefined) await move(connection, stream, to);
+  return to;
+}
+
+/** @returns the report, and the other servers with a complete copy of the log */
 async function inspect(
   connection: BusConnection,
   manager: JetStreamManager,
   stream: string,
   nowMs: () => number,
-): Promise<{ readonly report: ServerReport; readonly other: string | undefined }> {
+): Promise<{ readonly report: ServerReport; readonly current: readonly string[] }> {
   const askedMs = nowMs();
   const info = await manager.streams.info(stream).catch((error) => {
     throw isCode(error, STREAM_NOT_FOUND) ? new LogGone(stream) : error;
   });
   const answeredMs = nowMs();
-  const { leader, replicas = [] } = info.cluster ?? {};
-  const current = replicas.filter(({ current, offline }) => current && offline !== true);
+  const leader = info.cluster?.leader;
+  const current = otherCopies(info);
   const ownServer = connection.server;
-  const other = current.find(({ name }) => name !== ownServer);
   const report = {
     ...(ownServer !== undefined && { ownServer }),
     ...(leader !== undefined && { logLeader: leader }),
@@ -60,7 +95,14 @@ async function inspect(
     clockErrorMs: (answeredMs - askedMs) / 2,
     moved: false,
   };
-  return { report, other: other?.name };
+  return { report, current };
+}
+
+/** Returns the servers with a complete copy of the log, apart from the server that leads it. */
+function otherCopies({ cluster }: StreamInfo): string[] {
+  return (cluster?.replicas ?? [])
+    .filter(({ current, offline }) => current && offline !== true)
+    .map(({ name }) => name);
 }
 
 async function move(connection: BusConnection, stream: string, server: string): Promise<void> {

@@ -48,7 +48,7 @@ test('the log is led away from the own server', needsNatsServer(), async (t) => 
   );
   await buses[0]!.append(LOG_START, 'a-1', bytes);
   const report = await eventually(async () => {
-    const found = await buses[0]!.keepLogLeaderApart(Date.now).catch(() => undefined);
+    const found = await buses[0]!.keepLogLeaderApart(Date.now, new Set()).catch(() => undefined);
     return found?.currentCopies === 3 && found;
   });
   t.ok(Math.abs(report.clockAheadMs) <= report.clockErrorMs + 1_000, 'the same machine has the same clock');
@@ -56,7 +56,7 @@ test('the log is led away from the own server', needsNatsServer(), async (t) => 
   const asked = await eventually(() => led.serverReport(Date.now).catch(() => undefined));
   t.notOk(asked.moved, 'who only asks moves nothing');
   // The answer may be lost during a leader election, and a different server may lead afterwards.
-  const reportOf = () => led.keepLogLeaderApart(Date.now).catch(() => undefined);
+  const reportOf = () => led.keepLogLeaderApart(Date.now, new Set()).catch(() => undefined);
   const other = await eventually(async () => {
     const found = await reportOf();
     return found?.logLeader !== undefined && found.logLeader !== led.server && found.logLeader;

@@ -230,6 +230,9 @@ class HeldBus implements Bus {
   serverReport = () => Promise.reject(new Error('nobody answers'));
   keepLogLeaderApart = this.serverReport;
   serverDisks = async () => [];
+  logLead = () => Promise.reject(new Error('nobody answers'));
+  leadersRecord = async () => undefined;
+  moveLogLead = async () => undefined;
 }
 
 async function turns(): Promise<void> {

@@ -1,0 +1,116 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { test } from 'tap';
+import { eventually, pause } from '../../../scripts/load/wait.js';
+import { filesIn } from '../../../scripts/torture/cluster/synced_files.js';
+import { LOG_START, type LogPosition } from '../../../src/cluster/bus.js';
+import { CopyCheck } from '../../../src/cluster/log/copy_check.js';
+import { chainedRecord } from '../../../src/cluster/log/record_chain.js';
+import type { NatsBus } from '../../../src/cluster/nats/nats_bus.js';
+import { credentialsOf, SHIPPED_ACCOUNTS } from './accounts.js';
+import { natsBus, natsServers, needsNatsServer } from './servers.js';
+
+const RECORDS = 200;
+
+test(
+  'a server whose disk flipped a bit is named when it leads the log, and loses the lead',
+  needsNatsServer(),
+  async (t) => {
+    const servers = await natsServers(t, 3, SHIPPED_ACCOUNTS, { syncAlways: true });
+    const bus = await natsBus(t, servers.urls, { credentials: credentialsOf(1) });
+    const told: (string | undefined)[] = [];
+    const check = new CopyCheck({
+      servers: bus,
+      leads: () => true,
+      onChanged: (reason) => told.push(reason),
+    });
+    let position: LogPosition = LOG_START;
+    for (let sequence = 1; sequence <= RECORDS; sequence++) {
+      const record = chainedRecord({ epoch: 1, sequence, after: position.id, entries: [] });
+      await bus.append(position, record.id, record.bytes);
+      check.applied(record);
+      position = record;
+    }
+    let nowMs = 0;
+    const tick = () => {
+      nowMs += 10_000;
+      check.tick(nowMs);
+    };
+
+    const damaged = Number((await leadOf(bus)).slice(1)) - 1;
+    const name = `n${damaged + 1}`;
+    await servers.signal(damaged, 'SIGTERM');
+    flipBit(servers.storage(damaged));
+    await servers.start(damaged);
+    await makeLead(bus, name);
+    const lost = await lostRecords(bus);
+    t.equal(lost.length, 1, 'the server leads without the record');
+
+    const reason = await eventually(() => {
+      tick();
+      return check.reason;
+    });
+    t.equal(
+      reason,
+      `NATS server ${name} has lost record ${lost[0]} of the log: see "When a server damages its copy" in CLUSTER.md`,
+    );
+    await eventually(async () => (await leadOf(bus)) !== name);
+    t.same(await lostRecords(bus), [], 'the server that leads now has all records');
+    t.equal((await bus.keepLogLeaderApart(Date.now, check.damaged)).logLeader === name, false);
+    for (let pass = 0; pass < 10; pass++) {
+      tick();
+      await leadOf(bus);
+    }
+    t.same(told, [reason], 'sound servers are not blamed');
+
+    // The steps of CLUSTER.md.
+    await servers.signal(damaged, 'SIGKILL');
+    for (const file of filesIn(servers.storage(damaged))) if (file.includes('TS_MAIN_LOG')) rmSync(file);
+    await servers.start(damaged);
+    await eventually(() => {
+      tick();
+      return check.reason === undefined;
+    });
+    await makeLead(bus, name);
+    t.same(await lostRecords(bus), [], 'the new copy is whole');
+  },
+);
+
+/** Flips a bit in the middle of the file that holds the records of the log. */
+function flipBit(dir: string): void {
+  const [file] = filesIn(dir)
+    .filter((one) => one.endsWith('.blk') && one.includes('TS_MAIN_LOG'))
+    .sort((one, other) => statSync(other).size - statSync(one).size);
+  const bytes = readFileSync(file!);
+  bytes[bytes.length >> 1]! ^= 4;
+  writeFileSync(file!, bytes);
+}
+
+async function leadOf(bus: NatsBus): Promise<string> {
+  return (await eventually(() => bus.logLead().catch(() => undefined))).server;
+}
+
+/** Makes a server lead the log, after it has read all records from the others. */
+async function makeLead(bus: NatsBus, name: string): Promise<void> {
+  await eventually(async () => {
+    if ((await leadOf(bus)) === name) return true;
+    await bus.moveLogLead({ has: (server) => server !== name }).catch(() => undefined);
+    await pause(200);
+    return false;
+  });
+}
+
+/** Returns the sequences of the records that the server that leads the log does not have. */
+async function lostRecords(bus: NatsBus): Promise<number[]> {
+  const lost: number[] = [];
+  for (let sequence = 1; sequence <= RECORDS; sequence++)
+    if (
+      (await eventually(() =>
+        bus.leadersRecord(sequence).then(
+          (one) => one ?? null,
+          () => undefined,
+        ),
+      )) === null
+    )
+      lost.push(sequence);
+  return lost;
+}
