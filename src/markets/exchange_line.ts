@@ -127,16 +127,19 @@ export class ExchangeLine {
     const { asker, nowMs } = this.#options;
     if (asker === undefined) return;
     watch.askedMs = nowMs();
-    asker.ask(pair, (quote) => {
-      // A frame may have arrived in the meantime.
-      if (life !== this.#current || this.#pairs.get(pair) !== watch || watch.heardMs > watch.askedMs) return;
-      const before = watch.top;
-      watch.top = quote;
-      if (before === undefined || isSameTop(before, quote)) watch.heardMs = nowMs();
-      else if (!watch.isAskedAgain) {
-        watch.isAskedAgain = true;
-        subscribe(life, [pair], true);
-      }
+    asker.ask(pair, {
+      // A frame that has arrived in the meantime is newer than the answer.
+      isNeeded: () =>
+        life === this.#current && this.#pairs.get(pair) === watch && watch.heardMs < watch.askedMs,
+      onQuote: (quote) => {
+        const before = watch.top;
+        watch.top = quote;
+        if (before === undefined || isSameTop(before, quote)) watch.heardMs = nowMs();
+        else if (!watch.isAskedAgain) {
+          watch.isAskedAgain = true;
+          subscribe(life, [pair], true);
+        }
+      },
     });
   }
 

@@ -15,7 +15,7 @@ import type { Connect } from './live_connection.js';
 import { MarketConnection } from './market_connection.js';
 import type { FrameSink, MarketFeed } from './market_feed.js';
 import { checkPairs, listOfMarket, type PairList } from './pair_check.js';
-import { TopAsker } from './top_asker.js';
+import { TopAsker, type TopRequest } from './top_asker.js';
 
 /** A source of the file, with its symbols. The value of a symbol is the silence, in milliseconds, after which its watchdog acts. */
 export interface NamedSource<Definition extends SourceDefinition = SourceDefinition> {
@@ -151,8 +151,8 @@ async function openChecked(
   checkAgain({ list, pairs: report.usable, gone }, report.unread !== undefined, sink, world);
   // Over REST, a halted pair still returns its last prices, like a quiet pair.
   const asker = ways.asker && {
-    ask: (...[pair, onQuote]: Parameters<TopAsker['ask']>) => {
-      if (!gone.has(pair)) ways.asker!.ask(pair, onQuote);
+    ask: (pair: string, request: TopRequest) => {
+      if (!gone.has(pair)) ways.asker!.ask(pair, request);
     },
     close: () => ways.asker!.close(),
   };

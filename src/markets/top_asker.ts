@@ -12,6 +12,13 @@ export interface TopAskerOptions {
   readonly schedule: Schedule;
 }
 
+/** A request for a pair's best prices. */
+export interface TopRequest {
+  /** Returns false when the answer would be older than the pair's newest frame. */
+  isNeeded(): boolean;
+  onQuote(quote: MarketQuote): void;
+}
+
 /** The pause between two requests to one exchange. */
 const PAUSE_MS = 1_000;
 const ANSWER_BYTES_MAX = 1024 ** 2;
@@ -23,8 +30,8 @@ const ANSWER_BYTES_MAX = 1024 ** 2;
 export class TopAsker {
   readonly #options: TopAskerOptions;
   readonly #closed = new AbortController();
-  /** The pairs that wait for their turn, and the receivers of the answers. */
-  readonly #waiting = new Map<string, (quote: MarketQuote) => void>();
+  /** The requests that wait for their turn, by pair. */
+  readonly #waiting = new Map<string, TopRequest>();
   readonly #connections = new Map<string, number>();
   #isBusy = false;
   #cancelPause: () => void = () => {};
@@ -33,9 +40,9 @@ export class TopAsker {
     this.#options = options;
   }
 
-  /** Requests a pair's prices. A failed request has no answer. */
-  ask(pair: string, onQuote: (quote: MarketQuote) => void): void {
-    this.#waiting.set(pair, onQuote);
+  /** Requests a pair's prices. A failed request has no answer. A request that is no longer needed is dropped, and so is its answer. */
+  ask(pair: string, request: TopRequest): void {
+    this.#waiting.set(pair, request);
     if (!this.#isBusy) void this.#next();
   }
 
@@ -50,15 +57,15 @@ export class TopAsker {
     const [next] = this.#waiting;
     this.#isBusy = next !== undefined && !this.#closed.signal.aborted;
     if (next === undefined || !this.#isBusy) return;
-    const [pair, onQuote] = next;
+    const [pair, request] = next;
     this.#waiting.delete(pair);
-    const pauseMs = await this.#ask(pair, onQuote);
+    const pauseMs = request.isNeeded() ? await this.#ask(pair, request) : 0;
     if (!this.#closed.signal.aborted)
       this.#cancelPause = this.#options.schedule(() => void this.#next(), pauseMs);
   }
 
   /** @returns the pause after the request */
-  async #ask(pair: string, onQuote: (quote: MarketQuote) => void): Promise<number> {
+  async #ask(pair: string, request: TopRequest): Promise<number> {
     const { top, url, sink } = this.#options;
     const { signal } = this.#closed;
     const address = url.replaceAll('{symbol}', encodeURIComponent(top.nameOf(pair)));
@@ -71,9 +78,9 @@ export class TopAsker {
       sink.warn(`${pair}: its best prices cannot be asked for: ${message}`);
       return STOP_STATUSES.has(status) ? STOP_MS : PAUSE_MS;
     }
-    if (signal.aborted) return PAUSE_MS;
+    if (signal.aborted || !request.isNeeded()) return PAUSE_MS;
     for (const event of sink.read(this.#connectionOf(pair), text))
-      if (event.kind === 'quote') onQuote(event.quote);
+      if (event.kind === 'quote') request.onQuote(event.quote);
       else if (event.kind === 'malformed') sink.warn(`${pair}: ${event.reason}`);
     return PAUSE_MS;
   }

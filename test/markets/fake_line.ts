@@ -51,7 +51,13 @@ export class FakeLine {
       schedule: this.time.schedule,
       nowMs,
       random: () => 0.5,
-      asker: { ask: (pair, answer) => void this.asked.push({ pair, answer }), close: () => {} },
+      asker: {
+        ask: (pair, { isNeeded, onQuote }) => {
+          const answer = (quote: MarketQuote) => (isNeeded() ? onQuote(quote) : undefined);
+          this.asked.push({ pair, answer });
+        },
+        close: () => {},
+      },
     });
     this.feed.open();
   }
