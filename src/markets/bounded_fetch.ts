@@ -63,5 +63,6 @@ async function readAtMost(response: Response, bytesMax: number): Promise<string>
     if (size > bytesMax) throw new FetchFault(`the answer has more than ${bytesMax} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  // Unlike Buffer's `toString`, the decoder drops a byte order mark, with which some servers begin JSON.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
