@@ -118,8 +118,6 @@ async function examine(t: Test, page: Page, name: string): Promise<void> {
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      // A flash of changed digits that began on the other display would still have the colours of that display.
-      await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished))');
       await page.evaluate(AXE);
       const faults = await page.evaluate(
         'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + " " + nodes[0].target + " " + nodes[0].any[0]?.message))',
