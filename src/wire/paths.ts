@@ -31,6 +31,7 @@ export const REST_PATHS = {
   range: '/v1/prices/range',
   proof: '/v1/prices/proof',
   history: '/v1/tradingview/history',
+  candles: '/v1/candles',
   marketStatus: '/v1/market_status',
   deployments: '/v1/deployments/evm',
   taxonomy: TAXONOMY_PATH,

@@ -57,6 +57,7 @@ function questions(symbol: string): readonly string[] {
     `/v1/prices/recent?timestamp=${nowS}&assets=${symbol}`,
     `/v1/prices/recent?timestamp=${nowS}&assets=${SEEN},${symbol}`,
     `/v1/tradingview/history?symbol=${symbol}&resolution=1D&from=0&to=9999999999`,
+    `/v1/candles?assets=${symbol}&resolution=1D&from=0&to=9999999999`,
     `/v1/market_status?asset_id=${symbol}`,
     `/udf/symbols?symbol=${symbol}`,
     `/udf/history?symbol=${symbol}&${range}`,

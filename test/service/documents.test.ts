@@ -219,6 +219,10 @@ test('a running service says what its documents say', async (t) => {
     await expect(200, '/v1/tradingview/history?symbol=BTCUSD&from=0&to=60&resolution=1D');
     await expect(400, `/v1/tradingview/history?${range}&resolution=3`);
     await expect(403, `/v1/tradingview/history?${range}&resolution=1`, NARROW);
+    const times = `from=${second - 60}&to=${second + 60}`;
+    await expect(200, `/v1/candles?assets=BTCUSD,DYDXUSD&resolution=15&${times}`);
+    await expect(400, `/v1/candles?assets=NOUSD&resolution=15&${times}`);
+    await expect(403, `/v1/candles?assets=BTCUSD&resolution=15&${times}`, NARROW);
     await expect(200, '/v1/market_status?asset_id=AAPL');
     await expect(400, '/v1/market_status?asset_id=BTCUSD');
     await expect(403, '/v1/market_status?asset_id=BTCUSD', NARROW);

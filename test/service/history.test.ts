@@ -122,6 +122,49 @@ test('from is in the range, to is not, and the candle that runs is', async (t) =
   t.same(silent.data, empty);
 });
 
+test('one request reads the candles of several assets, each as the history has them', async (t) => {
+  const service = await serviceWith([
+    [START_S, units(1)],
+    [START_S + 60, units(2)],
+  ]);
+  t.teardown(() => service.stop());
+  const range = `resolution=1&from=0&to=${START_S + 61}`;
+  const { data } = await ask(service, `/v1/candles?assets=SILENT,BTCUSD,SILENT&${range}`);
+  t.same(data, {
+    SILENT: { t: [], o: [], h: [], l: [], c: [] },
+    BTCUSD: await history(service, '1', 0, START_S + 61),
+  });
+  const refused: readonly [query: string, error: RegExp][] = [
+    [`assets=BTCUSD,NOPE&${range}`, /^assets .*NOPE/],
+    [`assets=&${range}`, /^assets /],
+    [`assets=BTCUSD&signature_type=stark&${range}`, /stark/],
+    [`assets=BTCUSD&resolution=3&from=0&to=1`, /^resolution /],
+    [`assets=BTCUSD&resolution=1&from=${START_S}000&to=${START_S}000`, /^from .*milliseconds/],
+    [`assets=${Array.from({ length: 101 }, (_, i) => `A${i}`)}&${range}`, /assets_per_request is 100/],
+  ];
+  for (const [query, error] of refused)
+    t.match(await ask(service, `/v1/candles?${query}`), { status: 400, error }, query.slice(0, 60));
+});
+
+test('the limit of candles counts those of all assets of a request', async (t) => {
+  const clock = new FakeClock(START_NS);
+  const assets = ['A', 'B'].map((symbol, i) => ({ id: i + 1, symbol, max_age: '1h' }));
+  const service = await startTestService({ assets, limits: { candles_per_request: 1 } }, { clock });
+  t.teardown(() => service.stop());
+  const feed = await Feed.open(service, { nowNs: () => clock.nowNs() });
+  await feed.accept({ symbol: 'A', price: units(1) }, { symbol: 'B', price: units(2) });
+  const range = `resolution=1&from=0&to=${START_S + 61}`;
+  for (const symbol of ['A', 'B'])
+    await eventually(async () => {
+      const { data } = await ask(service, `/v1/candles?assets=${symbol}&${range}`);
+      return (data as Record<string, Candles>)[symbol]!.t.length === 1;
+    });
+  t.match(await ask(service, `/v1/candles?assets=A,B&${range}`), {
+    status: 400,
+    error: /candles_per_request \(1\)/,
+  });
+});
+
 test('bad input of the history is 400 and named', async (t) => {
   const service = await serviceWith([[START_S, units(1)]]);
   t.teardown(() => service.stop());

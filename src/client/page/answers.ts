@@ -21,6 +21,18 @@ export function readCandles(text: string): CandleAnswer {
   const fields = objectOf(JSON.parse(text), 'history');
   if (fields['s'] === 'no_data') return NO_CANDLES;
   if (fields['s'] !== 'ok') throw new Error(String(fields['errmsg'] ?? 'the history has no status'));
+  return columnsOf(fields);
+}
+
+/** Reads the candles of `/v1/candles` by symbol. */
+export function readCandlesBySymbol(text: string): ReadonlyMap<string, CandleAnswer> {
+  const data = objectOf(objectOf(JSON.parse(text), 'candles')['data'], 'candles');
+  return new Map(
+    Object.entries(data).map(([symbol, columns]) => [symbol, columnsOf(objectOf(columns, 'candles'))]),
+  );
+}
+
+function columnsOf(fields: AnswerFields): CandleAnswer {
   const [length, ...others] = COLUMNS.map((name) => (fields[name] as unknown[] | undefined)?.length);
   if (length === undefined || others.some((other) => other !== length))
     throw new Error('the columns of the history differ in length');

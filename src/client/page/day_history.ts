@@ -1,12 +1,14 @@
 import { REST_PATHS } from '../../wire/paths.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { readCandles } from './answers.js';
+import { readCandlesBySymbol } from './answers.js';
 import { assetKey } from './board.js';
 import { type ChartCandle, candlesOf } from './live_candles.js';
 
 const DAY_S = 86_400;
 /** The length of a candle, in minutes. A day has 96 candles, about one candle for each pixel of a sparkline. */
 const RESOLUTION = '15';
+/** The largest number of assets in a request. Their candles have about 100 kB, and few lists show more rows. */
+const ASSETS_MAX = 25;
 const INTERVAL_MS = 900_000;
 const RETRY_MS = 30_000;
 /** The largest number of stored histories. Above this number, the page removes the history that it read the longest time ago. */
@@ -37,8 +39,9 @@ interface KeptDay {
 }
 
 /**
- * The candles of the last 24 hours of the visible assets. Only one request is in progress at a time, because a page with hundreds of
- * assets must leave enough of its request rate for its chart and its proof. A history is read again after the length of a candle.
+ * The candles of the last 24 hours of the visible assets. A request reads many assets, and only one request is in progress at a
+ * time, because a page with hundreds of assets must leave enough of its request rate for its chart and its proof. A history is read
+ * again after the length of a candle.
  */
 export class DayHistories {
   readonly #options: DayHistoriesOptions;
@@ -69,34 +72,45 @@ export class DayHistories {
     this.#wanted = assets;
     if (this.#isReading) return;
     this.#isReading = true;
-    for (let next = this.#next(); next !== undefined; next = this.#next()) await this.#readOne(next);
+    for (let next = this.#next(); next.length > 0; next = this.#next()) await this.#readSome(next);
     this.#isReading = false;
   }
 
-  /** Returns the first wanted asset whose history is absent or old. Absent histories come first. */
-  #next(): TaxonomyAsset | undefined {
+  /** Returns the first wanted assets of one type whose history is absent. If no history is absent, returns those with an old one. */
+  #next(): readonly TaxonomyAsset[] {
     const nowMs = this.#options.nowMs();
-    const absent = this.#wanted.find((asset) => !this.#kept.has(assetKey(asset)));
-    return absent ?? this.#wanted.find((asset) => this.#kept.get(assetKey(asset))!.dueMs <= nowMs);
+    const absent = this.#wanted.filter((asset) => !this.#kept.has(assetKey(asset)));
+    const due =
+      absent.length > 0
+        ? absent
+        : this.#wanted.filter((asset) => this.#kept.get(assetKey(asset))!.dueMs <= nowMs);
+    return due.filter(({ signatureType }) => signatureType === due[0]!.signatureType).slice(0, ASSETS_MAX);
   }
 
-  async #readOne(asset: TaxonomyAsset): Promise<void> {
+  /** Reads the histories of assets of one type. */
+  async #readSome(assets: readonly TaxonomyAsset[]): Promise<void> {
     const { get, nowMs } = this.#options;
     const endS = Math.floor(nowMs() / 1_000);
     const query = new URLSearchParams({
-      symbol: asset.symbol,
-      signature_type: asset.signatureType,
+      assets: assets.map(({ symbol }) => symbol).join(),
+      signature_type: assets[0]!.signatureType,
       resolution: RESOLUTION,
       from: String(endS - DAY_S),
       to: String(endS + 1),
     });
     try {
-      const candles = candlesOf(readCandles(await get(`${REST_PATHS.udfHistory}?${query}`)));
-      this.#keep(asset, { day: dayOf(candles, endS), dueMs: nowMs() + INTERVAL_MS });
+      const found = readCandlesBySymbol(await get(`${REST_PATHS.candles}?${query}`));
+      for (const asset of assets) {
+        const answer = found.get(asset.symbol);
+        const day = answer && dayOf(candlesOf(answer), endS);
+        this.#keep(asset, { day, dueMs: nowMs() + INTERVAL_MS });
+      }
     } catch {
       // A row without its history has no sparkline. An older history stays until the next attempt.
-      const { day } = this.#kept.get(assetKey(asset)) ?? {};
-      this.#keep(asset, { day, dueMs: nowMs() + RETRY_MS });
+      for (const asset of assets) {
+        const { day } = this.#kept.get(assetKey(asset)) ?? {};
+        this.#keep(asset, { day, dueMs: nowMs() + RETRY_MS });
+      }
     }
   }
 

@@ -19,9 +19,11 @@ function openDays() {
     get: (path) => {
       service.asked.push(new URLSearchParams(path.split('?')[1]));
       return new Promise((resolve, reject) => {
-        const text = { s: 'ok', t: [NOW_S - 1_800, NOW_S - 900], o: [5, 6], h: [7, 8], l: [4, 5], c: [6, 7] };
+        const candles = { t: [NOW_S - 1_800, NOW_S - 900], o: [5, 6], h: [7, 8], l: [4, 5], c: [6, 7] };
+        const names = service.asked.at(-1)!.get('assets')!.split(',');
+        const data = Object.fromEntries(names.map((name) => [name, candles]));
         waiting.push(() =>
-          service.isDown ? reject(new Error('overloaded')) : resolve(JSON.stringify(text)),
+          service.isDown ? reject(new Error('overloaded')) : resolve(JSON.stringify({ data })),
         );
       });
     },
@@ -32,27 +34,51 @@ function openDays() {
     waiting.shift()!();
     await new Promise(setImmediate);
   };
-  const symbols = () => service.asked.map((query) => query.get('symbol')).join(' ');
+  const symbols = () => service.asked.map((query) => query.get('assets')).join(' ');
   return { days, service, answer, symbols };
 }
 
-test('one history is read at a time, and none of a row that has gone out of sight', async (t) => {
+test('one request reads 25 visible assets of a type, and none of a row that has gone out of sight', async (t) => {
   const { days, service, answer, symbols } = openDays();
-  void days.read([A, B]);
-  void days.read([A, B]);
-  t.equal(symbols(), 'A');
-  void days.read([C]);
-  await answer();
-  t.equal(symbols(), 'A C');
-  await answer();
-  t.equal(symbols(), 'A C');
+  const many = Array.from({ length: 26 }, (_, i) => asset(`A${i}`));
+  const stark: TaxonomyAsset = { ...asset('S'), signatureType: 'stark' };
+  void days.read([A, stark, B]);
+  void days.read([A, stark, B]);
+  t.equal(symbols(), 'A,B');
   t.match(Object.fromEntries(service.asked[0]!), {
     resolution: '15',
     from: String(NOW_S - 86_400),
     to: String(NOW_S + 1),
     signature_type: 'evm',
   });
-  t.equal(days.follow(B, 1), undefined);
+  void days.read([A, stark, ...many]);
+  await answer();
+  t.equal(service.asked[1]!.get('signature_type'), 'stark');
+  await answer();
+  await answer();
+  t.equal(service.asked[2]!.get('assets')!.split(',').length, 25);
+  t.equal(service.asked[3]!.get('assets'), 'A25');
+  await answer();
+  t.equal(service.asked.length, 4);
+  t.match(days.follow(stark, undefined), { low: 4, high: 8 });
+  t.match(days.follow(B, undefined), { low: 4, high: 8 }, 'an asset that was asked for keeps its answer');
+});
+
+test('an asset without candles has no history, and is not asked for again at once', async (t) => {
+  const { days, service } = openDays();
+  const empty = new DayHistories({
+    get: async (path) => {
+      service.asked.push(new URLSearchParams(path.split('?')[1]));
+      return '{"data":{"A":{"t":[],"o":[],"h":[],"l":[],"c":[]}}}';
+    },
+    nowMs: () => service.nowMs,
+  });
+  await empty.read([A, C]);
+  await empty.read([A, C]);
+  t.equal(service.asked.length, 1);
+  t.equal(empty.follow(A, 1), undefined);
+  t.equal(empty.follow(C, 1), undefined, 'the answer lacks C');
+  t.equal(days.follow(A, 1), undefined);
 });
 
 test('a history is read again after a quarter of an hour, and after a failure in 30 s', async (t) => {
