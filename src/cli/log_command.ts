@@ -33,7 +33,7 @@ interface AuditFlags {
 }
 
 interface EvidenceFlags {
-  readonly policy: string;
+  readonly policy?: string;
   readonly signer?: readonly string[];
   readonly oracleId: string;
 }
@@ -88,8 +88,11 @@ export function registerLog(program: Command, streams: CommandStreams = process)
   log
     .command('verify')
     .description('prove from an evidence file alone what a service or its log has done; offline')
-    .argument('<evidence>', 'the evidence file of an audit')
-    .requiredOption('--policy <file>', 'the logs and witnesses that you trust (tlog-policy)')
+    .argument('<evidence>', 'the evidence file of an audit or of a client')
+    .option(
+      '--policy <file>',
+      'the logs and witnesses that you trust (tlog-policy), for evidence about a log',
+    )
     .option(...SIGNER_OPTION)
     .option('--oracle-id <id>', "the service's oracle ID, which its Stark signatures cover", 'servc')
     .action(async (file: string, flags: EvidenceFlags) => {
@@ -115,7 +118,7 @@ async function proveEvidence(
   const signers = signer ?? 'unchecked';
   try {
     const fault = await verifyEvidence(evidence, {
-      policy: readPolicy(policy),
+      policy: policy === undefined ? undefined : readPolicy(policy),
       signers,
       oracleId,
       verifyEd25519: verifyByNode,

@@ -1,4 +1,4 @@
-import { createClient } from '../client/node_index.js';
+import { createClient, EquivocationError } from '../client/node_index.js';
 import type { OperatorVote, QuorumTick } from '../client/quorum/quorum_tick.js';
 import { writeExactJson } from '../client/verify/exact_json.js';
 import type { Environment } from '../config/private_keys.js';
@@ -39,7 +39,12 @@ export async function subscribeQuorum(
   client.on('state', ({ operator, url, state, reason }) => {
     if (state !== 'open') warn(`${operator}: ${url} is ${state}: ${reason}`);
   });
-  client.on('error', ({ operator, error }) => warn(`${operator}: ${error.message}`));
+  client.on('error', ({ operator, error }) => {
+    warn(`${operator}: ${error.message}`);
+    // Compact JSON is one line of standard error, which `tickseal log verify` reads.
+    if (error instanceof EquivocationError)
+      streams.stderr.write(`${JSON.stringify(JSON.parse(error.evidence))}\n`);
+  });
   const end = new AbortController();
   const stop = () => end.abort();
   process.once('SIGINT', stop);

@@ -132,7 +132,10 @@ export class Client extends StreamClient {
     request: (service: RestService) => Promise<Record<string, AggregatePrice>>,
   ): Promise<Record<string, AggregatePrice>> {
     const prices = await this.context.requests.ask(request);
-    for (const price of Object.values(prices)) this.context.sample?.received(price);
+    for (const price of Object.values(prices)) {
+      this.context.compareAggregate(price);
+      this.context.sample?.received(price);
+    }
     return prices;
   }
 }

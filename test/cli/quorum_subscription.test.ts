@@ -1,8 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Test, test } from 'tap';
+import { registerLog } from '../../src/cli/log_command.js';
 import { registerSubscribe } from '../../src/cli/subscribe_command.js';
-import { TOKEN } from '../client/contract_server.js';
+import { startContractServer, TOKEN } from '../client/contract_server.js';
 import { startOperator, type TestOperator } from '../client/quorum/operators.js';
 import { runCommand } from './run_command.js';
 
@@ -99,7 +100,7 @@ function fileOf(t: Test, operators: readonly TestOperator[]): string {
     max_age: '5s',
     operators: operators.map(({ options: { urls, token: _token, ...rest } }) => ({
       ...rest,
-      urls: [urls],
+      urls: [urls].flat(),
       token: { env: 'TICKSEAL_TOKEN' },
     })),
   });
@@ -137,6 +138,39 @@ test('a quorum is printed as lines, and a liar is named', async (t) => {
   });
   const unknown = await runCommand(registerSubscribe, ['subscribe', 'NOSUCH', '--quorum', file]);
   t.match(unknown, { stdout: [], stderr: /subscribe: no such asset: NOSUCH\n$/, exitCode: 1 });
+});
+
+test('an operator that signs two values is named with its evidence, and counts no more', async (t) => {
+  const [a, b, c] = await startThree(t);
+  const second = await startContractServer(c.taxonomy);
+  t.teardown(() => second.close());
+  const madeMs = Date.now();
+  const [one, other] = [c.frame('BTCUSD', HONEST, madeMs), c.frame('BTCUSD', HONEST + 1n, madeMs)];
+  const timer = setInterval(() => {
+    for (const operator of [a, b]) operator.send('BTCUSD', HONEST);
+    c.server.broadcast(one);
+    second.broadcast(other);
+  }, SEND_INTERVAL_MS);
+  t.teardown(() => clearInterval(timer));
+  process.env['TICKSEAL_TOKEN'] = TOKEN;
+  const file = fileOf(t, [
+    a,
+    b,
+    { ...c, options: { ...c.options, urls: [c.server.url, second.url] as never } },
+  ]);
+  const { stdout, stderr } = await subscribe(file, '--count', '40');
+  t.match(JSON.parse(stdout.at(-1)!), {
+    price: String(HONEST),
+    verdict: 'verified 2 of 3',
+    operators: [{}, {}, { operator: 'c', verdict: 'equivocates', reason: /signed two values of BTCUSD/ }],
+  });
+  const evidence = join(t.testdir(), 'evidence.json');
+  writeFileSync(
+    evidence,
+    stderr.split('\n').find((line) => line.startsWith('{"format":"tickseal-evidence'))!,
+  );
+  const proof = await runCommand(registerLog, ['log', 'verify', evidence, '--signer', c.options.signers[0]!]);
+  t.match(proof, { stdout: [/^PROVEN: 0x\w+ signed two values of asset 300 of taxonomy 12/], exitCode: 0 });
 });
 
 test('a file with errors names each, with its place', async (t) => {

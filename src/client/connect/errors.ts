@@ -123,8 +123,8 @@ export class ProtocolError extends TicksealError {
 }
 
 /**
- * An error for a price that the service signed but that the service's public log contradicts. The log has another price at this place,
- * or no price.
+ * An error for a price that the service signed, and that another signature of the service contradicts: the service signed another price for
+ * the same asset and time, or the service's public log has another price at this place, or no price.
  */
 export class EquivocationError extends TicksealError {
   /** The name of the class. The name stays the same when a bundler renames the class. */

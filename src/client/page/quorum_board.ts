@@ -1,3 +1,4 @@
+import type { EquivocationError } from '../connect/errors.js';
 import type { NoQuorumEvent, OperatorVote, QuorumTick, VoteVerdict } from '../quorum/quorum_tick.js';
 import { plainReason } from './plain_reason.js';
 
@@ -21,7 +22,12 @@ export interface OperatorState {
   readonly verdict: VoteVerdict;
   /** The verdict and its reason in plain words. */
   readonly text: string;
+  /** The text of an evidence file, for an operator that has signed two prices for one time. */
+  readonly evidence?: string;
 }
+
+/** The proof that an operator has signed two prices for one time. */
+export type Accusation = Pick<EquivocationError, 'message' | 'evidence'>;
 
 /** The reason why an operator does not answer. */
 export interface AnswerFault {
@@ -37,6 +43,7 @@ export const VOTE_TEXTS: Readonly<Record<VoteVerdict, string>> = {
   old: 'stale',
   ahead: 'clock is ahead',
   unverified: 'failed its check',
+  equivocates: 'signed two prices for one time',
   'shared key': 'shares a key',
   silent: 'no price yet',
   'unknown asset': 'does not have it',
@@ -45,6 +52,7 @@ export const VOTE_TEXTS: Readonly<Record<VoteVerdict, string>> = {
 };
 /** The verdicts of an operator, the most serious verdict first. */
 const BY_WEIGHT: readonly VoteVerdict[] = [
+  'equivocates',
   'refused',
   'down',
   'unverified',
@@ -70,6 +78,7 @@ export class QuorumBoard {
   readonly #counts = new Map<string, QuorumTick | NoQuorumEvent>();
   readonly #faults = new Map<string, AnswerFault>();
   readonly #blocked = new Set<string>();
+  readonly #accused = new Map<string, Accusation>();
 
   /** @param operators the names of the operators @param maxAgeMs the largest age of a price */
   constructor(operators: readonly string[], maxAgeMs: number) {
@@ -98,6 +107,11 @@ export class QuorumBoard {
     this.#blocked.add(operator);
   }
 
+  /** Records a proof against an operator. */
+  accuse(operator: string, accusation: Accusation): void {
+    this.#accused.set(operator, accusation);
+  }
+
   row(symbol: string): QuorumRow {
     const count = this.#counts.get(symbol);
     if (count === undefined)
@@ -117,6 +131,11 @@ export class QuorumBoard {
   operators(): readonly OperatorState[] {
     const counts = [...this.#counts.values()];
     return this.#operators.map((name, i) => {
+      const accusation = this.#accused.get(name);
+      if (accusation !== undefined) {
+        const text = `${VOTE_TEXTS.equivocates}: ${accusation.message}`;
+        return { name, verdict: 'equivocates', text, evidence: accusation.evidence };
+      }
       if (this.#blocked.has(name))
         return {
           name,

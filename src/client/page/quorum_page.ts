@@ -247,6 +247,8 @@ class QuorumPage {
   }
 
   #draw(): void {
+    for (const { name, equivocation } of this.#operators)
+      if (equivocation !== undefined) this.#board.accuse(name, equivocation);
     this.#list.draw(this.#board.operators());
     this.#table.draw(this.#shown.map((symbol) => this.#board.row(symbol)));
   }

@@ -1,6 +1,7 @@
 import type { QuorumRules } from '../quorum/quorum_options.js';
 import type { OperatorVote } from '../quorum/quorum_tick.js';
 import { formatDecimalPrice } from '../verify/decimal_price.js';
+import { copyButton } from './copy_button.js';
 import { element } from './elements.js';
 import { ageText, exactPrice, shownDecimals, shownPrice } from './price_text.js';
 import { hexText } from './proof_parts.js';
@@ -38,8 +39,10 @@ export class OperatorList {
   }
 
   draw(states: readonly OperatorState[]): void {
-    for (const [i, { verdict, text }] of states.entries()) {
+    for (const [i, { verdict, text, evidence }] of states.entries()) {
       const [item, state] = this.#items[i]!;
+      if (evidence !== undefined && item.querySelector('button') === null)
+        item.append(copyButton('Copy evidence', () => evidence));
       item.dataset['verdict'] = verdict;
       if (state.textContent !== text) state.textContent = text;
     }

@@ -211,6 +211,8 @@ export class StreamSource {
       if (this.#isClosed || mapping !== this.#mapping) return;
       // This line comes first, because a listener of the user may throw below.
       this.#isVerifying = false;
+      if (report.verdict !== 'failed')
+        this.#context.comparePayload(this.#url, { report, hex }, this.#symbols);
       const dated = this.#clock.judge(report, this.#options.maxAgeMs);
       if (dated.verdict === 'failed') this.#fail(dated, hex);
       else this.#place({ report: dated, hex }, false);
@@ -254,7 +256,8 @@ export class StreamSource {
   /** Returns whether the stream already has all prices of a payload, so that verifying the payload is unnecessary. */
   #repeats(payload: Payload): boolean {
     const { merger } = this.#options;
-    return this.#fits(payload) && this.#wantedIn(payload).every((price) => merger.repeats(price));
+    if (!this.#fits(payload) || this.#context.memory.differs(payload)) return false;
+    return this.#wantedIn(payload).every((price) => merger.repeats(price));
   }
 
   /** Returns the prices of wanted assets in a payload that fits the symbols. */

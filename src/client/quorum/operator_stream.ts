@@ -3,7 +3,7 @@ import type { PriceStream, StreamOptions } from '../prices/price_stream.js';
 import type { StreamClient } from '../prices/stream_client.js';
 import type { Tick } from '../prices/tick.js';
 import type { OperatorClient } from './quorum_options.js';
-import type { OperatorFault, Standing } from './vote_count.js';
+import { equivocationOf, type OperatorFault, type Standing } from './vote_count.js';
 
 /** The events of an operator's stream. */
 export interface OperatorStreamEvents {
@@ -18,6 +18,7 @@ export interface OperatorStreamEvents {
 /** The stream of one operator. The class holds the operator's newest verified price and newest fault for each symbol. */
 export class OperatorStream {
   readonly name: string;
+  readonly #operator: OperatorClient;
   readonly #stream: PriceStream;
   readonly #events: OperatorStreamEvents;
   readonly #ticks = new Map<string, Tick>();
@@ -25,17 +26,17 @@ export class OperatorStream {
   readonly #missing = new Set<string>();
   /** The services that are not connected, with the reasons. */
   readonly #down = new Map<string, OperatorFault>();
-  readonly #services: number;
   readonly #forget: readonly (() => void)[];
 
   constructor(
-    { name, client, services }: OperatorClient,
+    operator: OperatorClient,
     symbols: readonly string[],
     options: StreamOptions,
     events: OperatorStreamEvents,
   ) {
-    this.name = name;
-    this.#services = services;
+    const { client } = operator;
+    this.name = operator.name;
+    this.#operator = operator;
     this.#events = events;
     this.#forget = this.#listen(client);
     // A stream ends when no service has its initial symbols. This stream must not end, so its symbols are added later.
@@ -65,9 +66,13 @@ export class OperatorStream {
   /** Returns the state of this operator for a symbol. */
   standingOf(symbol: string): Standing {
     const price = this.#ticks.get(symbol);
-    const isDown = this.#down.size === this.#services;
+    const isDown = this.#down.size === this.#operator.services;
     const [down] = isDown ? this.#down.values() : [];
-    return { operator: this.name, price, fault: down ?? this.#faults.get(symbol) };
+    return {
+      operator: this.name,
+      price,
+      fault: equivocationOf(this.#operator) ?? down ?? this.#faults.get(symbol),
+    };
   }
 
   close(): Promise<void> {

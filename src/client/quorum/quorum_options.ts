@@ -1,3 +1,4 @@
+import { EquivocationError } from '../connect/errors.js';
 import type { ClientOptions } from '../prices/client_context.js';
 import type { StreamClient } from '../prices/stream_client.js';
 import { parseHexInteger } from '../verify/bytes.js';
@@ -41,6 +42,8 @@ export interface OperatorClient<C extends StreamClient = StreamClient> {
   readonly client: C;
   /** The number of the operator's services. */
   readonly services: number;
+  /** The first proof that the operator has signed contradicting prices. No price of such an operator counts. */
+  equivocation: EquivocationError | undefined;
 }
 
 /** The checked rules of a quorum. */
@@ -96,7 +99,12 @@ export function clientsOf<C extends StreamClient>(
     const { name } = operator;
     try {
       const client = open({ ...shared, ...withoutUndefined(operator) });
-      return { name, client, services: typeof operator.urls === 'string' ? 1 : operator.urls.length };
+      const services = typeof operator.urls === 'string' ? 1 : operator.urls.length;
+      const opened: OperatorClient<C> = { name, client, services, equivocation: undefined };
+      client.on('error', (error) => {
+        if (error instanceof EquivocationError) opened.equivocation ??= error;
+      });
+      return opened;
     } catch (error) {
       const { message } = error as Error;
       const text = `quorum.operators[${i}]: ${message}`;

@@ -3,7 +3,13 @@ import type { Platform } from '../connect/platform.js';
 import type { AggregatePrice } from '../prices/market_data.js';
 import type { OperatorClient, QuorumRules } from './quorum_options.js';
 import { type NoQuorumEvent, QuorumTick } from './quorum_tick.js';
-import { countVotes, type OperatorFault, type Standing, type VoteTime } from './vote_count.js';
+import {
+  countVotes,
+  equivocationOf,
+  type OperatorFault,
+  type Standing,
+  type VoteTime,
+} from './vote_count.js';
 
 /** An error for a request without any price on which enough operators agree. */
 export class NoQuorumError extends TicksealError {
@@ -75,7 +81,7 @@ export async function askOperators<O extends OperatorClient>(
     const time = asked.time();
     return [...new Set(asked.symbols)].map((symbol) => {
       const standings = operators.map((operator) =>
-        standingOf(operator.name, answers.get(operator) ?? WAITED, symbol),
+        standingOf(operator, answers.get(operator) ?? WAITED, symbol),
       );
       return countVotes(symbol, standings, asked.rules, time);
     });
@@ -87,13 +93,15 @@ const WAITED: Answer = {
   faultOf: () => ({ verdict: 'silent', reason: 'it has not answered yet' }),
 };
 
-function standingOf(operator: string, { prices, faultOf }: Answer, symbol: string): Standing {
+function standingOf(one: OperatorClient, { prices, faultOf }: Answer, symbol: string): Standing {
+  const operator = one.name;
   const found = prices.get(symbol);
-  const fault = faultOf(symbol);
+  const equivocation = equivocationOf(one);
+  const fault = equivocation ?? faultOf(symbol);
   if (found === undefined) return { operator, price: undefined, fault };
   const { price, timestampNs, signer, url } = found;
   // Votes compare the price's time with the wanted time, which may be long ago. The age until now does not count, so it is 0 here.
-  return { operator, price: { price, timestampNs, signer, url, ageMs: 0 }, fault: undefined };
+  return { operator, price: { price, timestampNs, signer, url, ageMs: 0 }, fault: equivocation };
 }
 
 async function answerOf<O extends OperatorClient>(

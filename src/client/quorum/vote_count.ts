@@ -8,7 +8,7 @@ import {
   medianTimeNs,
   type TimedPrice,
 } from './agreement.js';
-import type { QuorumRules } from './quorum_options.js';
+import type { OperatorClient, QuorumRules } from './quorum_options.js';
 import { type NoQuorumEvent, type OperatorVote, QuorumTick, type VoteVerdict } from './quorum_tick.js';
 
 /** The newest verified price of an operator. */
@@ -31,6 +31,11 @@ export interface Standing {
 export interface OperatorFault {
   readonly verdict: Exclude<VoteVerdict, 'agrees' | 'alone' | 'differs' | 'ahead' | 'shared key'>;
   readonly reason: string;
+}
+
+/** Returns the fault of an operator that has signed contradicting prices. */
+export function equivocationOf({ equivocation }: OperatorClient): OperatorFault | undefined {
+  return equivocation && { verdict: 'equivocates', reason: equivocation.message };
 }
 
 /** The instant whose prices are wanted, and the clock that gives a tick's age. */
@@ -87,6 +92,7 @@ function judge(
 ): JudgedStanding {
   const { price, fault } = standing;
   const refuse = (verdict: VoteVerdict, reason: string) => ({ ...standing, isYoung: false, verdict, reason });
+  if (fault?.verdict === 'equivocates') return refuse(fault.verdict, fault.reason);
   if (price === undefined) return refuse(fault?.verdict ?? 'silent', fault?.reason ?? 'no price has come');
   const madeMs = Number(price.timestampNs / 1_000n) / 1_000;
   const ageMs = Math.round(Math.max(atMs - madeMs, price.ageMs));

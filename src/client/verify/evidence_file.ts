@@ -25,6 +25,8 @@ export interface ProvenRecord {
 export type Evidence =
   /** The service signed two values for the same asset and time. */
   | { readonly kind: 'two values'; readonly prices: readonly [string, string] }
+  /** The service signed two streaming payloads, in hex, with different values for the same asset and time. */
+  | { readonly kind: 'two payloads'; readonly payloads: readonly [string, string] }
   /**
    * The service signed a price, but the log has another value or no value. The records are the log's record with the other value, or
    * the neighbours of the missing record.
@@ -71,6 +73,7 @@ type FieldKind = 'text' | 'texts' | 'two texts' | 'entry' | 'entries' | 'records
 
 const FIELDS: Readonly<Record<Evidence['kind'], Readonly<Record<string, FieldKind>>>> = {
   'two values': { prices: 'two texts' },
+  'two payloads': { payloads: 'two texts' },
   'not in the log': { price: 'text', checkpoint: 'text', batch: 'entry', records: 'records' },
   fork: { checkpoints: 'two texts', root: 'text', proof: 'texts' },
   'bad entry': { checkpoint: 'text', entries: 'entries' },

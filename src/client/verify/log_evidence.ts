@@ -14,16 +14,21 @@ import type { Evidence, ProvenEntry, ProvenRecord } from './evidence_file.js';
 import { parseExactJson } from './exact_json.js';
 import { placeOfAggregate, recordOfPrice } from './logged_price.js';
 import { verifyAggregate } from './verify_aggregate.js';
+import { type PayloadReport, verifyPayload } from './verify_payload.js';
 
 /** The facts that a third party knows beforehand. */
 export interface EvidenceExpectations<S extends Signers = Signers> {
-  readonly policy: LogPolicy;
+  /** The logs and witnesses that the third party trusts. Evidence of two values or payloads needs none. */
+  readonly policy?: LogPolicy | undefined;
   /** The service's keys, or `'unchecked'` to recover the signer without a check. */
   readonly signers: S;
   /** The service's oracle ID, which its Stark signatures cover. */
   readonly oracleId?: string | undefined;
   readonly verifyEd25519?: VerifyEd25519 | undefined;
 }
+
+/** The facts for evidence about a log. */
+export type LogEvidenceExpectations = EvidenceExpectations & { readonly policy: LogPolicy };
 
 /** A proven fault. */
 export interface ProvenFault {
@@ -44,6 +49,7 @@ export async function verifyEvidence(
   expected: EvidenceExpectations,
 ): Promise<ProvenFault> {
   if (evidence.kind === 'two values') return proveTwoValues(evidence.prices, expected);
+  if (evidence.kind === 'two payloads') return proveTwoPayloads(evidence.payloads, expected);
   if (evidence.kind === 'fork') return proveFork(evidence, expected);
   if (evidence.kind === 'observed')
     throw new TlogError(`only the auditor saw it, and nobody signed it: ${evidence.found}`);
@@ -77,6 +83,30 @@ function proveTwoValues(
   const { symbol, timeNs, signer, verdict } = first;
   return { statement: `${signer} signed two values of ${symbol} for ${timeNs} ns`, signer, verdict };
 }
+
+function proveTwoPayloads(
+  payloads: readonly [string, string],
+  { signers }: EvidenceExpectations,
+): ProvenFault {
+  const [one, other] = payloads.map((hex) => {
+    const report = verifyPayload(hex, { signers });
+    if (report.verdict !== 'failed') return report;
+    const failed = report.checks.find(({ status }) => status === 'failed');
+    throw new TlogError(`a payload is not signed by the service: ${failed?.name}: ${failed?.reason}`);
+  }) as [SignedReport, SignedReport];
+  const { timestampNs, taxonomyId, assets } = one.payload;
+  const isSameTime = other.payload.timestampNs === timestampNs && other.payload.taxonomyId === taxonomyId;
+  if (one.signer !== other.signer || !isSameTime)
+    throw new TlogError('the payloads have different signers, taxonomies or times');
+  const values = new Map(other.payload.assets.map(({ id, value }) => [id, value]));
+  const twice = assets.find(({ id, value }) => (values.get(id) ?? value) !== value);
+  if (twice === undefined) throw new TlogError('no asset has two values in the payloads');
+  const { signer, verdict } = one;
+  const statement = `${signer} signed two values of asset ${twice.id} of taxonomy ${taxonomyId} for ${timestampNs} ns`;
+  return { statement, signer, verdict };
+}
+
+type SignedReport = Exclude<PayloadReport, { readonly verdict: 'failed' }>;
 
 function proveNotInLog(
   price: string,
@@ -212,6 +242,7 @@ function signedPrice(text: string, { signers, oracleId }: EvidenceExpectations) 
 }
 
 async function opened(note: string, { policy, verifyEd25519 }: EvidenceExpectations): Promise<Checkpoint> {
+  if (policy === undefined) throw new TlogError('the evidence is about a log, so it needs a policy');
   return (await openCheckpoint(note, policy, verifyEd25519 ?? verifyByWebCrypto)).checkpoint;
 }
 

@@ -9,7 +9,7 @@ import { readAggregate } from './aggregate_form.js';
 import { unknownOrigin } from './changed_origin.js';
 import type { Evidence } from './evidence_file.js';
 import { parseExactJson } from './exact_json.js';
-import { type EvidenceExpectations, requireEntry, verifyEvidence } from './log_evidence.js';
+import { type LogEvidenceExpectations, requireEntry, verifyEvidence } from './log_evidence.js';
 import { type PriceToFind, placeOfAggregate, recordOfPrice, verifyLogged } from './logged_price.js';
 import { recordsAround } from './missing_record.js';
 import { leavesOf, type ReadLogFile, ServedLog } from './served_log.js';
@@ -39,7 +39,7 @@ export type LogAnswer =
 export async function searchLog(
   text: string,
   log: LogToSearch,
-  expected: EvidenceExpectations,
+  expected: LogEvidenceExpectations,
 ): Promise<LogAnswer> {
   try {
     const price = placeOfAggregate(readAggregate(parseExactJson(text)));
@@ -52,7 +52,7 @@ export async function searchLog(
 async function provedPlace(
   price: PriceToFind,
   log: LogToSearch,
-  expected: EvidenceExpectations,
+  expected: LogEvidenceExpectations,
 ): Promise<LogAnswer | undefined> {
   const proof = await log.proofOf(price);
   if (proof === undefined) return undefined;
@@ -68,7 +68,7 @@ async function searchFiles(
   text: string,
   price: PriceToFind,
   { read }: LogToSearch,
-  expected: EvidenceExpectations,
+  expected: LogEvidenceExpectations,
 ): Promise<LogAnswer> {
   const { policy, verifyEd25519 = verifyByWebCrypto } = expected;
   const log = new ServedLog(read);

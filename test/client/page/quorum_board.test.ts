@@ -53,6 +53,18 @@ test('a price is shown while enough operators agree, and never when it is too ol
   t.match(board.row('BTCUSD'), { reason: 'waiting' });
 });
 
+test('an operator with a proof against it is named first, with the evidence', async (t) => {
+  const board = newBoard();
+  board.take(tickOf('BTCUSD', ['agrees', 'down', 'agrees']));
+  board.noteAnswer('b', { verdict: 'down', reason: 'why' });
+  board.accuse('b', { message: '0xB signed two values', evidence: '{}' });
+  t.match(board.operators(), [
+    { verdict: 'agrees', evidence: undefined },
+    { verdict: 'equivocates', text: 'signed two prices for one time: 0xB signed two values', evidence: '{}' },
+    { verdict: 'agrees' },
+  ]);
+});
+
 test('the state of an operator is the most serious of its votes', async (t) => {
   const board = newBoard();
   t.same(

@@ -6,8 +6,12 @@ import { bodyOf, signed } from '../signed_payload.js';
 export interface TestOperator {
   readonly options: { name: string; urls: string; signers: string[]; token: string };
   readonly server: ContractServer;
+  /** The taxonomy of the operator, for a second service of it. */
+  readonly taxonomy: Parameters<typeof startContractServer>[0];
   /** Sends a signed frame. @param madeMs the time of the frame, in UNIX milliseconds @returns the text of the frame */
   send(symbol: string, price: bigint, madeMs?: number): string;
+  /** Returns a signed frame, without sending it. */
+  frame(symbol: string, price: bigint, madeMs: number): string;
 }
 
 const SYMBOLS = ['BTCUSD', 'ETHUSD'];
@@ -17,18 +21,24 @@ export async function startOperator(n: number, symbols = SYMBOLS): Promise<TestO
   const secretKey = new Uint8Array(32).fill(n + 1);
   const taxonomyId = 10 + n;
   const assets = symbols.map((name, i) => ({ asset_id: 100 * (n + 1) - i, name, signature_type: 'evm' }));
-  const server = await startContractServer({ taxonomy_id: taxonomyId, assets });
+  const taxonomy = { taxonomy_id: taxonomyId, assets };
+  const server = await startContractServer(taxonomy);
   const signers = [checksumAddress(evmAddress(secretKey))];
+  const frame = (symbol: string, price: bigint, madeMs: number) => {
+    const { asset_id } = assets.find(({ name }) => name === symbol)!;
+    const timestampNs = BigInt(madeMs) * 1_000_000n;
+    const body = bodyOf({ taxonomyId, timestampNs, assets: [[asset_id, price, 1]] }, false);
+    return JSON.stringify({ type: 'signed_ecdsa', p: signed(body, secretKey) });
+  };
   return {
     options: { name: 'abc'[n]!, urls: server.url, signers, token: TOKEN },
     server,
+    taxonomy,
     send(symbol, price, madeMs = Date.now()) {
-      const { asset_id } = assets.find(({ name }) => name === symbol)!;
-      const timestampNs = BigInt(madeMs) * 1_000_000n;
-      const body = bodyOf({ taxonomyId, timestampNs, assets: [[asset_id, price, 1]] }, false);
-      const text = JSON.stringify({ type: 'signed_ecdsa', p: signed(body, secretKey) });
+      const text = frame(symbol, price, madeMs);
       server.broadcast(text);
       return text;
     },
+    frame,
   };
 }

@@ -24,7 +24,7 @@ function priceOf(symbol: string, price: bigint, signer: string, timestampNs = NO
 /** Makes an operator. The test chooses the operator's answers by the requested symbols. */
 function operatorOf(name: string, assets: readonly string[] = ['A', 'B']) {
   const client = { assets: async () => assets } as never;
-  return { name, client, services: 1 } satisfies OperatorClient;
+  return { name, client, services: 1, equivocation: undefined } satisfies OperatorClient;
 }
 
 async function ask(

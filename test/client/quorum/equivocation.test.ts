@@ -1,0 +1,145 @@
+import { type Test, test } from 'tap';
+import { eventually } from '../../../scripts/load/wait.js';
+import { createClient, EquivocationError, type QuorumTick } from '../../../src/client/node_index.js';
+import { parseEvidence } from '../../../src/client/verify/evidence_file.js';
+import { checksumAddress, evmAddress } from '../../../src/client/verify/evm_signatures.js';
+import { verifyEvidence } from '../../../src/client/verify/log_evidence.js';
+import { signedPrice } from '../../witness/audited_log.js';
+import { startContractServer } from '../contract_server.js';
+import { startOperator, type TestOperator } from './operators.js';
+
+const SEND_INTERVAL_MS = 50;
+const HONEST = 100_000n;
+/** A second value within the spread, so that the spread alone does not exclude the operator. */
+const OTHER = 100_200n;
+
+/** Opens a quorum of three operators, of which the last has a second service with the same key. */
+async function open(t: Test) {
+  const operators = await Promise.all([0, 1, 2].map((n) => startOperator(n)));
+  const [a, b, c] = operators as [TestOperator, TestOperator, TestOperator];
+  const second = await startContractServer(c.taxonomy);
+  for (const server of [second, ...operators.map((one) => one.server)]) t.teardown(() => server.close());
+  const named = operators.map(({ options }) => options);
+  const twoUrls = { ...c.options, urls: [c.server.url, second.url] };
+  const client = createClient({ quorum: { operators: [named[0]!, named[1]!, twoUrls] } });
+  t.teardown(() => client.close());
+  const errors: { operator: string; error: Error }[] = [];
+  client.on('error', (event) => errors.push(event));
+  const ticks: QuorumTick[] = [];
+  const stream = client.stream(['BTCUSD', 'ETHUSD']);
+  void (async () => {
+    for await (const tick of stream) ticks.push(tick);
+  })();
+  await eventually(
+    () => [a, b, c].every(({ server }) => server.received.length > 0) && second.received.length > 0,
+  );
+  const send = (madeMs: number) => {
+    for (const one of [a, b]) one.send('BTCUSD', HONEST, madeMs);
+  };
+  return { a, b, c, second, client, ticks, errors, send };
+}
+
+for (const isFirstNewer of [false, true])
+  test(`two values for one time at two addresses ${isFirstNewer ? 'after a newer frame ' : ''}are noticed`, async (t) => {
+    const { c, second, ticks, errors, send } = await open(t);
+    const timer = setInterval(() => send(Date.now()), SEND_INTERVAL_MS);
+    t.teardown(() => clearInterval(timer));
+    const madeMs = Date.now();
+    c.send('BTCUSD', HONEST, madeMs);
+    const isCounted = (price: bigint) => ticks.some(({ operators }) => operators[2]!.price === price);
+    await eventually(() => isCounted(HONEST));
+    if (isFirstNewer) {
+      c.send('BTCUSD', HONEST + 1n, madeMs + 1);
+      await eventually(() => isCounted(HONEST + 1n));
+    }
+    second.broadcast(c.frame('BTCUSD', OTHER, madeMs));
+    const [event] = (await eventually(() => errors.length > 0 && errors)) || [];
+    const error = event?.error as EquivocationError;
+    t.equal(event?.operator, 'c');
+    t.ok(error instanceof EquivocationError);
+    t.match(error.message, /0x\w+ signed two values of BTCUSD for \d+ ns$/);
+    const evidence = parseEvidence(error.evidence);
+    const signers = c.options.signers;
+    t.match(await verifyEvidence(evidence, { signers }), {
+      verdict: 'verified',
+      statement: `${signers[0]} signed two values of asset 300 of taxonomy 12 for ${madeMs}000000 ns`,
+    });
+    const from = ticks.length;
+    await eventually(() => {
+      c.send('BTCUSD', HONEST);
+      return ticks.length > from + 1;
+    });
+    t.match(ticks.at(-1), { price: HONEST, verdict: 'verified 2 of 3' });
+    t.match(ticks.at(-1)!.operators[2], {
+      operator: 'c',
+      verdict: 'equivocates',
+      reason: /two values of BTCUSD/,
+    });
+    t.equal(errors.length, 1, 'one report for a key');
+  });
+
+test('two aggregates with one time are noticed, also when they come one after the other', async (t) => {
+  const timeNs = 1_000_000_000n;
+  const keys = [0, 1, 2].map((n) => new Uint8Array(32).fill(n + 1));
+  const operators = keys.map((key, i) => ({
+    name: 'abc'[i]!,
+    urls: `http://${'abc'[i]}.example.com`,
+    signers: [checksumAddress(evmAddress(key))],
+  }));
+  const prices = [HONEST, HONEST, HONEST];
+  const client = createClient({
+    quorum: { operators },
+    fetch: async (url) => {
+      const n = 'abc'.indexOf(new URL(url).host[0]!);
+      const aggregate = JSON.parse(signedPrice(timeNs, prices[n]!, 'BTCUSD', keys[n]!));
+      // A service keeps old aggregates without their inputs.
+      delete aggregate.signed_prices;
+      return new Response(JSON.stringify({ data: { BTCUSD: aggregate } })) as never;
+    },
+  });
+  t.teardown(() => client.close());
+  const errors: { operator: string; error: Error }[] = [];
+  client.on('error', (event) => errors.push(event));
+  const ask = async () => (await client.at(['BTCUSD'], timeNs))['BTCUSD']!;
+  t.match(await ask(), { verdict: 'verified 3 of 3' });
+  t.match(await ask(), { verdict: 'verified 3 of 3' }, 'a repetition is not a second value');
+  prices[2] = OTHER;
+  t.match(await ask(), { verdict: 'verified 2 of 3', operators: [{}, {}, { verdict: 'equivocates' }] });
+  t.match(errors, [
+    { operator: 'c', error: { symbol: 'BTCUSD', message: /c.example.com: 0x\w+ signed two values/ } },
+  ]);
+  const { evidence } = errors[0]!.error as EquivocationError;
+  t.match(await verifyEvidence(parseEvidence(evidence), { signers: operators[2]!.signers }), {
+    verdict: 'verified',
+    statement: /signed two values of BTCUSD for 1000000000 ns/,
+  });
+  prices[2] = HONEST;
+  t.match(await ask(), { verdict: 'verified 2 of 3' }, 'it never counts again');
+});
+
+test('payloads that do not contradict each other are no evidence', async (t) => {
+  const [one, other] = await Promise.all([startOperator(0), startOperator(1)]);
+  for (const { server } of [one, other]) t.teardown(() => server.close());
+  const hexOf = (text: string) => JSON.parse(text).p as string;
+  const first = hexOf(one.frame('BTCUSD', HONEST, 1_000));
+  const signers = [...one.options.signers, ...other.options.signers];
+  const prove = (second: string, expected: readonly string[] = signers) =>
+    verifyEvidence({ kind: 'two payloads', payloads: [first, second] }, { signers: expected });
+  const second = hexOf(one.frame('BTCUSD', OTHER, 1_000));
+  await t.resolves(prove(second));
+  await t.rejects(prove(first), /no asset has two values/);
+  await t.rejects(prove(hexOf(one.frame('ETHUSD', OTHER, 1_000))), /no asset has two values/);
+  await t.rejects(prove(hexOf(one.frame('BTCUSD', OTHER, 1_001))), /different signers, taxonomies or times/);
+  await t.rejects(
+    prove(hexOf(other.frame('BTCUSD', OTHER, 1_000))),
+    /different signers, taxonomies or times/,
+  );
+  await t.rejects(prove(second, other.options.signers), /not signed by the service: signer/);
+  await t.rejects(prove('0x00'), /not signed by the service: form/);
+  t.match(
+    await verifyEvidence({ kind: 'two payloads', payloads: [first, second] }, { signers: 'unchecked' }),
+    {
+      verdict: 'recovered',
+    },
+  );
+});
