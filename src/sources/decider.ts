@@ -24,6 +24,8 @@ export class Decider {
   readonly #marketOf = new Map<AssetInput, HeldMarket>();
   readonly #delta: bigint;
   readonly #write: WriteDecision;
+  /** The number of the current call. No quote and no time changes during a call, so each asset is checked once. */
+  #call = 0;
 
   constructor({ assets, publish }: SourcesPlan, write: WriteDecision) {
     this.#delta = publish.delta;
@@ -44,6 +46,7 @@ export class Decider {
   take(source: string, quote: MarketQuote, receivedNs: TimeNs): void {
     const market = this.#markets.get(keyOf({ source, symbol: quote.symbol }));
     if (market === undefined) return;
+    this.#call++;
     const before = market.quote;
     const held = holdQuote(quote, receivedNs);
     market.quote = held;
@@ -66,6 +69,7 @@ export class Decider {
 
   /** Drops all quotes of a source, because its market has halted. */
   forget(source: string, nowNs: TimeNs): void {
+    this.#call++;
     const judged = this.#assets.filter(({ plan }) => plan.inputs.some((input) => input.source === source));
     for (const { inputs } of judged.map(({ plan }) => plan))
       for (const input of inputs) if (input.source === source) this.#marketOf.get(input)!.quote = undefined;
@@ -75,6 +79,7 @@ export class Decider {
 
   /** Decides and writes the prices of all assets at the end of the interval. */
   tick(nowNs: TimeNs): Decision[] {
+    this.#call++;
     return this.#assets.map((asset) => {
       const decision = this.#decide(asset, nowNs);
       asset.price = decision.price;
@@ -86,6 +91,7 @@ export class Decider {
 
   /** Returns the decision about every asset at an instant, without writing it. */
   decisions(nowNs: TimeNs): Decision[] {
+    this.#call++;
     return this.#assets.map((asset) => this.#decide(asset, nowNs));
   }
 
@@ -149,17 +155,22 @@ export class Decider {
    */
   #current(asset: Judged, nowNs: TimeNs): Decision {
     const { last } = asset;
-    if (last !== undefined && this.#holds(asset, last, nowNs)) return last;
+    if (last !== undefined && this.#holds(asset, last, nowNs)) {
+      asset.checkedCall = this.#call;
+      return last;
+    }
     const inputs = { quoteOf: this.#quoteOf, priceOf: this.#pricesAt(nowNs), earlier: last?.read };
     asset.last = decide(asset.plan, inputs, nowNs);
     asset.hasNewQuote = false;
     asset.hasNewTime = false;
+    asset.checkedCall = this.#call;
     return asset.last;
   }
 
   /** Returns whether the asset's last decision still has the right price. */
   #holds(asset: Judged, last: Decision, nowNs: TimeNs): boolean {
-    return !asset.hasNewQuote && isSameDecision(last, this.#pricesAt(nowNs), nowNs);
+    if (asset.hasNewQuote) return false;
+    return asset.checkedCall === this.#call || isSameDecision(last, this.#pricesAt(nowNs), nowNs);
   }
 
   /** Returns whether a later quote with the same best prices as `before` changes nothing: no price, and no count of missing prices. */
@@ -211,6 +222,8 @@ class Judged {
   hasNewQuote = false;
   /** True if a quote of its markets has a later time, and nothing else has changed since the last decision. */
   hasNewTime = false;
+  /** The last call in which the last decision was checked. */
+  checkedCall = 0;
   /** The last decided price. */
   price: bigint | undefined;
   /** The last written price; `undefined` after a line without a price. */

@@ -223,3 +223,21 @@ assets:
   fc.assert(property, { numRuns: cases(300) });
   t.ok(written > 100, `${written} decisions`);
 });
+
+test('a long chain of conversions is decided in time', async (t) => {
+  const length = 30;
+  const chain = Array.from({ length }, (_, i) => {
+    const conversion = i === 0 ? '' : ` * A${i - 1}`;
+    return `  A${i}: { from: ["kraken X${i}/USD${conversion}", "okx X${i}/USD${conversion}"] }`;
+  });
+  const prices = new Map<string, string | undefined>();
+  const plan = planOf(
+    `sources: { kraken: { kind: kraken }, okx: { kind: okx } }\nassets:\n${chain.join('\n')}\n`,
+  );
+  const room = new Decider(plan, (_, { asset, price }) => prices.set(asset.symbol, price?.toString()));
+  for (let i = 0; i < length; i++)
+    for (const source of ['kraken', 'okx'])
+      room.take(source, { symbol: `X${i}/USD`, bid: '1', ask: '1.0002' }, after(i));
+  room.tick(after(500));
+  t.match(prices.get(`A${length - 1}`), /^1003\d{15}$/);
+});
