@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/market_status_codes.js';
-import { BUILT_IN_SCHEDULES } from './built-in.js';
+import { BUILT_IN_SCHEDULES } from './built_in_schedules.js';
 import type { CalendarDefinition } from './definition.js';
 import { closedEarly, MINUTES_PER_DAY, type TradingSchedule, usualSessionsOn } from './schedule.js';
 import type { Calendar } from './status.js';

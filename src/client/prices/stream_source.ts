@@ -10,7 +10,7 @@ import { LostPayloads } from './lost_payloads.js';
 import type { SourcedPrice } from './merger.js';
 import { ServiceClock } from './service_clock.js';
 import type { ReportedPayload, SourceEvents } from './source_events.js';
-import type { SourceOptions } from './source_options.js';
+import type { StreamSourceOptions } from './stream_source_options.js';
 import { Subscriber } from './subscriber.js';
 import { SymbolTable } from './symbol_table.js';
 import type { Taxonomy } from './taxonomy.js';
@@ -27,7 +27,7 @@ const SYNC_RETRY_MS = 2_000;
 export class StreamSource {
   readonly #index: number;
   readonly #url: string;
-  readonly #options: SourceOptions;
+  readonly #options: StreamSourceOptions;
   readonly #context: ClientContext;
   readonly #events: SourceEvents;
   readonly #subscriber: Subscriber;
@@ -52,7 +52,7 @@ export class StreamSource {
   constructor(
     index: number,
     service: RestService,
-    options: SourceOptions,
+    options: StreamSourceOptions,
     context: ClientContext,
     events: SourceEvents,
   ) {

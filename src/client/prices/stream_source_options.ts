@@ -3,7 +3,7 @@ import type { Merger } from './merger.js';
 import type { StreamedType } from './taxonomy.js';
 
 /** The options that all services of a stream share. */
-export interface SourceOptions {
+export interface StreamSourceOptions {
   readonly channel: Channel;
   readonly marketStatus: boolean;
   readonly signatureType: StreamedType | undefined;

@@ -3,7 +3,7 @@ import { MARKET_AFTER_HOURS, MARKET_EXTENDED, MARKET_REGULAR } from '../wire/mar
 import type { BUILT_IN_CALENDARS } from './definition.js';
 import { MINUTES_PER_DAY, type TradingSchedule } from './schedule.js';
 import type { Session } from './trading_hours.js';
-import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us-holidays.js';
+import { isGoodFriday, isNyseEarlyClose, isNyseHoliday } from './us_holidays.js';
 
 const TIME_ZONE = 'America/New_York';
 
