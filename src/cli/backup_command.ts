@@ -18,14 +18,14 @@ export function registerBackup(
       try {
         // The command loads the modules here, because they load a native add-on.
         const { backUp } = await import('../store/folder_copy.js');
-        const { copyLogs } = await import('../ledger/log_copy.js');
+        const { copyBothLogs } = await import('../ledger/log_copy.js');
         let hasLog = false;
         const { fileBytes, tables } = await backUp(
           from,
           dir,
           (...step) => progress.update(...step),
           async (source, unfinished) => {
-            const copied = await copyLogs(source, unfinished, Date.now());
+            const copied = await copyBothLogs(source, unfinished, Date.now());
             hasLog = copied.length > 0;
             return copied;
           },

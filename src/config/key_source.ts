@@ -13,10 +13,10 @@ export interface TimedSource extends KeySpan {
 /** A key source for all times, or several key sources in the order of their time spans. */
 export type KeyPlan = KeySource | readonly TimedSource[];
 
-type KeysOfFile = NonNullable<ConfigFile['keys']['evm']>;
-type KeyOfFile = Exclude<KeysOfFile, readonly unknown[]>;
+type KeyEntries = NonNullable<ConfigFile['keys']['evm']>;
+type SingleKey = Exclude<KeyEntries, readonly unknown[]>;
 
-export function toKeySource({ file, env }: KeyOfFile): KeySource {
+export function toKeySource({ file, env }: SingleKey): KeySource {
   return file === undefined ? { env: env! } : { file };
 }
 
@@ -24,8 +24,8 @@ export function toKeySource({ file, env }: KeyOfFile): KeySource {
  * Converts the keys for one purpose. A key without `until` ends when the next key begins. A key without `from` begins when the previous key
  * ends.
  */
-export function readKeyPlan(keys: KeysOfFile): KeyPlan {
-  if (!Array.isArray(keys)) return toKeySource(keys as KeyOfFile);
+export function readKeyPlan(keys: KeyEntries): KeyPlan {
+  if (!Array.isArray(keys)) return toKeySource(keys as SingleKey);
   return keys.map((key, i) => ({
     source: toKeySource(key),
     fromNs: key.from ?? keys[i - 1]?.until ?? (0n as TimeNs),

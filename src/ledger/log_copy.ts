@@ -52,7 +52,7 @@ export async function copyLog(dataFolder: string, target: string, nowMs: number)
 }
 
 /** Copies both logs of a data folder like {@link copyLog}: the log of signed prices, and the log of streaming payloads. */
-export async function copyLogs(
+export async function copyBothLogs(
   dataFolder: string,
   target: string,
   nowMs: number,

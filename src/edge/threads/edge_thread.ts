@@ -78,7 +78,7 @@ export class EdgeThread {
   readonly #options: EdgeThreadOptions;
   readonly #worker: Worker;
   readonly #ring: RingWriter;
-  readonly #asks = new PendingReplies();
+  readonly #replies = new PendingReplies();
   readonly #commands: Outbox<ThreadCommand>;
   readonly #watch: Watchdog;
   readonly #exited: Promise<void>;
@@ -134,7 +134,7 @@ export class EdgeThread {
         this.#watch.stop();
         clearInterval(this.#behind);
         this.isListening = false;
-        this.#asks.end('the thread ended');
+        this.#replies.end('the thread ended');
         fail(new Error('the thread ended'));
         onExit();
         resolve();
@@ -191,7 +191,7 @@ export class EdgeThread {
   /** Returns the thread's counts. If the thread does not answer, returns the counts of its last report. */
   async report(): Promise<ThreadReport> {
     if (this.isListening) {
-      const answer = this.#asks
+      const answer = this.#replies
         .ask<ThreadReport>((ask) => this.#commands.send({ do: 'report', ask }))
         .then((report) => {
           this.#report = report;
@@ -210,7 +210,7 @@ export class EdgeThread {
    */
   async drain(drainMs: number): Promise<void> {
     if (!this.isListening) return;
-    const drained = this.#asks.ask((ask) => this.#commands.send({ do: 'drain', ask }));
+    const drained = this.#replies.ask((ask) => this.#commands.send({ do: 'drain', ask }));
     await within(
       drainMs + DRAIN_SLACK_MS,
       drained.catch(() => {}),
@@ -277,7 +277,7 @@ export class EdgeThread {
         answerWith(event.ask, host.writeMark(event.number, event.timeNs), answer);
         break;
       case 'answer':
-        this.#asks.answered(event);
+        this.#replies.answered(event);
         break;
       case 'troubles':
         this.#troubles = event.troubles;

@@ -22,14 +22,14 @@ const MESSAGE_BYTES = 256;
  */
 export class RemoteReceiver implements PublishReceiver {
   readonly #events: Outbox<ThreadEvent>;
-  readonly #asks: PendingReplies;
+  readonly #replies: PendingReplies;
   readonly #sessions = new WeakMap<PublisherSession, number>();
   readonly #unanswered = new SharedRoom(UNANSWERED_BYTES_MAX);
   #sessionCount = 0;
 
-  constructor(events: Outbox<ThreadEvent>, asks: PendingReplies) {
+  constructor(events: Outbox<ThreadEvent>, replies: PendingReplies) {
     this.#events = events;
-    this.#asks = asks;
+    this.#replies = replies;
   }
 
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
@@ -38,7 +38,7 @@ export class RemoteReceiver implements PublishReceiver {
     if (!this.#unanswered.hasRoom(identity, bytes))
       return { ok: false, traceId: message.traceId, error: TOO_MANY_WAIT };
     this.#unanswered.add(identity, bytes);
-    return this.#asks
+    return this.#replies
       .ask<PublishOutcome>((ask) =>
         this.#events.send({
           on: 'publish',

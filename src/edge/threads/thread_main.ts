@@ -51,7 +51,7 @@ signal.start();
 
 const webSockets = loadWebSockets(allowedSha256);
 const jobs = createCryptoJobs();
-const asks = new PendingReplies();
+const replies = new PendingReplies();
 if (fillsStark) await fillStarkTables(setImmediate);
 /** The commands that arrived before the edge existed. */
 const early: Order[] = [];
@@ -59,7 +59,7 @@ const start = await new Promise<ThreadStart>((resolve) => {
   port.on('message', (commands: readonly ThreadCommand[]) => {
     for (const command of commands) {
       if (command.do === 'start') resolve(command.start);
-      else if (command.do === 'answer') asks.answered(command);
+      else if (command.do === 'answer') replies.answered(command);
       else if (edge === undefined) early.push(command);
       else carryOut(command);
     }
@@ -77,7 +77,7 @@ const settings = withBuffers(start.settings);
 const follower = openFollower(settings.config.storage.dir, start.starkSymbols, (reason) =>
   events.send({ on: 'damage', reason }),
 );
-const receiver = new RemoteReceiver(events, asks);
+const receiver = new RemoteReceiver(events, replies);
 /** The current catalogue of this thread. The indexes of this catalogue are valid only on this thread. */
 let catalogue: Catalogue | undefined;
 let epoch = 0;
@@ -116,7 +116,7 @@ edge = await openEdge({
     marks: {
       read: (_kind, number) => marks.get(number),
       write: (_kind, number, timeNs, onSettled) => {
-        asks
+        replies
           .ask<boolean>((ask) => events.send({ on: 'mark', ask, number, timeNs }))
           .then(onSettled, () => onSettled(false));
       },
@@ -133,7 +133,7 @@ edge = await openEdge({
     receiver,
     askPast:
       settings.config.cluster &&
-      ((question, tried) => asks.ask((ask) => events.send({ on: 'askPast', ask, question, tried }))),
+      ((question, tried) => replies.ask((ask) => events.send({ on: 'askPast', ask, question, tried }))),
     onWork: () => signal.worked(),
     onSigned: settings.config.streamLog && ((hashes) => events.send({ on: 'signed', hashes })),
     onDue: (timeNs) => ticker.noLaterThan(timeNs),
