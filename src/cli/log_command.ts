@@ -142,7 +142,7 @@ class AuditRun {
   readonly #streams: CommandStreams;
   readonly #stop = new AbortController();
   readonly #folder: AuditFolder;
-  #heard: Evidence | undefined;
+  #received: Evidence | undefined;
 
   constructor(url: string, flags: AuditFlags, streams: CommandStreams) {
     if (!/^https?:\/\//.test(url)) throw new Error('expected an address such as https://prices.example.com');
@@ -166,7 +166,7 @@ class AuditRun {
     for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
     const listener = stream
       ? await AggregateListener.open(this.#url, token, {
-          onAggregate: (text) => this.#hear(audit, text),
+          onAggregate: (text) => this.#receive(audit, text),
           onDown: (reason) => this.#warn(reason),
         })
       : undefined;
@@ -201,7 +201,7 @@ class AuditRun {
     while (!this.#stop.signal.aborted) {
       try {
         const step = await audit.step();
-        const evidence = this.#heard ?? step.evidence;
+        const evidence = this.#received ?? step.evidence;
         if (evidence !== undefined) return await this.#report(evidence);
         faults = 0;
         if (step.size !== size) this.#out.write(summary(audit, this.#flags));
@@ -222,9 +222,9 @@ class AuditRun {
     return 0;
   }
 
-  #hear(audit: LogAudit, text: string): void {
+  #receive(audit: LogAudit, text: string): void {
     try {
-      this.#heard ??= audit.hear(text);
+      this.#received ??= audit.receive(text);
     } catch (error) {
       this.#warn(`a price of the stream cannot be read: ${(error as Error).message}`);
     }
@@ -244,7 +244,7 @@ class AuditRun {
 
 function summary({ size, found, unchecked }: LogAudit, { payloads }: Pick<AuditFlags, 'payloads'>): string {
   const missing = unchecked === 0n ? '' : `, ${unchecked} without records`;
-  return `${size} batches checked${missing}${payloads ? '' : `, ${found} heard prices found`}`;
+  return `${size} batches checked${missing}${payloads ? '' : `, ${found} received prices found`}`;
 }
 
 function readPolicy(file: string): LogPolicy {

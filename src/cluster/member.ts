@@ -40,9 +40,9 @@ export class ClusterMember {
       appliedMs: () => this.#follower.appliedMs,
       tickMs: () => (this.term === undefined ? this.#receiver.tickMs : undefined),
     });
-    const { heard } = this.#silence;
+    const { received } = this.#silence;
     const report = () => this.#report();
-    this.nodes = new NodePresence({ bus, self: { node, role }, run, report, heard, timing, nowMs });
+    this.nodes = new NodePresence({ bus, self: { node, role }, run, report, received, timing, nowMs });
     this.#follower = new LogFollower({
       bus,
       timing,
@@ -62,7 +62,7 @@ export class ClusterMember {
       taxonomy,
       timing,
       nowMs,
-      heard,
+      received,
       overtaken: () => void this.#follower.catchUp(),
     });
     this.#claimant = new Claimant({
@@ -242,7 +242,7 @@ export class ClusterMember {
   /** Applies a record. The node that made the last applied claim leads. */
   #apply(batch: LogBatch, position: LogPosition): void {
     const { epoch, claim } = batch;
-    this.#silence.heard();
+    this.#silence.received();
     this.#epoch = epoch;
     this.#isLed = claim?.resign !== true;
     if (claim !== undefined && !claim.resign) {

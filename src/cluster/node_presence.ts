@@ -15,7 +15,7 @@ export interface NodePresenceOptions {
   /** Returns the current report of this node. */
   readonly report: () => Omit<NodeReport, 'wireVersion' | 'node'>;
   /** Called when another node reports. */
-  readonly heard: () => void;
+  readonly received: () => void;
   readonly timing: Pick<ClusterTiming, 'reportMs'>;
   readonly nowMs: () => number;
 }
@@ -122,11 +122,11 @@ export class NodePresence {
       this.#refused++;
       return;
     }
-    const { self, run, nowMs, heard } = this.#options;
+    const { self, run, nowMs, received } = this.#options;
     if (report.node !== self.node) {
       this.#known.set(report.node, { report, receivedMs: nowMs() });
       if (sender.role === 'aggregator') this.#appliedMax = Math.max(this.#appliedMax, report.applied);
-      heard();
+      received();
     } else if (report.run !== run) this.#twinMs = nowMs();
   }
 }

@@ -26,7 +26,7 @@ export class CommandFeed implements MarketFeed {
   #child: ChildProcess | undefined;
   #isClosed = false;
   #failures = 0;
-  #hasHeard = false;
+  #hasReceived = false;
   #cancelRetry: () => void = () => {};
   #cancelLook: () => void = () => {};
 
@@ -76,7 +76,7 @@ export class CommandFeed implements MarketFeed {
       else if (event.kind === 'refused') sink.warn(`${event.pair}: ${event.reason}`);
       else if (event.kind === 'quote') {
         this.#failures = 0;
-        this.#hasHeard = true;
+        this.#hasReceived = true;
       }
     }
   }
@@ -84,9 +84,9 @@ export class CommandFeed implements MarketFeed {
   /** Ends a command that has sent no quote since the last check. */
   #look(child: ChildProcess): void {
     const { maxSilenceMs, sink, schedule } = this.#options;
-    this.#hasHeard = false;
+    this.#hasReceived = false;
     this.#cancelLook = schedule(() => {
-      if (this.#hasHeard) return this.#look(child);
+      if (this.#hasReceived) return this.#look(child);
       sink.warn(`no quote for ${maxSilenceMs / 1000} s`);
       kill(child);
     }, maxSilenceMs);

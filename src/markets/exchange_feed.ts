@@ -42,7 +42,7 @@ export class ExchangeFeed implements MarketFeed {
     for (const line of [...this.#lines]) {
       const silent = line.look();
       if (silent.length === 0) continue;
-      if (silent.length === line.size || line === this.#silentLine) line.renew('no pair is heard');
+      if (silent.length === line.size || line === this.#silentLine) line.renew('no pair sends frames');
       else this.#move(line, silent);
     }
     this.#cancelLook = this.#options.schedule(() => this.#look(), LOOK_MS);

@@ -25,7 +25,7 @@ export class MarketConnection implements LiveConnection {
   readonly #waiting: string[] = [];
   readonly #cancels = new Map<string, () => void>();
   #isPacing = false;
-  #hasHeard = true;
+  #hasReceived = true;
   #isEnded = false;
   #reason = '';
 
@@ -39,8 +39,8 @@ export class MarketConnection implements LiveConnection {
       headers: { 'User-Agent': 'tickseal' },
     });
     this.#socket = socket;
-    const heard = () => {
-      this.#hasHeard = true;
+    const received = () => {
+      this.#hasReceived = true;
     };
     socket.on('open', () => {
       this.#watch();
@@ -48,11 +48,11 @@ export class MarketConnection implements LiveConnection {
       onOpen();
     });
     socket.on('message', (data) => {
-      heard();
+      received();
       if (!this.#isEnded) onText(String(data));
     });
-    socket.on('ping', heard);
-    socket.on('pong', heard);
+    socket.on('ping', received);
+    socket.on('pong', received);
     socket.on('error', (error) => {
       this.#reason ||= error.message;
     });
@@ -82,8 +82,8 @@ export class MarketConnection implements LiveConnection {
     let silent = 0;
     const { silenceMs } = this.#options.rules;
     const look = () => {
-      silent = this.#hasHeard ? 0 : silent + 1;
-      this.#hasHeard = false;
+      silent = this.#hasReceived ? 0 : silent + 1;
+      this.#hasReceived = false;
       // The first check only resets the flag for the time before it.
       if (silent >= 2) this.#end(`no frame for ${silenceMs / 1000} s`);
       else this.#later('silence', look, silenceMs / 2);

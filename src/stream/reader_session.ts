@@ -107,7 +107,7 @@ export abstract class ReaderSession<Group> implements ControlCount {
 
   unfinished(): void {}
 
-  heard(): void {}
+  resumed(): void {}
 
   closed(): void {
     this.streams.closed(this);

@@ -15,7 +15,7 @@ import { HASH_BYTES, leafHash } from '../tlog/tree_hash.js';
 import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
-import { HeardSet } from './heard_set.js';
+import { ReceivedPrices } from './received_prices.js';
 
 export interface LogAuditOptions {
   readonly log: ServedLog;
@@ -64,7 +64,7 @@ export class OriginChanged extends Error {
 export class LogAudit {
   readonly #options: LogAuditOptions;
   readonly #leafBytes: number;
-  readonly #heard = new HeardSet();
+  readonly #received = new ReceivedPrices();
   readonly #recent: CheckedBatch[] = [];
   readonly #peaks: CompactTree;
   /** The newest checked checkpoints by size. */
@@ -94,7 +94,7 @@ export class LogAudit {
 
   /** The number of received prices that the log contains. */
   get found(): number {
-    return this.#heard.found;
+    return this.#received.found;
   }
 
   /**
@@ -102,9 +102,9 @@ export class LogAudit {
    * @param text the JSON of the aggregate
    * @returns evidence when the service has signed another value for the same place
    */
-  hear(text: string): Evidence | undefined {
+  receive(text: string): Evidence | undefined {
     const { record, timeNs } = factsOfAggregate(text);
-    const other = this.#heard.add(record, timeNs, text);
+    const other = this.#received.add(record, timeNs, text);
     return other === undefined ? undefined : { kind: 'two values', prices: [other, text] };
   }
 
@@ -228,14 +228,14 @@ export class LogAudit {
 
   /** Compares the received prices with the batches of their times. */
   async #compareHeard(checkpoint: TreeHead, note: string): Promise<Evidence | undefined> {
-    for (const { record, timeNs, text } of this.#heard.open()) {
+    for (const { record, timeNs, text } of this.#received.open()) {
       const checked = this.#recent.find(({ batch }) => timeNs >= batch.fromNs && timeNs < batch.toNs);
       // A price of a later time waits for a later checkpoint. An older price is skipped.
       if (checked?.records === undefined) continue;
       const { entry, batch, records } = checked;
       const around = recordsAround(records, record, nodeSha256);
       if (around === undefined) {
-        this.#heard.settle(record);
+        this.#received.settle(record);
         continue;
       }
       return {

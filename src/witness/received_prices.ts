@@ -1,7 +1,7 @@
 import { HASH_BYTES } from '../tlog/tree_hash.js';
 
 /** A received signed price. */
-export interface HeardPrice {
+export interface AuditedPrice {
   /** The record of this price that the log must contain. */
   readonly record: Uint8Array;
   readonly timeNs: bigint;
@@ -10,11 +10,11 @@ export interface HeardPrice {
 }
 
 /** The largest number of prices in memory. They are compared with the log and with later prices of the same place. */
-const HEARD_MAX = 100_000;
+const PRICES_MAX = 100_000;
 
 /** The signed prices that an audit has received, without repetitions. Above the limit, the set drops the oldest prices. */
-export class HeardSet {
-  readonly #byPlace = new Map<string, HeardPrice>();
+export class ReceivedPrices {
+  readonly #byPlace = new Map<string, AuditedPrice>();
   readonly #open = new Set<string>();
   #found = 0;
 
@@ -28,14 +28,14 @@ export class HeardSet {
     const place = placeOf(record);
     const known = this.#byPlace.get(place);
     if (known !== undefined) return Buffer.compare(known.record, record) === 0 ? undefined : known.text;
-    if (this.#byPlace.size >= HEARD_MAX) this.#forget();
+    if (this.#byPlace.size >= PRICES_MAX) this.#forget();
     this.#byPlace.set(place, { record, timeNs, text });
     this.#open.add(place);
     return undefined;
   }
 
   /** Returns the prices that the audit has not found in the log yet. */
-  open(): HeardPrice[] {
+  open(): AuditedPrice[] {
     return [...this.#open].map((place) => this.#byPlace.get(place)!);
   }
 

@@ -40,9 +40,9 @@ test('honest work catches nothing, and every price that was heard is found', asy
   let audit = await auditOf(t, log, dir);
   for (const [round, count] of [1, 0, 240, 30, 7].entries()) {
     log.grow(count);
-    for (const price of log.prices.slice(-5)) t.equal(audit.hear(price), undefined);
+    for (const price of log.prices.slice(-5)) t.equal(audit.receive(price), undefined);
     const early = new AuditedLog().grow(log.entries.length + 1).prices.at(-1)!;
-    t.equal(audit.hear(early), undefined, 'a price whose batch is not there yet');
+    t.equal(audit.receive(early), undefined, 'a price whose batch is not there yet');
     const { size, evidence } = await audit.step();
     t.equal(evidence, undefined, `round ${round}`);
     t.equal(size, BigInt(log.entries.length));
@@ -61,8 +61,8 @@ test('honest work catches nothing, and every price that was heard is found', asy
 test('(a) two values that are signed for one time are caught, on the stream and in the log', async (t) => {
   const log = new AuditedLog().grow(5);
   const audit = await auditOf(t, log);
-  t.equal(audit.hear(log.prices[3]!), undefined);
-  const evidence = audit.hear(signedPrice(startOf(3) + 5n, 99n));
+  t.equal(audit.receive(log.prices[3]!), undefined);
+  const evidence = audit.receive(signedPrice(startOf(3) + 5n, 99n));
   t.match(await proven(evidence), /^0x\w+ signed two values of BTCUSD for 1003000000005 ns$/);
 
   const first = sortRecords([recordAt(startOf(5), 1, 1), recordAt(startOf(5), 3, 1)]);
@@ -76,7 +76,7 @@ test('(a) two values that are signed for one time are caught, on the stream and 
 test('(b) a price that only one reader was shown is caught', async (t) => {
   const log = new AuditedLog().grow(5);
   const audit = await auditOf(t, log);
-  audit.hear(signedPrice(startOf(2) + 5n, 1n));
+  audit.receive(signedPrice(startOf(2) + 5n, 1n));
   t.match(
     await proven((await audit.step()).evidence),
     /signed BTCUSD at 1002000000005 ns, and batch 2 of .* has another value there$/,
@@ -94,7 +94,7 @@ test('(c) a price that the log lacks is caught, wherever it belongs', async (t) 
     [startOf(6) + 1n, 'BTCUSD'],
   ] as const) {
     const audit = await auditOf(t, log);
-    audit.hear(signedPrice(timeNs, 7n, symbol));
+    audit.receive(signedPrice(timeNs, 7n, symbol));
     const { evidence } = await audit.step();
     t.match(await proven(evidence), /does not have it$/, `${symbol} ${timeNs}`);
   }
@@ -160,13 +160,13 @@ test('evidence that was made up proves nothing', async (t) => {
   const log = new AuditedLog().grow(9);
   const audit = await auditOf(t, log);
   const stranger = new Uint8Array(32).fill(9);
-  audit.hear(signedPrice(startOf(2) + 5n, 1n, 'BTCUSD', stranger));
+  audit.receive(signedPrice(startOf(2) + 5n, 1n, 'BTCUSD', stranger));
   const { evidence } = await audit.step();
   await t.rejects(proven(evidence), {
     message: /not signed by the service: service_signed_price public_key/,
   });
   const real = await auditOf(t, log);
-  real.hear(signedPrice(startOf(2) + 6n, 1n));
+  real.receive(signedPrice(startOf(2) + 6n, 1n));
   const lacking = (await real.step()).evidence as Extract<Evidence, { kind: 'not in the log' }>;
   t.ok(await proven(lacking));
   const changes: Partial<typeof lacking>[] = [

@@ -23,7 +23,7 @@ export class Liveness {
   readonly #quietMs: number;
   readonly #answerMs: number;
   readonly #events: LivenessEvents;
-  #hasHeard = false;
+  #hasReceived = false;
   #cancel: () => void = () => {};
 
   /**
@@ -40,13 +40,13 @@ export class Liveness {
 
   /** Starts the checks of an open connection. */
   start(): void {
-    this.#hasHeard = false;
+    this.#hasReceived = false;
     this.#cancel = this.#schedule(() => this.#look(), this.#quietMs);
   }
 
   /** Records that something arrived. */
-  heard(): void {
-    this.#hasHeard = true;
+  received(): void {
+    this.#hasReceived = true;
   }
 
   stop(): void {
@@ -54,7 +54,7 @@ export class Liveness {
   }
 
   #look(): void {
-    if (this.#hasHeard) {
+    if (this.#hasReceived) {
       this.start();
       return;
     }
@@ -63,7 +63,7 @@ export class Liveness {
   }
 
   #judge(): void {
-    if (this.#hasHeard) this.start();
+    if (this.#hasReceived) this.start();
     else this.#events.onStale(this.#quietMs + this.#answerMs);
   }
 }

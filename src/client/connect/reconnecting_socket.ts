@@ -193,7 +193,7 @@ export class ReconnectingSocket {
     let failure: ConnectFailure | undefined;
     socket.onopen = () => this.#opened();
     socket.onmessage = ({ data }: { data: unknown }) => {
-      this.#liveness.heard();
+      this.#liveness.received();
       if (typeof data === 'string') this.#events.onText(data);
     };
     // The first error is the cause of the later errors.
@@ -204,7 +204,7 @@ export class ReconnectingSocket {
       const text = failure?.reason ?? `closed with ${code}${reason && ` (${reason})`}`;
       this.#closed(code, text, failure?.status);
     };
-    socket.on?.('pong', () => this.#liveness.heard());
+    socket.on?.('pong', () => this.#liveness.received());
     this.#socket = socket;
   }
 

@@ -29,7 +29,7 @@ export class SilenceWatch {
   }
 
   /** Notes that a message from another node arrived. */
-  readonly heard = (): void => {
+  readonly received = (): void => {
     this.#heardMs = this.#options.nowMs();
   };
 

@@ -27,7 +27,7 @@ export interface TickReceiverOptions {
   readonly timing: Pick<ClusterTiming, 'feedTimeoutMs' | 'retryMs'>;
   readonly nowMs: () => number;
   /** Called when a message from the leader arrives. */
-  readonly heard: () => void;
+  readonly received: () => void;
   /** Called when a tick has a later epoch than the epoch in which this node leads. */
   readonly overtaken: () => void;
 }
@@ -161,7 +161,7 @@ export class TickReceiver implements ShownPrices {
     }
     this.began(batch.epoch);
     this.#tickMs = this.#options.nowMs();
-    this.#options.heard();
+    this.#options.received();
     if (batch.number <= this.#number) return;
     const isNext = batch.number === this.#number + 1;
     if (!isNext && this.#number > 0) this.#gaps++;

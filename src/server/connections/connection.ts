@@ -43,7 +43,7 @@ export interface ConnectionEvents {
    */
   unfinished(): void;
   /** Called when a whole message or an answer to a ping arrived after a silence. */
-  heard(): void;
+  resumed(): void;
   /** Called when the socket is closed. No further event follows. */
   closed(): void;
 }

@@ -195,7 +195,7 @@ function openPublisher(
       unfinished() {
         if (!hasPublished) socket.close(CLOSES.idle.code, CLOSES.idle.reason);
       },
-      heard: () => silent.delete(socket),
+      resumed: () => silent.delete(socket),
       closed() {
         silent.delete(socket);
         // The socket's last messages may still be in the queue.

@@ -16,7 +16,7 @@ export interface IdleTimed {
   /** Called with each check after {@link UNFINISHED_S} of silence, if the path reports silence. */
   unfinished(): void;
   /** Called when a whole message, ping or pong arrived after {@link silent} was called. */
-  heard(): void;
+  resumed(): void;
   close(code: number, reason: string): void;
 }
 
@@ -83,7 +83,7 @@ export class IdleTimeouts<C extends IdleTimed> {
   received(connection: C): void {
     // A time in whole seconds needs no separate memory in V8. The code rounds the time up, so no connection ends early.
     connection.seenAtS = Math.ceil(this.#nowMs() / 1_000);
-    if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS) connection.heard();
+    if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS) connection.resumed();
     connection.checksSincePing = 0;
   }
 

@@ -88,8 +88,8 @@ export class UwsSocket implements Connection, IdleTimed, TopicMember, TurnSender
     this.events.unfinished();
   }
 
-  heard(): void {
-    this.events.heard();
+  resumed(): void {
+    this.events.resumed();
   }
 
   flooded(): void {

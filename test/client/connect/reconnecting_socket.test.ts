@@ -149,7 +149,7 @@ function idleReasons(): string[] {
     ping: () => {},
     unfinished: () => {},
     silent: () => {},
-    heard: () => {},
+    resumed: () => {},
     close: (_code, reason) => reasons.push(reason),
   });
   nowMs = 120_000;

@@ -26,7 +26,7 @@ function movesOf(ms: number, { reports = true, records = true, ticks }: Way): nu
     bus: { reconnect: () => moves.push(nowMs) },
   });
   for (; nowMs <= ms; nowMs += STEP_MS) {
-    if (reports) watch.heard();
+    if (reports) watch.received();
     if (records) appliedMs = nowMs;
     if (ticks) tickMs = nowMs;
     watch.tick(nowMs);

@@ -302,7 +302,7 @@ function receiving() {
     taxonomy: () => own.taxonomy,
     timing: { feedTimeoutMs: 3_000, retryMs: 100 },
     nowMs: () => clock.nowMs,
-    heard: () => {},
+    received: () => {},
     overtaken: () => {},
   });
   receiver.start();

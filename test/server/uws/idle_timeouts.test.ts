@@ -15,7 +15,7 @@ function recordingHeart(path: typeof READER) {
     ping: () => calls.push('ping'),
     silent: () => calls.push('silent'),
     unfinished: () => calls.push('unfinished'),
-    heard: () => calls.push('heard'),
+    resumed: () => calls.push('resumed'),
     close: (code: number) => calls.push(`close ${code}`),
   };
 }
@@ -31,7 +31,7 @@ test('a reader is pinged once from half of the time on and closed when the time 
   t.same(connection.calls, ['ping', 'close 1008']);
 });
 
-test('who is heard stays, and is pinged anew', async (t) => {
+test('a peer that sends again stays, and is pinged again', async (t) => {
   let nowMs = 0;
   const idleTimeouts = new IdleTimeouts(() => nowMs);
   const connection = recordingHeart(READER);
@@ -67,7 +67,7 @@ test('a publisher is pinged at once and after a silence, and reported when it do
     ['unfinished', 'unfinished'],
   );
   idleTimeouts.received(connection);
-  t.same(pass(13_000), ['heard']);
+  t.same(pass(13_000), ['resumed']);
   idleTimeouts.received(connection);
   const calls = pass(1_000_000);
   t.same(calls.slice(0, 2), ['ping', 'silent']);
