@@ -43,7 +43,10 @@ test('log audit goes on from its folder, and log verify proves what it found', a
       ...args,
     ]);
   const first = await audit();
-  t.same([first.exitCode, first.stdout, first.stderr], [0, ['30 batches checked, 0 received prices found'], '']);
+  t.same(
+    [first.exitCode, first.stdout, first.stderr],
+    [0, ['30 batches checked, 0 received prices found'], ''],
+  );
   log.grow(12);
   t.same((await audit()).stdout, ['42 batches checked, 0 received prices found']);
 

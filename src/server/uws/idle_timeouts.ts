@@ -83,7 +83,8 @@ export class IdleTimeouts<C extends IdleTimed> {
   received(connection: C): void {
     // A time in whole seconds needs no separate memory in V8. The code rounds the time up, so no connection ends early.
     connection.seenAtS = Math.ceil(this.#nowMs() / 1_000);
-    if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS) connection.resumed();
+    if (connection.path.reportsSilence && connection.checksSincePing >= UNANSWERED_CHECKS)
+      connection.resumed();
     connection.checksSincePing = 0;
   }
 
