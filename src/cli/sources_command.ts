@@ -1,7 +1,6 @@
 import { createReadStream, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { cannotBeRead } from '../config/unreadable_file.js';
 import { NS_PER_MS } from '../model/time.js';
 import { parseSources, type SourcesResult } from '../sources/parse_sources.js';
@@ -30,7 +29,13 @@ export function registerSources(
     .description(DESCRIPTION)
     .argument('<file>', 'the file of sources')
     .option('--check', 'run for 10 seconds, then say for each market what is wrong', false)
-    .option('--replay <file>', 'make the decisions of a recording again')
+    .addOption(
+      new Option('--replay <file>', 'make the decisions of a recording again').conflicts([
+        'check',
+        'record',
+        'metrics',
+      ]),
+    )
     .option(
       '--speed <n>',
       'replay n times as fast as it was recorded (default: as fast as possible)',
@@ -38,16 +43,32 @@ export function registerSources(
     );
   withSourcesOptions(command).action(async (file: string, flags: SourcesFlags) => {
     const result = readSources(file);
-    if (!result.ok) {
+    if (flags.speed !== undefined && flags.replay === undefined) {
+      streams.stderr.write('sources: --speed needs --replay\n');
+      process.exitCode = 1;
+    } else if (!result.ok) {
       streams.stderr.write(`${result.errors.join('\n')}\n`);
       process.exitCode = EXIT_BAD_FILE;
     } else if (flags.replay !== undefined) {
       if (!(await replay(result.plan, flags.replay, flags.speed, streams))) process.exitCode = 1;
     } else {
-      const status = await new SourcesSession(file, result, flags, streams, timing).run();
+      const session = openSession(file, result, flags, streams, timing);
+      const status = (await session?.run()) ?? 1;
       if (status !== 0) process.exitCode = status;
     }
   });
+}
+
+/** Begins a run. Reports a recording that cannot be opened, and returns `undefined`. */
+function openSession(...options: ConstructorParameters<typeof SourcesSession>): SourcesSession | undefined {
+  const [, , { record }, { stderr }] = options;
+  try {
+    return new SourcesSession(...options);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    stderr.write(`sources: --record: ${record} cannot be written (${code ?? message})\n`);
+    return undefined;
+  }
 }
 
 /** Reads and checks a file of sources. */
@@ -70,15 +91,20 @@ async function replay(
   const replayed = new Replay(plan, (line) => out.write(line));
   let lastNs: bigint | undefined;
   let unread = 0;
-  for await (const line of wholeLines(file)) {
-    if (stop.signal.aborted) break;
-    const atNs = replayed.take(line);
-    if (atNs === undefined) unread++;
-    else if (speed !== undefined && lastNs !== undefined && atNs > lastNs)
-      await setTimeout(Number((atNs - lastNs) / NS_PER_MS) / speed, undefined, {
-        signal: stop.signal,
-      }).catch(() => {});
-    lastNs = atNs ?? lastNs;
+  try {
+    for await (const line of wholeLines(file)) {
+      if (stop.signal.aborted) break;
+      const atNs = replayed.take(line);
+      if (atNs === undefined) unread++;
+      else if (speed !== undefined && lastNs !== undefined && atNs > lastNs)
+        await setTimeout(Number((atNs - lastNs) / NS_PER_MS) / speed, undefined, {
+          signal: stop.signal,
+        }).catch(() => {});
+      lastNs = atNs ?? lastNs;
+    }
+  } catch (error) {
+    stderr.write(`sources: --replay: ${file} ${cannotBeRead(error)}\n`);
+    return false;
   }
   const { same, different, additional } = replayed;
   stderr.write(
@@ -90,18 +116,15 @@ async function replay(
 /**
  * Reads the lines of a file. Skips a last line without a line end, because a killed process may have written only a part of the
  * line.
+ * @throws the system's error when the file cannot be read
  */
 async function* wholeLines(file: string): AsyncIterable<string> {
-  let begun: string | undefined;
-  let isEnded = true;
-  const input = createReadStream(file, 'utf8').on('data', (text) => {
-    isEnded = text.length === 0 ? isEnded : text.at(-1) === '\n';
-  });
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    if (begun !== undefined) yield begun;
-    begun = line;
+  let begun = '';
+  for await (const text of createReadStream(file, 'utf8')) {
+    const lines = (begun + text).split('\n');
+    begun = lines.pop()!;
+    yield* lines;
   }
-  if (begun !== undefined && isEnded) yield begun;
 }
 
 function parseSpeed(text: string): number {
