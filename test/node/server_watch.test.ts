@@ -11,6 +11,7 @@ function watching() {
     asked: [] as string[],
     isGone: false,
     gone: [] as (string | undefined)[],
+    damage: [] as (string | undefined)[],
   };
   const answer = async (question: string) => {
     state.asked.push(question);
@@ -21,13 +22,13 @@ function watching() {
   const watch = new ServerWatch({
     servers: {
       serverReport: () => answer('report'),
-      keepLogLeaderApart: () => answer('apart'),
+      keepLogLeaderApart: (_, damaged) => answer(damaged.has('n1') ? 'apart, not n1' : 'apart'),
       serverDisks: async () => [],
-      logLead: () => Promise.reject(new Error('the servers elect a leader')),
+      logLead: async () => ({ server: 'n1', firstSequence: 1, lastSequence: 1 }),
       leadersRecord: async () => undefined,
       moveLogLead: async () => undefined,
     },
-    onDamaged: () => {},
+    onDamaged: (reason) => state.damage.push(reason),
     onForgetful: () => {},
     asksDisks: false,
     clock: {
@@ -44,7 +45,7 @@ function watching() {
     state,
     async tick(nowMs: number) {
       watch.tick(nowMs);
-      for (let turn = 0; turn < 5; turn++) await undefined;
+      for (let turn = 0; turn < 20; turn++) await undefined;
     },
   };
 }
@@ -133,4 +134,20 @@ test('during a jump of the wall clock the servers are asked every second, and sa
   t.equal(watch.isClockRight, true, 'asked soon after it');
   await tick(4_000);
   t.equal(state.asked.length, 4);
+});
+
+test('a server with a damaged copy of the log is told once, and never leads the log again', async (t) => {
+  const { watch, state, tick } = watching();
+  state.report = {};
+  state.leads = true;
+  watch.applied({ sequence: 1, id: 'a'.repeat(64) });
+  await tick(0);
+  t.match(watch.damage, /^NATS server n1 has lost record 1 of the log/);
+  t.equal(watch.damagedCopies, 1);
+  await tick(11_000);
+  t.same(state.asked, ['apart', 'apart, not n1']);
+  t.same(state.damage, [watch.damage]);
+  state.leads = false;
+  await tick(12_000);
+  t.same([watch.damage, watch.damagedCopies], [undefined, 0], 'the next leader finds it');
 });
