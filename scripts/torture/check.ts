@@ -22,6 +22,8 @@ export interface Sizes {
   readonly count: number | undefined;
   /** The duration of random faults in minutes, for checks with a variable duration; `undefined` for the default of the check. */
   readonly minutes: number | undefined;
+  /** The number of times that `cluster` causes each fault, after which it prints a table of silences; `undefined` for the default. */
+  readonly rounds: number | undefined;
   /** A part of a fault's name. A check with named faults runs only the faults whose names contain this text. */
   readonly only: string | undefined;
 }

@@ -32,6 +32,7 @@ import { worker } from './worker.js';
  * | `--threads N` | the number of threads of the service in `fair` and `crashes` |
  * | `--count N` | the size of `crashes` and `batch` |
  * | `--minutes N` | the length of `cluster` and `jepsen` |
+ * | `--rounds N` | the times that `cluster` causes each fault; it then prints a table of silences |
  * | `--only NAME` | the faults of `cluster` and `jepsen` |
  */
 const CHECKS: readonly Check[] = [
@@ -57,6 +58,8 @@ const CHECKS: readonly Check[] = [
 
 /** The time after which a check counts as hung. */
 const CHECK_MS_MAX = 600_000;
+/** The longest time of a round of all faults of `cluster`. */
+const ROUND_MS_MAX = 420_000;
 const SMOKE_CHECKS_AT_ONCE = 2;
 
 const { values, positionals } = parseArgs({
@@ -66,6 +69,7 @@ const { values, positionals } = parseArgs({
     threads: { type: 'string', default: '1' },
     count: { type: 'string' },
     minutes: { type: 'string' },
+    rounds: { type: 'string' },
     only: { type: 'string' },
   },
 });
@@ -74,6 +78,7 @@ const sizes: Sizes = {
   threads: Number(values.threads),
   count: values.count === undefined ? undefined : Number(values.count),
   minutes: values.minutes === undefined ? undefined : Number(values.minutes),
+  rounds: values.rounds === undefined ? undefined : Number(values.rounds),
   only: values.only,
 };
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
@@ -119,7 +124,7 @@ async function run(check: Check): Promise<Outcome> {
 
 /** Fails a check that hangs. The next check can then begin. */
 async function tooLate(): Promise<never> {
-  const ms = CHECK_MS_MAX + (sizes.minutes ?? 0) * 60_000;
+  const ms = CHECK_MS_MAX + (sizes.minutes ?? 0) * 60_000 + (sizes.rounds ?? 0) * ROUND_MS_MAX;
   await setTimeout(ms);
   throw new Error(`it takes longer than ${ms / 1000} s`);
 }

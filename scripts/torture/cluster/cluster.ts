@@ -11,6 +11,7 @@ import { NodeReader, RoamingPublisher } from './clients.js';
 import { clocksApart, FAULTS, type Fault, type SilenceLimits, SMOKE_FAULTS } from './faults.js';
 import { LogAccount } from './log_account.js';
 import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
+import { silenceTable } from './silence_table.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
 
 /** The check with all faults that a cluster must withstand. The check runs three real message servers, two aggregators and two edges. */
@@ -27,10 +28,7 @@ const RECOVERED_MS_MAX: Readonly<Record<Scale, number>> = { full: 60_000, smoke:
 const ROUNDS_MS: Readonly<Record<Scale, number>> = { full: 240_000, smoke: 0 };
 const HOUR_NS = 3_600_000_000_000n;
 
-/** The longest silences of one step for publishers and readers, in milliseconds. */
-type Silences = Record<Signal, number[]>;
-
-async function measure(scale: Scale, { minutes, only }: Sizes) {
+async function measure(scale: Scale, { minutes, rounds, only }: Sizes) {
   const binary = findNatsServer();
   if (binary === undefined)
     return {
@@ -42,10 +40,19 @@ async function measure(scale: Scale, { minutes, only }: Sizes) {
   const named = Object.keys(FAULTS).filter((name) => only === undefined || name === only);
   const faults = scale === 'smoke' ? SMOKE_FAULTS : named.map((name) => FAULTS[name]!);
   const roundsMs = minutes === undefined ? ROUNDS_MS[scale] : minutes * 60_000;
-  do for (const fault of faults) await torture.run(fault);
-  while (performance.now() - startMs < roundsMs);
-  if (scale === 'full' && only === undefined) await torture.run(clocksApart);
-  return torture.finish();
+  const isOver = (done: number) =>
+    rounds === undefined ? performance.now() - startMs >= roundsMs : done >= rounds;
+  try {
+    for (let done = 0; done === 0 || !isOver(done); done++) {
+      if (rounds !== undefined) process.stderr.write(`  round ${done + 1} of ${rounds}\n`);
+      for (const fault of faults) await torture.run(fault);
+    }
+    if (scale === 'full' && only === undefined && rounds === undefined) await torture.run(clocksApart);
+    return await torture.finish();
+  } finally {
+    // The table has the completed steps, also when a later step has failed.
+    if (rounds !== undefined) process.stdout.write(`\n${torture.table()}\n`);
+  }
 }
 
 class ClusterTorture {
@@ -56,7 +63,7 @@ class ClusterTorture {
   readonly #publishers: readonly RoamingPublisher[];
   readonly #silences = new Map<
     string,
-    { readonly limits: SilenceLimits | undefined; readonly found: Silences }
+    { readonly limits: SilenceLimits | undefined; readonly found: Record<Signal, number[]> }
   >();
 
   constructor(cluster: TortureCluster, recoveredMsMax: number) {
@@ -94,6 +101,11 @@ class ClusterTorture {
       if (apart) this.#note(apart.name, startMs, this.#tracksOf(apart.nodes), apart.limits);
     }
     await this.#settle(performance.now());
+  }
+
+  /** Returns the table of all silences so far. */
+  table(): string {
+    return silenceTable(new Map([...this.#silences].map(([name, { found }]) => [name, found])));
   }
 
   async finish(): Promise<Finding[]> {

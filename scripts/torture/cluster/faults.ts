@@ -12,6 +12,7 @@ export interface SilenceLimits {
 
 /** A step of a fault: an action, and the nodes whose clients the check ignores, because the action affects these nodes. */
 export interface Step {
+  /** The name, which no other step has. */
   readonly name: string;
   readonly limits?: SilenceLimits;
   readonly except: readonly TortureNode[];
@@ -49,8 +50,13 @@ const HEALED_MS = 10_000;
 const leaderKilled: Fault = async (cluster) => {
   const leader = await cluster.leader();
   return [
-    { name: 'leader kill -9', limits: NODE, except: [leader], act: () => leader.end('SIGKILL') },
-    { name: '  started again', limits: PLANNED, except: [leader], act: () => restart(leader) },
+    { name: 'leader, `kill -9`', limits: NODE, except: [leader], act: () => leader.end('SIGKILL') },
+    {
+      name: 'the killed leader started again',
+      limits: PLANNED,
+      except: [leader],
+      act: () => restart(leader),
+    },
   ];
 };
 
@@ -58,7 +64,7 @@ const leaderStopped: Fault = async (cluster) => {
   const leader = await cluster.leader();
   return [
     {
-      name: 'leader SIGSTOP 5 s, SIGCONT',
+      name: 'leader frozen for 5 s',
       limits: NODE,
       except: [leader],
       act: () => stopFor(leader, 5_000),
@@ -79,9 +85,9 @@ const rollingUpgrade: Fault = async (cluster) => {
     },
   });
   return [
-    ...cluster.edges.map((edge) => step(`upgrade of edge ${edge.number}`, edge)),
-    step('upgrade of the standby', standby),
-    step('upgrade of the leader', leader),
+    ...cluster.edges.map((edge) => step(`restart of edge ${edge.number}`, edge)),
+    step('restart of the standby', standby),
+    step('restart of the leader', leader),
   ];
 };
 
@@ -90,7 +96,7 @@ const leaderSilenced: Fault = async (cluster) => {
   const proxy = leader.proxies[leader.server]!;
   return [
     {
-      name: "leader's connection silent",
+      name: "leader's connection loses every packet",
       limits: NODE,
       except: [leader],
       async act() {
@@ -99,7 +105,7 @@ const leaderSilenced: Fault = async (cluster) => {
       },
     },
     {
-      name: '  and healed',
+      name: "the leader's connection healed",
       limits: PLANNED,
       except: [leader],
       async act() {
@@ -123,17 +129,17 @@ const serverCutOff: Fault = async (cluster) => {
   const behind = cluster.nodes.filter((node) => node.server === server);
   return [
     {
-      name: "leader's NATS server cut off",
+      name: "leader's NATS server cut off, the log's leader elsewhere",
       limits: CUT,
       except: behind,
       async act() {
         cluster.isolate(server, 'silent');
         await pause(LONG_CUT_MS);
       },
-      apart: { name: '  behind the cut', nodes: behind, limits: BEHIND },
+      apart: { name: 'the same, for clients of nodes behind the cut', nodes: behind, limits: BEHIND },
     },
     {
-      name: '  and healed',
+      name: 'the cut healed; the NATS servers may elect again',
       limits: CUT,
       except: behind,
       async act() {
@@ -149,7 +155,7 @@ const logLeaderKilled: Fault = async (cluster) => {
   const server = await leadingServer(cluster);
   return [
     {
-      name: "log's raft leader kill -9",
+      name: 'the NATS server that leads the log, `kill -9`',
       limits: SERVER,
       except: [],
       async act() {
@@ -157,7 +163,7 @@ const logLeaderKilled: Fault = async (cluster) => {
       },
     },
     {
-      name: '  started again',
+      name: 'the killed NATS server started again',
       limits: SERVER,
       except: [],
       act: async () => void (await cluster.servers.start(server)),
@@ -172,7 +178,7 @@ const linkCut: Fault = async (cluster) => {
     {
       // This step has no limits. Nodes at the two servers do not receive each other's messages, and may have to wait until the
       // end of the partition.
-      name: "one link of the log's raft leader cut 15 s",
+      name: "one link of the log's leader to another NATS server cut for 15 s",
       except: [],
       async act() {
         cluster.link(server, other, 'silent');
@@ -185,12 +191,19 @@ const linkCut: Fault = async (cluster) => {
 
 const edgeStopped: Fault = async ({ edges }) => {
   const edge = edges[0]!;
-  return [{ name: 'edge SIGSTOP 10 s', limits: PLANNED, except: [edge], act: () => stopFor(edge, 10_000) }];
+  return [
+    {
+      name: 'an edge frozen for 10 s, clients of the others',
+      limits: PLANNED,
+      except: [edge],
+      act: () => stopFor(edge, 10_000),
+    },
+  ];
 };
 
 const serversStopped: Fault = async ({ servers }) => [
   {
-    name: 'all NATS servers stopped 3 s',
+    name: 'all NATS servers away for 3 s',
     except: [],
     async act() {
       await Promise.all(servers.urls.map((_, server) => servers.signal(server, 'SIGTERM')));
@@ -215,10 +228,30 @@ export const clocksApart: Fault = async (cluster) => {
         await pause(2_000);
       },
     },
-    { name: '  leader kill -9', limits: NODE, except: [leader], act: () => leader.end('SIGKILL') },
-    { name: '  started again', limits: PLANNED, except: [leader], act: () => startAnHourOff(leader) },
-    { name: '  next leader kill -9', limits: NODE, except: [standby], act: () => standby.end('SIGKILL') },
-    { name: '  started again', limits: PLANNED, except: [standby], act: () => startAnHourOff(standby) },
+    {
+      name: 'clocks an hour apart: leader, `kill -9`',
+      limits: NODE,
+      except: [leader],
+      act: () => leader.end('SIGKILL'),
+    },
+    {
+      name: 'clocks an hour apart: it is started again',
+      limits: PLANNED,
+      except: [leader],
+      act: () => startAnHourOff(leader),
+    },
+    {
+      name: 'clocks an hour apart: the next leader, `kill -9`',
+      limits: NODE,
+      except: [standby],
+      act: () => standby.end('SIGKILL'),
+    },
+    {
+      name: 'clocks an hour apart: that one is started again',
+      limits: PLANNED,
+      except: [standby],
+      act: () => startAnHourOff(standby),
+    },
   ];
 };
 
