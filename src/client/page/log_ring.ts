@@ -1,3 +1,6 @@
+import { BROWSER } from '../connect/platform.js';
+import { RestService } from '../connect/rest_service.js';
+import { TokenSource } from '../connect/token_source.js';
 import { byId } from './elements.js';
 import type { LogView, PageLog } from './page_log.js';
 import type { ProvenAggregate } from './seal_card.js';
@@ -69,10 +72,14 @@ export class LogRing {
     let state: LogView;
     try {
       if (this.#log === undefined) {
-        const { PageLog } = await import('./page_log.js');
-        this.#log = new PageLog(this.#options.get);
+        const [{ PageLog }, { logOf }] = await Promise.all([
+          import('./page_log.js'),
+          import('../prices/log_of_service.js'),
+        ]);
+        const service = new RestService(location.origin, BROWSER, new TokenSource(undefined, undefined));
+        this.#log = new PageLog(this.#options.get, logOf(service).read);
       }
-      state = await this.#log.find(request.answer, request.symbol, nowMs - sinceMs);
+      state = await this.#log.find(request, nowMs - sinceMs);
     } catch (error) {
       const text = `the log was not checked: ${(error as Error).message}`;
       state = { kind: 'unknown', text, statement: `${text}.`, steps: [] };

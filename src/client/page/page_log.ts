@@ -9,9 +9,12 @@ import { leafHash } from '../../tlog/tree_hash.js';
 import { REST_PATHS } from '../../wire/paths.js';
 import { RefusedError } from '../connect/errors.js';
 import { readAggregate } from '../verify/aggregate_form.js';
-import { parseExactJson } from '../verify/exact_json.js';
+import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
 import { type PriceToFind, placeOfAggregate, recordOfPrice, verifyLogged } from '../verify/logged_price.js';
+import type { ReadLogFile } from '../verify/served_log.js';
 import { timeText } from './price_text.js';
+import type { ProofRequest } from './proof.js';
+import { type SavedFiles, savedEvidence, savedProof } from './saved_files.js';
 
 /** A step of a proof, with its names and values. */
 export interface LogStep {
@@ -37,7 +40,12 @@ export interface LogView {
   /** The sentence in the card. */
   readonly statement: string;
   readonly steps: readonly LogStep[];
+  /** The files that anybody can check without the service; absent without a proof or evidence. */
+  readonly saved?: SavedFiles;
 }
+
+/** The verified aggregate, and the keys that may sign it. */
+export type LoggedRequest = Pick<ProofRequest, 'answer' | 'symbol' | 'signers' | 'oracleId'>;
 
 interface ServedPolicy {
   readonly text: string;
@@ -50,24 +58,30 @@ const NOT_YET = 503;
 const LACKS: readonly number[] = [404, 410];
 /** The time after the promised delay that a proof may take, because clocks differ. */
 const LATE_MS = 60_000;
+const DENIED = 'the log denies this price';
 const NS_PER_S = 1_000_000_000n;
 
 /** The public log of the service that sent the page. Proofs are verified here, by WebCrypto. */
 export class PageLog {
   readonly #get: (path: string) => Promise<string>;
+  readonly #read: ReadLogFile;
   #served: ServedPolicy | undefined;
 
-  /** @param get reads an answer of the service */
-  constructor(get: (path: string) => Promise<string>) {
+  /**
+   * @param get reads an answer of the service
+   * @param read reads a public file of the log
+   */
+  constructor(get: (path: string) => Promise<string>, read: ReadLogFile) {
     this.#get = get;
+    this.#read = read;
   }
 
   /**
    * Looks up a price that the page has verified.
-   * @param answer the text of the answer with the aggregate
+   * @param request the request to the verifier
    * @param waitedMs the time since the page received the price
    */
-  async find(answer: string, symbol: string, waitedMs: number): Promise<LogView> {
+  async find(request: LoggedRequest, waitedMs: number): Promise<LogView> {
     try {
       this.#served ??= readServedPolicy(await this.#get(REST_PATHS.signers));
     } catch (error) {
@@ -79,8 +93,8 @@ export class PageLog {
         '',
         'This service has no public log. A signature alone does not say that others were shown the same price.',
       );
-    const price = placeIn(answer, symbol);
-    const state = await this.#prove(price, this.#served, waitedMs);
+    const aggregate = aggregateIn(request);
+    const state = await this.#prove(aggregate, request, this.#served, waitedMs);
     if (state.kind !== 'failed' && state.kind !== 'unwitnessed') return state;
     // The operator may have changed the policy since it was read.
     const before = this.#served.text;
@@ -94,7 +108,13 @@ export class PageLog {
     return isOther ? stateOf('unknown', 'the policy of the log has changed') : state;
   }
 
-  async #prove(price: PriceToFind, { policy, maxDelayS }: ServedPolicy, waitedMs: number): Promise<LogView> {
+  async #prove(
+    aggregate: object,
+    request: LoggedRequest,
+    { policy, maxDelayS }: ServedPolicy,
+    waitedMs: number,
+  ): Promise<LogView> {
+    const price = placeOfAggregate(readAggregate(aggregate));
     const { symbol, timeNs, signatureType } = price;
     const at = `the price of ${timeText(timeNs)} UTC`;
     const query = new URLSearchParams({
@@ -108,8 +128,10 @@ export class PageLog {
     } catch (error) {
       const status = error instanceof RefusedError ? error.status : 0;
       const reason = (error as Error).message;
-      if (LACKS.includes(status))
-        return stateOf('missing', 'not in the log', `The service does not prove ${at}: ${reason}.`);
+      if (LACKS.includes(status)) {
+        const state = stateOf('missing', 'not in the log', `The service does not prove ${at}: ${reason}.`);
+        return (await this.#evidence(aggregate, request, policy)) ?? state;
+      }
       if (status !== NOT_YET) return stateOf('unknown', `the log does not answer: ${reason}`);
       const promise = `The service promises a proof within ${maxDelayS} s.`;
       if (waitedMs <= maxDelayS * 1_000 + LATE_MS)
@@ -120,15 +142,35 @@ export class PageLog {
     try {
       // Missing cosignatures are distinguished from an invalid proof.
       const place = await verifyLogged(price, proof, { policy: { ...policy, isQuorum: () => true } });
-      return foundState(price, proof, place, policy);
+      return { ...foundState(price, proof, place, policy), saved: savedProof(aggregate, proof, request) };
     } catch (error) {
       if (!(error instanceof TlogError)) throw error;
-      return stateOf(
+      const state = stateOf(
         'failed',
-        'the log denies this price',
-        `The service signed ${at}, and its proof for the public log does not hold: ${error.message}. Keep the price and the proof, and run tickseal log audit.`,
+        DENIED,
+        `The service signed ${at}, and its proof for the public log does not hold: ${error.message}. Save the price and the proof, and run tickseal log audit.`,
       );
+      const evidence = await this.#evidence(aggregate, request, policy);
+      return evidence ?? { ...state, saved: savedProof(aggregate, proof, request) };
     }
+  }
+
+  /** Reads the files of the log. Returns `undefined` when they do not prove that the log contradicts the price. */
+  async #evidence(
+    aggregate: object,
+    request: LoggedRequest,
+    policy: LogPolicy,
+  ): Promise<LogView | undefined> {
+    const { signers, oracleId } = request;
+    // Only a fault loads the reader of the log's files.
+    const { searchLog } = await import('../verify/search_log.js');
+    const log = { read: this.#read, proofOf: () => Promise.resolve(undefined) };
+    // The checkpoint of the evidence may lack cosignatures, because the log's own signature is the proof.
+    const expected = { policy: { ...policy, isQuorum: () => true }, signers, oracleId };
+    const answer = await searchLog(writeExactJson(aggregate), log, expected);
+    if (!('evidence' in answer)) return undefined;
+    const statement = `${answer.statement}. Save the evidence: it proves this to anybody.`;
+    return { ...stateOf('failed', DENIED, statement), saved: savedEvidence(answer.evidence, request) };
   }
 }
 
@@ -141,9 +183,9 @@ function readServedPolicy(text: string): ServedPolicy | undefined {
   return { text: log.policy, policy: parsePolicy(log.policy), maxDelayS: delayS > 0 ? delayS : 0 };
 }
 
-function placeIn(answer: string, symbol: string): PriceToFind {
-  const { data } = parseExactJson(answer) as { data: Record<string, unknown> };
-  return placeOfAggregate(readAggregate(data[symbol]));
+function aggregateIn({ answer, symbol }: LoggedRequest): object {
+  const { data } = parseExactJson(answer) as { data: Record<string, object> };
+  return data[symbol]!;
 }
 
 function stateOf(kind: LogView['kind'], text: string, statement = `${text}.`): LogView {

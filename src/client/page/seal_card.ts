@@ -9,6 +9,7 @@ import type { Proof, ProofRequest } from './proof.js';
 import { sortChecks } from './proof_checks.js';
 import { algorithmDetails, checkList, hexText, publisherTable } from './proof_parts.js';
 import { PROOF_STEPS, type ProofStep, stepOf } from './proof_steps.js';
+import { saveParts } from './save_button.js';
 
 /** An aggregate that was verified, with the request to the verifier. */
 export interface ProvenAggregate {
@@ -82,6 +83,7 @@ export function drawLogSteps(root: HTMLElement, log: LogView | undefined): void 
     element('h3', {}, 'Public log'),
     element('p', isFault ? { class: 'fault' } : {}, log?.statement ?? 'The log is being asked…'),
     ...(steps.length === 0 ? [] : [element('ol', { class: 'steps' }, ...steps)]),
+    ...(log?.saved === undefined ? [] : saveParts(log.saved)),
   );
 }
 

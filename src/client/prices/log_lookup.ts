@@ -1,16 +1,15 @@
 import { type LogPolicy, parsePolicy } from '../../tlog/log_policy.js';
-import { LOG_FILES_PATH, REST_PATHS } from '../../wire/paths.js';
+import { REST_PATHS } from '../../wire/paths.js';
 import { EquivocationError, ProtocolError, type TicksealError } from '../connect/errors.js';
-import type { FetchResponse } from '../connect/platform.js';
 import { RestService } from '../connect/rest_service.js';
 import { TokenSource } from '../connect/token_source.js';
 import { changedOrigin } from '../verify/changed_origin.js';
 import { signersOf } from '../verify/checks.js';
 import { formatEvidence } from '../verify/evidence_file.js';
-import { type LogAnswer, type LogToSearch, searchLog } from '../verify/search_log.js';
-import type { ReadLogFile } from '../verify/served_log.js';
+import { type LogAnswer, searchLog } from '../verify/search_log.js';
 import type { ClientContext } from './client_context.js';
-import { AggregatePrice, at, pathOf } from './market_data.js';
+import { logOf } from './log_of_service.js';
+import { AggregatePrice, at } from './market_data.js';
 import { priceRange } from './price_range.js';
 import type { StreamedType } from './taxonomy.js';
 import type { Tick } from './tick.js';
@@ -21,7 +20,6 @@ const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000];
 const PROMISE_MS_MAX = 7_200_000;
 /** The largest time between a tick and the signature of the aggregate with the tick's price. */
 const AROUND_NS = 2_000_000_000n;
-const NOT_FOUND = [404, 410];
 
 /** Looks up prices in the public logs of their services. The outcomes are events of the client. */
 export class LogLookup {
@@ -157,31 +155,4 @@ async function promisedMs(service: RestService): Promise<number> {
   } catch {
     return 0;
   }
-}
-
-function logOf(service: RestService): LogToSearch {
-  const read: ReadLogFile = async (path, bytesMax) => {
-    const { status, body } = await service.ask(LOG_FILES_PATH + path, readBytes);
-    if (NOT_FOUND.includes(status)) return undefined;
-    if (status !== 200) throw new Error(`${path} is answered with ${status}`);
-    if (body.length > bytesMax) throw new Error(`${path} has more than ${bytesMax} bytes`);
-    return body;
-  };
-  return {
-    read,
-    proofOf: async ({ symbol, timeNs, signatureType }) => {
-      const path = pathOf(REST_PATHS.proof, {
-        asset: symbol,
-        timestamp: String(timeNs),
-        signature_type: signatureType,
-      });
-      const { status, body } = await service.ask(path, (response) => response.text());
-      return status === 200 ? body : undefined;
-    },
-  };
-}
-
-async function readBytes(response: FetchResponse): Promise<Uint8Array> {
-  if (response.arrayBuffer === undefined) throw new TypeError('fetch answers without arrayBuffer');
-  return new Uint8Array(await response.arrayBuffer());
 }

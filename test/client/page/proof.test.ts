@@ -125,15 +125,19 @@ async function checkLog(t: Test, answer: string): Promise<void> {
   const place = batches.records[0]!.findIndex((one) => Buffer.compare(one, recordOfPrice(price)) === 0);
   const logOf = (policy: string | undefined, proof: string | number) => {
     const asked: string[] = [];
-    const log = new PageLog((path) => {
-      asked.push(path);
-      if (path === REST_PATHS.signers)
-        return Promise.resolve(JSON.stringify({ log: policy && { policy, max_delay: 60 } }));
-      return typeof proof === 'string'
-        ? Promise.resolve(proof)
-        : Promise.reject(new RefusedError('http://x', proof, 'the reason'));
-    });
-    return { asked, find: (waitedMs = 0) => log.find(answer, 'BTCUSD', waitedMs) };
+    const log = new PageLog(
+      (path) => {
+        asked.push(path);
+        if (path === REST_PATHS.signers)
+          return Promise.resolve(JSON.stringify({ log: policy && { policy, max_delay: 60 } }));
+        return typeof proof === 'string'
+          ? Promise.resolve(proof)
+          : Promise.reject(new RefusedError('http://x', proof, 'the reason'));
+      },
+      () => Promise.resolve(undefined),
+    );
+    const request = { answer, symbol: 'BTCUSD', signers: [], oracleId: undefined };
+    return { asked, find: (waitedMs = 0) => log.find(request, waitedMs) };
   };
   const policy = policyText('group G 2 W1 W2 W3\nquorum G');
   const by = (count: number) => logProofOf(batches, 0, place, WITNESSES.slice(0, count));
@@ -141,6 +145,7 @@ async function checkLog(t: Test, answer: string): Promise<void> {
   const { asked, find } = logOf(policy, by(2));
   const found = await find();
   t.match(found, { kind: 'logged', text: 'logged, 2 of 3 witnesses' });
+  t.match(found.saved?.files, [{ name: 'BTCUSD.json' }, { name: 'BTCUSD.tlog-proof', text: by(2) }]);
   t.same(
     found.steps.map(({ title }) => title),
     ['Record', 'Leaf hash', 'Tree root', 'Checkpoint', 'Cosignatures'],
