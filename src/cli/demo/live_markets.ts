@@ -74,12 +74,15 @@ export async function reachMarkets(
   }
 }
 
-/** Names a source. Omits the address of an HTTP source, because the query of the address may contain a key. */
+/** Names a source. Omits the address of an HTTP source, and user and query of a socket's address, because they may contain a key. */
 function placeOf(name: string, definition: SourceDefinition): string {
   const place =
     'exchange' in definition || definition.kind === 'http' || definition.kind === 'command'
       ? definition.kind
-      : (definition.url ?? MARKETS[definition.kind].url);
+      : (definition.url ?? MARKETS[definition.kind].url).replace(
+          /^(wss?:\/\/)(?:[^/?]*@)?([^?]*).*$/,
+          '$1$2',
+        );
   return `${name.padEnd(9)} ${place.padEnd(42)}`;
 }
 

@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { parse } from 'yaml';
 import { renderDemoBanner } from '../../../src/cli/demo/banner.js';
 import { DEMO_CATALOGUE } from '../../../src/cli/demo/demo_catalogue.js';
-import { liveMarkets } from '../../../src/cli/demo/live_markets.js';
+import { liveMarkets, reachMarkets } from '../../../src/cli/demo/live_markets.js';
 import { prepareDemo } from '../../../src/cli/demo/prepare.js';
 
 const SIX = ['USDTUSD', 'BTCUSD', 'ETHUSD', 'SOLUSD', 'XRPUSD', 'DOGEUSD'];
@@ -37,6 +37,22 @@ test('errors of a file of sources are those of `tickseal sources`', async (t) =>
     'sources: { a: { kind: kraken } }\nassets: { BTCUSD: { from: [a BTC/USD], min_sources: 1, publish: false } }\n',
   );
   t.throws(() => liveMarkets('nowhere', file), { message: `${file}: no asset is published` });
+});
+
+test('no key of an address is shown where the markets are not reached', async (t) => {
+  const file = join(t.testdir(), 'own.yaml');
+  writeFileSync(
+    file,
+    `sources:
+  a: { kind: kraken, url: "ws://hidden-user:hidden-password@127.0.0.1:1/v2?key=hidden-key", pairs_url: "http://127.0.0.1:1/" }
+  b: { kind: http, url: "http://127.0.0.1:1/?key=hidden-key", every: 1s, price: $.a }
+assets: { BTCUSD: { from: [a BTC/USD, b BTC] } }
+`,
+  );
+  const reached = await reachMarkets(liveMarkets('nowhere', file), AbortSignal.timeout(100));
+  const text = reached.ok ? '' : reached.report.join('\n');
+  t.match(text, /^ {2}a +ws:\/\/127\.0\.0\.1:1\/v2 .*\n {2}b +http /m);
+  t.notMatch(text, 'hidden');
 });
 
 test('no simulated publisher may publish a real price, and no real one a simulated price', async (t) => {
