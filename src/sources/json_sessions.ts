@@ -9,7 +9,7 @@ import {
   refusedEvent,
 } from './adapters/market.js';
 import { parseJsonDigits } from './digits.js';
-import { parseMicroseconds, parseMilliseconds, parseRfc3339 } from './market_time.js';
+import { parseRfc3339 } from './market_time.js';
 
 // Sources that answer in JSON and have no special protocol.
 
@@ -61,12 +61,16 @@ export function lineSession(symbols: readonly string[]): MarketSession {
   return { subscribe: () => [], unsubscribe: () => [], read };
 }
 
-/** Reads RFC 3339, or digits in seconds, milliseconds, microseconds or nanoseconds. The number of digits determines the unit. */
+/** The number of digits of a time in nanoseconds since 1970. */
+const NS_DIGITS = 19;
+/** A time since 1970 in seconds, milliseconds, microseconds or nanoseconds, perhaps with decimals. */
+const DIGITS = /^(\d{10}(?:\d{3}){0,3})(?:\.(\d{1,40}))?$/;
+
+/** Reads RFC 3339, or digits in seconds to nanoseconds. The number of digits before the point determines the unit. */
 function anyTime(text: unknown): bigint | undefined {
-  if (typeof text !== 'string') return undefined;
-  if (/^\d{10}$/.test(text)) return parseMilliseconds(`${text}000`);
-  if (/^\d{19}$/.test(text)) return BigInt(text);
-  return parseMilliseconds(text) ?? parseMicroseconds(text) ?? parseRfc3339(text);
+  const [, whole, decimals = ''] = (typeof text === 'string' && DIGITS.exec(text)) || [];
+  if (whole === undefined) return parseRfc3339(text);
+  return BigInt((whole + decimals).padEnd(NS_DIGITS, '0').slice(0, NS_DIGITS));
 }
 
 function atPath(value: unknown, path: string): unknown {
