@@ -286,7 +286,7 @@ const INNER_ROOMS_MAX = 15;
 /** Packages that only these modules may import. */
 const OWNED_PACKAGES: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^server\//,
-  'hyparquet-writer': /^records\/parquet_rows\.ts$/,
+  'hyparquet-writer': /^records\/parquet_(?:rows|columns|chunk)\.ts$/,
   piscina: /^crypto\/pool\/threads\.ts$/,
   lmdb: /^store\/(?:lmdb\/|table\.ts$)/,
   koffi: /^(?:crypto\/secp256k1\/secp256k1_system|server\/uws\/tcp_counters)\.ts$/,

@@ -155,11 +155,12 @@ function entriesOf(bytes: Buffer, symbol: string, fromNs: bigint, toNs: bigint):
   try {
     const block = receivedBlock(bytes);
     if (block.name.symbol !== symbol) throw new NotVerified(`the block is of ${block.name.symbol}`);
-    for (const { timeNs, isCarried, aggregate, shown, kind } of block.entries()) {
+    for (const { timeNs, isCarried, aggregate, shown, kind, isHashDerived } of block.entries()) {
       if (timeNs < fromNs || timeNs >= toNs) continue;
       if (timeNs <= (entries.at(-1)?.timeNs ?? -1n))
         throw new NotVerified('an aggregate is not in its place');
-      entries.push({ kind, timeNs, isCarried, aggregate, shown, hasInputs: aggregate.inputs.length > 0 });
+      const hasInputs = aggregate.inputs.length > 0;
+      entries.push({ kind, timeNs, isCarried, aggregate, shown, hasInputs, isHashDerived });
     }
   } catch (error) {
     if (error instanceof NotVerified) throw error;
@@ -174,9 +175,11 @@ async function verifyEntries(
   pool: PackedOptions['pool'],
 ): Promise<readonly PricedEntry[]> {
   const jobs: KeptJob[] = [];
+  let last: PricedEntry | undefined;
   for (const entry of entries) {
     jobs.push(...checks.jobsOf(entry));
-    checkPrice(entry);
+    checkPrice(entry, last);
+    last = entry;
   }
   const verdicts = await Promise.all([
     pool.verifyEvm(jobs.flatMap((one) => (one.type === 'evm' ? [one.job] : []))),
@@ -187,12 +190,15 @@ async function verifyEntries(
   return entries;
 }
 
-/** Checks that the price is the price of the inputs. Only the service knows the weights of a weighted average. */
-function checkPrice({
-  aggregate: { algorithm, inputs, price, signatureType },
-  hasInputs,
-}: PricedEntry): void {
+/**
+ * Checks that the price is the price of the inputs. Only the service knows the weights of a weighted average.
+ * @param last the entry before, which was checked. Successive aggregates may share their inputs, and so their price
+ */
+function checkPrice({ aggregate, hasInputs }: PricedEntry, last: PricedEntry | undefined): void {
+  const { algorithm, inputs, price, signatureType } = aggregate;
   if (!hasInputs || algorithm === 'weighted average') return;
+  const { aggregate: known } = last ?? {};
+  if (known?.inputs === inputs && known.algorithm === algorithm && known.price === price) return;
   const priced = inputs.map((input) => ({ key: 0n, price: input.price, signatureType }));
   if (aggregatePrice(algorithm, priced, {}) !== price)
     throw new NotVerified('the price is not the price of its inputs');

@@ -10,7 +10,7 @@ import { parseSignature } from '../ingest/gate.js';
 import { readMetadataText } from '../ingest/message.js';
 import type { SignatureType } from '../model/asset.js';
 import { parseHex, toHex } from '../model/hex.js';
-import { parsePrice } from '../model/price.js';
+import { PRICE_MAX, PRICE_MIN, parsePrice } from '../model/price.js';
 import { msgHashOf, type PublisherPrice, type SignedAggregate } from '../model/signed_price.js';
 import type { PricedEntry, ShownFacts } from '../past/kept_entry.js';
 import { SERVICE_NAME_PATTERN } from '../wire/service_name.js';
@@ -104,7 +104,7 @@ export async function verifyKept(
  */
 export class KeptChecks {
   readonly #signers: KeptSigners;
-  readonly #given = new WeakSet<PublisherPrice>();
+  readonly #inputs = new InputChecks();
   /** The checked facts, with their symbol and the bytes of their checksum. */
   readonly #shown = new WeakMap<ShownFacts, { readonly symbol: string; readonly checksum: Buffer }>();
   /** The last signer's key: its type and text, and its bytes. */
@@ -119,19 +119,20 @@ export class KeptChecks {
    * @returns the jobs of its signatures that no earlier call has returned
    * @throws NotVerified
    */
-  jobsOf({ aggregate, shown, hasInputs, timeNs }: PricedEntry): KeptJob[] {
+  jobsOf({ aggregate, shown, hasInputs, timeNs, isHashDerived }: PricedEntry): KeptJob[] {
     const { symbol, signatureType: type, publicKey, price } = aggregate;
     const key = this.#keyOf(type, publicKey);
     expect(timeNs === aggregate.signedAtNs && aggregate.timestampNs >= 0n, 'a time is invalid');
-    expect(parsePrice(String(price)) === price, 'the price is invalid');
+    expect(price >= PRICE_MIN && price <= PRICE_MAX, 'the price is invalid');
     let known = this.#shown.get(shown);
     if (known?.symbol !== symbol) {
       checkShown(symbol, shown);
       known = { symbol, checksum: Buffer.from(shown.checksum, 'hex') };
       this.#shown.set(shown, known);
     }
-    const jobs = [aggregateJob(aggregate, key, known.checksum, this.#signers.oracleId)];
-    if (hasInputs) jobs.push(...inputJobs(aggregate, this.#given));
+    const checksum = isHashDerived === true ? undefined : known.checksum;
+    const jobs = [aggregateJob(aggregate, key, checksum, this.#signers.oracleId)];
+    if (hasInputs) jobs.push(...this.#inputs.jobsOf(aggregate));
     return jobs;
   }
 
@@ -147,28 +148,36 @@ export class KeptChecks {
   }
 }
 
-/** Checks the inputs of an aggregate. @param given the inputs whose jobs an earlier call has returned */
-function inputJobs(
-  { symbol, signatureType: type, inputs, timestampNs: statedNs, merkleRoot: root }: SignedAggregate,
-  given: WeakSet<PublisherPrice>,
-): KeptJob[] {
-  const jobs: KeptJob[] = [];
-  const newestNs = inputs.reduce(
-    (newest, { timestampNs }) => (timestampNs > newest ? timestampNs : newest),
-    0n,
-  );
-  expect(newestNs === statedNs, 'timestamp is not the newest time of the inputs');
-  expect(
-    new Set(inputs.map(({ wire }) => wire.publisherKey)).size === inputs.length,
-    'a publisher is repeated',
-  );
-  for (const input of inputs) {
-    if (given.has(input)) continue;
-    jobs.push(inputJob(input, symbol, type));
-    given.add(input);
+/** Checks the inputs of aggregates. Inputs that several aggregates share are checked once. */
+class InputChecks {
+  /** The inputs whose jobs an earlier call has returned. */
+  readonly #given = new WeakSet<PublisherPrice>();
+  /** The inputs of the last aggregate, with their newest time and their Merkle root. */
+  #last:
+    | { readonly inputs: readonly PublisherPrice[]; readonly newestNs: bigint; readonly root: Buffer }
+    | undefined;
+
+  /** @returns the jobs of the inputs that no earlier call has returned */
+  jobsOf({ symbol, signatureType: type, inputs, timestampNs, merkleRoot: root }: SignedAggregate): KeptJob[] {
+    const jobs: KeptJob[] = [];
+    let last = this.#last;
+    if (last?.inputs !== inputs) {
+      const keys = new Set(inputs.map(({ wire }) => wire.publisherKey));
+      expect(keys.size === inputs.length, 'a publisher is repeated');
+      let newestNs = 0n;
+      for (const input of inputs) {
+        if (input.timestampNs > newestNs) newestNs = input.timestampNs;
+        if (this.#given.has(input)) continue;
+        jobs.push(inputJob(input, symbol, type));
+        this.#given.add(input);
+      }
+      last = { inputs, newestNs, root: merkleRoot(inputs.map(msgHashOf)) };
+      this.#last = last;
+    }
+    expect(last.newestNs === timestampNs, 'timestamp is not the newest time of the inputs');
+    expect(last.root.equals(root), 'the Merkle root is of other inputs');
+    return jobs;
   }
-  expect(merkleRoot(inputs.map(msgHashOf)).equals(root), 'the Merkle root is of other inputs');
-  return jobs;
 }
 
 function checkShown(
@@ -183,23 +192,19 @@ function checkShown(
   expect(VERSION.test(version) && CHECKSUM.test(checksum), 'the algorithm is invalid');
 }
 
+/** @param checksum the algorithm's checksum; `undefined` when the hash of an EVM aggregate need not be computed again */
 function aggregateJob(
   aggregate: SignedAggregate,
   key: Buffer,
-  checksum: Uint8Array,
+  checksum: Uint8Array | undefined,
   oracleId: string,
 ): KeptJob {
   const { symbol, signatureType, signedAtNs, price, merkleRoot: root, msgHash, r, s, v } = aggregate;
   if (signatureType === 'evm') {
-    const fields = {
-      address: key,
-      symbol,
-      signedAtNs,
-      price,
-      merkleRoot: root,
-      checksum,
-    };
-    expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
+    if (checksum !== undefined) {
+      const fields = { address: key, symbol, signedAtNs, price, merkleRoot: root, checksum };
+      expect(evmAggregateHash(fields).equals(msgHash), 'msg_hash is of another aggregate');
+    }
     expect(v === 27 || v === 28, 'v is missing');
     const recovery = v === 28 ? 1 : 0;
     return { type: 'evm', job: { msgHash, signature: Buffer.concat([r, s]), recovery, address: key } };

@@ -168,6 +168,7 @@ export function* readBlock(
       isCarried,
       shown,
       hasInputs: readInputs !== undefined,
+      isHashDerived: !hasHash,
       get aggregate() {
         if (aggregate !== undefined) return aggregate;
         const merkleRoot = word(2);

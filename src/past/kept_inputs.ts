@@ -108,13 +108,22 @@ export class InputReader {
   readonly #inputs: (() => PublisherPrice)[] = [];
   readonly #prices = new PriceSteps();
   #timeNs = 0n;
+  /** The inputs of the last aggregate. */
+  #last: { readonly each: readonly (() => PublisherPrice)[]; readonly all: () => readonly PublisherPrice[] } =
+    {
+      each: [],
+      all: () => [],
+    };
 
   constructor(sources: Pick<TextList, 'textOf'>) {
     this.#sources = sources;
   }
 
-  /** @returns a function that returns the inputs of the next aggregate */
-  read(from: PackedReader): () => PublisherPrice[] {
+  /**
+   * @returns a function that returns the inputs of the next aggregate. Successive aggregates with the same inputs share one array, so that
+   * their readers can compare arrays
+   */
+  read(from: PackedReader): () => readonly PublisherPrice[] {
     const made: (() => PublisherPrice)[] = [];
     for (let left = from.count(); left > 0; left--) {
       const back = from.count();
@@ -123,7 +132,11 @@ export class InputReader {
       if (input === undefined) throw new RangeError('a number names no input');
       made.push(input);
     }
-    return () => made.map((make) => make());
+    const { each, all } = this.#last;
+    if (made.length === each.length && made.every((input, i) => input === each[i])) return all;
+    const read = once(() => made.map((make) => make()));
+    this.#last = { each: made, all: read };
+    return read;
   }
 
   /** Reads the inputs of a skipped aggregate, because later aggregates may refer to them. */

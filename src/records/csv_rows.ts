@@ -1,5 +1,6 @@
+import { toHex } from '../model/hex.js';
 import { PRICE_DECIMALS } from '../wire/quantized_price.js';
-import type { RowColumn, RowValues } from './row_columns.js';
+import type { CellValue, RowColumn, RowValues } from './row_columns.js';
 
 /** Returns the first line of a CSV file (RFC 4180). */
 export function csvHead(columns: readonly RowColumn[]): string {
@@ -11,10 +12,10 @@ export function csvLine(columns: readonly RowColumn[], values: RowValues): strin
   return columns.map(({ kind }, i) => csvText(kind, values[i])).join();
 }
 
-function csvText(kind: RowColumn['kind'], value: RowValues[number]): string {
+function csvText(kind: RowColumn['kind'], value: CellValue): string {
   if (value === undefined) return '';
   if (kind === 'price') return decimalText(value as bigint);
-  const text = String(value);
+  const text = typeof value === 'object' ? toHex(value) : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -1,10 +1,10 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { PRICE_DECIMALS } from '../wire/quantized_price.js';
+import { PRICE_BYTES, PRICE_DECIMALS } from '../wire/quantized_price.js';
+import { type ParquetColumn, parquetColumn } from './parquet_columns.js';
 import type { RowColumn, RowValues } from './row_columns.js';
 
 /** The number of digits of `decimal128`, the largest decimal that readers support. A price has at most one more. */
 const DECIMAL_DIGITS = 38;
-const DECIMAL_BYTES = 16;
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
 
@@ -13,22 +13,21 @@ type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema'];
  * in memory.
  */
 export class ParquetRows {
-  readonly #columns: readonly RowColumn[];
+  readonly #columns: readonly ParquetColumn[];
   readonly #groupRows: number;
   readonly #bytes = new ByteWriter();
   readonly #writer: ParquetWriter;
-  #values: RowValues[number][][];
+  #rows = 0;
 
   /** @param groupRows the number of rows in a row group */
   constructor(columns: readonly RowColumn[], groupRows: number) {
-    this.#columns = columns;
+    this.#columns = columns.map(parquetColumn);
     this.#groupRows = groupRows;
     this.#writer = new ParquetWriter({
       writer: this.#bytes,
       schema: schemaOf(columns),
       createdBy: 'tickseal',
     });
-    this.#values = columns.map(() => []);
   }
 
   /** The number of bytes that {@link take} would return. */
@@ -37,8 +36,9 @@ export class ParquetRows {
   }
 
   add(values: RowValues): void {
-    for (let i = 0; i < this.#columns.length; i++) this.#values[i]!.push(values[i]);
-    if (this.#values[0]!.length >= this.#groupRows) this.#writeGroup();
+    for (let i = 0; i < this.#columns.length; i++) this.#columns[i]!.add(values[i]);
+    this.#rows++;
+    if (this.#rows >= this.#groupRows) this.#writeGroup();
   }
 
   /** Returns the bytes that were written since the last call. */
@@ -50,22 +50,23 @@ export class ParquetRows {
 
   /** Returns the rest of the file. */
   end(): Uint8Array {
-    if (this.#values[0]!.length > 0) this.#writeGroup();
+    if (this.#rows > 0) this.#writeGroup();
     void this.#writer.finish();
     return this.take();
   }
 
   #writeGroup(): void {
-    const rowGroupSize = this.#values[0]!.length;
-    const columnData = this.#columns.map(({ name, kind }, i) => ({
-      name,
-      data: this.#values[i]!,
-      // Readers do not need the minimum and maximum text of a group.
-      statistics: kind === 'time' || kind === 'price',
-      ...(kind === 'digits' && ({ codec: 'UNCOMPRESSED', encoding: 'PLAIN' } as const)),
-    }));
-    void this.#writer.write({ columnData, rowGroupSize });
-    this.#values = this.#columns.map(() => []);
+    const start = this.#bytes.offset;
+    const columns = this.#columns.map((column) => column.write(this.#bytes));
+    const sizes = columns.map(({ meta_data }) => meta_data!.total_uncompressed_size);
+    this.#writer.row_groups.push({
+      columns,
+      total_byte_size: sizes.reduce((sum, size) => sum + size, 0n),
+      num_rows: BigInt(this.#rows),
+      total_compressed_size: BigInt(this.#bytes.offset - start),
+    });
+    this.#writer.num_rows += BigInt(this.#rows);
+    this.#rows = 0;
   }
 }
 
@@ -85,7 +86,7 @@ function schemaOf(columns: readonly RowColumn[]): Schema {
       return {
         name,
         type: 'FIXED_LEN_BYTE_ARRAY',
-        type_length: DECIMAL_BYTES,
+        type_length: PRICE_BYTES,
         converted_type: 'DECIMAL',
         logical_type: { type: 'DECIMAL', precision: DECIMAL_DIGITS, scale: PRICE_DECIMALS },
         precision: DECIMAL_DIGITS,

@@ -1,5 +1,8 @@
-/** The values of a past aggregate, in the order of the columns. A text is `undefined` when it is no longer stored. */
-export type RowValues = readonly (bigint | string | undefined)[];
+/** A value of a past aggregate. Digits are the bytes or the text. A text is `undefined` when it is no longer stored. */
+export type CellValue = bigint | string | Uint8Array | undefined;
+
+/** The values of a past aggregate, in the order of the columns. */
+export type RowValues = readonly CellValue[];
 
 /**
  * A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. `digits`: the digits of a hash or a signature, which hardly compress.

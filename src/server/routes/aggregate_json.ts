@@ -72,9 +72,16 @@ export function withQuality(text: string, { inputs, signedAtNs }: SignedAggregat
 /** The texts of inputs. An input stands in several aggregates. */
 const inputTexts = new WeakMap<PublisherPrice, string>();
 
+/** The inputs of the last aggregate, and their text. Successive aggregates of the past may have the same inputs. */
+let lastInputs: { readonly inputs: readonly PublisherPrice[]; readonly text: string } | undefined;
+
 /** Writes the publishers' prices of an aggregate. */
 export function signedPricesJson({ inputs, signatureType }: SignedAggregate): string {
-  return `[${inputs.map((input) => inputText(input, signatureType)).join()}]`;
+  if (lastInputs?.inputs !== inputs) {
+    const text = `[${inputs.map((input) => inputText(input, signatureType)).join()}]`;
+    lastInputs = { inputs, text };
+  }
+  return lastInputs.text;
 }
 
 function inputText(input: PublisherPrice, signatureType: string): string {

@@ -1,5 +1,4 @@
 import type { AssetName } from '../../model/asset_map.js';
-import { toHex } from '../../model/hex.js';
 import type { PricedEntry } from '../../past/kept_entry.js';
 import { SentBlockWriter } from '../../past/sent_block.js';
 import { csvHead, csvLine } from '../../records/csv_rows.js';
@@ -97,11 +96,11 @@ export function rowValues({ aggregate, shown, hasInputs }: PricedEntry, detail: 
     ...ofPrice,
     publicKey,
     shown.encodedAssetId,
-    toHex(r),
-    toHex(s),
+    r,
+    s,
     v === undefined ? undefined : `0x${v.toString(16)}`,
-    toHex(msgHash),
-    toHex(merkleRoot),
+    msgHash,
+    merkleRoot,
     algorithm,
     shown.version,
     shown.checksum,

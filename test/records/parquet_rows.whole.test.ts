@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'tap';
+import { toHex } from '../../src/model/hex.js';
+import { ParquetRows } from '../../src/records/parquet_rows.js';
+import { type CellValue, ROW_COLUMNS } from '../../src/records/row_columns.js';
+import { NEEDS_PYTHON, readWithPython } from '../python_rows.js';
+
+const COLUMNS = ROW_COLUMNS.whole;
+const GROUP_ROWS = 700;
+const ROWS = 2 * GROUP_ROWS + 1;
+const PRICE_MAX = 10n ** 38n - 1n;
+
+test('other programs read each value of each column, absent values too', NEEDS_PYTHON, async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'tickseal-parquet-'));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  const rows = new ParquetRows(COLUMNS, GROUP_ROWS);
+  const parts: Uint8Array[] = [];
+  const expected: (string | null)[][] = [];
+  for (let i = 0; i < ROWS; i++) {
+    const values = COLUMNS.map(({ kind }, column) => sampleValue(kind, i, column));
+    rows.add(values);
+    expected.push(values.map(shown));
+    if (i % 100 === 0) parts.push(rows.take());
+  }
+  parts.push(rows.end());
+  const path = join(dir, 'rows.parquet');
+  writeFileSync(path, Buffer.concat(parts));
+  const read = await readWithPython([path]);
+  t.equal(read.length, 2);
+  for (const { library, rows: found } of read) t.same(found, expected, library);
+});
+
+test('a value that its column cannot hold is refused', async (t) => {
+  const adding = (first: CellValue, price: CellValue) => {
+    const rows = new ParquetRows(ROW_COLUMNS.price, 1);
+    return () => rows.add([first, 1n, price, 'A', 'evm', 'clock']);
+  };
+  t.doesNotThrow(adding(2n ** 63n - 1n, -(2n ** 127n)));
+  t.throws(adding(2n ** 63n, 1n), { name: 'RangeError', message: /signed_at/ });
+  t.throws(adding(1n, 2n ** 127n), { name: 'RangeError', message: /price/ });
+  t.throws(adding('1', 1n), { name: 'TypeError', message: /signed_at/ });
+});
+
+/** Returns a value of a column. The columns of texts and digits have no, some or only absent values, and few or many distinct texts. */
+function sampleValue(kind: (typeof COLUMNS)[number]['kind'], row: number, column: number): CellValue {
+  if (kind === 'time') return 1_772_460_000_123_456_789n + BigInt(row * row);
+  if (kind === 'price') return row === 5 ? PRICE_MAX : row === 6 ? -PRICE_MAX : BigInt(row - 300) ** 9n;
+  const isAbsent = column % 4 === 1 ? true : column % 4 === 2 ? row % 50 < 9 : row % 7 === column;
+  if (isAbsent) return undefined;
+  if (kind === 'text') return column % 2 === 0 ? `ü${row >> 1}` : `text ${row % 3}`;
+  return row % 11 === 0 ? `0x${row}` : Buffer.alloc(row % 3 === 0 ? 32 : 31, row + column);
+}
+
+function shown(value: CellValue): string | null {
+  if (value === undefined) return null;
+  return typeof value === 'object' ? toHex(value) : String(value);
+}
