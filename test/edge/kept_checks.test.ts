@@ -1,0 +1,51 @@
+import { test } from 'tap';
+import { KeptChecks } from '../../src/edge/kept_verifier.js';
+import type { PricedEntry } from '../../src/past/kept_entry.js';
+import { receivedBlock, SentBlockWriter, SIZE_BYTES } from '../../src/past/sent_block.js';
+import { entryOf, SERVICE_ORACLE_ID, signedAggregates } from '../past/signed_past.js';
+
+const NAME = { symbol: 'BTCUSD', signatureType: 'evm' } as const;
+
+test('inputs that aggregates share are checked once, and each aggregate against them', async (t) => {
+  const signed = (await signedAggregates(NAME, 1_772_460_000_000_000_000n, 4)).map(entryOf);
+  const entries = received(signed);
+  const [first, second, third] = entries.map(({ aggregate }) => aggregate.inputs);
+  t.ok(first === second && second === third, 'successive aggregates share an array');
+  const checks = newChecks();
+  t.same(
+    entries.map((entry) => checks.jobsOf(entry).length),
+    [4, 1, 1, 2],
+    'a job for each new signature',
+  );
+  for (const [changed, message] of [
+    [{ merkleRoot: Buffer.alloc(32, 1) }, /Merkle root/],
+    [{ timestampNs: entries[1]!.aggregate.timestampNs - 1n }, /newest time/],
+  ] as const) {
+    const entry = { ...entries[1]!, aggregate: { ...entries[1]!.aggregate, ...changed } } as PricedEntry;
+    const after = newChecks();
+    after.jobsOf(entries[0]!);
+    t.throws(() => after.jobsOf(entry), { name: 'NotVerified', message }, 'after the aggregate before');
+    t.throws(() => newChecks().jobsOf(entry), { name: 'NotVerified', message }, 'alone');
+  }
+});
+
+test('a hash that came with an aggregate is checked, a hash that the reader computed is not', async (t) => {
+  const [own] = (await signedAggregates(NAME, 1_772_460_000_000_000_000n, 1)).map(entryOf);
+  const wrong = { ...own!, aggregate: { ...own!.aggregate, msgHash: Buffer.alloc(32, 1) } };
+  const [kept, sent] = [received([own!])[0]!, received([wrong])[0]!];
+  t.same([kept.isHashDerived, sent.isHashDerived], [true, false]);
+  t.same(kept.aggregate.msgHash, own!.aggregate.msgHash);
+  t.doesNotThrow(() => newChecks().jobsOf(kept));
+  t.throws(() => newChecks().jobsOf(sent), { name: 'NotVerified', message: /msg_hash/ });
+  t.throws(() => newChecks().jobsOf(wrong), { name: 'NotVerified', message: /msg_hash/ });
+});
+
+function received(entries: readonly PricedEntry[]): PricedEntry[] {
+  const writer = new SentBlockWriter(NAME);
+  for (const entry of entries) writer.add(entry, true);
+  return [...receivedBlock(writer.take().subarray(SIZE_BYTES)).entries()];
+}
+
+function newChecks(): KeptChecks {
+  return new KeptChecks({ oracleId: SERVICE_ORACLE_ID, isSigner: () => true });
+}
