@@ -4,7 +4,7 @@ import type { LoadFigures, LoadResult } from './load_run.js';
 
 const MIB = 2 ** 20;
 
-/** The heads of the columns of the live table. Each row of the table has the figures of a second. */
+/** The column headers of the live table. Each row of the table has the figures of a second. */
 export const HEAD = ['s', 'frames/s', 'p50 ms', 'p99 ms', 'gaps', 'own p99', 'REST p99', 'cores', 'MiB'];
 
 export function rowOf({ atSeconds, kinds, server }: LoadFigures): string[] {

@@ -27,7 +27,7 @@ const SYMBOLS = Array.from({ length: ASSETS }, (_, asset) => symbolOf(asset));
 const SEND_INTERVAL_MS = 10;
 const HOUR_MS = 3_600_000;
 const GLITCH_MS = 1_000;
-/** The largest difference of the clocks after the service has followed a step, including the transport of a frame. */
+/** The largest difference between the clocks after the service has followed a step, including the transport of a frame. */
 const FOLLOWED_WITHIN_S = 2;
 const FOLLOWED_MS_MAX = 15_000;
 /** The `signed_ecdsa` streams. Some streams share assets, so several payloads of a tick contain the same asset. */

@@ -14,7 +14,7 @@ export function withKeyOption(command: Command, { stderr }: CommandStreams): Com
     .addOption(
       new Option(
         '--key <file>',
-        "the publisher's secret key, 64 hex digits: a file that only its owner can read, or - for the first line of standard input; in the variable the digits may stand themselves",
+        "the publisher's secret key, 64 hex digits: a file that only its owner can read, or - for the first line of standard input; the variable may also hold the digits",
       ).env('TICKSEAL_KEY'),
     )
     .hook('preAction', () => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseSecretKey } from '../client/sign/sign_price.js';
 import { evmAddress } from '../client/verify/evm_signatures.js';
 import { parseDurationNs } from '../config/quantity.js';
@@ -110,11 +110,10 @@ function withSigning(command: Command): Command {
       '--key <file>',
       'where there is no root: the file of an EVM key that signs aggregates now; readers then wait 7 days',
     )
-    .option(
-      '--expires <duration>',
-      'the time until readers refuse the list',
-      parseSeconds,
-      parseSeconds(EXPIRES_DEFAULT),
+    .addOption(
+      new Option('--expires <duration>', 'the time until readers refuse the list')
+        .argParser(parseSeconds)
+        .default(parseSeconds(EXPIRES_DEFAULT), EXPIRES_DEFAULT),
     );
 }
 

@@ -33,10 +33,10 @@ const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const DESCRIPTION = `sign prices and send them; prints every answer as a JSON line
 
 Without arguments, JSON lines are read from standard input. {"asset":"BTCUSD","price":"65000.5"} is signed, with an \
-optional timestamp (nanoseconds), trigger and metadata. What is signed already is sent as it is: a signed_prices \
+optional timestamp (nanoseconds), trigger and metadata. Signed input is sent unchanged: a signed_prices \
 message, an aggregated signed price, or a publisher's signed price.
 
-With --every, the last price of each asset is signed again and sent at that interval, with the time of then and the \
+With --every, the last price of each asset is signed again and sent at that interval, with the present time and the \
 trigger "clock", until the command is stopped or standard input ends. Signed messages are sent once.`;
 
 /** Adds `tickseal publish`. The exit status is 1 if a price was not accepted or the connection failed. */

@@ -11,12 +11,12 @@ export function registerStore(
 ): void {
   program
     .command('store')
-    .description('check a data folder and tell what it holds, also while a service runs on it')
+    .description('check a data folder and print its contents, also while a service runs on it')
     .argument('<folder>', 'the data folder: storage.dir')
     .option('--json', 'print JSON', false)
     .option(
       '--new-log',
-      'have the node read the log of its cluster anew: where the servers have lost records that the folder has',
+      'make the node read the log of its cluster from the start; for servers that have lost records which the folder has',
       false,
     )
     .action(async (folder: string, { json, newLog }: { json: boolean; newLog: boolean }) => {

@@ -8,7 +8,7 @@ import { createToken, hashToken } from '../config/token_hash.js';
 export function registerToken(program: Command): void {
   const command = program
     .command('token')
-    .description('make an access token and the lines that let it in')
+    .description('make an access token and its entry for the configuration file')
     .requiredOption('--name <name>', 'what the token is called in the configuration file');
   command.action(({ name }: { name: string }) => {
     const { writeOut, writeErr } = command.configureOutput();

@@ -51,7 +51,7 @@ const DESCRIPTION = `check signatures offline and say which check failed
 
 The input is a signed_ecdsa payload (hex, or the whole frame), an aggregated signed price, or a whole REST response: a \
 file, the text itself, or - for standard input. With --policy and --proof or --log the command also checks that a public log has the \
-aggregate, and that witnesses have seen the log. A payload is looked for in the log of the node at --log.`;
+aggregate, and that witnesses have seen the log. For a payload, --log is the node that signed it.`;
 
 /**
  * Adds `tickseal verify`. The exit status is 1 if a check failed or the input cannot be read. The status is 3 if no check failed

@@ -13,8 +13,8 @@ import type { QuorumClientOptions } from './quorum/quorum_options.js';
 export * from './index.js';
 
 /**
- * Makes a client of one or more services, or with `quorum` a client that compares the prices of several operators. In Node the client logs in to each WebSocket with the header `Authorization`, so it
- * can publish.
+ * Makes a client of one or more services, or with `quorum` a client that compares the prices of several operators. In Node the client
+ * logs in to each WebSocket with the header `Authorization`, so it can publish.
  * @throws TypeError or RangeError for wrong options
  */
 export function createClient(options: ClientOptions): Client;

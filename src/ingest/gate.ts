@@ -217,8 +217,8 @@ export class Gate {
   /**
    * Makes the last check of a candidate, after its signature was verified. During the verification, the service may have accepted other
    * updates or changed the configuration.
-   * @returns the row of the publisher and the asset, which has the candidate unless the candidate is over; or the reason why the gate
-   * refuses the update
+   * @returns the row of the publisher and the asset, which has the candidate unless a later update has replaced it; or the reason why
+   *   the gate refuses the update
    */
   accept(candidate: Candidate): InputRow | string {
     const { raw, asset, publisher } = candidate;

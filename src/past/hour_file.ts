@@ -133,7 +133,7 @@ async function isWhole(file: FileHandle, { at, header }: PlacedGroup): Promise<b
   return true;
 }
 
-/** @throws Error when the file ends before the last byte */
+/** @throws Error when the file ends before the last of the wanted bytes */
 export async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   let at = 0;

@@ -60,7 +60,8 @@ for (const threads of THREAD_COUNTS) {
     t.equal(await ask('2001:db8::ffff:1', 'x'), 429, 'one IPv6 block');
     t.equal(await ask('2001:db8:0:1::', 'x'), 401, 'another block');
 
-    // The number of simultaneous requests. Even on a busy machine, fewer requests become allowed again meanwhile.
+    // The number of simultaneous requests. While they are answered, the limit allows fewer further requests than this, even on a busy
+    // machine.
     const open = await Promise.all(Array.from({ length: 60 }, () => ask('198.51.100.4', '', DEPLOYMENTS)));
     t.ok(open.filter((status) => status === 200).length >= 5);
     t.ok(open.includes(429));

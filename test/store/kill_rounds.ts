@@ -155,7 +155,7 @@ function expectedHistory(count: number, resolution: Resolution): CandleColumns {
   return candles;
 }
 
-/** Runs in the process that will be killed. Continues at the end of the folder, and prints each acknowledgement. */
+/** Runs in the process that will be killed. Continues after the last record of the folder, and prints each acknowledgement. */
 async function writeUntilKilled(dir: string): Promise<never> {
   const clock = new FakeClock(atSecond(START_S));
   const past = new PastWriter(pastOptionsOf(join(dir, 'past'), { clock, chunkBytesMax: 200_000 }));

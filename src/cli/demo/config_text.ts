@@ -57,7 +57,7 @@ export function demoConfigText(options: DemoConfigOptions): string {
     publishers[type].map((key, i) => publisherText(key, type, simulatedOf(type), i)),
   );
   return `# The demo's configuration: ${markets === undefined ? 'simulated publishers' : 'publishers of simulated and of real prices'}, real signatures.
-# It is written anew at every start of the demo; to change it, copy it and serve the copy with --config.
+# Each start of the demo writes it again; to change it, copy it and serve the copy with --config.
 service: { name: service, taxonomy_id: 1, oracle_id: servc }
 listen: { host: 127.0.0.1, port: ${options.port}${cluster === undefined ? '' : ', threads: 1'} }
 admin: { host: 127.0.0.1, port: ${options.adminPort} }

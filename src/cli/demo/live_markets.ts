@@ -101,7 +101,7 @@ function ownSources(): string {
     ...DOLLAR_MARKETS.map((kind) => `${kind} ${coin}/USD`),
     ...TETHER_MARKETS.map((kind) => `"${kind} ${coin}/USDT * USDTUSD"`),
   ];
-  return `# The real markets of the demo with --live. It is written anew at every start; to change it, copy it and name the copy after --live.
+  return `# The real markets of the demo with --live. Each start writes it again; to change it, copy it and name the copy after --live.
 sources:
 ${kinds.map((kind) => `  ${kind}: { kind: ${kind} }\n`).join('')}assets:
   USDTUSD: { from: [${tether.join(', ')}], bounds: [0.5, 1.5] }

@@ -57,7 +57,7 @@ const MAX_AGE_INTERVALS = 5;
 export class PriceStream extends PulledStream<Tick> {
   readonly #context: ClientContext;
   readonly #signatureType: StreamedType | undefined;
-  /** True when each tick is a change of the price: on `real_time`, without the market status. */
+  /** True when each tick is a change of the price. This is so on `real_time` if the ticks have no market status. */
   readonly #hasOnlyChanges: boolean;
   readonly #sources: readonly StreamSource[];
   readonly #merger: Merger;

@@ -25,7 +25,7 @@ test('the demo has a file of sources of its own, for six prices', async (t) => {
     [...new Set(plan.assets.flatMap(({ inputs }) => inputs.map(({ conversion }) => conversion)))],
     [undefined, 'USDTUSD'],
   );
-  t.match(readFileSync(file, 'utf8'), /written anew at every start/);
+  t.match(readFileSync(file, 'utf8'), /Each start writes it again/);
 });
 
 test('errors of a file of sources are those of `tickseal sources`', async (t) => {

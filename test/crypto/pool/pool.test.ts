@@ -57,8 +57,8 @@ test('two threads, one or none give the same results for few and for many', asyn
         ...signatures[i]!,
         publicKey: STARK_PUBLIC_KEY,
       }));
-      // The verdicts must come back in order. So each message is claimed once with its own signature, and once with its
-      // neighbour's.
+      // The verdicts must come back in order. So each message occurs once with its own signature, and once with its neighbour's
+      // signature.
       const shifted = claims.map((claim, i) => ({ ...claim, ...some[(i + 1) % count]! }));
       const expected = claims.map(() => 'valid');
       t.same(await pool.verifyStark([...claims, ...shifted]), [
