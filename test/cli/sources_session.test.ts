@@ -45,7 +45,7 @@ ${more}`,
 }
 
 const register =
-  (checkMs = 300): typeof registerSources =>
+  (checkMs = 1_500): typeof registerSources =>
   (program, streams) =>
     registerSources(program, streams, { checkMs, tableMs: 20 });
 const run = (args: readonly string[], input?: CommandInput, checkMs?: number) =>
