@@ -82,7 +82,11 @@ export class ExchangeLine {
       if (silentMs > 2 * watch.maxSilenceMs) silent.push(pair);
       else if (silentMs > watch.maxSilenceMs && !watch.isAskedAgain) late.push(pair);
     }
-    for (const pair of late) this.#pairs.get(pair)!.isAskedAgain = true;
+    for (const pair of late) {
+      const watch = this.#pairs.get(pair)!;
+      watch.isAskedAgain = true;
+      this.#options.sink.warn(`${pair}: no frame for ${watch.maxSilenceMs / 1000} s; subscribing again`);
+    }
     if (late.length > 0) subscribe(this.#current, late, true);
     return silent;
   }

@@ -123,6 +123,7 @@ test('without an answer of REST a silent pair is subscribed again after max_age'
     line.time.advance(1_000);
   }
   t.match(line.connections[0]!.sent.slice(-2), [/UNSUBSCRIBE.*ethusdt/, /"SUBSCRIBE.*ethusdt/]);
+  t.same(line.warnings, ['ETH/USDT: no frame for 10 s; subscribing again']);
   for (let i = 0; i < 11; i++) {
     line.show('BTC/USDT', '1', '2', line.connections[0]);
     line.time.advance(1_000);
