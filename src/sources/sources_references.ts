@@ -16,6 +16,7 @@ export function parseInput(text: string): AssetInput | undefined {
 export function* sourcesProblems({ sources, assets }: SourcesContent): Generator<Problem> {
   const kinds = new Map(Object.entries(sources).map(([name, { kind }]) => [name, kind]));
   const builtIn = new Set<string>(BUILT_IN_KINDS);
+  yield* repeatedExchanges(sources);
   for (const [symbol, { from, min_sources }] of Object.entries(assets)) {
     const seen = new Set<string>();
     const named = new Set<string>();
@@ -46,6 +47,22 @@ export function* sourcesProblems({ sources, assets }: SourcesContent): Generator
       };
   }
   yield* circles(assets);
+}
+
+/** Finds exchanges with two names. Both names would count as sources, so one exchange alone would reach `min_sources`. */
+function* repeatedExchanges(sources: SourcesContent['sources']): Generator<Problem> {
+  const names = new Map<string, string>();
+  for (const [name, source] of Object.entries(sources)) {
+    if (source.kind === 'http' || source.kind === 'command') continue;
+    const exchange = source.kind === 'ccxt' ? source.exchange : `${source.kind}${source.url ?? ''}`;
+    const first = names.get(exchange);
+    if (first === undefined) names.set(exchange, name);
+    else
+      yield {
+        path: ['sources', name],
+        message: `the same exchange as ${first}; with two names it would count as two sources`,
+      };
+  }
 }
 
 /** Finds circular conversions: an asset that is converted by itself, directly or through other assets. */

@@ -126,6 +126,23 @@ test('an address that cannot be used is an error of the file, and not repeated',
   t.match(errorsOf(http('http://[::1/', 'X-Key')), [/sources\.h\.url: expected an address/]);
 });
 
+test('an exchange with two names is an error, because it would count twice', async (t) => {
+  const errors = (second: string) =>
+    errorsOf(
+      `sources: { kraken: { kind: kraken }, other: ${second} }\nassets: { A: { from: [kraken A/USD, other A/USD] } }`,
+    );
+  for (const second of ['{ kind: kraken }', '{ kind: ccxt, exchange: kraken }'])
+    t.same(
+      errors(second),
+      [
+        's.yaml:1:38 sources.other: the same exchange as kraken; with two names it would count as two sources',
+      ],
+      second,
+    );
+  for (const second of ['{ kind: kraken, url: "ws://127.0.0.1:1" }', '{ kind: ccxt, exchange: gate }'])
+    t.same(errors(second), [], second);
+});
+
 test('a circle of conversions is an error with its line', async (t) => {
   t.same(
     errorsOf(
