@@ -18,6 +18,7 @@ import { missedTicks } from './prices/missed_ticks.js';
 import { PricePublisher, type PublishOptions } from './prices/price_publisher.js';
 import { priceRange, type RangeQuery } from './prices/price_range.js';
 import type { PriceStream, StreamOptions } from './prices/price_stream.js';
+import { SignedMemory } from './prices/signed_memory.js';
 import { StreamClient } from './prices/stream_client.js';
 
 /**
@@ -31,6 +32,7 @@ export class Client extends StreamClient {
    */
   constructor(options: ClientOptions, platform: Platform) {
     super(options, platform);
+    this.context.memory = new SignedMemory((error) => this.context.reportError(error));
     if (options.log !== undefined) this.context.sample = new LogSample(options.log, this.context);
   }
 
@@ -133,7 +135,7 @@ export class Client extends StreamClient {
   ): Promise<Record<string, AggregatePrice>> {
     const prices = await this.context.requests.ask(request);
     for (const price of Object.values(prices)) {
-      this.context.compareAggregate(price);
+      this.context.memory?.addAggregate(price);
       this.context.sample?.received(price);
     }
     return prices;

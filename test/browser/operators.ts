@@ -19,6 +19,11 @@ export interface Operator {
   stop(): Promise<void>;
 }
 
+/** Returns the key with which an operator signs. */
+export function operatorKey(n: number): Buffer<ArrayBuffer> {
+  return Buffer.alloc(32, 0x21 + n);
+}
+
 /** Starts the service of an operator, which publishes its prices until the test ends. @param n the number of the operator, from 0 */
 export async function startOperator(
   t: Test,
@@ -34,7 +39,7 @@ export async function startOperator(
     tokens: [{ name: 'reader', sha256: sha256(token), scopes, requests_per_second: 1_000 }],
     assets: SYMBOLS.map((symbol, i) => ({ id: 10 * (n + 1) + i, symbol })),
   };
-  const keys = { evm: Buffer.alloc(32, 0x21 + n), stark: Buffer.alloc(32, 0x01) };
+  const keys = { evm: operatorKey(n), stark: Buffer.alloc(32, 0x01) };
   const service = await startTestService(sections, { keys });
   let stopped: Promise<void> | undefined;
   const stop = () => {

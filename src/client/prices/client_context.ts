@@ -1,4 +1,4 @@
-import { EquivocationError, type TicksealError } from '../connect/errors.js';
+import type { TicksealError } from '../connect/errors.js';
 import { EventListeners } from '../connect/event_listeners.js';
 import { FirstAnswer } from '../connect/first_answer.js';
 import type { Fetch, Platform } from '../connect/platform.js';
@@ -8,11 +8,8 @@ import { TokenSource } from '../connect/token_source.js';
 import { requireSigners, type SignerSource } from '../verify/checks.js';
 import type { PayloadReport } from '../verify/verify_payload.js';
 import type { LoggedEvent, LogOptions } from './log_options.js';
-import type { AggregatePrice } from './market_data.js';
 import { PayloadVerifier } from './payload_verifier.js';
-import { SignedMemory, type TwoValues } from './signed_memory.js';
-import type { ReportedPayload } from './source_events.js';
-import type { SymbolTable } from './symbol_table.js';
+import type { SignedMemory } from './signed_memory.js';
 import type { StreamedType, Taxonomy } from './taxonomy.js';
 import type { Tick } from './tick.js';
 import type { GappedStream, MissedTicks } from './unread_ticks.js';
@@ -134,8 +131,6 @@ export type ClientEvents = {
 
 const URLS_MAX = 8;
 const STALE_AFTER_MS_MIN = 100;
-/** The number of keys that a client accuses. With unchecked signers, anybody can make keys. */
-const ACCUSED_MAX = 64;
 
 /** The state that all parts of a client share. */
 export class ClientContext {
@@ -145,9 +140,8 @@ export class ClientContext {
   readonly requests: FirstAnswer;
   readonly verifier: PayloadVerifier;
   readonly listeners = new EventListeners<ClientEvents>();
-  /** The verified payloads and aggregates with which the client compares later ones. */
-  readonly memory = new SignedMemory();
-  readonly #accused = new Set<string>();
+  /** Compares verified payloads and aggregates with earlier ones; absent in a client that only streams, which a quorum does not use. */
+  memory: SignedMemory | undefined;
   /** Reads the ticks that a stream missed; absent in a client that only streams, because it cannot verify aggregates. */
   readMissed: ((gap: GapEvent, stream: GappedStream) => MissedTicks) | undefined;
   /** Looks up received prices in the public log; absent without the option `log`. */
@@ -200,26 +194,6 @@ export class ClientContext {
   /** Reports an error that no caller waits for. */
   reportError(error: TicksealError): void {
     this.listeners.emit('error', error);
-  }
-
-  /** Compares a verified payload with the earlier ones. Reports a key that signed two values. */
-  comparePayload(url: string, reported: ReportedPayload, symbols: Pick<SymbolTable, 'symbolOf'>): void {
-    const two = this.memory.addPayload(reported);
-    if (two !== undefined) this.#accuse(url, symbols.symbolOf(two.id!) ?? `asset ${two.id}`, two);
-  }
-
-  /** Compares a verified aggregate with the earlier ones. Reports a key that signed two values. */
-  compareAggregate(price: AggregatePrice): void {
-    const two = this.memory.addAggregate(price);
-    if (two !== undefined) this.#accuse(price.url, price.symbol, two);
-  }
-
-  /** Reports a key that signed two values, once for each key. */
-  #accuse(url: string, symbol: string, { signer, timestampNs, evidence }: TwoValues): void {
-    if (this.#accused.has(signer) || this.#accused.size >= ACCUSED_MAX) return;
-    this.#accused.add(signer);
-    const statement = `${signer} signed two values of ${symbol} for ${timestampNs} ns`;
-    this.reportError(new EquivocationError(url, symbol, statement, evidence));
   }
 
   /** Ends all open streams and publishers. Resolves when their connections are closed. */

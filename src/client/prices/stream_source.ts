@@ -212,7 +212,7 @@ export class StreamSource {
       // This line comes first, because a listener of the user may throw below.
       this.#isVerifying = false;
       if (report.verdict !== 'failed')
-        this.#context.comparePayload(this.#url, { report, hex }, this.#symbols);
+        this.#context.memory?.addPayload(this.#url, { report, hex }, this.#symbols);
       const dated = this.#clock.judge(report, this.#options.maxAgeMs);
       if (dated.verdict === 'failed') this.#fail(dated, hex);
       else this.#place({ report: dated, hex }, false);
@@ -256,7 +256,7 @@ export class StreamSource {
   /** Returns whether the stream already has all prices of a payload, so that verifying the payload is unnecessary. */
   #repeats(payload: Payload): boolean {
     const { merger } = this.#options;
-    if (!this.#fits(payload) || this.#context.memory.differs(payload)) return false;
+    if (!this.#fits(payload) || this.#context.memory?.differs(payload)) return false;
     return this.#wantedIn(payload).every((price) => merger.repeats(price));
   }
 
