@@ -159,8 +159,8 @@ class JepsenRun {
     return run;
   }
 
-  /** @returns false after the cluster has stopped */
-  async suffer({ name, act }: JepsenFault): Promise<boolean> {
+  /** @returns false after the cluster has stopped, or after a fault after which no other may follow */
+  async suffer({ name, act, isLast = false }: JepsenFault): Promise<boolean> {
     const details = await act(this.#scene);
     this.#totals.faults++;
     const startMs = performance.now();
@@ -179,6 +179,10 @@ class JepsenRun {
     process.stderr.write(
       `  ${name}: ${details}; ${isReady ? 'ready' : 'not ready'} after ${tookMs.toFixed(0)} ms\n`,
     );
+    if (isReady && isLast) {
+      await pause(this.#steadyMs);
+      return false;
+    }
     if (isReady) {
       // The next fault may affect another server, so a majority of servers must first have undamaged copies.
       await until('all servers have the log', () => this.#isCopied(), COPIED_MS_MAX).catch(() => {

@@ -1,4 +1,6 @@
 import { pause } from '../../load/wait.js';
+import { until } from '../service.js';
+import { removePeer } from './log_leader.js';
 import type { TortureCluster } from './nodes.js';
 import { flip, removeSnapshots, type StoredPart, truncate } from './stored_files.js';
 import type { SyncedFiles } from './synced_files.js';
@@ -16,6 +18,8 @@ export interface JepsenFault {
   readonly name: string;
   /** Injects the fault, and resolves with a description when every process runs again. */
   readonly act: (scene: Scene) => Promise<string>;
+  /** True when a copy of the log is gone for good, so that the cluster withstands no further fault. */
+  readonly isLast?: boolean;
 }
 
 type Damage = (dir: string, random: () => number) => string | undefined;
@@ -102,6 +106,26 @@ export const JEPSEN_FAULTS: readonly JepsenFault[] = [
       await pause(DAMAGED_MS);
       await leader.start();
       return `node ${leader.number}`;
+    },
+  },
+  {
+    name: 'peer removed',
+    isLast: true,
+    async act(scene) {
+      const { servers } = scene.cluster;
+      const server = anyServer(scene);
+      // The server may run, or may be down like a lost machine. It starts again with its stored data.
+      const isLost = scene.random() < 0.5;
+      if (isLost) await servers.signal(server, 'SIGKILL');
+      await until('the servers remove the peer', () =>
+        removePeer(servers.urls[otherServer(scene, server)]!, server).then(
+          () => true,
+          () => false,
+        ),
+      );
+      await pause(DAMAGED_MS);
+      await servers.start(server);
+      return `server ${server + 1}${isLost ? ', which was lost' : ''}`;
     },
   },
 ];

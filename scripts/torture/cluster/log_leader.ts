@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import type { NatsServers } from '../../../src/cli/demo/nats_servers.js';
 import { pause } from '../../load/wait.js';
 import { until } from '../service.js';
+import { OPERATOR_PASSWORD } from './nodes.js';
 
 /** Returns the servers' URLs with the login of node 1, an aggregator. */
 export function withLogin(servers: NatsServers): string[] {
@@ -52,6 +53,17 @@ export async function logCopies(server: string): Promise<number> {
   };
   if (cluster?.leader === undefined) return 0;
   return 1 + (cluster.replicas ?? []).filter(({ current, offline }) => current && offline !== true).length;
+}
+
+/**
+ * Removes a server from the group of all servers for good, like an operator whose machine is lost.
+ * @param asked the URL of another server
+ * @throws Error when the servers refuse
+ */
+export async function removePeer(asked: string, server: number): Promise<void> {
+  const url = asked.replace('://', `://system:${OPERATOR_PASSWORD}@`);
+  const answer = await askLog(url, '$JS.API.SERVER.REMOVE', JSON.stringify({ peer: `n${server + 1}` }));
+  if (!answer.includes('"success":true')) throw new Error(`the server was not removed: ${answer}`);
 }
 
 const ANSWER_MS_MAX = 2_000;

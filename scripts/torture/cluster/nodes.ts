@@ -136,6 +136,7 @@ export class TortureCluster {
       binary,
       count: SERVERS,
       roles,
+      staff: { operatorPassword: OPERATOR_PASSWORD, systemPassword: OPERATOR_PASSWORD },
       routePort,
       syncAlways,
       ...(wrapper && { wrapper }),
@@ -198,6 +199,9 @@ export class TortureCluster {
     await pause(0);
   }
 }
+
+/** The password of the users `operator` and `system` on the servers. */
+export const OPERATOR_PASSWORD = 'operator';
 
 interface NodesAnswer {
   readonly data: { readonly nodes: readonly { readonly node: number; readonly role: string }[] };

@@ -5,7 +5,12 @@ import { connect, createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type NatsUser, natsAccounts, natsUserName } from '../../cluster/nats/nats_accounts.js';
+import {
+  type NatsStaff,
+  type NatsUser,
+  natsAccounts,
+  natsUserName,
+} from '../../cluster/nats/nats_accounts.js';
 
 /** The version of nats-server that `scripts/nats_server.sh` fetches. */
 export const NATS_SERVER_VERSION = '2.15.1';
@@ -19,6 +24,8 @@ export interface NatsServersOptions {
    * scripts/deploy/nats.conf. Without roles, any client has all rights.
    */
   readonly roles?: readonly NatsUser['role'][];
+  /** The passwords of the users of an operator, for servers that have roles. */
+  readonly staff?: NatsStaff;
   /** True when a server writes each record to disk before it acknowledges the record, as in scripts/deploy/nats.conf. */
   readonly syncAlways?: boolean | ((server: number) => boolean);
   /** True when a signal to this process's group, such as the signal of Ctrl-C, must not reach the servers. */
@@ -190,7 +197,7 @@ export class NatsServers {
   }
 
   async #configText(index: number): Promise<string> {
-    const { settings = '', count, syncAlways = false } = this.#options;
+    const { settings = '', count, staff, syncAlways = false } = this.#options;
     const isSynced = typeof syncAlways === 'function' ? syncAlways(index) : syncAlways;
     const folder = JSON.stringify(this.storage(index));
     return [
@@ -199,7 +206,7 @@ export class NatsServers {
       `jetstream { store_dir: ${folder}${isSynced ? ', sync_interval: always' : ''} }`,
       `log_file: ${JSON.stringify(join(this.#dir, `n${index + 1}.log`))}`,
       count > 1 ? await this.#clusterText(index) : '',
-      this.#users.length > 0 ? natsAccounts('main', this.#users) : '',
+      this.#users.length > 0 ? natsAccounts('main', this.#users, staff) : '',
       settings,
     ].join('\n');
   }
