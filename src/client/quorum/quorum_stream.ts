@@ -189,6 +189,8 @@ export class QuorumStream extends PulledStream<QuorumTick> {
       this.#parts.platform.nowMs,
     );
     state.last = tick;
+    // The reader has a price again, so the loss of this quorum is news, even if its verdicts were reported before.
+    state.reported = '';
     if (this.#waiting.has(symbol)) this.#conflated += 1;
     this.#waiting.set(symbol, tick);
     this.tell();

@@ -92,6 +92,24 @@ test('one of three that lies by 5 %, is old, repeats, or has a wrong clock never
   }
 });
 
+test('a quorum that is lost again before the next check is reported again', async (t) => {
+  const { a, b, ticks, events } = await open(t);
+  const lose = () => b.send('BTCUSD', LIE);
+  a.send('BTCUSD', HONEST);
+  lose();
+  await eventually(() => events.length === 1);
+  t.match(events[0], { cause: 'spread' });
+  b.send('BTCUSD', HONEST);
+  await eventually(() => ticks.length === 1);
+  lose();
+  await eventually(() => events.length === 2, { withinMs: 20_000 });
+  t.match(
+    events[1],
+    { cause: 'spread', reason: events[0]!.reason },
+    'the reader of the tick learns that it no longer holds',
+  );
+});
+
 test('a replay is a price only while it is young, and then none with its reason', async (t) => {
   const { a, b, c, ticks, events } = await open(t, { maxAgeMs: 1_500 });
   let recorded = '';
