@@ -42,3 +42,43 @@ test('the sizing table has the figures of bench/results.json', async (t) => {
     t.match(page, `\n| ${work} | ${rate} |\n`);
   t.match(page, `**Memory.** ${figure('memory', 'whole process with 10,000')} MiB with 10,000 readers`);
 });
+
+test('the table of clusters has the figures of bench/results.json', async (t) => {
+  const page = section('scripts/deploy/CLUSTER.md', 'Capacity');
+  for (const [work, start] of [
+    [
+      'publish at the leader, reader of an edge',
+      `${figure('cluster-latency', 'publisher at the leader, above one process')} ms above one process`,
+    ],
+    [
+      'publish at an edge, reader of the edge',
+      `${figure('cluster-latency', 'publisher at the edge, above one process')} ms above one process`,
+    ],
+    [
+      'an edge with 1,000 readers at 10 Hz',
+      `${figure('cluster-edge', 'CPU time, a second')} ms of CPU time a second`,
+    ],
+    [
+      'aggregates through the log, three copies',
+      `${figure('cluster-log', 'default sync')} a second; ${figure('cluster-log', 'sync_interval: always')} with`,
+    ],
+    ['50 feeds from one nats-server', `${figure('cluster-feeds', 'nats-server with 50 feeds')} of a core`],
+  ] as const)
+    t.match(page, `\n| ${work} | ${start}`);
+  for (const node of ['aggregator', 'edge'])
+    t.match(page, new RegExp(`an ${node} in \\d+ s, ${figure('cluster-catch-up', node)} times`));
+});
+
+test('the client’s page has the times of signing of bench/results.json', async (t) => {
+  const page = section('src/client/README.md', 'Speed of signing');
+  for (const [line, unit] of [
+    ['EVM', 'µs'],
+    ['Stark', 'ms'],
+  ] as const) {
+    const { ours } = rows
+      .find(({ name }) => name === 'client-signing')!
+      .lines.find(({ name }) => name === line)!;
+    const time = (unit === 'µs' ? 1e6 : 1e3) / ours;
+    t.match(page, `\n| ${line} | ${time.toPrecision(2)} ${unit} | `);
+  }
+});
