@@ -280,7 +280,8 @@ export class ClusterMember {
   }
 
   #report(): Omit<NodeReport, 'wireVersion' | 'node'> {
-    const { name, run, role, host, configHash, signers } = this.#options;
+    const { name, run, role, host, configHash, signers, streamLog } = this.#options;
+    const log = streamLog?.();
     return {
       name,
       run,
@@ -288,6 +289,7 @@ export class ClusterMember {
       applied: this.applied.sequence,
       configHash: configHash(),
       signers: signers(),
+      ...(log && { streamLog: { origin: log.origin, vkey: log.vkey } }),
       isFit: role === 'aggregator' && !this.#isLeaving && host.healthy() && host.clockIsRight() === true,
     };
   }

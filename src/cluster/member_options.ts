@@ -1,4 +1,4 @@
-import type { Signer } from '../model/node_list.js';
+import type { PublicLogFacts, Signer } from '../model/node_list.js';
 import type { Bus, LogPosition } from './bus.js';
 import type { LeaderHost } from './leading/leadership.js';
 import type { LogBatch } from './log/log_batch.js';
@@ -49,6 +49,8 @@ export interface MemberOptions {
   readonly configHash: () => Uint8Array;
   /** Returns the keys of this node. */
   readonly signers: () => readonly Signer[];
+  /** Returns the log of the streaming payloads that this node signs; `undefined` without such a log. */
+  readonly streamLog?: () => Pick<PublicLogFacts, 'origin' | 'vkey'> | undefined;
   /** Returns the meaning of the streaming IDs in this node's current configuration. */
   readonly taxonomy: () => IdMapping;
   /** The position of the last record in the store. */

@@ -13,6 +13,10 @@ const SIGNERS_MAX = 32;
 /** The largest length of a text. A host name has at most 255 characters, and a Stark key has 66. */
 const TEXT_LENGTH_MAX = 256;
 
+/** The largest length of the name of a log, and of its key: the name, 8 hex digits, 44 characters of Base64 and two `+`. */
+const LOG_NAME_LENGTH_MAX = 400;
+const LOG_KEY_LENGTH_MAX = LOG_NAME_LENGTH_MAX + 54;
+
 const text = z.string().max(TEXT_LENGTH_MAX);
 
 const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array;
@@ -43,6 +47,10 @@ const nodeReport = z.object({
   configHash: sha256,
   /** The node's keys. */
   signers: z.array(signer).max(SIGNERS_MAX).readonly(),
+  /** The log of the streaming payloads that the node signs; absent without such a log. */
+  streamLog: z
+    .object({ origin: z.string().max(LOG_NAME_LENGTH_MAX), vkey: z.string().max(LOG_KEY_LENGTH_MAX) })
+    .optional(),
   /** True when the node makes or could make prices, and its clock is correct. */
   isFit: z.boolean(),
 });
@@ -52,7 +60,13 @@ export interface NodeReport extends z.infer<typeof nodeReport> {
   readonly node: number;
 }
 
-export function encodeNodeReport(report: Omit<NodeReport, 'wireVersion' | 'node'>): Uint8Array {
+export function encodeNodeReport({
+  streamLog,
+  ...rest
+}: Omit<NodeReport, 'wireVersion' | 'node'>): Uint8Array {
+  // The other nodes do not list a log whose name is too long.
+  const isNamed = streamLog !== undefined && streamLog.origin.length <= LOG_NAME_LENGTH_MAX;
+  const report = { ...rest, ...(isNamed && { streamLog }) };
   return Buffer.from(JSON.stringify(z.encode(nodeReport, { ...report, wireVersion: WIRE_VERSION })));
 }
 

@@ -27,6 +27,13 @@ export interface NodeList {
   readonly log?: PublicLogFacts | undefined;
   /** The public log of the streaming payloads that the node `self` signs; absent without such a log. */
   readonly streamLog?: PublicLogFacts | undefined;
+  /** The logs of the streaming payloads that these nodes sign, ascending by node. */
+  readonly streamLogs?: readonly NodeLogKey[] | undefined;
+}
+
+/** The name and the key of a node's log of streaming payloads. */
+export interface NodeLogKey extends Pick<PublicLogFacts, 'origin' | 'vkey'> {
+  readonly node: number;
 }
 
 /** The facts about a public log with which readers verify the log. */

@@ -14,8 +14,10 @@ export interface NodeDirectoryOptions {
   readonly node: number;
   readonly name: string;
   readonly signers: () => readonly Signer[];
-  /** Returns the facts of the public log; `undefined` when the log is off. */
-  readonly log: () => PublicLogFacts | undefined;
+  /** This node's logs; absent when they are off. */
+  readonly logs: {
+    readonly publicLog?: { readonly facts: PublicLogFacts | undefined } | undefined;
+  };
   readonly member: Pick<ClusterMember, 'role' | 'leader' | 'nodes'>;
   readonly nowMs: () => number;
 }
@@ -49,7 +51,7 @@ export class NodeDirectory {
 
   nodes(): NodeList {
     const { node, name, member } = this.#options;
-    const log = this.#options.log();
+    const log = this.#options.logs.publicLog?.facts;
     const others = member.nodes.present();
     const self: NodeState = { node, name, role: member.role };
     const states = others.map((report) => ({
@@ -62,6 +64,9 @@ export class NodeDirectory {
       nodes: [...states, self].sort((a, b) => a.node - b.node),
       signers: this.#signers(others),
       ...(log && { log }),
+      streamLogs: others.flatMap(({ node: other, streamLog }) =>
+        streamLog ? [{ ...streamLog, node: other }] : [],
+      ),
     };
   }
 

@@ -104,6 +104,7 @@ class ClusterNode implements PriceMaker {
       run,
       configHash,
       signers,
+      streamLog: () => parts.streamLog?.facts,
       taxonomy: () => this.#facts.taxonomy,
       applied,
       nowMs,
@@ -113,8 +114,7 @@ class ClusterNode implements PriceMaker {
     // Messages that are already waiting when this node begins to lead take the same path.
     const epoch = () => this.#member.ledEpoch;
     this.#forwarder = new Forwarder({ bus, node, secret, epoch, nameOf: callerNameOf, nowMs });
-    const log = () => parts.publicLog?.facts;
-    this.#directory = new NodeDirectory({ node, name, signers, member: this.#member, log, nowMs });
+    this.#directory = new NodeDirectory({ node, name, signers, member: this.#member, logs: parts, nowMs });
     joinPublicLog(options, this.#member.nodes);
     this.pastExchange = exchangePast(options, () => this.#directory.nodes(), catalogue);
     this.#status = new NodeStatus({

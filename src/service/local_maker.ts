@@ -12,6 +12,7 @@ import type { BatchSource } from '../node/batch_source.js';
 import { LogSink } from '../node/log_sink.js';
 import type { PriceLog } from '../node/price_log.js';
 import type { OpenLog } from '../node/public_log.js';
+import type { StreamLog } from '../node/stream_log.js';
 import type { PastWriter } from '../past/past_writer.js';
 import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
@@ -22,6 +23,8 @@ export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters'
   readonly past: Pick<PastWriter, 'append' | 'missed'>;
   /** The public log; absent when the log is off. */
   readonly publicLog?: OpenLog | undefined;
+  /** This node's log of streaming payloads. */
+  readonly streamLog?: Pick<StreamLog, 'facts'> | undefined;
   readonly source: FeedSource;
   readonly logger: Logger;
 }

@@ -14,6 +14,7 @@ import type { NodeList } from '../model/node_list.js';
 import type { Clock } from '../model/time.js';
 import type { OpenLog } from '../node/public_log.js';
 import type { StreamLog } from '../node/stream_log.js';
+import { listLogs } from '../node/stream_log_list.js';
 import { PastWriter } from '../past/past_writer.js';
 import { fileHandleProblem } from '../server/uws/file_handles.js';
 import type { CommitCompanion } from '../store/journal.js';
@@ -149,7 +150,7 @@ export class MakingSide implements PublishReceiver {
 
   /** Opens the maker of prices, which reports to the feed from then on. */
   async open({ natsCredentials, logger }: Pick<ServiceOptions, 'natsCredentials' | 'logger'>): Promise<void> {
-    const { settings, counters, pool, store, past, publicLog, source, onDue } = this;
+    const { settings, counters, pool, store, past, publicLog, streamLog, source, onDue } = this;
     this.#maker = await openPriceMaker({
       natsCredentials,
       settings,
@@ -160,6 +161,7 @@ export class MakingSide implements PublishReceiver {
         store,
         past: recordedBy(past, publicLog),
         publicLog,
+        streamLog,
         source,
         logger,
       },
@@ -179,7 +181,9 @@ export class MakingSide implements PublishReceiver {
 
   /** Returns the nodes, their keys and their logs, as the edges show them. */
   nodes(): NodeList {
-    return { ...this.maker.nodes(), streamLog: this.streamLog?.facts };
+    const nodes = this.maker.nodes();
+    const streamLog = this.streamLog?.facts;
+    return { ...nodes, streamLog, streamLogs: listLogs(nodes, streamLog) };
   }
 
   tellNodes(): void {

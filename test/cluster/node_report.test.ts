@@ -22,6 +22,7 @@ const report = {
     { address: '0x0b', signatureType: 'stark', role: 'aggregate', sinceS: 1 },
     { address: '0x0c', signatureType: 'evm', role: 'stream', sinceS: 2 },
   ],
+  streamLog: { origin: 'prices.example.com/tlog/node-3', vkey: 'prices.example.com/tlog/node-3+1+2' },
   isFit: true,
 } as const;
 
@@ -32,6 +33,10 @@ test('a report is read as it was written', async (t) => {
   t.same(read(encodeNodeReport(report)), { ...report, node: 3, wireVersion: WIRE_VERSION });
   const edge = { ...report, role: 'edge', signers: [], isFit: false } as const;
   t.match(decodeNodeReport(EDGE, encodeNodeReport(edge)), edge);
+  const { streamLog, ...rest } = report;
+  t.same(read(encodeNodeReport(rest)), { ...rest, node: 3, wireVersion: WIRE_VERSION });
+  const long = { origin: 'x'.repeat(401), vkey: streamLog.vkey };
+  t.notOk('streamLog' in read(encodeNodeReport({ ...rest, streamLog: long }))!, 'too long a name');
 });
 
 test('an edge is believed only what an edge can be', async (t) => {

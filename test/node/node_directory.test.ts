@@ -24,7 +24,7 @@ function directoryOf(present: NodeReport[], leader?: number) {
       leader: leader === undefined ? undefined : { node: leader, name: '', configHash: new Uint8Array(0) },
       nodes: { present: () => present } as never,
     },
-    log: () => undefined,
+    logs: {},
     nowMs: () => clock.nowMs,
   });
   return { directory, clock };

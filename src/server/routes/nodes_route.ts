@@ -43,12 +43,13 @@ function signersOf(
   announcements: readonly string[],
   nowS: number,
 ): z.infer<typeof signersAnswer> {
-  const { log, streamLog } = list;
+  const { log, streamLog, streamLogs = [] } = list;
   return {
     data: signerEntries(list, nowS),
     announcements: [...announcements],
     ...(log && { log: factsOf(log) }),
     ...(streamLog && { stream_log: factsOf(streamLog) }),
+    ...(streamLogs.length > 0 && { stream_logs: [...streamLogs] }),
   };
 }
 

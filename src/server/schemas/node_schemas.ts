@@ -30,6 +30,14 @@ export const publicLog = z
   })
   .meta({ id: 'PublicLog', description: 'A public log' });
 
+const nodeLog = z
+  .strictObject({
+    node: nodeNumber,
+    origin: publicLog.shape.origin,
+    vkey: publicLog.shape.vkey,
+  })
+  .meta({ id: 'NodeLogKey', description: "A node's log of streaming payloads" });
+
 /** The whole answer. The list stays under `data`, because earlier versions had only this list. */
 export const signersAnswer = z.strictObject({
   data: nodeSigners,
@@ -39,6 +47,10 @@ export const signersAnswer = z.strictObject({
   log: publicLog.describe('The log of signed prices; absent when there is none').optional(),
   stream_log: publicLog
     .describe('The log of the streaming payloads that this node signs; absent when there is none')
+    .optional(),
+  stream_logs: z
+    .array(nodeLog)
+    .describe('The logs of the streaming payloads that each node signs; absent when there is none')
     .optional(),
 });
 

@@ -118,6 +118,11 @@ class LoggedNode {
     return ((await answer.json()) as { stream_log?: { vkey: string } }).stream_log?.vkey;
   }
 
+  async shownLogs(): Promise<{ node: number; origin: string; vkey: string }[] | undefined> {
+    const answer = await fetch(`${this.addresses.url}/v1/signers`);
+    return ((await answer.json()) as { stream_logs?: [] }).stream_logs;
+  }
+
   /** Audits the log, and goes on from the audit before. */
   async checkAudit(t: Test): Promise<void> {
     const { exitCode, stdout, stderr } = await runCommand(registerLog, [
@@ -184,6 +189,14 @@ test(
     t.match(missing.stdout.at(-1), /^payload: NOT LOGGED: .*node-3 does not have it/);
 
     for (const node of nodes) t.equal(await node.shownKey(), node.log.vkey, 'each node shows its own key');
+    for (const node of nodes)
+      await eventually(async () => (await node.shownLogs())?.length === nodes.length || undefined);
+    for (const node of nodes)
+      t.same(
+        await node.shownLogs(),
+        nodes.map(({ log: { origin, vkey } }, i) => ({ node: i + 1, origin, vkey })),
+        'and the keys of all nodes',
+      );
 
     // A killed edge goes on with its log.
     const before = await edge.entries();
