@@ -57,6 +57,12 @@ export class CommandFeed implements MarketFeed {
     child.once('close', (code, signal) => this.#end(child, connection, `it ended (${signal ?? code})`));
   }
 
+  renew(reason: string): void {
+    if (this.#child === undefined) return;
+    this.#options.sink.warn(reason);
+    kill(this.#child);
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#cancelRetry();

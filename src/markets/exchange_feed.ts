@@ -26,6 +26,10 @@ export class ExchangeFeed implements MarketFeed {
     this.#look();
   }
 
+  renew(reason: string): void {
+    for (const line of this.#lines) line.renew(reason);
+  }
+
   close(): void {
     this.#cancelLook();
     this.#options.asker?.close();

@@ -35,6 +35,9 @@ export class HttpFeed implements MarketFeed {
     }
   }
 
+  /** Does nothing: no answers wait, because each symbol has at most one request. */
+  renew(): void {}
+
   close(): void {
     this.#closed.abort();
     for (const cancel of this.#cancels.values()) cancel();

@@ -3,6 +3,8 @@ import type { MarketEvent, MarketSession } from '../sources/adapters/market.js';
 /** The connection of one source's frames to the process. */
 export interface MarketFeed {
   open(): void;
+  /** Begins all connections again. Frames that have arrived but are not yet read are lost. */
+  renew(reason: string): void;
   close(): void;
 }
 

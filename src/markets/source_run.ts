@@ -3,6 +3,7 @@ import { type Clock, NS_PER_MS, type TimeNs } from '../model/time.js';
 import type { MarketEvent } from '../sources/adapters/market.js';
 import type { Decision } from '../sources/decision.js';
 import { MarketRoom } from '../sources/market_room.js';
+import { CLOCK_OFFSET_MAX_NS } from '../sources/market_time.js';
 import type { SourcesPlan } from '../sources/plan.js';
 import type { RecordedCall } from '../sources/recording.js';
 import type { OpenedConnection } from '../sources/room_state.js';
@@ -12,6 +13,11 @@ import { type FeedWorld, openFeed } from './open_feed.js';
 import type { Recorder } from './recorder.js';
 import { SourceMeter } from './source_meter.js';
 import { WarningLog } from './warning_log.js';
+
+/** The interval at which the process shows that it runs. */
+const ALIVE_MS = 250;
+/** The longest time without work of the process after which the frames that wait are read: a market's time may differ as much. */
+const STALL_NS_MAX = CLOCK_OFFSET_MAX_NS;
 
 export interface SourceRunOptions {
   readonly plan: SourcesPlan;
@@ -37,11 +43,15 @@ export class SourceRun {
   /** The counts of all events. */
   readonly meter: SourceMeter;
   #connections = 0;
+  /** The last time at which the process was known to run. */
+  #aliveNs: bigint;
   #cancelTick: () => void = () => {};
+  #cancelAlive: () => void = () => {};
 
   constructor(options: SourceRunOptions) {
     this.#options = options;
     const { plan, write } = options;
+    this.#aliveNs = options.clock.nowNs();
     this.meter = new SourceMeter(plan, this.#nowMs());
     this.#room = new MarketRoom(plan, (line, decision, trigger) => {
       this.meter.countWritten(decision, trigger);
@@ -56,6 +66,7 @@ export class SourceRun {
    */
   async open(): Promise<readonly SourceFault[]> {
     this.#tick();
+    this.#watchStalls();
     const { sources } = this.#options.plan;
     const faults = await Promise.all([...sources.keys()].map((name) => this.#openSource(name)));
     return faults.flat();
@@ -69,6 +80,7 @@ export class SourceRun {
   close(): void {
     this.#closed.abort();
     this.#cancelTick();
+    this.#cancelAlive();
     for (const feed of this.#feeds) feed.close();
   }
 
@@ -128,6 +140,7 @@ export class SourceRun {
       },
       read: (connection, frame): readonly MarketEvent[] => {
         const atNs = clock.nowNs();
+        if (this.#hasStalled(atNs)) return [];
         this.#record(atNs, { read: connection, frame });
         const events = this.#room.read(connection, frame, atNs);
         this.meter.countFrame(source, frame, events, Number(atNs / NS_PER_MS));
@@ -146,6 +159,28 @@ export class SourceRun {
       this.meter.countTick(this.#room.tick(nowNs));
       this.#tick();
     }, everyMs);
+  }
+
+  #watchStalls(): void {
+    const { clock, schedule } = this.#options;
+    this.#cancelAlive = schedule(() => {
+      const nowNs = clock.nowNs();
+      if (!this.#hasStalled(nowNs)) this.#aliveNs = nowNs;
+      this.#watchStalls();
+    }, ALIVE_MS);
+  }
+
+  /**
+   * Returns whether the process stood still, for example because it was stopped, or its output was not read. The frames that arrived in
+   * that time would count as new, so all connections begin again.
+   */
+  #hasStalled(nowNs: TimeNs): boolean {
+    const stalledNs = nowNs - this.#aliveNs;
+    if (stalledNs <= STALL_NS_MAX) return false;
+    this.#aliveNs = nowNs;
+    const reason = `the process stood still for ${Number(stalledNs / NS_PER_MS) / 1000} s`;
+    for (const feed of this.#feeds) feed.renew(reason);
+    return true;
   }
 
   #record(atNs: TimeNs, call: RecordedCall): void {
