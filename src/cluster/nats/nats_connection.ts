@@ -97,16 +97,23 @@ export class BusConnection {
    * lost before the answer
    */
   request(subject: string, bytes: Uint8Array, timeoutMs: number, headers?: MsgHdrs): Promise<Msg> {
+    if (this.#requests.size >= REQUESTS_MAX) return Promise.reject(new Error('too many requests wait'));
+    return this.untilLost(() =>
+      this.client.request(subject, bytes, { timeout: timeoutMs, ...(headers && { headers }) }),
+    );
+  }
+
+  /**
+   * Sends a request through the client itself. After a loss of the connection, the client alone would wait for the time limit of the
+   * request.
+   * @throws Error when there is no connection, or when it is lost before the answer
+   */
+  untilLost<T>(ask: () => Promise<T>): Promise<T> {
     if (!this.#isUsable || this.#isClosing)
       return Promise.reject(new Error('not connected to a NATS server'));
-    if (this.#requests.size >= REQUESTS_MAX) return Promise.reject(new Error('too many requests wait'));
     return new Promise((resolve, reject) => {
-      const onLost = () => reject(new Error('the connection to the NATS server was lost'));
-      this.#requests.add(onLost);
-      this.client
-        .request(subject, bytes, { timeout: timeoutMs, ...(headers && { headers }) })
-        .then(resolve, reject)
-        .finally(() => this.#requests.delete(onLost));
+      const stop = this.onLost(() => reject(new Error('the connection to the NATS server was lost')));
+      ask().then(resolve, reject).finally(stop);
     });
   }
 

@@ -1,4 +1,9 @@
-import { JetStreamApiError, type JetStreamManager, type StoredMsg } from '@nats-io/jetstream';
+import {
+  JetStreamApiError,
+  type JetStreamManager,
+  type StoredMsg,
+  type StreamInfo,
+} from '@nats-io/jetstream';
 import { headers, type Msg } from '@nats-io/transport-node';
 import { type LogExtent, type LogPosition, type LogRecord, RecordsMissing, WrongEnd } from '../bus.js';
 import { readBatch } from './nats_batch.js';
@@ -41,7 +46,7 @@ export class Log {
   }
 
   async extent(): Promise<LogExtent> {
-    const { first_seq, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
+    const { first_seq, last_seq } = await this.#state();
     const id = last_seq === 0 ? '' : ((await this.#idAt(last_seq)) ?? '');
     // JetStream returns 0 as the first sequence of a log without records.
     return { firstSequence: Math.max(first_seq, 1), last: { sequence: last_seq, id } };
@@ -86,7 +91,7 @@ export class Log {
 
   /** Finds the reason for a refused record. An earlier attempt may have succeeded, or may still be in progress. */
   async #explainRefusal(after: LogPosition, id: string, bytes: Uint8Array): Promise<number> {
-    const { messages, last_seq } = (await this.#manager.streams.info(this.#names.logStream)).state;
+    const { messages, last_seq } = await this.#state();
     const next = after.sequence + 1;
     if (last_seq < after.sequence)
       throw new WrongEnd(`the log ends at ${last_seq}, before ${after.sequence}`);
@@ -110,13 +115,21 @@ export class Log {
   async leadersRecord(sequence: number): Promise<LogRecord | undefined> {
     let message: StoredMsg | null;
     try {
-      message = await this.#manager.streams.getMessage(this.#names.logStream, { seq: sequence });
+      const { streams } = this.#manager;
+      message = await this.#connection.untilLost(() =>
+        streams.getMessage(this.#names.logStream, { seq: sequence }),
+      );
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return undefined;
       throw error;
     }
     if (message === null) return undefined;
     return { sequence, id: message.subject.slice(this.#idStart), bytes: message.data };
+  }
+
+  async #state(): Promise<StreamInfo['state']> {
+    const { streams } = this.#manager;
+    return (await this.#connection.untilLost(() => streams.info(this.#names.logStream))).state;
   }
 
   /** Asks the server that leads the log, because it has every committed record. */

@@ -54,6 +54,18 @@ test('a log whose records are all deleted goes on', needsNatsServer(), async (t)
   await t.rejects(bus.read(1), /the log lacks the records 2 to 2/);
 });
 
+test('a lost connection ends the requests for the log at once', needsNatsServer(), async (t) => {
+  const { urls } = await natsServers(t, 1);
+  const bus = await natsBus(t, urls);
+  await bus.append(LOG_START, 'a-1', bytesOf('one'));
+  const asked = [bus.extent(), bus.leadersRecord(1)];
+  bus.reconnect();
+  for (const one of asked) await t.rejects(one, /^the connection to the NATS server was lost/);
+  bus.reconnect();
+  await t.rejects(bus.extent(), /^not connected to a NATS server/);
+  await eventually(async () => (await bus.extent().catch(() => undefined))?.last.sequence === 1);
+});
+
 test('messages', needsNatsServer(), async (t) => {
   const { urls } = await natsServers(t, 1);
   const bus = await natsBus(t, urls);

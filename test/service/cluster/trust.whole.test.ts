@@ -6,7 +6,15 @@ import { decodeOutcome, encodeSubmit } from '../../../src/cluster/publishers/sub
 import { readPublishMessage } from '../../../src/ingest/message.js';
 import { packMessage } from '../../../src/ingest/packed_message.js';
 import { needsNatsServer } from '../../cluster/nats/servers.js';
-import { get, publisherSigner, type SERVICE_KEYS, sha256, type TestService, TOKEN } from '../harness.js';
+import {
+  get,
+  publisherSigner,
+  type SERVICE_KEYS,
+  sha256,
+  type TestService,
+  TestSocket,
+  TOKEN,
+} from '../harness.js';
 import { nodesOf, STREAM_KEYS, TestCluster, untilReady } from './nodes.js';
 
 test('a stolen edge cannot write into answers of other nodes', needsNatsServer(), async (t) => {
@@ -51,6 +59,34 @@ test('a stolen edge cannot write into answers of other nodes', needsNatsServer()
   t.match(latest, '"metadata":{"a":1}');
 });
 
+test(
+  'messages in the log that no leader wrote end no node, also after its start',
+  needsNatsServer(),
+  async (t) => {
+    const cluster = await TestCluster.start(t);
+    const leader = await cluster.node(1, 'aggregator');
+    await untilReady(leader);
+    const standby = await cluster.node(2, 'aggregator');
+    await untilReady(standby);
+    const thief = await connect({ servers: [...cluster.servers] });
+    t.teardown(() => thief.close());
+    // An answer of a server, bytes under the ID of no record, and a request of an edge, like those of a stolen edge without accounts.
+    const ids = ['x', 'f'.repeat(64), '-'];
+    for (const id of ids)
+      await eventually(() => thief.request(`ts.main.log.${id}`, '{"seq":1}').catch(() => undefined));
+    const nodes = [leader, standby];
+    for (const node of nodes) await eventually(async () => (await skippedOf(node)) === ids.length);
+    nodes.push(await cluster.node(3, 'edge'));
+    for (const node of nodes) await untilReady(node);
+    t.equal(await skippedOf(nodes[2]!), ids.length, 'a node that starts reads them too');
+    const publisher = await TestSocket.open(`${nodes[2]!.socketUrl}/evm/publish?ack=durable`);
+    const timestampNs = BigInt(Date.now()) * 1_000_000n;
+    const update = publisherSigner(1).sign({ symbol: 'BTCUSD', price: 5_000n, timestampNs });
+    publisher.send(publishMessage('trace', [update]));
+    t.match(await publisher.nextJson(), { type: 'ack', accepted: ['BTCUSD'] }, 'the log goes on');
+  },
+);
+
 test('nodes are ready again when all have the configuration of a reload', needsNatsServer(), async (t) => {
   const cluster = await TestCluster.start(t);
   const before = { assets: [{ id: 1, symbol: 'A' }] };
@@ -71,6 +107,11 @@ test('nodes are ready again when all have the configuration of a reload', needsN
   await untilReady(edge);
   await untilReady(leader);
 });
+
+async function skippedOf({ adminUrl }: TestService): Promise<number> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  return Number(/^tickseal_cluster_skipped_records_total (\d+)$/m.exec(text)?.[1]);
+}
 
 async function readinessOf(service: TestService): Promise<string> {
   return (await fetch(`${service.adminUrl}/readyz`)).text();
