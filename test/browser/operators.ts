@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { pause } from '../../scripts/load/wait.js';
 import { Feed, units } from '../service/feed.js';
 import { sha256, startTestService, type TestService } from '../service/harness.js';
 
 // Services of several operators, for tests of the page that compares them.
 
+const PUBLISH_MS = 300;
 const SYMBOLS = ['BTCUSD', 'ETHUSD'];
 /** Prices on which honest operators agree. */
 export const HONEST = { BTCUSD: 95_000, ETHUSD: 2_000 };
@@ -17,6 +19,7 @@ export interface Operator {
   readonly token: string;
   prices: Readonly<Record<string, number>>;
   stop(): Promise<void>;
+  isStopped(): boolean;
 }
 
 /** Returns the key with which an operator signs. */
@@ -47,14 +50,40 @@ export async function startOperator(
     return stopped;
   };
   t.teardown(stop);
-  const operator = { service, token, prices, stop };
-  const feed = await Feed.open(service, { token });
+  const operator = { service, token, prices, stop, isStopped: () => stopped !== undefined };
+  await publishPrices(t, operator);
+  return operator;
+}
+
+/**
+ * Publishes an operator's prices until its service stops, one message after the other. After a lost connection or a refusal, opens the
+ * publisher's connection again, because a page that waits for prices would wait in vain.
+ */
+async function publishPrices(t: Test, operator: Operator): Promise<void> {
+  let feed = await openFeed(operator);
   const publish = () =>
     feed.accept(...SYMBOLS.map((symbol) => ({ symbol, price: units(operator.prices[symbol]!) })));
   await publish();
-  const timer = setInterval(() => void publish().catch(() => undefined), 300);
-  t.teardown(() => clearInterval(timer));
-  return operator;
+  let isEnded = false;
+  t.teardown(() => {
+    isEnded = true;
+  });
+  void (async () => {
+    while (!isEnded && !operator.isStopped()) {
+      await pause(PUBLISH_MS);
+      try {
+        await Promise.race([publish(), feed.socket.closed.then(() => Promise.reject(new Error('closed')))]);
+      } catch (error) {
+        if (isEnded || operator.isStopped()) return;
+        t.comment(`publishes again after: ${(error as Error).message}`);
+        feed = await openFeed(operator).catch(() => feed);
+      }
+    }
+  })();
+}
+
+function openFeed({ service, token }: Operator): Promise<Feed> {
+  return Feed.open(service, { token });
 }
 
 /** Returns the link of the page of these operators. @param page the address of the service that serves the page */

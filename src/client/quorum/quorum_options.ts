@@ -144,9 +144,12 @@ function claim<K>(owners: Map<K, number>, key: K, operator: number, subject: str
   owners.set(key, operator);
 }
 
-/** Returns the normal form of an address, for comparisons. */
+/** Returns the normal form of an address, for comparisons: without the default port and without the dot that ends a full host name. */
 function addressOf(url: string): string {
-  return url.toLowerCase().replace(/^ws/, 'http').replace(/\/+$/, '');
+  const [, scheme = '', host = '', path = ''] = /^(\w+:\/\/)([^/]*)(.*)$/.exec(url.toLowerCase()) ?? [];
+  const http = scheme.replace(/^ws/, 'http');
+  const ownHost = host.replace(http === 'https://' ? /:443$/ : /:80$/, '').replace(/\.(?=:|$)/, '');
+  return http + ownHost + path.replace(/\/+$/, '');
 }
 
 function withoutUndefined<T extends object>(fields: T): T {

@@ -30,6 +30,11 @@ test('a quorum has 2 to 16 operators, which share nothing', async (t) => {
       /^quorum\.operators\[1\]\.signers: 0x1+ belongs to quorum\.operators\[0\] too/,
     ],
     [{ operators: [one, { ...two, urls: 'wss://1.EXAMPLE.com/' }] }, /\[1\]\.urls: an address belongs to/],
+    [
+      { operators: [one, { ...two, urls: 'https://1.example.com:443' }] },
+      /\[1\]\.urls: an address belongs to/,
+    ],
+    [{ operators: [one, { ...two, urls: 'https://1.example.com./' }] }, /\[1\]\.urls: an address belongs to/],
     [{ operators: [one, { ...two, urls: 'ftp://x' }] }, /^quorum\.operators\[1\]: urls: "ftp:\/\/x" is not/],
     [{ operators: [one, { ...two, signers: 'unchecked' }] }, /\[1\]\.signers must name addresses/],
     [{ operators: [one, { ...two, signers: ['x'] }] }, /^quorum\.operators\[1\]: signers: "x" is not/],
