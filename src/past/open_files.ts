@@ -69,7 +69,7 @@ export class OpenFiles {
     this.#hours.delete(hour);
     this.#closing++;
     try {
-      for (const opening of used.files.values()) await (await opening)?.file.close();
+      await Promise.all([...used.files.values()].map(async (opening) => (await opening)?.file.close()));
     } finally {
       this.#closing--;
       this.#startWaiting();

@@ -56,6 +56,8 @@ test('with too many hours in use a read waits, and reads start in the order in w
   await files.leave(HOUR);
   await waiting[2];
   t.strictSame(entered, [next, HOUR, after]);
+  // Node 26 ends a process whose garbage collection finds an open file.
+  for (let hour = HOUR + 2; hour <= after; hour++) await files.leave(hour);
 });
 
 test('a file that does not exist is found when it is there', async (t) => {
