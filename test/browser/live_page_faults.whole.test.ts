@@ -75,7 +75,7 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         await untilText(page, '#connection-chip', 'Silent');
         const saidMs = performance.now() - startMs;
         await untilSealed(page, 'stale');
-        t.match(await page.textContent('#verdict'), /stale, as of \d\d:\d\d:\d\d UTC/);
+        t.match(await untilText(page, '#verdict', 'stale'), /stale, as of \d\d:\d\d:\d\d UTC/);
         await page.context().setOffline(true);
         await untilText(
           page,
@@ -90,9 +90,19 @@ test('the live page when something is wrong', needsBrowser(), async (t) => {
         t.comment(
           `said after ${Math.round(saidMs)} ms, stale after ${Math.round(performance.now() - startMs)} ms`,
         );
+        // The part without frames is shorter than a candle. Its candle is marked until the service's candles were read.
+        await page.route('**/udf/history*', (route) =>
+          route.fulfill({ status: 503, json: { error: 'overloaded' } }),
+        );
         relay.listen();
-        // The part without frames is shorter than a candle, so that the chart does not show it.
         await untilText(page, '#connection-chip', 'Live, missed');
+        const isMarked = async () =>
+          /; missed [\d.]+ s until \d\d:\d\d:\d\d UTC/.test(
+            (await page.getAttribute('#chart', 'aria-label'))!,
+          );
+        await eventually(isMarked);
+        await page.unroute('**/udf/history*');
+        await eventually(async () => !(await isMarked()));
         await untilSealed(page, 'verified');
         await page.click('#connection-chip');
         await untilText(page, '#connection-facts', '1, the last one');

@@ -9,7 +9,7 @@ const GAP_SHOWN_MS = 60_000;
 const NS_PER_MS = 1_000_000n;
 
 /** The times of the last payload before a gap and of the first payload after it, in UNIX nanoseconds. */
-type GapTimes = Readonly<Record<'fromNs' | 'toNs', bigint>>;
+export type GapTimes = Readonly<Record<'fromNs' | 'toNs', bigint>>;
 
 /** The page's information about its connection. */
 export interface ConnectionFacts {
@@ -97,7 +97,7 @@ export function connectionState(
   return { tone: 'good', text: isTold ? `Live, missed ${gapText(lastGap)}` : 'Live' };
 }
 
-/** Describes a part of the stream that did not arrive: `1.2 s until 01:02:03 UTC`. Candles of a minute do not show such a part. */
+/** Describes a part of the stream that did not arrive: `1.2 s until 01:02:03 UTC`. The chart marks its candle. */
 export function gapText({ fromNs, toNs }: GapTimes): string {
   return `${ageText(Number((toNs - fromNs) / NS_PER_MS))} until ${clockText(Number(toNs / NS_PER_MS))}`;
 }

@@ -71,6 +71,7 @@ export class LivePage {
         void this.#nodes.read();
         if (!isFirst) void this.#chart.reload();
       },
+      onGap: (gap) => this.#chart.missed(gap),
       onChange: () => drawWithFrame(() => this.#draw()),
     });
     const { client, board, connection } = this.#prices;

@@ -6,6 +6,7 @@ import {
   UnverifiedError,
 } from '../connect/errors.js';
 import { BROWSER } from '../connect/platform.js';
+import type { GapEvent } from '../prices/client_context.js';
 import type { PriceStream } from '../prices/price_stream.js';
 import { StreamClient } from '../prices/stream_client.js';
 import type { ServiceSigner, Taxonomy, TaxonomyAsset } from '../prices/taxonomy.js';
@@ -49,6 +50,8 @@ export interface LivePricesOptions {
   readonly onAssets: () => void;
   /** Called when a connection is open. */
   readonly onUp: (isFirst: boolean) => void;
+  /** Called when a part of the stream did not arrive. */
+  readonly onGap: (gap: GapEvent) => void;
   /** Called after the values of a frame were stored, so that the page can draw them. */
   readonly onChange: () => void;
 }
@@ -89,7 +92,10 @@ export class LivePrices {
       else if (state !== 'stale') this.#down(plainReason(reason));
       options.onChange();
     });
-    this.client.on('gap', (gap) => this.connection.missed(gap, performance.now()));
+    this.client.on('gap', (gap) => {
+      this.connection.missed(gap, performance.now());
+      options.onGap(gap);
+    });
     this.client.on('taxonomy', ({ taxonomy }) => this.#useTaxonomy(taxonomy));
     this.client.on('report', ({ report, hex }) => this.#take(report, hex));
     this.client.on('error', (error) => this.#explain(error));

@@ -6,14 +6,18 @@ import {
   type ISeriesApi,
   type UTCTimestamp,
 } from 'lightweight-charts';
+import type { GapEvent } from '../prices/client_context.js';
 import type { StreamClient } from '../prices/stream_client.js';
+import { assetKey } from './board.js';
 import { readHistory, type ShownChart } from './chart_history.js';
 import { ComparedLine } from './compared_line.js';
 import { element } from './elements.js';
+import { GapLines } from './gap_lines.js';
 import { type ChartCandle, type ChartGap, gapCount, nextCandle, withGaps } from './live_candles.js';
 import { oneAtATime } from './one_at_a_time.js';
 import { reasonText } from './plain_reason.js';
 import { priceOfDouble, shownDecimals } from './price_text.js';
+import { UnfilledGaps } from './unfilled_gaps.js';
 
 /** The time after which a history that could not be read is requested again. */
 const RETRY_MS = 5_000;
@@ -33,6 +37,9 @@ export class PriceChart {
   readonly #chart: IChartApi;
   readonly #series: ISeriesApi<'Candlestick'>;
   readonly #compared: ComparedLine;
+  readonly #gapLines = new GapLines();
+  readonly #unfilled = new UnfilledGaps();
+  #markColour = '';
   #shown: ShownChart | undefined;
   #last: ChartCandle | undefined;
   #gaps = 0;
@@ -51,6 +58,10 @@ export class PriceChart {
     });
     this.#series = this.#chart.addSeries(CandlestickSeries);
     this.#compared = new ComparedLine(this.#chart);
+    this.#series.attachPrimitive(this.#gapLines);
+    this.#chart.subscribeCrosshairMove(({ time }) => {
+      options.container.title = this.#gapLines.textAt(time);
+    });
     this.paint();
     for (const media of ['(prefers-color-scheme: dark)', 'print'])
       matchMedia(media).addEventListener('change', () => this.paint());
@@ -64,6 +75,8 @@ export class PriceChart {
     const names = ['--soft', '--line', '--up', '--down', '--text'];
     const [text, line, up, down, compared] = names.map((name) => colourOf(container, name));
     this.#compared.paint(compared!);
+    this.#markColour = down!;
+    this.#drawMarks();
     this.#chart.applyOptions({
       layout: {
         background: { type: ColorType.Solid, color: 'transparent' },
@@ -102,6 +115,8 @@ export class PriceChart {
     this.#isLoaded = false;
     this.#last = undefined;
     this.#series.setData([]);
+    this.#unfilled.clear();
+    this.#drawMarks();
     this.#compared.show(shown.compared, shown.resolution);
     this.#series.applyOptions({ title: shown.compared === undefined ? '' : shown.asset.symbol });
     this.#options.container.ariaLabel = `${shown.asset.symbol}: no candles yet`;
@@ -120,6 +135,7 @@ export class PriceChart {
     if (shown === undefined) return;
     clearTimeout(this.#retryTimer);
     const { client, onHistory } = this.#options;
+    const filled = this.#unfilled.fill();
     try {
       const candles = await readHistory(client, shown.asset, shown);
       const compared = shown.compared && (await readHistory(client, shown.compared, shown));
@@ -129,6 +145,8 @@ export class PriceChart {
       this.#series.setData(bars.map(barOf));
       this.#gaps = gapCount(bars);
       this.#last = candles.at(-1);
+      filled();
+      this.#drawMarks();
       if (this.#last !== undefined) this.#showDecimals(this.#last.close);
       this.#describe();
       if (!this.#isLoaded) this.#chart.timeScale().resetTimeScale();
@@ -139,6 +157,22 @@ export class PriceChart {
       onHistory(`The history cannot be read: ${reasonText(error as Error)}.`);
       this.#retryTimer = setTimeout(() => void this.reload(), RETRY_MS);
     }
+  }
+
+  /** Marks a part of the stream that did not arrive, until the service's candles were read. */
+  missed(gap: GapEvent): void {
+    const shown = this.#shown;
+    if (shown === undefined || shown.atNs !== undefined || !gap.symbols.includes(assetKey(shown.asset)))
+      return;
+    this.#unfilled.add(gap);
+    this.#drawMarks();
+    this.#describe();
+    void this.reload();
+  }
+
+  #drawMarks(): void {
+    const marks = this.#shown === undefined ? [] : this.#unfilled.marks(this.#shown.resolution);
+    this.#gapLines.show(marks, this.#markColour);
   }
 
   /** Continues the last candle with a verified price. */
@@ -168,9 +202,10 @@ export class PriceChart {
     const { close } = this.#compared;
     const last = this.#last === undefined ? '' : `, the last one closes at ${this.#last.close}`;
     const gapText = gaps === 0 ? '' : ` with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}`;
+    const missed = this.#gapLines.texts;
     const other = compared === undefined ? '' : `; compared in percent with ${compared.symbol}`;
     const otherLast = close === undefined ? '' : `, whose last one closes at ${close}`;
-    this.#options.container.ariaLabel = `${asset.symbol}: ${count} candles of ${resolution}${gapText}${last}${other}${otherLast}`;
+    this.#options.container.ariaLabel = `${asset.symbol}: ${count} candles of ${resolution}${gapText}${last}${missed}${other}${otherLast}`;
   }
 
   #showDecimals(price: number): void {
