@@ -138,7 +138,7 @@ export class Ledger {
   add(record: Uint8Array): void {
     const timeNs = this.#waiting.timeOf(record);
     if (timeNs < (this.#last?.toNs ?? 0n)) return;
-    const outcome = this.#waiting.add(record);
+    const outcome = this.#waiting.add(record, timeNs);
     if (outcome === 'other') this.#options.onMismatch(`two signed prices have one place, at ${timeNs} ns`);
     if (outcome === 'full' && !this.#isFull)
       this.#options.onMismatch('too many signed prices wait for their batch');

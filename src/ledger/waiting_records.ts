@@ -36,26 +36,30 @@ export class WaitingRecords {
     return new DataView(record.buffer, record.byteOffset).getBigUint64(this.#form.timeAt);
   }
 
-  hash(record: Uint8Array): HashedRecord {
-    const inBatch = record.subarray(0, this.#form.batchBytes);
-    return { record, inBatch, leaf: leafHash(inBatch, nodeSha256), timeNs: this.timeOf(record) };
+  hash(record: Uint8Array, timeNs = this.timeOf(record)): HashedRecord {
+    const { batchBytes } = this.#form;
+    // A second view of each record would cost as much as its place in the series.
+    const inBatch = batchBytes === record.length ? record : record.subarray(0, batchBytes);
+    return { record, inBatch, leaf: leafHash(inBatch, nodeSha256), timeNs };
   }
 
   /**
    * Adds a record.
+   * @param timeNs the time of the record
    * @returns `known` for a repeated record, `other` when another record has the same place, `full` when too many records wait
    */
-  add(record: Uint8Array): 'added' | 'known' | 'other' | 'full' {
+  add(record: Uint8Array, timeNs = this.timeOf(record)): 'added' | 'known' | 'other' | 'full' {
     const key = Buffer.prototype.latin1Slice.call(record, 0, this.#form.timeAt);
     const series = this.#series.get(key) ?? [];
-    const timeNs = this.timeOf(record);
     let at = series.length;
     while (at > 0 && series[at - 1]!.timeNs > timeNs) at -= 1;
     const before = series[at - 1];
     if (before?.timeNs === timeNs) return isEqual(before.record, record) ? 'known' : 'other';
     if (this.#count >= WAITING_RECORDS_MAX) return 'full';
-    series.splice(at, 0, this.hash(record));
-    this.#series.set(key, series);
+    const hashed = this.hash(record, timeNs);
+    if (at === series.length) series.push(hashed);
+    else series.splice(at, 0, hashed);
+    if (series.length === 1) this.#series.set(key, series);
     this.#count += 1;
     return 'added';
   }
