@@ -13,8 +13,8 @@ export interface CopyCheckOptions {
 }
 
 const CHECK_MS = 1_000;
-/** The largest number of records that a node reads again in a second. */
-export const CHECKED_RECORDS_MAX = 200;
+/** The largest number of records that a node reads again in a second, for which it needs about 3 % of a core. */
+export const CHECKED_RECORDS_MAX = 100;
 /** The number of bytes after which a node reads no further record in the same second. */
 const CHECKED_BYTES_MAX = 1024 * 1024;
 /** The shortest time between the beginnings of two passes over the same copy. */
