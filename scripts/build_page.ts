@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -28,6 +28,12 @@ const TYPES: Readonly<Record<string, string>> = {
 const CHARTS_NOTICE = `TradingView Lightweight Charts™
 Copyright (c) 2025 TradingView, Inc. https://www.tradingview.com/`;
 
+/**
+ * The folder of an unfinished page. The finished folder replaces {@link PAGE_FOLDER} at once, because a service that starts without the
+ * folder serves no page.
+ */
+const UNFINISHED = new URL('../page.unfinished/', PAGE_FOLDER);
+
 /** The source files, by the names in the HTML. */
 const PROGRAMS = { page: 'main.ts', worker: 'page_worker.ts' };
 
@@ -48,8 +54,8 @@ await buildPage();
 buildReference();
 
 async function buildPage(): Promise<void> {
-  rmSync(PAGE_FOLDER, { recursive: true, force: true });
-  mkdirSync(PAGE_FOLDER, { recursive: true });
+  rmSync(UNFINISHED, { recursive: true, force: true });
+  mkdirSync(UNFINISHED, { recursive: true });
   const { scripts, metafile } = await bundleScripts();
   const { outputFiles } = await build({ ...OPTIONS, entryPoints: [join(SOURCE, 'page.css')] });
   const paths: Readonly<Record<string, string>> = {
@@ -62,7 +68,9 @@ async function buildPage(): Promise<void> {
     name in paths ? `"${paths[name]}"` : quoted,
   );
   write(PAGE_PATHS.home, 'index.html', page, false);
-  writeFileSync(new URL(MANIFEST_NAME, PAGE_FOLDER), JSON.stringify(manifest, undefined, 2));
+  writeFileSync(new URL(MANIFEST_NAME, UNFINISHED), JSON.stringify(manifest, undefined, 2));
+  rmSync(PAGE_FOLDER, { recursive: true, force: true });
+  renameSync(UNFINISHED, PAGE_FOLDER);
 }
 
 /** Bundles the page's program and the workers' program. A third file contains the code that both import. */
@@ -98,9 +106,9 @@ function store(name: string, text: string): string {
 
 function write(path: string, file: string, text: string, isImmutable: boolean): void {
   const bytes = Buffer.from(text);
-  writeFileSync(new URL(file, PAGE_FOLDER), bytes);
-  writeFileSync(new URL(`${file}.gz`, PAGE_FOLDER), gzipSync(bytes, { level: 9 }));
-  writeFileSync(new URL(`${file}.br`, PAGE_FOLDER), brotliCompressSync(bytes));
+  writeFileSync(new URL(file, UNFINISHED), bytes);
+  writeFileSync(new URL(`${file}.gz`, UNFINISHED), gzipSync(bytes, { level: 9 }));
+  writeFileSync(new URL(`${file}.br`, UNFINISHED), brotliCompressSync(bytes));
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   manifest[path] = { file, contentType: TYPES[file.split('.').at(-1)!]!, etag: `"${hash}"`, isImmutable };
 }

@@ -39,7 +39,9 @@ export async function withTab(
     page.on('request', (request) => {
       if (!origins.includes(new URL(request.url()).origin)) problems.push(`it asked ${request.url()}`);
     });
-    await page.goto(url);
+    const answer = await page.goto(url);
+    // Every wait for a part of a page that is not served would last as long as a hang.
+    if (answer?.ok() !== true) throw new Error(`the page is not served: HTTP ${answer?.status()}`);
     await run(page);
     t.same(problems, [], 'the page keeps to its origin and its policy');
   } finally {
