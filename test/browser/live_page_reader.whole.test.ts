@@ -1,3 +1,4 @@
+import { inflateSync, constants as zlibCodes } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
@@ -203,6 +204,14 @@ test('the reader of the live page', needsBrowser(), async (t) => {
       t.ok(await page.isVisible('.proof tbody tr'));
       await page.setViewportSize({ width: 360, height: 800 });
       t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'));
+      for (let height = 150; height <= 210; height += 10) {
+        const pdf = await page.pdf({ width: '148mm', height: `${height}mm` });
+        const sheets = sheetsOf(pdf);
+        t.ok(
+          sheets.length > 0 && sheets.every(hasText),
+          `${sheets.length} sheets of ${height} mm, none blank`,
+        );
+      }
     });
   });
 
@@ -237,4 +246,20 @@ test('the reader of the live page', needsBrowser(), async (t) => {
 /** Opens a link of the page in the same tab. The fragment changes, and then the test reloads the page. */
 async function follow(page: Page, link: string): Promise<void> {
   await Promise.all([page.waitForEvent('load'), page.goto(link)]);
+}
+
+/** Returns the drawing commands of each sheet of a PDF that Chromium wrote. */
+function sheetsOf(pdf: Buffer): readonly Buffer[] {
+  const text = pdf.toString('latin1');
+  return [...text.matchAll(/\/Type \/Page\n(?:(?!endobj).)*\/Contents (\d+) 0 R/gs)].map(([, id]) => {
+    const start = text.indexOf('stream\n', text.indexOf(`\n${id} 0 obj`)) + 'stream\n'.length;
+    const packed = pdf.subarray(start, text.indexOf('endstream', start));
+    // The commands of a blank sheet have no end of a stream.
+    return inflateSync(packed, { finishFlush: zlibCodes.Z_SYNC_FLUSH });
+  });
+}
+
+/** Returns true for drawing commands that show text. */
+function hasText(commands: Buffer): boolean {
+  return /\bT[jJ]\b/.test(commands.toString('latin1'));
 }

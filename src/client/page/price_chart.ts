@@ -210,7 +210,13 @@ export class PriceChart {
 
   #showDecimals(price: number): void {
     const precision = Math.min(shownDecimals(priceOfDouble(price)), DECIMALS_MAX);
-    this.#series.applyOptions({ priceFormat: { type: 'price', precision, minMove: 10 ** -precision } });
+    // The axis groups digits as the table does: 95,028.76.
+    const { format } = new Intl.NumberFormat('en', {
+      minimumFractionDigits: precision,
+      maximumFractionDigits: precision,
+    });
+    const formatter = (shown: number) => format(shown);
+    this.#series.applyOptions({ priceFormat: { type: 'custom', formatter, minMove: 10 ** -precision } });
   }
 }
 
