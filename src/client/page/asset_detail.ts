@@ -83,8 +83,11 @@ export class AssetDetail {
   /** Shows an asset, or nothing. */
   show(asset: TaxonomyAsset | undefined): void {
     this.#asset = asset;
-    document.querySelector<HTMLElement>('.detail')!.hidden = asset === undefined;
+    const detail = document.querySelector<HTMLElement>('.detail')!;
+    detail.hidden = asset === undefined;
     if (asset === undefined) return;
+    // An attribute, because the selector `:has(…) > *` makes the browser style the whole page again after each changed text.
+    delete detail.dataset['empty'];
     byId('symbol').textContent = asset.symbol;
     byId('symbol').dataset['name'] = asset.fullName ?? '';
     const type = byId('symbol-type');
