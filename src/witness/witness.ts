@@ -122,9 +122,10 @@ export class LogWitness {
         const { name, key, nowMs, folder } = this.#options;
         const timeS = BigInt(Math.floor(nowMs() / 1_000));
         const own: NoteSignature = key.cosign(name, signed.text, timeS);
-        // The witness keeps only the log's own lines, because the sender may have added unverified lines.
-        const logLines = signed.signatures.filter(({ name: signer, keyId }) =>
-          state.log.keys.some((one) => one.name === signer && one.keyId === keyId),
+        // The witness keeps one line of each key of the log. Anybody can add unverified lines, or repeat a line until the note has too many.
+        const logLines = state.log.keys.flatMap(
+          (one) =>
+            signed.signatures.find(({ name, keyId }) => one.name === name && one.keyId === keyId) ?? [],
         );
         const note = formatNote({ text: signed.text, signatures: [...logLines, own] });
         await folder.write(checkpoint.origin, note);

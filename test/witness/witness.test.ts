@@ -154,3 +154,15 @@ test('of requests at once only one wins, and a log has its quota of a day', asyn
   t.equal((await addCheckpoint(witness, log, 22, 23)).status, 200);
   t.equal((await addCheckpoint(witness, log, 23, 24)).status, 429);
 });
+
+test('a log signature that a sender repeats is kept once, so a restart can read the note', async (t) => {
+  const dir = emptyFolder(t);
+  const note = log.note(10);
+  const line = note.slice(note.indexOf('\n\n') + 2);
+  const witness = await openWitness(dir);
+  t.equal((await witness.addCheckpoint(request(0, note + line.repeat(99)))).status, 200);
+  const [kept] = witness.latest();
+  t.equal(parseNote(kept![1]!.note).signatures.length, 2, 'one of the log and one of the witness');
+  const again = await openWitness(dir);
+  t.equal(again.latest()[0]![1]!.checkpoint.size, 10n);
+});
