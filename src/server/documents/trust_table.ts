@@ -29,6 +29,13 @@ const TRUST_ROWS: readonly (readonly string[])[] = [
     'yes, below the threshold',
   ],
   ['Different prices for different readers', 'no', 'no', 'yes', 'within the spread'],
+  [
+    'Two prices of a key for one time, both seen by one client',
+    'the client reports it, with evidence',
+    'the same',
+    'the same',
+    'the operator counts no more',
+  ],
   ['A wrong source that all operators use', 'no', 'no', 'no', 'no'],
 ];
 
