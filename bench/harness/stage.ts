@@ -10,12 +10,13 @@ const BETWEEN_LOOKS_SECONDS = 0.000_5;
 
 /**
  * Repeats `run` in a plain loop, as the peers in other languages do.
- * @returns calls per second of the process's CPU time, including garbage collection. Wall time would include the work of other
- * processes.
+ * @param usedSeconds returns the used CPU time. By default, it is the process's, which includes garbage collection on other threads.
+ * Wall time would include the work of other processes
+ * @returns calls per second of CPU time
  */
-export function callsPerCpuSecond(scale: Scale, run: () => void): number {
-  repeat(run, WARM_UP_SECONDS[scale]);
-  const { calls, seconds } = repeat(run, STAGE_SECONDS[scale]);
+export function callsPerCpuSecond(scale: Scale, run: () => void, usedSeconds = cpuSeconds): number {
+  repeat(run, WARM_UP_SECONDS[scale], usedSeconds);
+  const { calls, seconds } = repeat(run, STAGE_SECONDS[scale], usedSeconds);
   return calls / seconds;
 }
 
@@ -42,15 +43,19 @@ export async function pacedCallsPerCpuSecond(
   return ((turns - warmTurns) * calls) / usedSeconds;
 }
 
-function repeat(run: () => void, secondsMin: number): { calls: number; seconds: number } {
-  const start = cpuSeconds();
+function repeat(
+  run: () => void,
+  secondsMin: number,
+  usedSeconds: () => number,
+): { calls: number; seconds: number } {
+  const start = usedSeconds();
   let calls = 0;
   let seconds = 0;
   let callsBetweenLooks = 1;
   while (seconds < secondsMin) {
     for (let i = 0; i < callsBetweenLooks; i++) run();
     calls += callsBetweenLooks;
-    const now = cpuSeconds() - start;
+    const now = usedSeconds() - start;
     if (now - seconds < BETWEEN_LOOKS_SECONDS) callsBetweenLooks *= 2;
     seconds = now;
   }
