@@ -39,8 +39,10 @@ class PlainYaml {
   read(): FileValue {
     this.#skip();
     if (this.#text.startsWith('---', this.#at) && this.#column === 0) {
+      const line = this.#line;
       this.#at += 3;
       this.#skip();
+      if (!this.#isAtEnd && this.#line === line) this.#fail('nothing may follow --- on its line');
     }
     if (this.#isAtEnd) this.#fail('the file is empty');
     const value = this.#block(0);

@@ -65,6 +65,7 @@ test('a file of operators becomes a link without tokens', async (t) => {
 test('a file that cannot be used gives its line and its reason', async (t) => {
   const cases: readonly (readonly [text: string, reason: RegExp])[] = [
     ['', /line 1: the file is empty/],
+    ['--- - "0x12"', /line 1: nothing may follow --- on its line/],
     [FILE.replace('max_age: 5s', 'max_age: soon'), /line 4: max_age is invalid: soon/],
     [FILE.replace('max_age', 'max_aeg'), /line 4: the file has an unknown key max_aeg/],
     [FILE.replace('  - name: beta', '  - nmae: beta'), /line 7: operators\[1\] has an unknown key nmae/],
