@@ -72,10 +72,7 @@ export class LogRing {
     let state: LogView;
     try {
       if (this.#log === undefined) {
-        const [{ PageLog }, { logOf }] = await Promise.all([
-          import('./page_log.js'),
-          import('../prices/log_of_service.js'),
-        ]);
+        const { logOf, PageLog } = await import('./page_log.js');
         const service = new RestService(location.origin, BROWSER, new TokenSource(undefined, undefined));
         this.#log = new PageLog(this.#options.get, logOf(service).read);
       }

@@ -11,10 +11,13 @@ import { RefusedError } from '../connect/errors.js';
 import { readAggregate } from '../verify/aggregate_form.js';
 import { parseExactJson, writeExactJson } from '../verify/exact_json.js';
 import { type PriceToFind, placeOfAggregate, recordOfPrice, verifyLogged } from '../verify/logged_price.js';
+import { searchLog } from '../verify/search_log.js';
 import type { ReadLogFile } from '../verify/served_log.js';
 import { timeText } from './price_text.js';
 import type { ProofRequest } from './proof.js';
 import { type SavedFiles, savedEvidence, savedProof } from './saved_files.js';
+
+export { logOf } from '../prices/log_of_service.js';
 
 /** A step of a proof, with its names and values. */
 export interface LogStep {
@@ -162,8 +165,6 @@ export class PageLog {
     policy: LogPolicy,
   ): Promise<LogView | undefined> {
     const { signers, oracleId } = request;
-    // Only a fault loads the reader of the log's files.
-    const { searchLog } = await import('../verify/search_log.js');
     const log = { read: this.#read, proofOf: () => Promise.resolve(undefined) };
     // The checkpoint of the evidence may lack cosignatures, because the log's own signature is the proof.
     const expected = { policy: { ...policy, isQuorum: () => true }, signers, oracleId };
