@@ -22,9 +22,9 @@ export function natsUserName(node: number): string {
 /**
  * Returns the `accounts` of the NATS servers of a cluster, in the form of their configuration file.
  *
- * The aggregators share an account, and each edge has its own account. The server exports the log and the prices to the edges' accounts,
- * and imports the edges' messages and requests. A server does not check the reply subject of a request. But with its own account, an answer
- * to an edge cannot leave that account.
+ * The aggregators share an account. Each edge has its own account, and so has the operator. The server exports the log and the prices to
+ * the edges' accounts, and imports the messages and requests of the other accounts. A server does not check the reply subject of a request.
+ * But with its own account, an answer to an edge or to the operator cannot leave that account.
  * @param name `cluster.name` of the nodes' configuration
  */
 export function natsAccounts(name: string, users: readonly NatsUser[], staff?: NatsStaff): string {
@@ -37,7 +37,6 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
     '    jetstream { max_streams: 2, max_consumers: 0 }',
     '    users: [',
     ...makers.flatMap((user) => makerLines(names, user)),
-    ...(staff === undefined ? [] : operatorLines(names, staff)),
     '    ]',
     '    exports: [',
     ...heardSubjects(names).map((subject) => `      { stream: ${quoted(subject)} }`),
@@ -46,12 +45,14 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
         `      { service: ${quoted(subject)}${isLong ? ', response_type: stream' : ''} }`,
     ),
     `      { service: ${quoted(JETSTREAM_INFO)} }`,
+    ...(staff === undefined ? [] : STREAM_LISTS.map((subject) => `      { service: ${quoted(subject)} }`)),
     '    ]',
     '    imports: [',
     `      { service: { account: SYS, subject: ${quoted(SERVER_STATES)} }, to: ${quoted(names.topic(SERVERS_TOPIC))} }`,
     '    ]',
     '  }',
     ...edges.flatMap((user) => edgeLines(names, user)),
+    ...(staff === undefined ? [] : operatorLines(names, staff)),
     '  # The account of the servers themselves. The aggregators ask here whether each server syncs each write.',
     '  SYS {',
     `    exports: [{ service: ${quoted(SERVER_STATES)}, response_type: stream, accounts: [TICKSEAL] }]`,
@@ -73,6 +74,9 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
  * of the account with an error. No user of the account may send this request.
  */
 const JETSTREAM_INFO = '$JS.API.INFO';
+
+/** The requests with which the CLI `nats` lists the streams. */
+const STREAM_LISTS = ['$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'];
 
 /** The request for the state of each server. The answer includes the server's setting `sync_interval`. */
 const SERVER_STATES = '$SYS.REQ.SERVER.PING.VARZ';
@@ -135,23 +139,26 @@ function makerLines(names: Names, user: NatsUser): string[] {
 
 function operatorLines(names: Names, { operatorPassword }: NatsStaff): string[] {
   const streams = [names.logStream, names.candleStream];
+  const asked = [...STREAM_LISTS, ...streams.map((stream) => `$JS.API.STREAM.INFO.${stream}`)];
   return [
-    '      # For the CLI `nats` of an operator: it reads the state of the streams and changes nothing.',
+    '  # For the CLI `nats` of an operator: it reads the state of the streams and changes nothing.',
+    '  OPERATOR {',
+    '    users: [',
     ...loginLines('      ', ['user: operator', `password: ${quoted(operatorPassword)}`], {
-      publish: [
-        [JETSTREAM_INFO, '$JS.API.STREAM.NAMES', '$JS.API.STREAM.LIST'],
-        streams.map((stream) => `$JS.API.STREAM.INFO.${stream}`),
-      ],
+      publish: [[JETSTREAM_INFO, ...STREAM_LISTS], asked.slice(2)],
       subscribe: [['_INBOX.operator.>']],
     }),
+    '    ]',
+    '    imports: [',
+    ...importLines('service', [...asked, JETSTREAM_INFO]),
+    '    ]',
+    '  }',
   ];
 }
 
 function edgeLines(names: Names, user: NatsUser): string[] {
   const { node } = user;
   const asked = askedSubjects(names, node).map(({ subject }) => subject);
-  const imported = (kind: string, subjects: readonly string[]) =>
-    subjects.map((subject) => `      { ${kind}: { account: TICKSEAL, subject: ${quoted(subject)} } }`);
   return [
     `  EDGE_${node} {`,
     '    users: [',
@@ -161,11 +168,15 @@ function edgeLines(names: Names, user: NatsUser): string[] {
     }),
     '    ]',
     '    imports: [',
-    ...imported('stream', heardSubjects(names)),
-    ...imported('service', [...asked, JETSTREAM_INFO]),
+    ...importLines('stream', heardSubjects(names)),
+    ...importLines('service', [...asked, JETSTREAM_INFO]),
     '    ]',
     '  }',
   ];
+}
+
+function importLines(kind: 'stream' | 'service', subjects: readonly string[]): string[] {
+  return subjects.map((subject) => `      { ${kind}: { account: TICKSEAL, subject: ${quoted(subject)} } }`);
 }
 
 interface Permissions {

@@ -1,3 +1,4 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
@@ -5,7 +6,7 @@ import { LOG_START, type LogRecord } from '../../../src/cluster/bus.js';
 import { askInVain, besieged } from './accounts.js';
 import { natsBus, natsServers, needsNatsServer } from './servers.js';
 
-// Attacks on the other nodes of a cluster. The attacker has only the credentials of an edge.
+// Attacks on the other nodes of a cluster. The attacker has only the credentials of an edge or of the operator.
 
 const bytes = new Uint8Array(10);
 
@@ -44,6 +45,30 @@ test('no answer to a stolen edge reaches the log or another node', needsNatsServ
   );
   t.same((await leader.extent()).last, { sequence: 1, id: 'a-1' });
   for await (const { key } of leader.candles.read()) t.same(key, ['b7', 'd', '1']);
+});
+
+test('no answer to the operator reaches the log or a node', needsNatsServer(), async (t) => {
+  const { urls, leader } = await besieged(t);
+  t.equal(await leader.append(LOG_START, 'a-1', bytes), 1);
+  const login = { user: 'operator', pass: 'o-secret', inboxPrefix: '_INBOX.operator' };
+  const operator = await connect({ servers: [...urls], ...login });
+  t.teardown(() => operator.close());
+  const heard: string[] = [];
+  for (const topic of ['tick', 'node.*.*']) leader.listen(topic, (_, own) => heard.push(own));
+  const questions = ['INFO.TS_MAIN_LOG', 'INFO.TS_MAIN_CANDLES', 'NAMES', 'LIST'];
+  const replies = ['log.x', 'candles.b7.d.2', 'live.x', 'tick', 'node.1.aggregator'];
+  const requests = questions.flatMap((question) =>
+    replies.map((reply): [string, string] => [`$JS.API.STREAM.${question}`, `ts.main.${reply}`]),
+  );
+  await askInVain(operator, requests);
+  const { streams } = await jetstreamManager(operator);
+  t.equal((await streams.info('TS_MAIN_LOG')).state.last_seq, 1, 'no answer is in the log');
+  t.equal((await streams.info('TS_MAIN_CANDLES')).state.last_seq, 0, 'nor among the candles');
+  t.equal(leader.refusedMessages, 0, 'no answer came as a record of the log');
+  t.same(heard, []);
+  const names = await streams.names().next();
+  t.same([...names].sort(), ['TS_MAIN_CANDLES', 'TS_MAIN_LOG'], 'the operator sees the streams');
+  t.equal((await streams.list().next()).length, 2);
 });
 
 test('requests are answered to inboxes alone', needsNatsServer(), async (t) => {
