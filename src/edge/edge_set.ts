@@ -32,13 +32,24 @@ export interface EdgeSetReport {
 /** Returns a set with one edge on the main thread. The edge uses the counters of the main thread. */
 export function onlyEdge(edge: Edge): EdgeSet {
   return {
-    ...edge,
     get port() {
       return edge.port;
     },
     count: 1,
-    tell: (command) => edge.do(command),
     feedBytesWaiting: 0,
+    priced: (message) => edge.priced(message),
+    recorded: (message) => edge.recorded(message),
+    withdrawn: (message) => edge.withdrawn(message),
+    ended: (message) => edge.ended(message),
+    applied: (receivedNs) => edge.applied(receivedNs),
+    committing: () => edge.committing(),
+    committed: () => edge.committed(),
+    tell: (command) => edge.do(command),
+    tick: (nowNs) => edge.tick(nowNs),
+    nextDueNs: (nowNs) => edge.nextDueNs(nowNs),
     report: async () => ({ counters: [], serving: [edge.report()], lateNsMax: 0n }),
+    troubles: () => edge.troubles(),
+    drain: () => edge.drain(),
+    close: () => edge.close(),
   };
 }

@@ -20,15 +20,21 @@ export interface ReadPastOptions {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
 }
 
-/** Returns the parts with which an edge reads the past and the public log. Each edge reads the files itself. */
-export function readPast({ config: { storage, service }, signed, here, ask, logger }: ReadPastOptions): Pick<
-  InstantRouteOptions,
-  'pastTurns' | 'onPastDamage' | 'older'
-> & {
+/** The parts with which an edge reads the past and the public log. */
+export interface EdgePast extends Pick<InstantRouteOptions, 'pastTurns' | 'onPastDamage' | 'older'> {
   readonly past: PastReader;
   readonly logFiles: LedgerReader;
   readonly streamLogFiles: LedgerReader;
-} {
+}
+
+/** Opens the past and the public log for an edge. Each edge reads the files itself. */
+export function readPast({
+  config: { storage, service },
+  signed,
+  here,
+  ask,
+  logger,
+}: ReadPastOptions): EdgePast {
   const signers = new KnownSigners(signed);
   const pastTurns = new PacedTurns(() => performance.now(), setTimeout);
   return {
