@@ -21,7 +21,7 @@ import { AnswerCache } from './rest/answer_cache.js';
 import { withCrossOrigin } from './rest/cross_origin.js';
 import { type LogFilesOptions, serveLogFiles } from './rest/log_files.js';
 import { measureRequests } from './rest/measured.js';
-import { createRest } from './rest/rest_api.js';
+import { RestApi } from './rest/rest_api.js';
 import type { Route } from './rest/route.js';
 import { certificateId, createApp, type ListenOptions } from './uws/app.js';
 import { STARTING } from './uws/early_listener.js';
@@ -245,7 +245,7 @@ function openRest(
     limiter,
     onFault,
   });
-  const api = createRest({
+  const api = new RestApi({
     routes: () => routes,
     logins,
     clientOf,
@@ -256,7 +256,7 @@ function openRest(
     requestsPerSecond: OPEN_REQUESTS_PER_SECOND,
     onFault,
   });
-  const openApi = withCrossOrigin(origins, api);
+  const openApi = withCrossOrigin(origins, (request) => api.answer(request));
   return {
     answer: (request: Parameters<AnswerRest>[0]) => page(request) ?? logFiles(request) ?? openApi(request),
     has: (path: string) => routes.has(path),

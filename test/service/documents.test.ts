@@ -8,7 +8,7 @@ import { TokenDirectory } from '../../src/server/access/tokens.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
 import { AnswerCache } from '../../src/server/rest/answer_cache.js';
-import { createRest } from '../../src/server/rest/rest_api.js';
+import { RestApi } from '../../src/server/rest/rest_api.js';
 import { sampleLogins, sampleRequest } from '../server/access/sample_tokens.js';
 import { checkerOf, follow, messageFinder } from '../server/documents/checker.js';
 import { bodyOf, routesOf } from '../server/documents/routes.js';
@@ -337,7 +337,7 @@ test('a running service says what its documents say', async (t) => {
 test('a fault in a route is answered as documented', async (t) => {
   const route = routes.get('/v1/deployments/evm')!;
   const faults: unknown[] = [];
-  const rest = createRest({
+  const rest = new RestApi({
     routes: () =>
       new Map([
         [
@@ -359,7 +359,7 @@ test('a fault in a route is answered as documented', async (t) => {
     requestsPerSecond: 5,
     onFault: (_path, error) => faults.push(error),
   });
-  const { status, headers, body } = rest(sampleRequest({ path: '/fault' }));
+  const { status, headers, body } = rest.answer(sampleRequest({ path: '/fault' }));
   t.equal(status, 500);
   t.equal(faults.length, 1);
   const documented = openApi.components.responses['InternalError']!;

@@ -6,7 +6,7 @@ import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
 import { AnswerCache } from '../../../src/server/rest/answer_cache.js';
-import { createRest } from '../../../src/server/rest/rest_api.js';
+import { RestApi } from '../../../src/server/rest/rest_api.js';
 import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { sampleLogins, sampleRequest, sampleToken } from '../access/sample_tokens.js';
@@ -57,7 +57,7 @@ function newRest() {
   const faults: unknown[] = [];
   const answers = new AnswerCache();
   const clock = new FakeClock();
-  const rest = createRest({
+  const rest = new RestApi({
     routes: () => routes,
     logins: sampleLogins(
       new TokenDirectory([
@@ -75,7 +75,7 @@ function newRest() {
     onFault: (path, error) => faults.push([path, (error as Error).message]),
   });
   const get = (path: string, overrides: Partial<RestRequest> = {}) => {
-    const response = rest(sampleRequest({ path, authorization: ['Basic alice'], ...overrides }));
+    const response = rest.answer(sampleRequest({ path, authorization: ['Basic alice'], ...overrides }));
     return { ...response, body: String(response.body), headers: Object.fromEntries(response.headers) };
   };
   return { get, faults, clock, answers };
