@@ -3,7 +3,7 @@ import type { AssetName } from '../model/asset_map.js';
 import type { Ended, Priced } from '../model/price_sink.js';
 import type { TimeNs } from '../model/time.js';
 import type { Holding } from '../records/second_record.js';
-import type { Commit } from '../store/store.js';
+import type { Commit } from '../store/housekeeping.js';
 
 /**
  * The messages to an edge, in order. On the main thread the messages are calls. Other threads receive the messages as bytes. Each

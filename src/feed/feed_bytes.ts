@@ -4,7 +4,7 @@ import type { Catalogue } from '../model/catalogue.js';
 import { readPrice, writePrice } from '../model/price.js';
 import type { TimeNs } from '../model/time.js';
 import { holdingBytes, openHolding } from '../records/second_record.js';
-import type { Commit } from '../store/store.js';
+import type { Commit } from '../store/housekeeping.js';
 import { PRICE_BYTES } from '../wire/quantized_price.js';
 import type { RingMessage } from './byte_ring.js';
 import type { FedAsset, Feed, FeedPosition } from './feed.js';

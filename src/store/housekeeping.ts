@@ -1,5 +1,8 @@
+import { NS_PER_MS, NS_PER_SECOND, type TimeNs } from '../model/time.js';
 import { CandleBlock } from '../records/candle_block.js';
 import { DamagedRecord } from '../records/envelope.js';
+import { DAY_S } from '../wire/resolution.js';
+import { RECENT_WINDOW_S } from '../wire/rest_values.js';
 import { minutesOf } from './candle_history.js';
 import type { OpenTables } from './open_tables.js';
 import {
@@ -22,6 +25,8 @@ const REMOVED_SECONDS_MIN = 2_000;
 const REMOVED_PER_WRITTEN = 2;
 const SEALED_DAYS_MAX = 2;
 const REMOVED_DAYS_MAX = 16;
+/** The number of seconds that `recent` keeps in addition to its window, because clocks differ. */
+const RECENT_SLACK_S = 60;
 
 /** The times before which records are no longer needed. */
 export interface Cutoffs {
@@ -35,6 +40,20 @@ export interface Cutoffs {
 export interface SealedDay {
   readonly assetKey: string;
   readonly day: number;
+}
+
+/** The part of a commit that a follower must know. */
+export interface Commit {
+  readonly cutoffs: Cutoffs;
+  readonly sealed: readonly SealedDay[];
+}
+
+/** Returns the cutoffs at a time. */
+export function cutoffsAt(nowNs: TimeNs, candleRetentionMs: number): Cutoffs {
+  return {
+    second: Number(nowNs / NS_PER_SECOND) - RECENT_WINDOW_S - RECENT_SLACK_S,
+    day: Math.floor((Number(nowNs / NS_PER_MS) - candleRetentionMs) / (DAY_S * 1000)),
+  };
 }
 
 /**

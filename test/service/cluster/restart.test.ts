@@ -18,7 +18,7 @@ import { type Holding, holdingBytes } from '../../../src/records/second_record.j
 import { openClusterNode } from '../../../src/service/cluster_node.js';
 import type { ClusterNodeOptions } from '../../../src/service/cluster_node_options.js';
 import { derive, storeOptions } from '../../../src/service/settings.js';
-import { openStore, type Store } from '../../../src/store/store.js';
+import { openStore } from '../../../src/store/store.js';
 import { FakeClock } from '../../clock/fake_clock.js';
 import { noPast } from '../../past/sample_past.js';
 import { sampleAggregate, samplePublisher } from '../../store/sample.js';
@@ -123,8 +123,8 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   appendTo(before, aggregateAt(hasAll ? lastServedNs : lastServedNs - 1_000_000n));
   before.log.position = onDisk.at(-1)!;
   await before.close();
-  const opened = await openStore(options);
-  const store: Store = isHandedOver ? { ...opened, isHandedOver } : opened;
+  const store = await openStore(options);
+  if (isHandedOver) Object.assign(store, { isHandedOver });
 
   const bus = new HeldBus(log);
   const source = new FeedSource(1);
@@ -160,7 +160,7 @@ async function killedNode(t: Test, { hasAll = false, isHandedOver = false } = {}
   });
   t.teardown(async () => {
     await maker.close();
-    await opened.close();
+    await store.close();
     await pool.close();
     rmSync(dir, { recursive: true, force: true });
   });
