@@ -58,47 +58,100 @@ export class PackedRangeClient extends Client {
     for (const verified of ahead) yield await verified;
   }
 
-  async *#blocks({
-    symbol,
-    to,
-    detail,
-    type,
-    ...query
-  }: PackedQuery): AsyncGenerator<readonly PricedEntry[]> {
-    const { requests, platform } = this.context;
+  async *#blocks({ to, ...query }: PackedQuery): AsyncGenerator<readonly PricedEntry[]> {
+    const { platform } = this.context;
     let { from } = query;
     const attempts = new RangeAttempts();
-    while (from < to) {
-      const range = { asset: symbol, from: String(from), to: String(to), detail, signature_type: type };
-      const path = pathOf(REST_PATHS.range, { ...range, format: 'packed' });
-      try {
-        const { service, blocks, link } = await requests.ask((one: RestService) => askBlocks(one, path));
-        const next = nextOf(service.url, link);
-        for await (const bytes of blocks) {
-          const entries = entriesOf(bytes, symbol, from, next ?? to);
-          if (entries.length === 0) continue;
-          from = entries.at(-1)!.timeNs + 1n;
-          attempts.advanced();
-          yield entries;
+    const ahead = new NextPage((fromNs) => this.#page({ ...query, from: fromNs, to }));
+    try {
+      while (from < to) {
+        try {
+          const { blocks, next } = await ahead.from(from);
+          const middle = next === undefined ? to : (from + next) / 2n;
+          for await (const bytes of blocks) {
+            const entries = entriesOf(bytes, query.symbol, from, next ?? to);
+            if (entries.length === 0) continue;
+            from = entries.at(-1)!.timeNs + 1n;
+            attempts.advanced();
+            // The service counts the rows of a page before it sends the first row. This work overlaps with the rest of this page.
+            if (next !== undefined && from > middle) ahead.ask(next);
+            yield entries;
+          }
+          if (next === undefined) return;
+          from = next;
+        } catch (error) {
+          const waitMs = attempts.delayAfter(error);
+          await new Promise<void>((resolve) => void platform.schedule(resolve, waitMs));
         }
-        if (next === undefined) return;
-        from = next;
-      } catch (error) {
-        const waitMs = attempts.delayAfter(error);
-        await new Promise<void>((resolve) => void platform.schedule(resolve, waitMs));
       }
+    } finally {
+      ahead.drop();
     }
+  }
+
+  async #page({ symbol, from, to, detail, type }: PackedQuery): Promise<PackedPage> {
+    const range = { asset: symbol, from: String(from), to: String(to), detail, signature_type: type };
+    const path = pathOf(REST_PATHS.range, { ...range, format: 'packed' });
+    return await this.context.requests.ask((one: RestService) => askPage(one, path));
   }
 }
 
-async function askBlocks(service: RestService, path: string) {
-  const answer = await service.ask(path, async (response, waiting) =>
-    response.status === 200 && response.body
-      ? sizedParts(service.url, response.body.getReader(), waiting)
-      : response.text(),
-  );
+/** The part of a range that one answer contains. */
+interface PackedPage {
+  readonly blocks: AsyncIterable<Buffer>;
+  /** The beginning of the next page; `undefined` when the range has no more rows. */
+  readonly next: bigint | undefined;
+  /** Ends an answer whose blocks nobody reads. */
+  close(): void;
+}
+
+/** Asks for a page before the caller needs the page. */
+class NextPage {
+  readonly #askPage: (fromNs: bigint) => Promise<PackedPage>;
+  #asked: { readonly fromNs: bigint; readonly page: Promise<PackedPage> } | undefined;
+
+  constructor(askPage: (fromNs: bigint) => Promise<PackedPage>) {
+    this.#askPage = askPage;
+  }
+
+  /** Asks for the page at a time, once. */
+  ask(fromNs: bigint): void {
+    if (this.#asked?.fromNs === fromNs) return;
+    this.drop();
+    const page = this.#askPage(fromNs);
+    // The error is thrown when the caller reaches this page.
+    page.catch(() => {});
+    this.#asked = { fromNs, page };
+  }
+
+  /** Returns the page at a time. */
+  from(fromNs: bigint): Promise<PackedPage> {
+    this.ask(fromNs);
+    const { page } = this.#asked!;
+    this.#asked = undefined;
+    return page;
+  }
+
+  /** Ends the answer that the caller has not taken. */
+  drop(): void {
+    this.#asked?.page.then(
+      (page) => page.close(),
+      () => {},
+    );
+    this.#asked = undefined;
+  }
+}
+
+async function askPage(service: RestService, path: string): Promise<PackedPage> {
+  const answer = await service.ask(path, async (response, waiting) => {
+    if (response.status !== 200 || !response.body) return response.text();
+    const reader = response.body.getReader();
+    // Without this call, a partly read body would keep its connection open.
+    const close = () => void reader.cancel().catch(() => {});
+    return { blocks: sizedParts(service.url, reader, waiting, close), close };
+  });
   const { body, link } = answer;
-  if (typeof body !== 'string') return { service, blocks: body, link };
+  if (typeof body !== 'string') return { ...body, next: nextOf(service.url, link) };
   const refusal = service.refusal(path, { ...answer, body });
   if (refusal instanceof RefusedError && refusal.status === 400 && /\bformat must be\b/.test(body))
     throw new NotPacked('the service does not know packed ranges');
@@ -112,6 +165,7 @@ async function* sizedParts(
   url: string,
   reader: PackedBody,
   waiting: () => () => void,
+  close: () => void,
 ): AsyncGenerator<Buffer, void> {
   let parts: Uint8Array[] = [];
   let length = 0;
@@ -144,8 +198,7 @@ async function* sizedParts(
     if (error instanceof ProtocolError) throw error;
     throw new UnreachableError(url, `the answer ended early: ${(error as Error).message}`, REST_PATHS.range);
   } finally {
-    // Without this call, a partly read body would keep its connection open.
-    reader.cancel().catch(() => {});
+    close();
   }
 }
 

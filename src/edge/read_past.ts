@@ -36,7 +36,7 @@ export function readPast({
   logger,
 }: ReadPastOptions): EdgePast {
   const signers = new KnownSigners(signed);
-  const pastTurns = new PacedTurns(() => performance.now(), setTimeout);
+  const pastTurns = new PacedTurns();
   return {
     past: new PastReader(pastFolderOf(storage.dir)),
     logFiles: new LedgerReader(publicFolderOf(storage.dir)),

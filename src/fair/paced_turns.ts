@@ -1,31 +1,43 @@
 /** The rest after a piece of work, as a multiple of the piece's time. So paced work takes at most a third of a thread. */
 const REST_FACTOR = 2;
 
+/** The shortest rest: timers have no shorter interval. Shorter rests add up until they reach this time. */
+const REST_MS_MIN = 1;
+
 /**
- * Does asynchronous work of many callers, one piece at a time, with a rest after each piece. Callers take turns, so a caller with much
+ * Does asynchronous work of many callers, one piece at a time, with a rest after the pieces. Callers take turns, so a caller with much
  * work delays the others by one piece.
  */
 export class PacedTurns {
   /** The waiting work of each caller. The caller with the next turn comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
-  readonly #nowMs: () => number;
+  readonly #workedMs: () => number;
   readonly #after: (callback: () => void, ms: number) => unknown;
   #isBusy = false;
+  /** The rest, in ms, that the pieces since the last rest need. */
+  #owedMs = 0;
 
-  /** @param after calls back after a time; for example `setTimeout` */
-  constructor(nowMs: () => number, after: (callback: () => void, ms: number) => unknown) {
-    this.#nowMs = nowMs;
+  /**
+   * @param workedMs returns the time that this thread has worked, in ms. By default this is the time of the event loop without its waits,
+   * because a piece that waits for a disk takes nothing from other work
+   * @param after calls back after a time in ms; with 0, after the current turn of the event loop
+   */
+  constructor(workedMs = loopWorkedMs, after: (callback: () => void, ms: number) => unknown = afterMs) {
+    this.#workedMs = workedMs;
     this.#after = after;
   }
 
   async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     if (this.#isBusy) await this.#wait(caller);
     this.#isBusy = true;
-    const startMs = this.#nowMs();
+    const startMs = this.#workedMs();
     try {
       return await work();
     } finally {
-      this.#after(() => this.#next(), REST_FACTOR * (this.#nowMs() - startMs));
+      this.#owedMs += REST_FACTOR * (this.#workedMs() - startMs);
+      const restMs = this.#owedMs < REST_MS_MIN ? 0 : this.#owedMs;
+      this.#owedMs -= restMs;
+      this.#after(() => this.#next(), restMs);
     }
   }
 
@@ -48,4 +60,13 @@ export class PacedTurns {
     if (queue.length > 0) this.#waiting.set(caller, queue);
     start();
   }
+}
+
+function loopWorkedMs(): number {
+  return performance.eventLoopUtilization().active;
+}
+
+function afterMs(callback: () => void, ms: number): void {
+  if (ms === 0) setImmediate(callback);
+  else setTimeout(callback, ms);
 }

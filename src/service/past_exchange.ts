@@ -28,7 +28,7 @@ export function exchangePast(
   if (member.role === 'edge') return { ask, close: async () => {} };
   const { clock, store, logger } = parts;
   const past = new PastReader(pastFolderOf(settings.config.storage.dir));
-  const turns = new PacedTurns(nowMs, setTimeout);
+  const turns = new PacedTurns();
   const onDamage = (reason: string) => logger.error(`the past is damaged: ${reason}`);
   const access = new PastAccess({
     past,

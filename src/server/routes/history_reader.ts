@@ -57,7 +57,7 @@ export class HistoryReader {
   /** Texts by day. The least recently used text comes first. */
   readonly #kept = new Map<string, CandleJson>();
   #keptBytes = 0;
-  readonly #turns: PacedTurns;
+  readonly #turns = new PacedTurns();
   /**
    * A promise for each caller that resolves at the end of the caller's unfinished work. Each caller has at most one unfinished answer in
    * memory.
@@ -68,7 +68,6 @@ export class HistoryReader {
   constructor(options: HistoryReaderOptions, nowMs = () => performance.now()) {
     this.#options = options;
     this.#nowMs = nowMs;
-    this.#turns = new PacedTurns(nowMs, setTimeout);
   }
 
   /**

@@ -21,7 +21,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
       async *blocks() {},
     },
     newest: () => undefined,
-    pastTurns: new PacedTurns(() => performance.now(), setTimeout),
+    pastTurns: new PacedTurns(),
     onPastDamage: () => {},
     logFiles: { proofOf: async () => ({ lacks: 'log', reason: 'there is no public log here' }) },
     readCandles: () => 'too many',

@@ -42,7 +42,7 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
     findAsset: (symbol: string) => [BTC, ETH].find((asset) => asset.symbol === symbol),
     past: reader,
     newest: ({ symbol }: AssetName) => newest.get(symbol),
-    pastTurns: new PacedTurns(() => performance.now(), setTimeout),
+    pastTurns: new PacedTurns(),
     onPastDamage: (reason: string) => damage.push(reason),
     clock,
     aggregateJson: textOf,

@@ -54,7 +54,7 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
     findAsset: (symbol: string) => [BTC, DYDX].find((asset) => asset.symbol === symbol),
     past: reader,
     newest: ({ symbol }: AssetName) => newest.get(symbol),
-    pastTurns: new PacedTurns(() => performance.now(), setTimeout),
+    pastTurns: new PacedTurns(),
     onPastDamage: (reason: string) => damage.push(reason),
     clock,
     rangeRowsMax,

@@ -1,0 +1,101 @@
+import { type Test, test } from 'tap';
+import { eventually } from '../../scripts/load/wait.js';
+import { PackedRangeClient } from '../../src/cli/packed_range.js';
+import { packedOptions } from '../../src/cli/past_client.js';
+import { nativePlatform } from '../../src/client/native_platform.js';
+import { createClient } from '../../src/client/node.js';
+import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
+import { Feed, units } from '../service/feed.js';
+import { startTestService, TOKEN } from '../service/harness.js';
+
+const PRICES = [100, 110, 120, 130, 140, 150, 160];
+const ROWS_MAX = 3;
+
+/** Starts a service with an aggregate of each price. An answer of the service has three aggregates at most. */
+async function startWithPages(t: Test) {
+  const service = await startTestService({
+    assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }],
+    limits: { range_rows: ROWS_MAX },
+  });
+  t.teardown(() => service.stop());
+  const options = { urls: service.url, token: TOKEN, signers: 'unchecked' } as const;
+  const client = createClient(options);
+  const feed = await Feed.open(service);
+  const times: bigint[] = [];
+  for (const price of PRICES) {
+    await feed.accept({ symbol: 'BTCUSD', price: units(price) });
+    const { timestampNs } = await eventually(async () => {
+      const { BTCUSD } = await client.latest(['BTCUSD']);
+      return BTCUSD?.decimal === String(price) && BTCUSD;
+    });
+    times.push(timestampNs);
+  }
+  const signer = (await client.taxonomy()).signers.map(({ address }) => address);
+  await client.close();
+  const [from, to] = [times[0]!, times.at(-1)! + 1n];
+  return {
+    options,
+    times,
+    signer,
+    query: { symbol: 'BTCUSD', from, to, detail: 'whole', type: undefined } as const,
+  };
+}
+
+/** Makes a client that counts its answers, and the bodies that it has closed. @param failing the number of a request that fails */
+function countingClient(options: Awaited<ReturnType<typeof startWithPages>>['options'], failing = -1) {
+  const platform = nativePlatform();
+  const counts = { asked: 0, answered: 0, closed: 0 };
+  const client = new PackedRangeClient(options, {
+    ...platform,
+    // The waits between attempts are not part of this test.
+    schedule: (run, delayMs) => platform.schedule(run, delayMs < 1_000 ? 0 : delayMs),
+    async fetch(address, request) {
+      if (counts.asked++ === failing) throw new TypeError('fetch failed');
+      const { status, headers, body } = await platform.fetch(address, request);
+      counts.answered++;
+      const reader = body!.getReader();
+      const cancel = async () => {
+        counts.closed++;
+        await reader.cancel();
+      };
+      return {
+        status,
+        headers,
+        text: async () => '',
+        body: { getReader: () => ({ read: () => reader.read(), cancel }) },
+      };
+    },
+  });
+  return { client, counts };
+}
+
+const checks = (signer: string[], pool: CryptoPool) =>
+  packedOptions({ url: '', token: '', oracleId: 'servc', signer }, pool);
+
+test('a range of several answers is read whole, also when an answer fails', async (t) => {
+  const { options, times, signer, query } = await startWithPages(t);
+  const pool = await createCryptoPool({ threads: 0 });
+  for (const failing of [-1, 0, 1, 2]) {
+    const { client, counts } = countingClient(options, failing);
+    const read: bigint[] = [];
+    for await (const entries of client.packed(query, checks(signer, pool)))
+      read.push(...entries.map(({ timeNs }) => timeNs));
+    t.same(read, times, `request ${failing} fails`);
+    const answers = Math.ceil(PRICES.length / ROWS_MAX);
+    t.same(counts, { asked: answers + (failing < 0 ? 0 : 1), answered: answers, closed: answers });
+    await client.close();
+  }
+});
+
+test('the next answer is asked for early, and a reader that stops closes it', async (t) => {
+  const { options, times, signer, query } = await startWithPages(t);
+  const pool = await createCryptoPool({ threads: 0 });
+  const { client, counts } = countingClient(options);
+  for await (const [entry] of client.packed(query, checks(signer, pool))) {
+    t.equal(entry!.timeNs, times[0]);
+    break;
+  }
+  t.ok(counts.asked > 1, 'the second answer was asked for while the first was read');
+  await eventually(async () => counts.answered === counts.asked && counts.closed === counts.asked);
+  await client.close();
+});
