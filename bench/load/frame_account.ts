@@ -16,8 +16,6 @@ export interface FrameCounts {
 const KEPT_FRAMES = 16;
 /** The number of kept frames whose bytes are compared. The frames of several serving threads alternate. */
 const COMPARED_FRAMES = 4;
-/** The time after which a connection without frames counts as lagging. */
-const SILENT_NS = 1_000_000_000n;
 /** The resolution of frame times in microseconds, without the low bits for the node and the thread. */
 const TIME_GRAIN_MICROS = 4;
 
@@ -36,11 +34,12 @@ interface KnownFrame {
 export class FrameAccount {
   readonly delays = new Delays();
   readonly #intervalNs: bigint;
+  readonly #intervalMicros: number;
   readonly #known: KnownFrame[] = [];
   /** The last tick of each connection. */
   readonly #lastTicks: (number | undefined)[] = [];
-  /** The newest tick of all connections. */
-  #newestTick: number | undefined;
+  /** The last tick that counts; `undefined` during the load. */
+  #endTick: number | undefined;
   #counts = noFrames();
   /** The smallest difference between this machine's clock and the times of frames, if the service runs on another machine. */
   #offsetMicros: number | undefined;
@@ -49,30 +48,57 @@ export class FrameAccount {
    * @param intervalMs the interval of the channel; 0 for `real_time`, which has no gaps
    * @param isSameClock true if the service runs on this machine
    * @param connections the number of connections, so that connections without any frame also count
+   * @param now the current time in microseconds
    */
   constructor(
     intervalMs: number,
     readonly isSameClock: boolean,
     readonly connections: number,
+    readonly now = nowMicros,
   ) {
     this.#intervalNs = BigInt(intervalMs) * NS_PER_MS;
+    this.#intervalMicros = intervalMs * 1_000;
   }
 
-  receive(frame: Buffer, connection: number): void {
+  /** Begins the counts: drops the frames so far, and counts the ticks that a connection misses from this moment. */
+  begin(): void {
+    this.#counts = noFrames();
+    this.delays.take();
+    const tick = this.#clockTick();
+    if (tick === undefined) return;
+    for (let i = 0; i < this.connections; i++) this.#lastTicks[i] = Math.max(this.#lastTicks[i] ?? 0, tick);
+  }
+
+  /** @returns false if the message has no prices */
+  receive(frame: Buffer, connection: number): boolean {
     const known = this.#sameAs(frame) ?? this.#learn(frame);
-    if (known === undefined) return;
+    if (known === undefined) return false;
+    if (this.#endTick !== undefined && (this.#intervalNs === 0n || known.tick > this.#endTick)) return true;
     this.#counts.frames++;
     this.#counts.bytes += frame.length;
+    this.#learnOffset(known.madeMicros);
     this.#countGap(known.tick, connection);
     this.delays.recordMicros(this.#delayMicros(known.madeMicros));
+    return true;
   }
 
   /** Returns the counts since the last call. */
   take(): FrameCounts {
-    this.#countSilent();
     const counts = this.#counts;
     this.#counts = noFrames();
     return counts;
+  }
+
+  /** Ends the load: frames of later ticks do not count. */
+  end(): void {
+    this.#endTick = this.#clockTick() ?? 0;
+  }
+
+  /** Counts the ticks up to the end of the load that have not arrived yet. */
+  countMissing(): void {
+    if (this.#intervalNs === 0n) return;
+    for (let i = 0; i < this.connections; i++)
+      if (this.#lastTicks[i] !== undefined) this.#countGap(this.#endTick! + 1, i);
   }
 
   #sameAs(frame: Buffer): KnownFrame | undefined {
@@ -107,31 +133,35 @@ export class FrameAccount {
     return this.#intervalNs === 0n ? 0 : Number(timeNs / this.#intervalNs);
   }
 
+  /**
+   * Counts the ticks between a connection's last frame and this one. A missing tick has the delay until this frame, so that a
+   * service that stands still cannot hide its delay by leaving out ticks.
+   */
   #countGap(tick: number, connection: number): void {
     const last = this.#lastTicks[connection];
+    if (last !== undefined && tick <= last) return;
     this.#lastTicks[connection] = tick;
-    if (this.#newestTick === undefined || tick > this.#newestTick) this.#newestTick = tick;
-    if (last !== undefined && tick > last + 1) this.#counts.gaps += tick - last - 1;
-  }
-
-  /** Counts the ticks that silent connections miss, up to the newest tick. A connection without any frame misses the ticks from now on. */
-  #countSilent(): void {
-    const newest = this.#newestTick;
-    if (newest === undefined || this.#intervalNs === 0n) return;
-    const silentTicks = Number(SILENT_NS / this.#intervalNs) + 1;
-    for (let connection = 0; connection < this.connections; connection++) {
-      const last = this.#lastTicks[connection];
-      if (last !== undefined && newest - last <= silentTicks) continue;
-      if (last !== undefined) this.#counts.gaps += newest - last;
-      this.#lastTicks[connection] = newest;
+    for (let missing = (last ?? tick) + 1; missing < tick; missing++) {
+      this.#counts.gaps++;
+      this.delays.recordMicros(this.#delayMicros(missing * this.#intervalMicros));
     }
   }
 
-  #delayMicros(madeMicros: number): number {
-    const micros = nowMicros() - madeMicros;
-    if (this.isSameClock) return micros;
+  /** Returns the current tick by the service's clock; `undefined` before that clock is known, and on `real_time`. */
+  #clockTick(): number | undefined {
+    if (this.#intervalNs === 0n || (!this.isSameClock && this.#offsetMicros === undefined)) return undefined;
+    return Math.floor((this.now() - (this.#offsetMicros ?? 0)) / this.#intervalMicros);
+  }
+
+  #learnOffset(madeMicros: number): void {
+    if (this.isSameClock) return;
+    const micros = this.now() - madeMicros;
     if (this.#offsetMicros === undefined || micros < this.#offsetMicros) this.#offsetMicros = micros;
-    return micros - this.#offsetMicros + TIME_GRAIN_MICROS;
+  }
+
+  #delayMicros(madeMicros: number): number {
+    const micros = this.now() - madeMicros;
+    return this.isSameClock ? micros : micros - (this.#offsetMicros ?? 0) + TIME_GRAIN_MICROS;
   }
 }
 

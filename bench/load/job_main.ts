@@ -1,16 +1,19 @@
-import type { FromJob, JobReport, LoadJob } from './jobs.js';
+import type { FromJob, JobReport, LoadJob, ToJob } from './jobs.js';
 import { openPublisher } from './publisher.js';
 import { openReaders } from './readers.js';
 import { openRequests } from './requests.js';
 
 // The program of each load process. The parent sends one job, and ends the process by closing the channel.
 
-/** The counts of a job since the last call. */
+/** A load with open connections. */
 export interface RunningJob {
+  /** Begins the counts. Only ended connections of the time before count. */
+  begin(): void;
+  /** Returns the counts since the last call. */
   take(): Omit<JobReport, 'cpuSeconds' | 'seconds'>;
+  /** Ends the load, and resolves when the work in progress has arrived or counts as lost. */
+  finish(): Promise<void>;
 }
-
-const REPORT_MS = 1_000;
 
 process.on('disconnect', () => process.exit(0));
 process.once('message', (job: LoadJob) => {
@@ -21,23 +24,41 @@ process.once('message', (job: LoadJob) => {
 
 async function run(job: LoadJob): Promise<void> {
   const running = await open(job);
-  tell({ is: 'ready' });
   let before = process.cpuUsage();
   let beforeMs = performance.now();
-  running.take();
-  setInterval(() => {
-    const { user, system } = process.cpuUsage(before);
-    const seconds = (performance.now() - beforeMs) / 1_000;
+  const restart = () => {
     before = process.cpuUsage();
     beforeMs = performance.now();
+  };
+  const report = () => {
+    const { user, system } = process.cpuUsage(before);
+    const seconds = (performance.now() - beforeMs) / 1_000;
+    restart();
     tell({ is: 'report', report: { ...running.take(), cpuSeconds: (user + system) / 1e6, seconds } });
-  }, REPORT_MS);
+  };
+  process.on('message', (message: ToJob) => {
+    switch (message) {
+      case 'measure':
+        running.begin();
+        return restart();
+      case 'report':
+        return report();
+      case 'finish':
+        // Rates are those of the load, so the time and the CPU time of the wait count as nothing.
+        void running.finish().then(() => {
+          tell({ is: 'report', report: { ...running.take(), cpuSeconds: 0, seconds: 0 } });
+        });
+    }
+  });
+  tell({ is: 'ready' });
 }
 
 function open(job: LoadJob): Promise<RunningJob> {
   switch (job.kind) {
     case 'readers':
-      return openReaders(job);
+      return openReaders(job, (message) =>
+        tell({ is: 'failed', reason: `a subscription was refused: ${message}` }),
+      );
     case 'publisher':
       return openPublisher(job);
     case 'requests':

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { FromJob, JobReport, LoadJob } from './jobs.js';
+import type { FromJob, JobReport, LoadJob, ToJob } from './jobs.js';
 
 const MAIN = fileURLToPath(new URL('./job_main.js', import.meta.url));
 
@@ -11,15 +11,16 @@ export class JobProcess {
   readonly #ready: Promise<void>;
   readonly #failed: Promise<never>;
 
-  /** @param onReport receives the counts of each second */
-  constructor(job: LoadJob, onReport: (report: JobReport) => void) {
+  #onReport: (report: JobReport) => void = () => {};
+
+  constructor(readonly job: LoadJob) {
     const child = fork(MAIN);
     this.#child = child;
     let onReady = () => {};
     this.#failed = new Promise((_, reject) => {
       child.on('message', (message: FromJob) => {
         if (message.is === 'ready') onReady();
-        else if (message.is === 'report') onReport(message.report);
+        else if (message.is === 'report') this.#onReport(message.report);
         else reject(new Error(message.reason));
       });
       child.once('exit', () => reject(new Error('a process of the load has ended')));
@@ -39,6 +40,19 @@ export class JobProcess {
   /** Never resolves. @throws Error whose message is one sentence, when the process fails or ends */
   failed(): Promise<never> {
     return this.#failed;
+  }
+
+  measure(): void {
+    this.#child.send('measure' satisfies ToJob);
+  }
+
+  /** Returns the counts since the last report. @throws Error whose message is one sentence, when the process fails or ends */
+  report(which: 'report' | 'finish'): Promise<JobReport> {
+    const report = new Promise<JobReport>((resolve) => {
+      this.#onReport = resolve;
+    });
+    this.#child.send(which satisfies ToJob);
+    return Promise.race([report, this.#failed]);
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { ServerAddress } from '../../scripts/load/frame_socket.js';
+import type { SignatureType } from '../../src/wire/signatures.js';
 import type { FrameCounts } from './frame_account.js';
 
 /** The settings that each load process needs. */
@@ -23,6 +24,7 @@ export interface ReadersJob {
 export interface PublisherJob {
   readonly kind: 'publisher';
   readonly target: Target;
+  readonly signatureType: SignatureType;
   readonly key: string;
   readonly oracleId: string;
   readonly assets: readonly { readonly id: number; readonly symbol: string }[];
@@ -48,7 +50,7 @@ export interface JobReport extends FrameCounts {
   readonly done: number;
   /** Refused updates, and answers with another status. */
   readonly refused: number;
-  /** Updates that no reader received within 10 s. */
+  /** Updates that no reader received, and requests without an answer, within {@link WAIT_MICROS_MAX}. */
   readonly lost: number;
   /** The delays of frames, own updates or answers, from {@link Delays.take}. */
   readonly delays: string;
@@ -57,6 +59,28 @@ export interface JobReport extends FrameCounts {
   /** The real time since the last report. */
   readonly seconds: number;
 }
+
+/** The counts of a report without any event. */
+export const NO_COUNTS = {
+  frames: 0,
+  bytes: 0,
+  gaps: 0,
+  different: 0,
+  closed: 0,
+  sent: 0,
+  done: 0,
+  refused: 0,
+  lost: 0,
+};
+
+/** The longest time for which an update waits for its frame, and a request for its answer. */
+export const WAIT_MICROS_MAX = 10_000_000;
+
+/**
+ * The messages to a load process, after its job. `measure` begins the counts, and has no answer. The answer to `report` is the
+ * counts since the last answer. `finish` ends the load, and its answer is the counts of the work that was in progress.
+ */
+export type ToJob = 'measure' | 'report' | 'finish';
 
 /** The messages of a load process. */
 export type FromJob =

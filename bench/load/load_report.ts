@@ -37,11 +37,11 @@ export function summaryOf({ total, readers, updatesPerSecond, requestsPerSecond 
   const { publisher, requests } = kinds;
   if (updatesPerSecond > 0)
     lines.push(
-      `${updatesPerSecond} updates a second: ${publisher.sent} sent, ${publisher.done} seen, ${publisher.refused} refused; update to frame ${delays(publisher)}`,
+      `${updatesPerSecond} updates a second: ${publisher.sent} sent, ${publisher.done} seen, ${publisher.refused} refused, ${publisher.lost} lost; update to frame ${delays(publisher)}`,
     );
   if (requestsPerSecond > 0)
     lines.push(
-      `${requestsPerSecond} requests a second: ${requests.sent} sent, ${requests.done} answered, ${requests.refused} failed; ${delays(requests)}`,
+      `${requestsPerSecond} requests a second: ${requests.sent} sent, ${requests.done} answered, ${requests.refused} failed, ${requests.lost} lost; ${delays(requests)}`,
     );
   if (server !== undefined)
     lines.push(

@@ -2,7 +2,7 @@ import { REST_PATHS } from '../../src/wire/paths.js';
 import { CHANNEL_INTERVALS_MS } from '../../src/wire/stream.js';
 import { Delays } from './delays.js';
 import { JobProcess } from './job_process.js';
-import type { JobReport, LoadJob } from './jobs.js';
+import { type JobReport, type LoadJob, NO_COUNTS } from './jobs.js';
 import type { LoadOptions } from './options.js';
 import { readServerUsage, type ServerUsage } from './server_usage.js';
 import { readAssets, targetOf } from './target.js';
@@ -42,6 +42,8 @@ export interface LoadAmounts {
   readonly publish: number;
 }
 
+/** The longest wait for the first answer of the admin listener. */
+const FIRST_ANSWER_MS_MAX = 5_000;
 /** The number of updates a second from which another process publishes a part of the assets. */
 const UPDATES_OF_PROCESS = 2_000;
 
@@ -76,19 +78,7 @@ class Period {
   }
 }
 
-const NOTHING: Omit<JobReport, 'delays'> = {
-  frames: 0,
-  bytes: 0,
-  gaps: 0,
-  different: 0,
-  closed: 0,
-  sent: 0,
-  done: 0,
-  refused: 0,
-  lost: 0,
-  cpuSeconds: 0,
-  seconds: 0,
-};
+const NOTHING: Omit<JobReport, 'delays'> = { ...NO_COUNTS, cpuSeconds: 0, seconds: 0 };
 
 /**
  * Loads the service and measures.
@@ -101,38 +91,41 @@ export async function runLoad(
   onSecond: (figures: LoadFigures) => void,
 ): Promise<LoadResult> {
   const jobs = await jobsOf(options, amounts);
-  let isMeasuring = false;
-  let period = new Period(jobs);
   const whole = new Period(jobs);
-  const processes = jobs.map(
-    (job) =>
-      new JobProcess(job, (report) => {
-        if (!isMeasuring) return;
-        period.add(job.kind, report);
-        whole.add(job.kind, report);
-      }),
-  );
+  const start = await readServerUsage(options.admin, FIRST_ANSWER_MS_MAX);
+  if (options.admin !== undefined && start === undefined)
+    throw new Error(`--admin ${options.admin.href} does not answer with metrics`);
+  const processes = jobs.map((job) => new JobProcess(job));
   const seconds: LoadFigures[] = [];
   try {
     await Promise.all(processes.map((one) => one.ready()));
     const failed = processes.map((one) => one.failed());
     const pauseFor = (ms: number) => Promise.race([pause(ms), ...failed]);
     await pauseFor(options.warmUpMs);
-    isMeasuring = true;
+    for (const one of processes) one.measure();
     const startMs = performance.now();
-    const start = await readServerUsage(options.admin);
-    let last = start;
+    const first = (await readServerUsage(options.admin)) ?? start;
+    let last = first;
     const periods = Math.max(1, Math.round(options.forMs / 1_000));
-    for (let i = 0; i < periods; i++) {
-      await pauseFor(options.forMs / periods);
-      const usage = await readServerUsage(options.admin);
-      const figures = figuresOf(period, startMs, usage?.since(last));
-      last = usage;
-      period = new Period(jobs);
+    for (let i = 1; i <= periods; i++) {
+      await pauseFor(startMs + (options.forMs * i) / periods - performance.now());
+      const period = new Period(jobs);
+      const collect = async (which: 'report' | 'finish') => {
+        for (const [kind, report] of await reportsOf(processes, which)) {
+          period.add(kind, report);
+          whole.add(kind, report);
+        }
+      };
+      const [usage] = await Promise.all([readServerUsage(options.admin), collect('report')]);
+      const atSeconds = (performance.now() - startMs) / 1_000;
+      if (i === periods) await collect('finish');
+      const figures = figuresOf(period, atSeconds, usage?.since(last));
+      last = usage ?? last;
       seconds.push(figures);
       onSecond(figures);
     }
-    const total = figuresOf(whole, startMs, last?.since(start));
+    const { atSeconds } = seconds.at(-1)!;
+    const total = figuresOf(whole, atSeconds, last === first ? undefined : last?.since(first));
     return {
       readers: amounts.readers,
       updatesPerSecond: amounts.publish,
@@ -145,8 +138,15 @@ export async function runLoad(
   }
 }
 
+function reportsOf(
+  processes: readonly JobProcess[],
+  which: 'report' | 'finish',
+): Promise<(readonly [LoadKind, JobReport])[]> {
+  return Promise.all(processes.map(async (one) => [one.job.kind, await one.report(which)] as const));
+}
+
 async function jobsOf(options: LoadOptions, { readers, publish }: LoadAmounts): Promise<LoadJob[]> {
-  const { channel, type, processes, connectionsPerSecond, key, oracleId, rest } = options;
+  const { channel, type, processes, connectionsPerSecond, signatureType, key, oracleId, rest } = options;
   const target = targetOf(options);
   const assets = await readAssets(options);
   const count = Math.min(processes, readers);
@@ -163,16 +163,16 @@ async function jobsOf(options: LoadOptions, { readers, publish }: LoadAmounts): 
   for (let i = 0; i < publishers; i++) {
     const own = assets.filter((_, asset) => asset % publishers === i);
     const updatesPerSecond = publish / publishers;
-    jobs.push({ kind: 'publisher', target, key, oracleId, assets: own, updatesPerSecond });
+    jobs.push({ kind: 'publisher', target, signatureType, key, oracleId, assets: own, updatesPerSecond });
   }
   const path = `${REST_PATHS.latest}?assets=${assets.map(({ symbol }) => encodeURIComponent(symbol)).join()}`;
   if (rest > 0) jobs.push({ kind: 'requests', target, path, requestsPerSecond: rest });
   return jobs;
 }
 
-function figuresOf(period: Period, startMs: number, server: ServerUsage | undefined): LoadFigures {
+function figuresOf(period: Period, atSeconds: number, server: ServerUsage | undefined): LoadFigures {
   return {
-    atSeconds: (performance.now() - startMs) / 1_000,
+    atSeconds,
     kinds: {
       readers: period.figures('readers'),
       publisher: period.figures('publisher'),

@@ -44,13 +44,17 @@ async function search(options: LoadOptions, what: keyof LoadAmounts): Promise<nu
   let last: { readonly result: LoadResult; readonly broken: readonly string[] } | undefined;
   const knee = await findLimit(options[what], async (amount) => {
     print(`\n${what} ${amount}`);
-    const attempt = await run(options, {
-      readers: options.readers,
-      publish: options.publish,
-      [what]: amount,
-    });
-    if (last === undefined || attempt.broken.length === 0) last = attempt;
-    return attempt.broken.length === 0;
+    const amounts = { readers: options.readers, publish: options.publish, [what]: amount };
+    try {
+      const attempt = await run(options, amounts);
+      if (last === undefined || attempt.broken.length === 0) last = attempt;
+      return attempt.broken.length === 0;
+    } catch (error) {
+      // A service that refuses the larger load, for example a connection above its limit, does not hold it.
+      if (last === undefined) throw error;
+      print(`broken: ${(error as Error).message}`);
+      return false;
+    }
   });
   print(
     knee.holds === undefined
@@ -64,8 +68,10 @@ async function search(options: LoadOptions, what: keyof LoadAmounts): Promise<nu
 }
 
 async function run(options: LoadOptions, amounts: LoadAmounts) {
-  print(HEAD.map((name) => name.padStart(COLUMN)).join(''));
+  let isFirst = true;
   const result = await runLoad(options, amounts, (figures) => {
+    if (isFirst) print(lineOf(HEAD));
+    isFirst = false;
     if (process.stdout.isTTY) process.stdout.write(`\r${lineOf(rowOf(figures))}`);
     else print(lineOf(rowOf(figures)));
   });

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { createPriceSigner, parseSecretKey } from '../../src/client/node.js';
 import { parseDurationNs } from '../../src/config/quantity.js';
 import { NS_PER_MS } from '../../src/model/time.js';
+import { SIGNATURE_TYPES, type SignatureType } from '../../src/wire/signatures.js';
 import { CHANNELS, MESSAGE_TYPES } from '../../src/wire/stream.js';
 
 /** The load of a deployment, as the command line describes it. */
@@ -16,6 +19,8 @@ export interface LoadOptions {
   readonly assets: number;
   /** The number of published updates a second. */
   readonly publish: number;
+  /** The type of the assets, and of the publisher's key. */
+  readonly signatureType: SignatureType;
   /** The private key of the publisher, in hexadecimal; empty without `--publish`. */
   readonly key: string;
   readonly oracleId: string;
@@ -52,6 +57,7 @@ export const HELP = `npm run load -- --url ws://HOST:PORT --token-file FILE [opt
   --type TYPE              unsigned or signed_ecdsa (default signed_ecdsa)
   --assets N               assets of each reader (default 20)
   --publish N              price updates a second, with --key-file FILE and --oracle-id ID
+  --signature-type TYPE    the type of the assets and of the key: evm or stark (default evm)
   --rest N                 requests of /v1/prices/latest a second
   --for TIME               the length of the measurement (default 60s), after --warm-up TIME (default 5s)
   --processes N            processes with readers (default 2)
@@ -71,6 +77,7 @@ const DEFAULTS = {
   readers: '100',
   channel: '100ms',
   type: 'signed_ecdsa',
+  'signature-type': 'evm',
   assets: '20',
   publish: '0',
   rest: '0',
@@ -96,8 +103,13 @@ export function parseLoadOptions(args: readonly string[]): LoadOptions {
       `--url names ${url.hostname}, which is not this machine: add --yes-i-may-load-it if its operator allows the load`,
     );
   const publish = count('--publish', text('publish'), 0, RATE_MAX);
+  const rest = count('--rest', text('rest'), 0, RATE_MAX);
   if (publish > 0 && (values['key-file'] === undefined || values['oracle-id'] === undefined))
     throw new Error('--publish needs --key-file and --oracle-id');
+  const signatureType = oneOf('--signature-type', text('signature-type'), SIGNATURE_TYPES) as SignatureType;
+  const key = values['key-file'] === undefined ? '' : readLine('--key-file', values['key-file']);
+  const oracleId = values['oracle-id'] ?? '';
+  if (publish > 0) checkSigner(signatureType, key, oracleId);
   const findLimit = values['find-limit'];
   if (findLimit !== undefined && findLimit !== 'readers' && findLimit !== 'publish')
     throw new Error(`--find-limit is readers or publish, not ${findLimit}`);
@@ -109,6 +121,8 @@ export function parseLoadOptions(args: readonly string[]): LoadOptions {
   };
   if (findLimit !== undefined && Object.values(bounds).every((one) => one === undefined))
     throw new Error('--find-limit needs a bound, such as --max-p99 5ms');
+  if (bounds.ownP99Ms !== undefined && publish === 0) throw new Error('--max-own-p99 needs --publish');
+  if (bounds.restP99Ms !== undefined && rest === 0) throw new Error('--max-rest-p99 needs --rest');
   if (findLimit === 'publish' && publish === 0) throw new Error('--find-limit publish needs --publish');
   return {
     url,
@@ -118,9 +132,10 @@ export function parseLoadOptions(args: readonly string[]): LoadOptions {
     type: oneOf('--type', text('type'), MESSAGE_TYPES),
     assets: count('--assets', text('assets'), 1, ASSETS_MAX),
     publish,
-    key: values['key-file'] === undefined ? '' : readLine('--key-file', values['key-file']),
-    oracleId: values['oracle-id'] ?? '',
-    rest: count('--rest', text('rest'), 0, RATE_MAX),
+    signatureType,
+    key,
+    oracleId,
+    rest,
     forMs: durationMs('--for', text('for')),
     warmUpMs: durationMs('--warm-up', text('warm-up')),
     processes: count('--processes', text('processes'), 1, PROCESSES_MAX),
@@ -128,8 +143,8 @@ export function parseLoadOptions(args: readonly string[]): LoadOptions {
     bounds,
     findLimit,
     admin: values.admin === undefined ? undefined : baseUrl('--admin', values.admin, ['http:', 'https:']),
-    json: values.json,
-    page: values.page,
+    json: newFile('--json', values.json),
+    page: newFile('--page', values.page),
   };
 }
 
@@ -139,6 +154,7 @@ const OPTIONS = {
   readers: { type: 'string' },
   channel: { type: 'string' },
   type: { type: 'string' },
+  'signature-type': { type: 'string' },
   assets: { type: 'string' },
   publish: { type: 'string' },
   'key-file': { type: 'string' },
@@ -169,7 +185,33 @@ function baseUrl(name: string, text: string | undefined, protocols: readonly str
   const url = new URL(text);
   if (!protocols.includes(url.protocol))
     throw new Error(`${name} begins with ${protocols.join('// or ')}//, not ${url.protocol}//`);
+  if (url.username !== '' || url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw new Error(`${name} is only a host and a port, such as ${url.protocol}//${url.host}`);
   return url;
+}
+
+/** Checks the publisher's key and oracle ID before the load begins. */
+function checkSigner(signatureType: SignatureType, key: string, oracleId: string): void {
+  const secretKey = parseSecretKey(key);
+  if (secretKey === undefined) throw new Error('--key-file has no private key: 64 hexadecimal digits');
+  try {
+    createPriceSigner({ signatureType, secretKey, oracleId });
+  } catch (error) {
+    throw new Error(`--publish cannot sign with --key-file and --oracle-id: ${(error as Error).message}`);
+  }
+}
+
+/** Checks that a result can be written, because a result that is lost after the load is too late. */
+function newFile(name: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new Error(`${name} ${file} is a folder`);
+  try {
+    accessSync(dirname(file), constants.W_OK);
+  } catch (error) {
+    throw new Error(`${name} ${file} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  return file;
 }
 
 function count(name: string, text: string, min: number, max: number): number {

@@ -6,14 +6,13 @@ import type { TimeNs } from '../../src/model/time.js';
 import { PUBLISH_PATHS, STREAM_PATH } from '../../src/wire/paths.js';
 import { Delays, nowMicros } from './delays.js';
 import type { RunningJob } from './job_main.js';
-import type { PublisherJob } from './jobs.js';
+import { NO_COUNTS, type PublisherJob, WAIT_MICROS_MAX } from './jobs.js';
+import { Schedule, STEP_MS } from './schedule.js';
 
-/** The interval of the sending timer. Updates of one step are sent together, each with its own intended time. */
-const STEP_MS = 2;
 /** The first price of each asset. */
 const PRICE = 100n * 10n ** 18n;
-/** The longest time for which an update waits for its frame. */
-const WAIT_MICROS_MAX = 10_000_000;
+/** The interval at which the end of the load looks for updates that still wait. */
+const LOOK_MS = 20;
 
 /** An update with its intended sending time in microseconds. */
 interface WaitingUpdate {
@@ -27,27 +26,19 @@ interface WaitingUpdate {
  * by slowing the publisher down, or by leaving out prices.
  */
 export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
-  const { target, assets, updatesPerSecond } = job;
+  const { target, assets, updatesPerSecond, signatureType } = job;
   const signer = createPriceSigner({
-    signatureType: 'evm',
+    signatureType,
     secretKey: parseSecretKey(job.key)!,
     oracleId: job.oracleId,
   });
   const delays = new Delays();
   /** The updates of each asset that have not appeared in a frame yet, in order. */
   const waiting = new Map(assets.map(({ id }) => [String(id), [] as WaitingUpdate[]]));
-  const counts = {
-    frames: 0,
-    bytes: 0,
-    gaps: 0,
-    different: 0,
-    closed: 0,
-    sent: 0,
-    done: 0,
-    refused: 0,
-    lost: 0,
-  };
-  let taken = { ...counts };
+  let counts = { ...NO_COUNTS };
+  /** The intended time of the first update that counts. */
+  let sinceMicros = Number.POSITIVE_INFINITY;
+  let isSending = true;
   const onClose = () => {
     counts.closed++;
   };
@@ -61,6 +52,7 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
         const updates = waiting.get(id!) ?? [];
         const shown = updates.findIndex((update) => update.price === price);
         for (const { intended } of updates.splice(0, shown + 1)) {
+          if (intended < sinceMicros) continue;
           counts.done++;
           delays.recordMicros(micros - intended);
         }
@@ -72,40 +64,49 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
   const publisher = await openFrameSocket({
     ...target.address,
     token: target.token,
-    path: PUBLISH_PATHS.evm,
+    path: PUBLISH_PATHS[signatureType],
     onFrame: (payload) => {
       if (payload.includes('"rejected"') || payload.includes('"error"')) counts.refused++;
     },
     onClose,
   });
-  const startMicros = nowMicros();
-  let made = 0;
+  const schedule = new Schedule(nowMicros(), updatesPerSecond);
   setInterval(() => {
     const micros = nowMicros();
-    const due = Math.floor(((micros - startMicros) / 1e6) * updatesPerSecond);
-    for (; made < due; made++) {
+    while (isSending) {
+      const { made } = schedule;
+      const intended = schedule.next(micros);
+      if (intended === undefined) break;
       const { id, symbol } = assets[made % assets.length]!;
-      const intended = startMicros + (made / updatesPerSecond) * 1e6;
       const price = (PRICE + BigInt(made)) as Price;
       const timestampNs = (BigInt(Math.floor(micros)) * 1_000n) as TimeNs;
       waiting.get(String(id))!.push({ price: String(price), intended });
       publisher.write(clientFrame(publishMessage('load', [signer.sign({ symbol, price, timestampNs })])));
-      counts.sent++;
+      if (intended >= sinceMicros) counts.sent++;
     }
     for (const updates of waiting.values()) {
       while (updates.length > 0 && micros - updates[0]!.intended > WAIT_MICROS_MAX) {
-        updates.shift();
+        const { intended } = updates.shift()!;
+        if (intended < sinceMicros) continue;
         counts.lost++;
+        delays.recordMicros(micros - intended);
       }
     }
   }, STEP_MS);
   return {
+    begin() {
+      sinceMicros = nowMicros();
+      counts = { ...NO_COUNTS, closed: counts.closed };
+    },
     take() {
-      const since = Object.fromEntries(
-        Object.entries(counts).map(([name, value]) => [name, value - taken[name as keyof typeof taken]]),
-      ) as unknown as typeof counts;
-      taken = { ...counts };
-      return { ...since, delays: delays.take() };
+      const taken = counts;
+      counts = { ...NO_COUNTS };
+      return { ...taken, delays: delays.take() };
+    },
+    async finish() {
+      isSending = false;
+      while ([...waiting.values()].some((updates) => updates.length > 0))
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     },
   };
 }

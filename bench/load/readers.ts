@@ -2,12 +2,22 @@ import { clientFrame, openFrameSocket } from '../../scripts/load/frame_socket.js
 import { STREAM_PATH } from '../../src/wire/paths.js';
 import { FrameAccount } from './frame_account.js';
 import type { RunningJob } from './job_main.js';
-import type { ReadersJob } from './jobs.js';
+import { NO_COUNTS, type ReadersJob } from './jobs.js';
 
 const CONNECT_STEP_MS = 20;
 
-/** Connects and subscribes at a bounded rate. Resolves when all connections have subscribed. */
-export async function openReaders(job: ReadersJob): Promise<RunningJob> {
+/** The time after the end of the load in which a frame still counts. */
+const GRACE_MS = 1_000;
+const ERROR_HEAD = '{"type":"error"';
+
+/**
+ * Connects and subscribes at a bounded rate. Resolves when all connections have subscribed.
+ * @param onRefused receives the service's message when it refuses a subscription
+ */
+export async function openReaders(
+  job: ReadersJob,
+  onRefused: (message: string) => void,
+): Promise<RunningJob> {
   const { target, connections, connectionsPerSecond, query, intervalMs, assetIds } = job;
   const account = new FrameAccount(intervalMs, target.isSameClock, connections);
   const subscribe = clientFrame(JSON.stringify({ type: 'subscribe', assets: assetIds }));
@@ -24,7 +34,10 @@ export async function openReaders(job: ReadersJob): Promise<RunningJob> {
           ...target.address,
           token: target.token,
           path: `${STREAM_PATH}?${query}`,
-          onFrame: (payload) => account.receive(payload, connection),
+          onFrame: (payload) => {
+            if (!account.receive(payload, connection) && payload.toString().startsWith(ERROR_HEAD))
+              onRefused(payload.toString());
+          },
           onClose: () => {
             closed++;
           },
@@ -35,18 +48,21 @@ export async function openReaders(job: ReadersJob): Promise<RunningJob> {
     await new Promise((resolve) => setTimeout(resolve, CONNECT_STEP_MS));
   }
   return {
+    begin: () => account.begin(),
     take() {
       const ended = closed;
       closed = 0;
       return {
+        ...NO_COUNTS,
         ...account.take(),
         closed: ended,
-        sent: 0,
-        done: 0,
-        refused: 0,
-        lost: 0,
         delays: account.delays.take(),
       };
+    },
+    async finish() {
+      account.end();
+      await new Promise((resolve) => setTimeout(resolve, GRACE_MS));
+      account.countMissing();
     },
   };
 }

@@ -1,10 +1,10 @@
-import { Agent, get } from 'node:http';
+import { Agent, type ClientRequest, get } from 'node:http';
 import { get as getTls, Agent as TlsAgent } from 'node:https';
 import { Delays, nowMicros } from './delays.js';
 import type { RunningJob } from './job_main.js';
-import type { RequestsJob } from './jobs.js';
+import { NO_COUNTS, type RequestsJob, WAIT_MICROS_MAX } from './jobs.js';
+import { Schedule, STEP_MS } from './schedule.js';
 
-const STEP_MS = 2;
 const SOCKETS_MAX = 64;
 
 /**
@@ -17,37 +17,56 @@ export async function openRequests({ target, path, requestsPerSecond }: Requests
   const ask = isTls ? getTls : get;
   const headers = { Authorization: `Basic ${target.token}` };
   const delays = new Delays();
-  let sent = 0;
-  let done = 0;
-  let refused = 0;
-  const startMicros = nowMicros();
-  let made = 0;
-  const request = (intended: number) => {
-    sent++;
-    const failed = () => {
-      refused++;
-    };
-    ask({ host, port, path, headers, agent }, (response) => {
-      response.resume();
-      response.on('end', () => {
-        if (response.statusCode !== 200) return failed();
-        done++;
-        delays.recordMicros(nowMicros() - intended);
-      });
-      response.on('error', failed);
-    }).on('error', failed);
+  let counts = { ...NO_COUNTS };
+  /** The intended time of the first request that counts. */
+  let sinceMicros = Number.POSITIVE_INFINITY;
+  let isSending = true;
+  /** The requests without an answer, with their intended times, in order. */
+  const waiting = new Map<ClientRequest, number>();
+  const end = (request: ClientRequest, outcome: 'done' | 'refused' | 'lost') => {
+    const intended = waiting.get(request);
+    waiting.delete(request);
+    if (intended === undefined || intended < sinceMicros) return;
+    counts[outcome]++;
+    if (outcome !== 'refused') delays.recordMicros(nowMicros() - intended);
   };
+  const send = (intended: number) => {
+    if (intended >= sinceMicros) counts.sent++;
+    const request = ask({ host, port, path, headers, agent });
+    waiting.set(request, intended);
+    const failed = () => end(request, 'refused');
+    request.on('error', failed).on('response', (response) => {
+      response.resume();
+      response.on('end', () => end(request, response.statusCode === 200 ? 'done' : 'refused'));
+      response.on('error', failed);
+    });
+  };
+  const schedule = new Schedule(nowMicros(), requestsPerSecond);
   setInterval(() => {
-    const due = Math.floor(((nowMicros() - startMicros) / 1e6) * requestsPerSecond);
-    for (; made < due; made++) request(startMicros + (made / requestsPerSecond) * 1e6);
+    const micros = nowMicros();
+    for (let intended: number | undefined; isSending; send(intended)) {
+      intended = schedule.next(micros);
+      if (intended === undefined) break;
+    }
+    for (const [request, intended] of waiting) {
+      if (micros - intended <= WAIT_MICROS_MAX) break;
+      end(request, 'lost');
+      request.destroy();
+    }
   }, STEP_MS);
   return {
+    begin() {
+      sinceMicros = nowMicros();
+      counts = { ...NO_COUNTS };
+    },
     take() {
-      const report = { frames: 0, bytes: 0, gaps: 0, different: 0, closed: 0, sent, done, refused, lost: 0 };
-      sent = 0;
-      done = 0;
-      refused = 0;
-      return { ...report, delays: delays.take() };
+      const taken = counts;
+      counts = { ...NO_COUNTS };
+      return { ...taken, delays: delays.take() };
+    },
+    async finish() {
+      isSending = false;
+      while (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, STEP_MS));
     },
   };
 }

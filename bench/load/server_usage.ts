@@ -8,6 +8,7 @@ export interface ServerUsage {
   readonly residentBytes: number;
 }
 
+/** The longest wait for an answer during the load. */
 const MS_MAX = 2_000;
 
 /** The state of the service's process at a time. */
@@ -27,15 +28,19 @@ export class ServerState {
 }
 
 /** Reads the metrics of the admin listener; `undefined` without an address, or when the listener does not answer. */
-export async function readServerUsage(admin: URL | undefined): Promise<ServerState | undefined> {
+export async function readServerUsage(
+  admin: URL | undefined,
+  msMax = MS_MAX,
+): Promise<ServerState | undefined> {
   if (admin === undefined) return undefined;
   try {
     const response = await fetch(new URL(ADMIN_PATHS.metrics, admin), {
-      signal: AbortSignal.timeout(MS_MAX),
+      signal: AbortSignal.timeout(msMax),
     });
     const text = await response.text();
     const value = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-    return new ServerState(value('process_cpu_seconds_total'), value('process_resident_memory_bytes'));
+    const state = new ServerState(value('process_cpu_seconds_total'), value('process_resident_memory_bytes'));
+    return Number.isFinite(state.cpuSeconds + state.residentBytes) ? state : undefined;
   } catch {
     return undefined;
   }

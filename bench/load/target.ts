@@ -22,8 +22,9 @@ export function targetOf({ url, token }: LoadOptions): Target {
   return { address, token, isSameClock: THIS_MACHINE.test(url.hostname) };
 }
 
-/** Reads the first assets of the taxonomy that have EVM signatures. @throws Error whose message is one sentence */
-export async function readAssets({ url, token, assets }: LoadOptions): Promise<readonly TargetAsset[]> {
+/** Reads the first assets of the taxonomy that have signatures of the load's type. @throws Error whose message is one sentence */
+export async function readAssets(options: LoadOptions): Promise<readonly TargetAsset[]> {
+  const { url, token, assets, signatureType } = options;
   const address = new URL(TAXONOMY_PATH, url.href.replace(/^ws/, 'http'));
   let text: string;
   try {
@@ -44,10 +45,12 @@ export async function readAssets({ url, token, assets }: LoadOptions): Promise<r
     };
   };
   const found = data.assets
-    .filter(({ signature_type }) => signature_type === 'evm')
+    .filter(({ signature_type }) => signature_type === signatureType)
     .slice(0, assets)
     .map(({ asset_id, name }) => ({ id: Number(asset_id), symbol: name }));
   if (found.length < assets)
-    throw new Error(`--assets ${assets}, but the token may read ${found.length} assets with EVM signatures`);
+    throw new Error(
+      `--assets ${assets}, but the token may read ${found.length} assets of --signature-type ${signatureType}`,
+    );
   return found;
 }

@@ -20,6 +20,8 @@ export function brokenBounds({ total }: LoadResult, bounds: LoadBounds): string[
     broken.push(`updates that the service refused: ${publisher.refused} of ${publisher.sent}`);
   if (publisher.lost > 0)
     broken.push(`updates that no frame showed within 10 s: ${publisher.lost} of ${publisher.sent}`);
+  if (requests.lost > 0)
+    broken.push(`requests without an answer within 10 s: ${requests.lost} of ${requests.sent}`);
   if (requests.refused > 0) broken.push(`requests that failed: ${requests.refused} of ${requests.sent}`);
   if (readers.different > 0)
     broken.push(`frames that differ from frames of the same time: ${readers.different}`);

@@ -5,6 +5,7 @@ import { FrameAccount } from '../../bench/load/frame_account.js';
 import { frameTimeNs } from '../../bench/load/frame_time.js';
 import type { KindFigures, LoadResult } from '../../bench/load/load_run.js';
 import { parseLoadOptions } from '../../bench/load/options.js';
+import { Schedule } from '../../bench/load/schedule.js';
 import { brokenBounds } from '../../bench/load/verdict.js';
 
 const URL_HERE = ['--url', 'ws://127.0.0.1:8080'];
@@ -26,7 +27,26 @@ test('options are read, and a wrong one is named', (t) => {
       [...URL_HERE, '--find-limit', 'rest', '--max-p99', '1s'],
       '--find-limit is readers or publish, not rest',
     ],
+    [['--url', 'ws://127.0.0.1:8080/base'], '--url is only a host and a port, such as ws://127.0.0.1:8080'],
+    [['--url', 'ws://me:secret@127.0.0.1:8080'], '--url is only a host and a port'],
+    [[...URL_HERE, '--signature-type', 'bls'], '--signature-type is one of evm stark, not bls'],
+    [[...URL_HERE, '--page', '/none/load.html'], '--page /none/load.html cannot be written: ENOENT'],
+    [[...URL_HERE, '--json', '/'], '--json / is a folder'],
+    [[...URL_HERE, '--max-own-p99', '5ms'], '--max-own-p99 needs --publish'],
+    [[...URL_HERE, '--max-rest-p99', '5ms'], '--max-rest-p99 needs --rest'],
     [[...URL_HERE, '--token-file', '/none'], '--token-file /none cannot be read: ENOENT'],
+  ] as const)
+    t.throws(() => parseLoadOptions(args), { message: new RegExp(`^${reason}`) });
+  const folder = t.testdir({ key: '101'.padStart(64, '0'), none: 'no key', long: 'f'.repeat(64) });
+  const publish = (key: string, oracleId: string, type = 'evm') => [
+    ...[...URL_HERE, '--publish', '5', '--key-file', `${folder}/${key}`],
+    ...['--oracle-id', oracleId, '--signature-type', type],
+  ];
+  t.match(parseLoadOptions(publish('key', 'tests', 'stark')), { signatureType: 'stark', oracleId: 'tests' });
+  for (const [args, reason] of [
+    [publish('none', 'tests'), '--key-file has no private key'],
+    [publish('long', 'tests', 'stark'), '--publish cannot sign .*: the secret key is not one'],
+    [publish('key', 'four'), '--publish cannot sign .*: oracleId must be 5 ASCII characters'],
   ] as const)
     t.throws(() => parseLoadOptions(args), { message: new RegExp(`^${reason}`) });
   t.ok(parseLoadOptions(['--url', 'wss://prices.example.com', '--yes-i-may-load-it']));
@@ -58,19 +78,66 @@ test('frames, gaps and differences are counted', (t) => {
   account.receive(at(4, '01'), 1);
   t.match(account.take(), { frames: 7, gaps: 3, different: 1 });
   t.match(account.take(), { frames: 0, gaps: 0, different: 0 });
-  t.equal(Delays.decode(account.delays.take()).count, 7);
-  // The second connection goes silent, and the third never receives a frame.
-  const silent = new FrameAccount(100, true, 3);
-  for (const connection of [0, 1]) silent.receive(at(5), connection);
-  silent.take();
-  for (let tick = 6; tick <= 30; tick++) silent.receive(at(tick), 0);
-  t.match(silent.take(), { frames: 25, gaps: 50 });
-  silent.receive(at(31), 1);
-  t.match(silent.take(), { frames: 1, gaps: 0 });
-  t.equal(account.delays.count, 0);
+  t.equal(Delays.decode(account.delays.take()).count, 7 + 3, 'a missing tick has a delay too');
+  t.equal(account.receive(Buffer.from('{"type":"error","error":"no"}'), 0), false);
   const other = new FrameAccount(100, false, 1);
   other.receive(at(1), 0);
   t.ok(other.delays.maxMs! < 1, 'with another clock, delays count from the shortest');
+  t.end();
+});
+
+const START_MICROS = 1_795_225_720_000_000;
+const INTERVAL_MICROS = 100_000;
+const tickAt = (tick: number) => SIGNED(BigInt(START_MICROS + tick * INTERVAL_MICROS) * 1_000n);
+
+for (const isSameClock of [true, false])
+  test(`ticks that a service leaves out have a delay, ${isSameClock ? 'the same clock' : 'another clock'}`, (t) => {
+    const skew = isSameClock ? 0 : 3_600_000_000;
+    let now = 0;
+    const to = (tick: number) => {
+      now = START_MICROS + tick * INTERVAL_MICROS + skew;
+    };
+    const account = new FrameAccount(100, isSameClock, 3, () => now);
+    for (let tick = 0; tick <= 3; tick++) {
+      to(tick);
+      account.receive(tickAt(tick), 0);
+    }
+    account.begin();
+    for (let tick = 4; tick <= 10; tick++) {
+      to(tick);
+      for (const connection of [0, 1]) account.receive(tickAt(tick), connection);
+    }
+    t.match(account.take(), { frames: 14, gaps: 0 }, 'the frames before the beginning do not count');
+    account.delays.take();
+    // The service stands still for 2 s, and the third connection never has a frame.
+    to(30);
+    for (const connection of [0, 1]) account.receive(tickAt(30), connection);
+    t.match(account.take(), { frames: 2, gaps: 38 });
+    const stopped = Delays.decode(account.delays.take());
+    t.equal(stopped.count, 40);
+    t.ok(Math.abs(stopped.maxMs! - 1_900) < 20, `${stopped.maxMs} ms`);
+    // The service stands still until after the end of the load.
+    to(40);
+    account.end();
+    to(50);
+    account.receive(tickAt(40), 0);
+    account.receive(tickAt(50), 0);
+    account.countMissing();
+    t.match(account.take(), { frames: 1, gaps: 9 + 10 + 37 });
+    const missing = Delays.decode(account.delays.take());
+    t.equal(missing.count, 1 + 9 + 10 + 37);
+    t.ok(Math.abs(missing.maxMs! - 4_600) < 50, `${missing.maxMs} ms`);
+    t.end();
+  });
+
+test('events are due at a constant rate, the first at the start', (t) => {
+  const schedule = new Schedule(1_000, 50);
+  t.equal(schedule.next(999), undefined);
+  t.equal(schedule.next(1_000), 1_000);
+  t.equal(schedule.next(20_999), undefined);
+  t.same([schedule.next(62_000), schedule.next(62_000), schedule.next(62_000)], [21_000, 41_000, 61_000]);
+  t.equal(schedule.next(62_000), undefined);
+  t.equal(schedule.made, 4);
   t.end();
 });
 
@@ -111,11 +178,12 @@ test('each broken bound is a sentence', (t) => {
   const failed = {
     ...kinds,
     publisher: { ...figures(3), refused: 1, lost: 2 },
-    requests: { ...figures(3), refused: 4 },
+    requests: { ...figures(3), refused: 4, lost: 3 },
   };
   t.same(brokenBounds({ total: { atSeconds: 1, kinds: failed } } as unknown as LoadResult, none), [
     'updates that the service refused: 1 of 1',
     'updates that no frame showed within 10 s: 2 of 1',
+    'requests without an answer within 10 s: 3 of 1',
     'requests that failed: 4 of 1',
   ]);
   const nothing = { ...kinds, readers: { ...figures(7), frames: 0 } };

@@ -95,6 +95,33 @@ for (const threads of [1, 2])
     t.match(page, 'All bounds hold');
   });
 
+test('a publisher with a Stark key, and a limit of the service as the knee', async (t) => {
+  const assets = ASSETS.map((asset) => ({ ...asset, signature_type: 'stark' }));
+  const limits = { connections_per_token: READERS + 10 };
+  const service = await startTestService({ assets, limits });
+  t.teardown(() => service.stop());
+  const args = [...PUBLISH, '--signature-type', 'stark', '--max-own-p99', '60s'];
+  const { output, code, result } = await runLoad(t, service.socketUrl, [...args, '--find-limit', 'readers']);
+  t.equal(code, 0, output);
+  const { publisher } = result!.total.kinds;
+  t.ok(publisher!['sent']! > 0 && publisher!['done'] === publisher!['sent'], 'every update was seen');
+  t.match(output, /broken: \/ws.*: HTTP\/1\.1 429 Too Many Requests/);
+  t.match(output, /The knee: all bounds hold with \d+ readers, and not with \d+\./);
+});
+
+test('a subscription that the service refuses, and an admin listener that is not there, end the load', async (t) => {
+  const limits = { subscriptions_per_connection: 2 };
+  const service = await startTestService({ assets: ASSETS, limits });
+  t.teardown(() => service.stop());
+  const refused = await runLoad(t, service.socketUrl, []);
+  t.match(refused, { code: 1, output: /a subscription was refused: \{"type":"error"/ });
+  const admin = ['--assets', '2', '--admin', service.url];
+  t.match(await runLoad(t, service.socketUrl, admin), {
+    code: 1,
+    output: /--admin .* does not answer with metrics/,
+  });
+});
+
 test('a broken bound ends with status 1, over TLS too, and the search names the knee', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'tickseal-load-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
