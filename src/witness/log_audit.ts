@@ -15,6 +15,7 @@ import { HASH_BYTES, leafHash } from '../tlog/tree_hash.js';
 import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
+import { provableEvidence } from './provable_evidence.js';
 import { ReceivedPrices } from './received_prices.js';
 
 export interface LogAuditOptions {
@@ -124,7 +125,7 @@ export class LogAudit {
     while (this.size < checkpoint.size) {
       const batches = await this.#readBatches(checkpoint.size);
       const evidence = await this.#check(batches, checkpoint, note);
-      if (evidence !== undefined) return this.#done(evidence);
+      if (evidence !== undefined) return this.#done(await provableEvidence(evidence, note, policy));
     }
     if (!isEqual(this.#peaks.root(), checkpoint.root)) {
       const fork = await this.#forkFrom(checkpoint, note);

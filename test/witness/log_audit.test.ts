@@ -4,9 +4,11 @@ import { type Test, test } from 'tap';
 import { type Evidence, formatEvidence, parseEvidence } from '../../src/client/verify/evidence_file.js';
 import { verifyEvidence } from '../../src/client/verify/log_evidence.js';
 import { ServedLog } from '../../src/client/verify/served_log.js';
+import { batchOf, formatBatchEntry, parseBatchEntry } from '../../src/tlog/batch_entry.js';
 import { verifyByNode } from '../../src/tlog/ed25519_key.js';
 import { parsePolicy } from '../../src/tlog/log_policy.js';
 import { sortRecords } from '../../src/tlog/price_record.js';
+import { writeBundle } from '../../src/tlog/tiles.js';
 import { TlogError } from '../../src/tlog/tlog_error.js';
 import { AuditFolder } from '../../src/witness/audit_folder.js';
 import { LogAudit } from '../../src/witness/log_audit.js';
@@ -21,6 +23,11 @@ async function auditOf(t: Test, log: AuditedLog, dir = emptyFolder(t)): Promise<
   const keep = (state: Parameters<AuditFolder['write']>[0]) => folder.write(state);
   const nowNs = () => startOf(log.entries.length);
   return new LogAudit({ log: new ServedLog(log.read), policy: POLICY, keep, nowNs }, await folder.read());
+}
+
+/** Returns the entry of a batch with other records, or in another period. */
+function entryOf({ entries }: AuditedLog, batch: number, records: Uint8Array[], change = {}): Uint8Array {
+  return formatBatchEntry(batchOf({ ...parseBatchEntry(entries[batch]!), ...change }, records));
 }
 
 /** Returns a third party's verdict on the evidence, from its file alone. */
@@ -154,6 +161,30 @@ test('(e) a fork is caught: of the same size, of a smaller size, and by its entr
   const misplaced = new AuditedLog().grow(3);
   misplaced.append([], { batch: 4n });
   t.match(await proven((await (await auditOf(t, misplaced)).step()).evidence), /entry 3 is batch 4/);
+});
+
+test('files that somebody changed on their way are observed, and do not become evidence against the log', async (t) => {
+  const swapped = (log: AuditedLog, batch: number) => [...log.records[batch]!].reverse();
+  for (const [name, garbled] of [
+    ['no entry', () => Buffer.from('x')],
+    ['another period', (log: AuditedLog) => entryOf(log, 6, log.records[6]!, { fromNs: startOf(6) + 1n })],
+    ['records in another order', (log: AuditedLog) => entryOf(log, 6, swapped(log, 6))],
+  ] as const) {
+    const log = new AuditedLog().grow(9);
+    const entries = [...log.entries];
+    entries[6] = garbled(log);
+    const read: typeof log.read = async (path, max) => {
+      if (path.startsWith('tile/entries/')) return writeBundle(entries);
+      const isSwapped = name === 'records in another order' && path === 'batch/006';
+      return isSwapped ? Buffer.concat(swapped(log, 6)) : log.read(path, max);
+    };
+    const { evidence } = await (await auditOf(t, Object.assign(new AuditedLog(), { read }))).step();
+    t.match(
+      evidence,
+      { kind: 'observed', found: /do not fit its checkpoint: the log does not have the entry/ },
+      name,
+    );
+  }
 });
 
 test('evidence that was made up proves nothing', async (t) => {
