@@ -2,32 +2,6 @@ import type { Logger } from 'pino';
 import type { Folder } from './lmdb/folder.js';
 import { type Codec, type CommitPart, JournalTable, type Table } from './table.js';
 
-/**
- * Writes the changes of its tables in group commits. Only one commit runs at a time. A commit writes all waiting changes in a single
- * transaction: either all changes become durable, or no change.
- */
-export interface Journal {
-  /** Opens the table of a kind of record. The caller may open each name once. */
-  table<Value>(name: string, codec: Codec<Value>): Table<Value>;
-  /** Sets a function that runs before each commit. The function may put and remove records, for bounded housekeeping. */
-  beforeCommit(housekeeping: () => void): void;
-  /** Sets the watch. The journal calls the watch when a commit begins, after the commit's housekeeping, and when the commit ends. */
-  watchCommits(watch: CommitWatch): void;
-  /** The number of records of all tables that wait to be written. */
-  readonly waiting: number;
-  /**
-   * Resolves when all changes from before this call are flushed to the disk.
-   * @throws Error (as a rejection) with the reason while the disk fails
-   */
-  durable(): Promise<void>;
-  /** The time of the last successful commit, in UNIX milliseconds; `undefined` before the first commit. */
-  readonly committedAtMs: number | undefined;
-  /** Returns the reason why writing fails; `undefined` while writing works. */
-  failure(): string | undefined;
-  /** Writes the waiting changes and stops. */
-  close(): Promise<void>;
-}
-
 /** Files beside the store that are written before each commit. On disk, these files are never behind the records of the store. */
 export interface CommitCompanion {
   /** @throws Error (as a rejection) when the write fails; the commit then fails too, and the journal tries again */
@@ -43,6 +17,12 @@ export interface CommitWatch {
   begun(): void;
   /** @param isOnDisk false if the changes of the commit must wait for another commit */
   settled(isOnDisk: boolean): void;
+}
+
+export interface JournalOptions {
+  /** Logs when writing begins to fail, and when it works again. */
+  readonly logger?: Pick<Logger, 'error' | 'info'> | undefined;
+  readonly companion?: CommitCompanion | undefined;
 }
 
 /**
@@ -65,126 +45,163 @@ interface CommitWaiter {
   reject(error: Error): void;
 }
 
-/** @param logger logs when writing begins to fail, and when it works again */
-export function openJournal(
-  folder: Folder,
-  logger?: Pick<Logger, 'error' | 'info'>,
-  companion?: CommitCompanion,
-): Journal {
-  const tables: CommitPart[] = [];
-  let housekeeping = () => {};
-  let watch: CommitWatch | undefined;
-  let pendingWaiters: CommitWaiter[] = [];
-  let committing: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let failing: { readonly reason: string; readonly delayMs: number } | undefined;
-  let isClosed = false;
-  let committedAtMs: number | undefined;
+/**
+ * Writes the changes of its tables in group commits. Only one commit runs at a time. A commit writes all waiting changes in a single
+ * transaction: either all changes become durable, or no change.
+ */
+export class Journal {
+  readonly #folder: Folder;
+  readonly #options: JournalOptions;
+  readonly #tables: CommitPart[] = [];
+  #housekeeping = (): void => {};
+  #watch: CommitWatch | undefined;
+  #pendingWaiters: CommitWaiter[] = [];
+  #committing: { readonly startedMs: number; readonly done: Promise<void> } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #failing: { readonly reason: string; readonly delayMs: number } | undefined;
+  #isClosed = false;
+  #committedAtMs: number | undefined;
 
-  const hasPending = () => tables.some(({ pending }) => pending > 0);
-
-  function schedule(delayMs: number): void {
-    if (timer !== undefined || committing !== undefined || failing !== undefined || isClosed) return;
-    timer = setTimeout(commit, delayMs);
+  constructor(folder: Folder, options: JournalOptions = {}) {
+    this.#folder = folder;
+    this.#options = options;
   }
 
-  function commit(): Promise<void> {
-    if (failing === undefined) housekeeping();
-    clearTimeout(timer);
-    timer = undefined;
-    const waiters = pendingWaiters;
-    pendingWaiters = [];
-    for (const table of tables) table.beginCommit();
-    watch?.begun();
-    const done = write(folder, tables, companion).then(
-      () => {
-        committing = undefined;
-        if (failing !== undefined) logger?.info('the data folder is written again');
-        failing = undefined;
-        committedAtMs = Date.now();
-        companion?.committed();
-        for (const table of tables) table.endCommit();
-        watch?.settled(true);
-        for (const waiter of waiters) waiter.resolve();
-        if (hasPending()) schedule(pendingWaiters.length > 0 ? 0 : COMMIT_DELAY_MS);
-      },
-      (error: Error) => {
-        committing = undefined;
-        for (const table of tables) table.undoCommit();
-        watch?.settled(false);
-        const delayMs = Math.min((failing?.delayMs ?? RETRY_DELAY_MS_MIN / 2) * 2, RETRY_DELAY_MS_MAX);
-        const reason = `the data folder cannot be written: ${error.message}; ${freeSpace()}`;
-        if (failing === undefined) logger?.error(reason);
-        failing = { reason, delayMs };
-        for (const waiter of [...waiters, ...pendingWaiters]) waiter.reject(new Error(failing.reason));
-        pendingWaiters = [];
-        if (!isClosed) timer = setTimeout(commit, delayMs).unref();
-      },
+  /** Opens the table of a kind of record. The caller may open each name once. */
+  table<Value>(name: string, codec: Codec<Value>): Table<Value> {
+    const table = new JournalTable(this.#folder.openTable(name), codec, () =>
+      this.#schedule(COMMIT_DELAY_MS),
     );
-    committing = { startedMs: performance.now(), done };
+    this.#tables.push(table);
+    return table;
+  }
+
+  /** Sets a function that runs before each commit. The function may put and remove records, for bounded housekeeping. */
+  beforeCommit(housekeeping: () => void): void {
+    this.#housekeeping = housekeeping;
+  }
+
+  /** Sets the watch. The journal calls the watch when a commit begins, after the commit's housekeeping, and when the commit ends. */
+  watchCommits(watch: CommitWatch): void {
+    this.#watch = watch;
+  }
+
+  /** The number of records of all tables that wait to be written. */
+  get waiting(): number {
+    return this.#tables.reduce((sum, { waiting }) => sum + waiting, 0);
+  }
+
+  /** The time of the last successful commit, in UNIX milliseconds; `undefined` before the first commit. */
+  get committedAtMs(): number | undefined {
+    return this.#committedAtMs;
+  }
+
+  /**
+   * Resolves when all changes from before this call are flushed to the disk.
+   * @throws Error (as a rejection) with the reason while the disk fails
+   */
+  durable(): Promise<void> {
+    if (this.#failing !== undefined) return Promise.reject(new Error(this.#failing.reason));
+    if (this.#isClosed) return Promise.reject(new Error('the store is closed'));
+    if (!this.#hasPending())
+      return this.#committing?.done.then(() => this.#failIfFailing()) ?? Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#pendingWaiters.push({ resolve, reject });
+      // The commit starts in the next turn of the event loop, so that all calls of this turn share the commit.
+      if (this.#committing === undefined && this.#pendingWaiters.length === 1) {
+        this.#stopTimer();
+        this.#schedule(0);
+      }
+    });
+  }
+
+  /** Returns the reason why writing fails; `undefined` while writing works. */
+  failure(): string | undefined {
+    if (this.#failing !== undefined) return this.#failing.reason;
+    const commitMs = this.#committing === undefined ? 0 : performance.now() - this.#committing.startedMs;
+    return commitMs > COMMIT_MS_MAX
+      ? `the data folder cannot be written: a commit has been waiting for ${Math.round(commitMs / 1000)} s`
+      : undefined;
+  }
+
+  /** Writes the waiting changes and stops. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#committing?.done;
+    if (this.#hasPending() && this.#failing === undefined) await this.#commit();
+    clearTimeout(this.#timer);
+    await this.#options.companion?.close();
+    this.#failIfFailing();
+  }
+
+  #hasPending(): boolean {
+    return this.#tables.some(({ pending }) => pending > 0);
+  }
+
+  #schedule(delayMs: number): void {
+    const isBusy = this.#timer !== undefined || this.#committing !== undefined;
+    if (isBusy || this.#failing !== undefined || this.#isClosed) return;
+    this.#timer = setTimeout(() => this.#commit(), delayMs);
+  }
+
+  #stopTimer(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #commit(): Promise<void> {
+    if (this.#failing === undefined) this.#housekeeping();
+    this.#stopTimer();
+    const waiters = this.#pendingWaiters;
+    this.#pendingWaiters = [];
+    for (const table of this.#tables) table.beginCommit();
+    this.#watch?.begun();
+    const done = write(this.#folder, this.#tables, this.#options.companion).then(
+      () => this.#endCommit(waiters),
+      (error: Error) => this.#undoCommit(waiters, error),
+    );
+    this.#committing = { startedMs: performance.now(), done };
     return done;
   }
 
-  /** Reads the free space for the reason of an error. If the disk becomes full in the middle of a page, lmdb only reports EIO. */
-  function freeSpace(): string {
-    try {
-      return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
-    } catch (error) {
-      return (error as Error).message;
-    }
+  #endCommit(waiters: readonly CommitWaiter[]): void {
+    const { logger, companion } = this.#options;
+    this.#committing = undefined;
+    if (this.#failing !== undefined) logger?.info('the data folder is written again');
+    this.#failing = undefined;
+    this.#committedAtMs = Date.now();
+    companion?.committed();
+    for (const table of this.#tables) table.endCommit();
+    this.#watch?.settled(true);
+    for (const waiter of waiters) waiter.resolve();
+    if (this.#hasPending()) this.#schedule(this.#pendingWaiters.length > 0 ? 0 : COMMIT_DELAY_MS);
   }
 
-  return {
-    table<Value>(name: string, codec: Codec<Value>) {
-      const table = new JournalTable(folder.openTable(name), codec, () => schedule(COMMIT_DELAY_MS));
-      tables.push(table);
-      return table;
-    },
-    beforeCommit(callback) {
-      housekeeping = callback;
-    },
-    watchCommits(watcher) {
-      watch = watcher;
-    },
-    get waiting() {
-      return tables.reduce((sum, { waiting }) => sum + waiting, 0);
-    },
-    get committedAtMs() {
-      return committedAtMs;
-    },
-    durable() {
-      if (failing !== undefined) return Promise.reject(new Error(failing.reason));
-      if (isClosed) return Promise.reject(new Error('the store is closed'));
-      if (!hasPending()) return committing?.done.then(failIfFailing) ?? Promise.resolve();
-      return new Promise((resolve, reject) => {
-        pendingWaiters.push({ resolve, reject });
-        // The commit starts in the next turn of the event loop, so that all calls of this turn share the commit.
-        if (committing === undefined && pendingWaiters.length === 1) {
-          clearTimeout(timer);
-          timer = undefined;
-          schedule(0);
-        }
-      });
-    },
-    failure() {
-      if (failing !== undefined) return failing.reason;
-      const commitMs = committing === undefined ? 0 : performance.now() - committing.startedMs;
-      return commitMs > COMMIT_MS_MAX
-        ? `the data folder cannot be written: a commit has been waiting for ${Math.round(commitMs / 1000)} s`
-        : undefined;
-    },
-    async close() {
-      isClosed = true;
-      await committing?.done;
-      if (hasPending() && failing === undefined) await commit();
-      clearTimeout(timer);
-      await companion?.close();
-      failIfFailing();
-    },
-  };
+  /** Rejects all waiters, and tries the changes of the failed commit again after a delay. */
+  #undoCommit(waiters: readonly CommitWaiter[], error: Error): void {
+    this.#committing = undefined;
+    for (const table of this.#tables) table.undoCommit();
+    this.#watch?.settled(false);
+    const delayMs = Math.min((this.#failing?.delayMs ?? RETRY_DELAY_MS_MIN / 2) * 2, RETRY_DELAY_MS_MAX);
+    const reason = `the data folder cannot be written: ${error.message}; ${freeSpace(this.#folder)}`;
+    if (this.#failing === undefined) this.#options.logger?.error(reason);
+    this.#failing = { reason, delayMs };
+    for (const waiter of [...waiters, ...this.#pendingWaiters]) waiter.reject(new Error(reason));
+    this.#pendingWaiters = [];
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#commit(), delayMs).unref();
+  }
 
-  function failIfFailing(): void {
-    if (failing !== undefined) throw new Error(failing.reason);
+  #failIfFailing(): void {
+    if (this.#failing !== undefined) throw new Error(this.#failing.reason);
+  }
+}
+
+/** Reads the free space for the reason of an error. If the disk becomes full in the middle of a page, lmdb only reports EIO. */
+function freeSpace(folder: Folder): string {
+  try {
+    return `${Math.floor(folder.freeBytes() / 1024)} KiB are free there`;
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 

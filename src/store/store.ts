@@ -6,7 +6,7 @@ import type { InputRow } from '../records/input_row.js';
 import type { Holding } from '../records/second_record.js';
 import { checkRecords, type RecordCheck } from './background_check.js';
 import { type Commit, cutoffsAt, runHousekeeping } from './housekeeping.js';
-import { type Journal, openJournal } from './journal.js';
+import { Journal, type JournalOptions } from './journal.js';
 import { type Folder, type FolderOptions, openFolder } from './lmdb/folder.js';
 import { type LogProgress, openLogProgress } from './log_progress.js';
 import { openMarks, type StoredMarks } from './marks.js';
@@ -34,7 +34,7 @@ export interface StoredInput extends AcceptedInput {
   readonly key: Buffer;
 }
 
-export interface StoreOptions extends FolderOptions {
+export interface StoreOptions extends FolderOptions, JournalOptions {
   /** The data folder. The store creates a missing folder. Only one process at a time can open a folder. */
   readonly dir: string;
   /** The configured assets. Records of other assets stay unchanged. */
@@ -42,9 +42,6 @@ export interface StoreOptions extends FolderOptions {
   /** The retention time of candles. The store deletes whole days, some time after their retention time has passed. */
   readonly candleRetentionMs: number;
   readonly clock: Clock;
-  /** Logs when the disk begins to fail, and when it works again. */
-  readonly logger?: Parameters<typeof openJournal>[1];
-  readonly companion?: Parameters<typeof openJournal>[2];
 }
 
 /**
@@ -95,7 +92,7 @@ export class Store implements StoreReader {
     this.#folder = folder;
     this.#clock = options.clock;
     this.#candleRetentionMs = options.candleRetentionMs;
-    this.#journal = openJournal(folder, options.logger, options.companion);
+    this.#journal = new Journal(folder, options);
     this.#tables = openTables(this.#journal);
     this.#recordKeys = new RecordKeys(symbolsOfStarkAssets(this.#tables.inputs));
     this.#seriesIndex = loadSeries(options.assets, this.#recordKeys, this.#tables);

@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { appendTo, endIn, latestIn } from '../../scripts/load/store_records.js';
 import type { Asset, SignatureType } from '../../src/model/asset.js';
 import { holdingOf } from '../../src/records/next_holding.js';
-import { openJournal } from '../../src/store/journal.js';
+import { Journal } from '../../src/store/journal.js';
 import { openFolder } from '../../src/store/lmdb/folder.js';
 import { openTables } from '../../src/store/open_tables.js';
 import { RecordKeys, symbolOf } from '../../src/store/record_keys.js';
@@ -54,7 +54,7 @@ function candlesOf(store: Store, asset: Asset) {
 /** Writes a folder of an older version. In that version a symbol had one type, so the symbol alone names the asset. */
 async function writeOldFolder(dir: string, aggregates: readonly ReturnType<typeof aggregateOf>[]) {
   const folder = await openFolder({ dir });
-  const journal = openJournal(folder);
+  const journal = new Journal(folder);
   const tables = openTables(journal);
   const series = emptySeries('BTCUSD');
   for (const aggregate of aggregates) {
