@@ -60,6 +60,7 @@ async function buildPage(): Promise<void> {
   const { outputFiles } = await build({ ...OPTIONS, entryPoints: [join(SOURCE, 'page.css')] });
   const paths: Readonly<Record<string, string>> = {
     ...scripts,
+    'boot.js': store('boot.js', await bundleBoot()),
     'page.css': store('page.css', PALETTE + outputFiles[0]!.text),
     'icon.svg': store('icon.svg', source('icon.svg')),
     'licences.txt': store('licences.txt', licencesOf(ROOT, metafile, [CHARTS_NOTICE])),
@@ -90,6 +91,16 @@ async function bundleScripts() {
     scripts[file.replace(/-\w+\.js$/, '.js')] = PAGE_PATHS.files + file;
   }
   return { scripts, metafile };
+}
+
+/** Bundles the script that runs before all others. The script imports no file, because a file that was refused is its reason to run. */
+async function bundleBoot(): Promise<string> {
+  const { outputFiles } = await build({
+    ...OPTIONS,
+    format: 'iife',
+    entryPoints: [join(SOURCE, 'boot.ts')],
+  });
+  return outputFiles[0]!.text;
 }
 
 /**

@@ -2,6 +2,7 @@ import { byId } from './elements.js';
 import { followFiles } from './file_choice.js';
 import { isQuorumLink, type LinkFragment, readFragment, readPlace, writePlace } from './fragment.js';
 import { LivePage } from './live_page.js';
+import { loadAgain } from './load_again.js';
 import { keyTypeOf, PinnedSigners } from './pins.js';
 import { reasonText } from './plain_reason.js';
 import { StateBar } from './state_bar.js';
@@ -16,7 +17,7 @@ const REMARK_NAME = 'tickseal.remark';
 
 const pins = new PinnedSigners(originStorage);
 if (isQuorumLink(location.hash))
-  void import('./quorum_page.js').then(({ openQuorumPage }) => openQuorumPage(tabStorage, TOKEN_NAME));
+  import('./quorum_page.js').then(({ openQuorumPage }) => openQuorumPage(tabStorage, TOKEN_NAME), loadAgain);
 else start();
 
 /** Opens the page of the service that serves it. */

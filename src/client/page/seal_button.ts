@@ -49,8 +49,10 @@ export class SealButton {
       const { drawSealCard } = await loadCard();
       drawSealCard(this.#root, facts);
     } catch {
+      // The next proof draws the card again.
+      this.#isEmpty = true;
       this.#root.replaceChildren(
-        element('p', { class: 'problem' }, 'The service did not send this part of the page.'),
+        element('p', { class: 'problem' }, 'The service did not send this part of the page yet.'),
       );
     }
   }

@@ -112,14 +112,19 @@ test('other paths are not of the page, and other methods are refused', async (t)
   t.equal(headerOf(refused, 'Allow'), 'GET, HEAD');
 });
 
-test('a client address has twenty requests a second', async (t) => {
+test('a client address opens ten tabs at once, and then has 25 requests a second', async (t) => {
   const { clock, page } = newPage();
-  const statuses = Array.from({ length: 21 }, () => page(sampleRequest({ path: '/' }))?.status);
-  t.same(new Set(statuses.slice(0, 20)), new Set([200]));
-  t.equal(statuses[20], 429);
+  const askAll = (paths: readonly string[]) =>
+    new Set(paths.map((path) => page(sampleRequest({ path }))?.status));
+  for (let tab = 1; tab <= 10; tab++) t.same(askAll([...files.keys()]), new Set([200]), `tab ${tab}`);
+  t.same(askAll(Array.from({ length: 250 - 10 * files.size }, () => '/')), new Set([200]));
+  const refused = page(sampleRequest({ path: '/' }));
+  t.equal(refused?.status, 429);
+  t.equal(headerOf(refused, 'Retry-After'), '1');
   t.equal(page(sampleRequest({ path: '/', address: '127.0.0.2' }))?.status, 200);
   clock.advance(NS_PER_SECOND);
-  t.equal(page(sampleRequest({ path: '/' }))?.status, 200);
+  t.same(askAll(Array.from({ length: 25 }, () => '/')), new Set([200]));
+  t.equal(page(sampleRequest({ path: '/' }))?.status, 429);
 });
 
 test('without a built page there are no files', async (t) => {
