@@ -131,6 +131,24 @@ test('requests that cannot be answered name the cause', async (t) => {
   open.close();
 });
 
+test('other methods than GET are answered 405, and a body 400', async (t) => {
+  const service = await startTestService({ assets: ASSETS });
+  t.teardown(() => service.stop());
+  const answers = [];
+  for (const [method, body] of [['POST'], ['HEAD'], ['DELETE'], ['OPTIONS'], ['POST', '{}']] as const) {
+    const init = { method, headers: { Authorization: `Basic ${TOKEN}` }, ...(body && { body }) };
+    const { status, headers } = await fetch(`${service.url}/v1/stream?assets=2`, init);
+    answers.push([status, headers.get('allow')]);
+  }
+  t.same(answers, [
+    [405, 'GET'],
+    [405, 'GET'],
+    [405, 'GET'],
+    [405, 'GET'],
+    [400, null],
+  ]);
+});
+
 test('a stream ends with an event when the service stops', async (t) => {
   const service = await startTestService({ assets: ASSETS });
   const reader = await EventReader.open(service, '?assets=1');

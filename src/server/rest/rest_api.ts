@@ -1,3 +1,4 @@
+import { EVENTS_PATH } from '../../wire/paths.js';
 import type { Caller, Logins } from '../access/logins.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
 import { Token } from '../access/tokens.js';
@@ -33,9 +34,10 @@ export class RestApi {
       return { ...failure(400, 'a request body is not accepted here'), closeConnection: true };
     if (request.fault !== undefined) return failure(400, request.fault);
     const route = this.#options.routes().get(request.path);
-    if (route === undefined) return failure(404, 'no such path');
-    if (request.method !== route.method)
-      return failure(405, `only ${route.method} is served here`, [['Allow', route.method]]);
+    // The listener opens streams of events itself, and passes on other methods.
+    if (route === undefined)
+      return request.path === EVENTS_PATH ? otherMethod('GET') : failure(404, 'no such path');
+    if (request.method !== route.method) return otherMethod(route.method);
 
     const caller = this.#authorize(request, route);
     if (caller !== undefined && 'status' in caller) return caller;
@@ -60,4 +62,8 @@ export class RestApi {
     if (caller === undefined) return `address ${this.#options.clientOf(request)}`;
     return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
   }
+}
+
+function otherMethod(served: string): RestResponse {
+  return failure(405, `only ${served} is served here`, [['Allow', served]]);
 }
