@@ -1,6 +1,8 @@
+import { DamagedRecord } from '../records/envelope.js';
 import type { ChunkBlock } from './chunk.js';
 import type { Tier } from './chunk_group.js';
 import type { BlockBytes, BlockTexts } from './entry_block.js';
+import type { PlacedGroup } from './hour_file.js';
 import { HourIndex, type OpenTierFile } from './hour_index.js';
 import { OpenFiles } from './open_files.js';
 import { TextList } from './packed_bytes.js';
@@ -58,8 +60,10 @@ export class HourOpener {
     const nowMs = performance.now();
     // The logs are listed first, because a log is removed only when its hour has a file.
     const logged = listLogs(this.#folder).map(({ hour }) => hour);
-    if (this.#listed === undefined || nowMs - this.#listed.atMs > LIST_MS)
-      this.#listed = { atMs: nowMs, hours: new Set(listHours(this.#folder).signatures) };
+    if (this.#listed === undefined || nowMs - this.#listed.atMs > LIST_MS) {
+      const { signatures, inputs } = listHours(this.#folder);
+      this.#listed = { atMs: nowMs, hours: new Set([...signatures, ...inputs]) };
+    }
     for (const hour of logged) this.#listed.hours.add(hour);
     return [...this.#listed.hours].sort((a, b) => a - b);
   }
@@ -90,12 +94,22 @@ export class HourOpener {
     parts.push(...running.map(logPart));
     parts.sort((a, b) => a.number - b.number);
     // An unfinished group still has its log, so it is not damage.
-    const isDamaged = running.length === 0 && signatures?.hasTail === true;
+    const damageAtEnd = running.length === 0 ? await this.#damageOf(hour, signatures) : undefined;
     return {
       parts,
-      isKept: parts.length > 0 || signatures !== undefined,
-      damageAtEnd: isDamaged ? `the last group of ${signatures.path} is damaged` : undefined,
+      isKept: parts.length > 0 || signatures !== undefined || damageAtEnd !== undefined,
+      damageAtEnd,
     };
+  }
+
+  /** Returns the damage at the end of an hour without logs. Inputs are removed before signatures, so inputs alone are damage too. */
+  async #damageOf(hour: number, signatures: OpenTierFile | undefined): Promise<string | undefined> {
+    if (signatures === undefined) {
+      const inputs = await this.#file(hour, 'inputs');
+      return inputs && `the file of signatures beside ${inputs.path} is missing`;
+    }
+    if (signatures.hasTail) return `the last group of ${signatures.path} is damaged`;
+    return signatures.groups.length === 0 ? `${signatures.path} is damaged: it is empty` : undefined;
   }
 
   async #file(hour: number, tier: Tier): Promise<OpenTierFile | undefined> {
@@ -149,7 +163,7 @@ function groupsOf(signatures: OpenTierFile | undefined, inputs: OpenTierFile | u
       blocks: async (assetKey) => (await signatures.index(group)).blocksOf.get(assetKey) ?? [],
       async read(assetKey, index, withInputs) {
         const { texts } = await signatures.index(group);
-        const same = withInputs ? inputs?.groups.find(({ header }) => header.number === number) : undefined;
+        const same = withInputs ? groupOf(inputs, number) : undefined;
         const sources = same === undefined ? new TextList() : (await inputs!.index(same)).texts;
         const bytes = {
           signatures: await signatures.block(group, assetKey, index),
@@ -159,6 +173,19 @@ function groupsOf(signatures: OpenTierFile | undefined, inputs: OpenTierFile | u
       },
     };
   });
+}
+
+/**
+ * Finds a group of inputs. The file may lack the group, because its inputs were never kept.
+ * @throws DamagedRecord when the file lacks the group and is damaged
+ */
+function groupOf(inputs: OpenTierFile | undefined, number: number): PlacedGroup | undefined {
+  const found = inputs?.groups.find(({ header }) => header.number === number);
+  if (inputs === undefined || found !== undefined) return found;
+  const [damagedAt] = inputs.damagedAt;
+  if (damagedAt !== undefined) throw new DamagedRecord(`${inputs.path} is damaged at byte ${damagedAt}`);
+  if (inputs.hasTail) throw new DamagedRecord(`the last group of ${inputs.path} is damaged`);
+  return undefined;
 }
 
 function logPart({ chunk, damage }: LogReader): PastPart {

@@ -35,6 +35,8 @@ export interface PastBlock {
   readonly count: number;
   /** Decodes the entries of the range one by one. Leaves out carried copies. */
   entries(): Iterable<KeptEntry>;
+  /** Decodes the entries like {@link entries}, without their inputs. */
+  bareEntries(): Iterable<KeptEntry>;
   /** Encodes all entries of the block, including any outside of the range, for another process. */
   sent(): Buffer;
 }
@@ -136,14 +138,17 @@ function blockOf(
   { bytes, texts }: { readonly bytes: BlockBytes; readonly texts: BlockTexts },
   { name, range: { fromNs, toNs }, withInputs }: Wanted,
 ): PastBlock {
+  const bare = { ...bytes, inputs: undefined };
+  function* read(from: BlockBytes): Iterable<KeptEntry> {
+    for (const entry of readBlock(name, from, texts))
+      if (!entry.isCarried && entry.timeNs >= fromNs && entry.timeNs < toNs) yield entry;
+  }
   return {
     count,
-    *entries() {
-      for (const entry of readBlock(name, bytes, texts))
-        if (!entry.isCarried && entry.timeNs >= fromNs && entry.timeNs < toNs) yield entry;
-    },
+    entries: () => read(bytes),
+    bareEntries: () => read(bare),
     // The block of a running chunk always has its inputs.
-    sent: () => sentBlock(name, withInputs ? bytes : { ...bytes, inputs: undefined }, texts),
+    sent: () => sentBlock(name, withInputs ? bytes : bare, texts),
   };
 }
 

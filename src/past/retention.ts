@@ -28,7 +28,8 @@ export async function removeOldFiles(
   let bytes = 0;
   let files = 0;
   let oldestS: number | undefined;
-  for (const tier of TIERS)
+  // An hour loses its inputs first, because inputs without signatures are damage.
+  for (const tier of TIERS.toReversed())
     for (const hour of hours[tier]) {
       const path = tierPath(folder, hour, tier);
       if (BigInt(hour + 1) * NS_PER_HOUR + keptNs[tier] < nowNs) {

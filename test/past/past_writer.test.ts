@@ -15,7 +15,7 @@ import type { AssetName } from '../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../src/model/signed_price.js';
 import type { TimeNs } from '../../src/model/time.js';
 import { PackedReader, PackedWriter } from '../../src/past/packed_bytes.js';
-import { listHours, listLogs, logPath } from '../../src/past/past_folder.js';
+import { listHours, listLogs, logPath, tierPath } from '../../src/past/past_folder.js';
 import { PastReader } from '../../src/past/past_reader.js';
 import { PastWriter } from '../../src/past/past_writer.js';
 import { FakeClock } from '../clock/fake_clock.js';
@@ -302,6 +302,29 @@ test('damage costs its block, and is named', async (t) => {
       if (place >= 0.5) t.equal(wrong, 1, `${tier} at ${place}`);
     }
     writeFileSync(path, sound);
+  }
+});
+
+test('a file of signatures that is lost or empty is damage, not an hour without prices', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder);
+  const first = [...aggregatesOf('BTCUSD', HOUR_START_NS, 3)];
+  const second = [...aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 3)];
+  await writeAll(past, first);
+  await writeAll(past, second);
+  await past.close();
+  await (await openPast(folder)).close();
+  const [, hour] = listHours(folder).signatures;
+  const path = tierPath(folder, hour!, 'signatures');
+  const lastNs = second[2]!.signedAtNs;
+  for (const lose of [() => truncateSync(path), () => rmSync(path)]) {
+    lose();
+    const reader = new PastReader(folder);
+    await t.rejects(reader.inForce(BTC, lastNs), { name: 'DamagedRecord' });
+    const found = await reader.inForce(BTC, first[2]!.signedAtNs);
+    t.match(found, { kind: 'priced', timeNs: first[2]!.signedAtNs });
+    await reader.close();
+    await t.rejects(entriesOf(folder, BTC), { name: 'DamagedRecord' });
   }
 });
 

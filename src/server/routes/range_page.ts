@@ -12,6 +12,8 @@ export interface WantedRows {
    */
   readonly everyNs: bigint | undefined;
   readonly rowsMax: number;
+  /** True if the answer contains the publishers' inputs. */
+  readonly withInputs: boolean;
 }
 
 /** An answer with a part of the rows. */
@@ -35,23 +37,24 @@ type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Decides which part of a range an answer contains. The decision comes first, because the header with the next address comes
- * before the rows. The function also finds damage. An answer ends before the damage, so no answer fails in the middle.
+ * before the rows. The function also finds damage, with `withInputs` also in the inputs. An answer ends before the damage, so no answer fails
+ * in the middle.
  */
 export async function rangePage(
   past: Pick<PastReader, 'blocks' | 'isMissed'>,
-  { name, range, everyNs, rowsMax }: WantedRows,
+  { name, range, everyNs, rowsMax, withInputs }: WantedRows,
   turn: InTurn,
 ): Promise<RangePage> {
   const counter = new RowCounter(everyNs, rowsMax);
   const { fromNs, toNs } = range;
   if (fromNs < toNs && (await turn(() => past.isMissed(name, fromNs)))) counter.lose(fromNs);
-  const blocks = past.blocks(name, range, false)[Symbol.asyncIterator]();
+  const blocks = past.blocks(name, range, withInputs)[Symbol.asyncIterator]();
   try {
     for (;;) {
       const isDone = await turn(async () => {
         const { value: block } = await blocks.next();
         if (block === undefined) return true;
-        for (const entry of block.entries()) {
+        for (const entry of block.bareEntries()) {
           if (entry.kind === 'gap') counter.lose(entry.timeNs);
           else if (entry.kind === 'priced') counter.add(entry.timeNs);
           if (counter.endNs !== undefined) return true;

@@ -148,11 +148,12 @@ async function answer(
   const turn = <T>(work: () => Promise<T>) => pastTurns.run(caller, work);
   const { rangeRowsMax: rowsMax } = options;
   const { everyNs } = request;
+  const withInputs = request.detail === 'whole';
   try {
     if (request.isListed && !(await access.isOnDisk(request.names[0]!, range.toNs)))
       return { status: 503, error: `the past of ${request.symbol} is not on disk yet` };
     for (const name of request.names) {
-      const page = await rangePage(past, { name, range, everyNs, rowsMax }, turn);
+      const page = await rangePage(past, { name, range, everyNs, rowsMax, withInputs }, turn);
       const next = page.nextNs === undefined ? [] : [['Link', linkTo(request, page.nextNs)] as const];
       if (page.damage !== undefined) {
         const mayBeElsewhere = page.isMissed && options.older !== undefined;
@@ -173,7 +174,7 @@ async function answer(
         open: (pay) =>
           counted(access, caller, () => {
             const { format, detail } = request;
-            const blocks = past.blocks(name, pageRange, detail === 'whole');
+            const blocks = past.blocks(name, pageRange, withInputs);
             return format === 'packed' && everyNs === undefined
               ? blockParts({ blocks, turn, pay })
               : rowParts({ blocks, everyNs, turn, pay }, rangeWriter(format, detail, name));

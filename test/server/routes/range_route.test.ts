@@ -5,6 +5,7 @@ import { PacedTurns } from '../../../src/fair/paced_turns.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
+import { TIERS } from '../../../src/past/chunk_group.js';
 import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
 import { PastReader } from '../../../src/past/past_reader.js';
 import type { PastOptions } from '../../../src/past/past_writer.js';
@@ -292,31 +293,50 @@ test('ends of prices have no row, and what a failed disk has cost is named', asy
   await close();
 });
 
-test('an answer ends before damage, and the next one names it and what follows', async (t) => {
+for (const tier of TIERS)
+  test(`an answer ends before damage of the ${tier}, and the next one names it and what follows`, async (t) => {
+    const { folder, add, commit, ask, damage, close } = await openRoute(t);
+    const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 600)];
+    add(all);
+    await commit();
+    add(aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 1));
+    await commit();
+    await eventually(() => listLogs(folder).length === 1);
+    const path = tierPath(folder, listHours(folder).signatures[0]!, tier);
+    const bytes = readFileSync(path);
+    const { r, inputs } = all[300]!;
+    const at = bytes.indexOf(tier === 'signatures' ? r : Buffer.from(inputs[0]!.wire.r.slice(2), 'hex'));
+    bytes[at]! ^= 1;
+    writeFileSync(path, bytes);
+    const read = await ask({ asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS });
+    t.match(read, { status: 200, rows: all.slice(0, 256).map(textOf) });
+    if ('error' in read) throw new Error(read.error);
+    const lost = await ask(Object.fromEntries(read.next!));
+    t.match(lost, {
+      status: 500,
+      error: /^the past of BTCUSD is damaged from \d+ to \d+$/,
+      damaged: { firstNs: all[256]!.signedAtNs, lastNs: all[511]!.signedAtNs },
+    });
+    const rest = await ask(Object.fromEntries(nextOf('headers' in lost ? lost.headers : undefined)!));
+    t.match(rest, { rows: all.slice(512).map(textOf), next: undefined });
+    t.equal(damage.length, 1);
+    await close();
+  });
+
+test('a lost group of inputs is damage of whole rows, not inputs that are no longer kept', async (t) => {
   const { folder, add, commit, ask, damage, close } = await openRoute(t);
-  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 600)];
+  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 3)];
   add(all);
   await commit();
   add(aggregatesOf('BTCUSD', HOUR_START_NS + HOUR_NS, 1));
   await commit();
   await eventually(() => listLogs(folder).length === 1);
-  const path = tierPath(folder, listHours(folder).signatures[0]!, 'signatures');
-  const bytes = readFileSync(path);
-  const at = bytes.indexOf(all[300]!.r);
-  bytes[at]! ^= 1;
-  writeFileSync(path, bytes);
-  const read = await ask({ asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS });
-  t.match(read, { status: 200, rows: all.slice(0, 256).map(textOf) });
-  if ('error' in read) throw new Error(read.error);
-  const lost = await ask(Object.fromEntries(read.next!));
-  t.match(lost, {
-    status: 500,
-    error: /^the past of BTCUSD is damaged from \d+ to \d+$/,
-    damaged: { firstNs: all[256]!.signedAtNs, lastNs: all[511]!.signedAtNs },
-  });
-  const rest = await ask(Object.fromEntries(nextOf('headers' in lost ? lost.headers : undefined)!));
-  t.match(rest, { rows: all.slice(512).map(textOf), next: undefined });
-  t.equal(damage.length, 1);
+  const path = tierPath(folder, listHours(folder).inputs[0]!, 'inputs');
+  writeFileSync(path, readFileSync(path).subarray(0, 40));
+  const asked = { asset: 'BTCUSD', from: all[0]!.signedAtNs, to: HOUR_START_NS + HOUR_NS };
+  t.match(await ask(asked), { status: 500, damaged: { firstNs: all[0]!.signedAtNs } });
+  t.match(damage, [path]);
+  t.match(await ask({ ...asked, detail: 'signature' }), { status: 200, rows: { length: 3 } });
   await close();
 });
 
