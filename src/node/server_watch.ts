@@ -21,9 +21,12 @@ export interface ServerWatchOptions {
 
 const ASK_MS = 10_000;
 /**
- * The interval between requests before the first answer and during a jump of the wall clock. The servers do not answer during an election.
+ * The interval between requests before the first answer, after a missing answer and during a jump of the wall clock. The servers do not
+ * answer during an election.
  */
 const ASK_AGAIN_MS = 1_000;
+/** The time after which the log counts as without a leader among the servers. An election takes at most 9 s. */
+const LEADERLESS_MS = 10_000;
 /** The largest difference between a correct clock and the servers' clocks. */
 const CLOCK_ERROR_MS_MAX = 1_000;
 
@@ -35,6 +38,9 @@ export class ServerWatch {
   #report: ServerReport | undefined;
   #logGone: string | undefined;
   #isJumping = false;
+  #nowMs = 0;
+  /** The time of the first request that failed since the last answer; `undefined` while a server leads the log. */
+  #leaderlessFromMs: number | undefined;
   readonly #disks: LogDisks | undefined;
   readonly #copies: CopyCheck;
 
@@ -80,6 +86,14 @@ export class ServerWatch {
     return this.#logGone;
   }
 
+  /** The reason why nothing can be written to the log: no server leads it. `undefined` while a server leads the log, and in an election. */
+  get leaderless(): string | undefined {
+    const forMs = this.#nowMs - (this.#leaderlessFromMs ?? this.#nowMs);
+    if (forMs < LEADERLESS_MS) return undefined;
+    const forS = Math.floor(forMs / 1_000);
+    return `no NATS server has led the log for ${forS} s, so nothing can be written: do most of the servers run, and reach each other?`;
+  }
+
   /** The time by which this node's clock is ahead of the servers' clock, if the difference is certainly too large; otherwise 0. */
   get clockWrongMs(): number {
     if (this.#report === undefined) return 0;
@@ -123,11 +137,13 @@ export class ServerWatch {
    * @param nowMs the time of a monotonic clock
    */
   tick(nowMs: number): void {
+    this.#nowMs = nowMs;
     this.#disks?.tick(nowMs);
     this.#copies.tick(nowMs);
     const { servers, clock, leads } = this.#options;
     const { jumpNs = 0n } = clock;
-    const isSoon = this.#report === undefined || this.#isJumping || jumpNs !== 0n;
+    const isSoon =
+      this.#report === undefined || this.#leaderlessFromMs !== undefined || this.#isJumping || jumpNs !== 0n;
     if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_MS)) return;
     this.#isJumping = jumpNs !== 0n;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);
@@ -136,11 +152,14 @@ export class ServerWatch {
     (leads() ? servers.keepLogLeaderApart(wallMs, this.#copies.damaged) : servers.serverReport(wallMs))
       .then((report) => {
         this.#report = report;
+        this.#leaderlessFromMs = undefined;
         this.#noteLog(undefined);
       })
       // Servers do not answer during an election. The next request follows later.
       .catch((error) => {
-        if (error instanceof LogGone) this.#noteLog(error.message);
+        const isAnswer = error instanceof LogGone;
+        this.#leaderlessFromMs = isAnswer ? undefined : (this.#leaderlessFromMs ?? nowMs);
+        if (isAnswer) this.#noteLog(error.message);
       })
       .finally(() => {
         this.#isAsking = false;

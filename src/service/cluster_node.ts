@@ -84,8 +84,7 @@ class ClusterNode implements PriceMaker {
     this.#facts = new NodeFacts(settings);
     this.#rights = new CallerRights(settings.config);
     this.#servers = watchServers(options, () => this.#term !== undefined);
-    // An edge may not query the servers.
-    if (role === 'aggregator') clock.heed?.(this.#servers.confirmsJump);
+    clock.heed?.(this.#servers.confirmsJump);
     const troubles = [clockTrouble(clock), this.#servers.trouble];
     this.#clockWatch = new ClockWatch({ clock, troubles, logger });
     const catalogue = () => this.#settings.catalogue;
@@ -182,7 +181,7 @@ class ClusterNode implements PriceMaker {
   tick(nowNs: TimeNs): void {
     this.#member.tick();
     this.#forwarder.tick(nowMs());
-    if (this.#options.member.role === 'aggregator') this.#servers.tick(nowMs());
+    this.#servers.tick(nowMs());
     if (this.#term === undefined) this.#clockWatch.tick(nowNs);
     else this.#term.tick(nowNs);
     this.#options.parts.publicLog?.tick();

@@ -19,7 +19,7 @@ export interface NodeStatusOptions {
   readonly records: Pick<LogApplier, 'unauthenticCount'>;
   readonly servers: Pick<
     ServerWatch,
-    'logCopies' | 'logGone' | 'forgetful' | 'forgetfulServers' | 'damage' | 'damagedCopies'
+    'logCopies' | 'logGone' | 'leaderless' | 'forgetful' | 'forgetfulServers' | 'damage' | 'damagedCopies'
   >;
   /** Returns the hash of the settings that must be equal on all nodes. */
   readonly configHash: () => Uint8Array;
@@ -74,6 +74,7 @@ export class NodeStatus {
       !Buffer.from(leader.configHash).equals(configHash());
     return [
       ...(servers.logGone === undefined ? [] : [servers.logGone]),
+      ...(servers.leaderless === undefined ? [] : [servers.leaderless]),
       ...(member.isReady ? [] : ['the log and the prices of the leader are still being read']),
       ...(this.isSilent ? [`no prices of a leader for ${Math.floor(this.#silentMs() / 1000)} s`] : []),
       ...(isOther ? ["the configuration differs from the leader's"] : []),

@@ -151,3 +151,21 @@ test('a server with a damaged copy of the log is told once, and never leads the 
   await tick(12_000);
   t.same([watch.damage, watch.damagedCopies], [undefined, 0], 'the next leader finds it');
 });
+
+test('a log without a leader for longer than an election takes is named', async (t) => {
+  const { watch, state, tick } = watching();
+  state.report = {};
+  await tick(0);
+  state.report = undefined;
+  await tick(10_000);
+  t.equal(watch.leaderless, undefined);
+  await tick(11_000);
+  t.equal(state.asked.length, 3, 'asked again soon');
+  await tick(19_999);
+  t.equal(watch.leaderless, undefined, 'an election may take so long');
+  await tick(20_000);
+  t.match(watch.leaderless, /no NATS server has led the log for 10 s/);
+  state.report = {};
+  await tick(21_000);
+  t.equal(watch.leaderless, undefined);
+});

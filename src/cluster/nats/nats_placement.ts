@@ -4,10 +4,12 @@ import type { BusConnection } from './nats_connection.js';
 import { isCode, STREAM_NOT_FOUND } from './nats_streams.js';
 
 const MOVE_MS_MAX = 5_000;
+const NO_LEADER = 'no server leads the log';
 
 /**
  * Returns the current state of the servers.
  * @param nowMs the wall clock
+ * @throws Error when no server leads the log
  */
 export async function reportServers(
   connection: BusConnection,
@@ -51,7 +53,7 @@ export async function askLogLead(
   const info = await manager.streams.info(stream);
   // A server without other servers has no lead.
   const server = info.cluster === undefined ? connection.server : info.cluster.leader;
-  if (server === undefined) throw new Error('no server leads the log');
+  if (server === undefined) throw new Error(NO_LEADER);
   const { first_seq, last_seq } = info.state;
   return { server, firstSequence: first_seq, lastSequence: last_seq };
 }
@@ -85,6 +87,8 @@ async function inspect(
   });
   const answeredMs = nowMs();
   const leader = info.cluster?.leader;
+  // Another server answers when the log has had no leader for some time.
+  if (info.cluster !== undefined && leader === undefined) throw new Error(NO_LEADER);
   const current = otherCopies(info);
   const ownServer = connection.server;
   const report = {

@@ -29,6 +29,20 @@ test('a node with a wrong clock leads until another one can', needsNatsServer(),
   );
 });
 
+test('an edge with a wrong clock says so', needsNatsServer(), async (t) => {
+  const cluster = await TestCluster.start(t);
+  await untilReady(await cluster.node(1, 'aggregator'));
+  const clock = systemClock();
+  let aheadNs = 5_000_000_000n;
+  const edgeClock: Clock = { nowNs: () => (clock.nowNs() + aheadNs) as TimeNs };
+  const edge = await cluster.node(3, 'edge', {}, { clock: edgeClock });
+  const reasons = async () => await (await fetch(`${edge.adminUrl}/readyz`)).text();
+  t.ok(await eventually(async () => /the clock is 5\.\d s ahead of the NATS servers/.test(await reasons())));
+  aheadNs = 0n;
+  // A node whose clock was wrong asks the servers every 10 s.
+  t.ok(await eventually(async () => (await reasons()) === '{"data":"ok"}'));
+});
+
 test('a leader does not believe a jump that the NATS servers do not see', needsNatsServer(), async (t) => {
   const cluster = await TestCluster.start(t);
   let aheadMs = 0;
