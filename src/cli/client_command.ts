@@ -63,14 +63,22 @@ export function describeDown(url: string, { reason, httpStatus }: Down): string 
   return `${url}: ${(httpStatus !== undefined && REFUSALS[httpStatus]) || plainReason(reason)}`;
 }
 
-/**
- * Describes a TLS error in plain words. The TLS library reports a wrong version number when a port with an `https` address has no
- * TLS.
- */
+/** Errors of the network in plain words. The TLS library reports a wrong version number when a port with an `https` address has no TLS. */
+const NETWORK_REASONS: readonly (readonly [error: RegExp, text: string])[] = [
+  [
+    /wrong version number|packet length too long/,
+    'no TLS answers at this address; a service without TLS has an address that begins with ws:// or http://',
+  ],
+  [
+    /\bECONNREFUSED\b/,
+    'nothing listens at this address (ECONNREFUSED): does the service run, and at this port?',
+  ],
+  [/\b(?:ENOTFOUND|EAI_AGAIN)\b/, 'the name of this host has no address'],
+];
+
+/** Describes an error of the network in plain words. Other reasons stay as they are. */
 export function plainReason(reason: string): string {
-  return /wrong version number|packet length too long/.test(reason)
-    ? 'no TLS answers at this address; a service without TLS has an address that begins with ws:// or http://'
-    : reason;
+  return NETWORK_REASONS.find(([error]) => error.test(reason))?.[1] ?? reason;
 }
 
 /** The reasons for which a server refuses an upgrade or a request, by HTTP status. */

@@ -19,6 +19,7 @@ import {
   notVerified,
   SIGNER_OPTION,
 } from './client_command.js';
+import { otherInput } from './other_input.js';
 import { verifyLoggedPayloads, verifyLoggedText } from './verify_logged_price.js';
 
 interface VerifyOptions {
@@ -104,10 +105,10 @@ export function registerVerify(program: Command, streams: CommandStreams = proce
 function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyVerdict[] {
   const whole = input.trim();
   if (whole === '') throw new Error('the input is empty');
-  const refusal = refusalIn(whole);
-  if (refusal !== undefined) throw new Error(`the input is an error that a service answered: ${refusal}`);
   const payloads = payloadsIn(whole);
   if (payloads !== undefined) return payloads.map((payload) => verifyPayloadText(payload, options, out));
+  const other = otherInput(whole);
+  if (other !== undefined) throw new Error(`the input ${other}`);
   const { serviceName, oracleId, algorithmText, weight } = options;
   // The time of an aggregate decides which announced keys were allowed to sign it.
   const parts = options.chainSigners === undefined ? [whole] : aggregatesIn(whole);
@@ -126,12 +127,6 @@ function verifyText(input: string, options: TrustOptions, out: LineWriter): AnyV
     out.write(`${assetId ?? 'aggregate'}: ${conclusion(verdict, checks, signer)}`);
   }
   return reports.map(({ verdict }) => verdict);
-}
-
-/** Returns the error if the text is a service's refusal of a request. */
-export function refusalIn(text: string): string | undefined {
-  const value = parseExactJson(text) as { error?: unknown } | null | undefined;
-  return typeof value?.error === 'string' ? value.error : undefined;
 }
 
 /**

@@ -63,7 +63,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'its file system is read-only',
   ENOSPC: 'its file system is full',
   EDQUOT: 'the disk quota of this user is used up',
-  EEXIST: 'there is a file of that name already',
+  EEXIST: 'there is a file or folder of that name already',
   ENOENT: 'a folder above it does not exist',
   ENOTDIR: 'something above it is not a folder',
   ELOOP: 'it is a link that leads to itself',

@@ -48,7 +48,7 @@ test('--out makes a file that serve accepts, and replaces none', async (t) => {
 
   t.same(await run(registerKeygen, 'keygen', 'stark', '--out', file), {
     out: '',
-    err: `${file}: cannot be written: there is a file of that name already; no key was made\n`,
+    err: `${file}: cannot be written: there is a file or folder of that name already; no key was made\n`,
     exitCode: 1,
   });
   t.equal(readFileSync(file, 'utf8'), text);

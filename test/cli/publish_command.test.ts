@@ -171,7 +171,10 @@ test('a connection that is refused is one clear line', async (t) => {
   });
   await server.close();
   const absent = await runCommand(registerPublish, args);
-  t.match(absent.stderr, /^publish: \S+: connect ECONNREFUSED [0-9.:]+\n$/);
+  t.match(
+    absent.stderr,
+    /^publish: \S+: nothing listens at this address \(ECONNREFUSED\): does the service run, and at this port\?\n$/,
+  );
   t.equal(absent.exitCode, 1);
   t.equal((await runCommand(registerPublish, ['publish', '--url', 'nowhere', '--token', 'x'])).exitCode, 1);
 });

@@ -71,6 +71,35 @@ test('an answer that refuses a request, a folder and an unreadable definition ar
   });
 });
 
+test('a text without a signed price is one sentence that says what it is', async (t) => {
+  const cases = [
+    [
+      '<!doctype html>',
+      'is a web page, and not the answer of a path such as /v1/prices/latest?assets=BTCUSD',
+    ],
+    [
+      'HTTP/1.1 200 OK\r\n\r\n{"data":{}}',
+      'begins with the headers of HTTP: save the answer without them (curl without -i)',
+    ],
+    [': hello\n', 'is a stream of events: a check takes the text after "data:" of one event'],
+    [
+      'event: signed_ecdsa\ndata: {}',
+      'is a stream of events: a check takes the text after "data:" of one event',
+    ],
+    ['{"data":{"BTCUSD":{', 'is not whole: it begins as JSON, and a part of it is missing or changed'],
+    ['{"data":{}}', 'has no price: none of the assets had one when the service answered'],
+    ['{"data":[]}', 'has no price: none of the assets had one when the service answered'],
+    ['\u007fELF\u0000', 'is neither JSON nor a payload in hex'],
+  ] as const;
+  for (const [text, sentence] of cases)
+    t.match(
+      await verify(['--signer', SIGNER], [text]),
+      { stdout: [], stderr: `verify: the input ${sentence}\n`, exitCode: 1 },
+      sentence,
+    );
+  t.match(await verify(['{"data":{"BTCUSD":{}}}']), { exitCode: 1, stderr: '' }, 'the checks judge a price');
+});
+
 test('without a signer nothing is verified', async (t) => {
   const { stdout, exitCode } = await verify([PAYLOAD]);
   const address = '0xC4A02e7D370402F4afC36032076B05e74FF81786';

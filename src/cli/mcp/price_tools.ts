@@ -10,8 +10,9 @@ import { algorithmDefinition } from '../../crypto/algorithm_definition.js';
 import { instantText, readInstant } from '../../model/instant.js';
 import { SYMBOL_LENGTH_MAX } from '../../wire/asset_id.js';
 import { AGGREGATION_TYPES, SIGNATURE_TYPES, type SignatureType } from '../../wire/signatures.js';
+import { refusalIn } from '../other_input.js';
 import { pastFault } from '../past_client.js';
-import { payloadOf, refusalIn } from '../verify_command.js';
+import { payloadOf } from '../verify_command.js';
 import { divideSymbols } from './known_symbols.js';
 import type { McpTool } from './mcp_session.js';
 

@@ -4,6 +4,7 @@ import type { AssetName } from '../../model/asset_map.js';
 import { type Clock, NS_PER_MS } from '../../model/time.js';
 import type { PastReader } from '../../past/past_reader.js';
 import type { Holding } from '../../records/second_record.js';
+import { perhapsCoarser } from '../rest/likely_unit.js';
 import type { RouteError } from '../rest/route.js';
 import type { LateRouteResult } from '../rest/route_result.js';
 
@@ -102,6 +103,7 @@ export class PastAccess {
   async gone(parameter: string, atNs: bigint): Promise<RouteError | undefined> {
     const keptFromNs = await this.#options.past.keptFrom();
     if (keptFromNs !== undefined && keptFromNs <= atNs) return undefined;
-    return { status: 410, error: `${parameter} is before the signed prices that are kept`, keptFromNs };
+    const error = `${parameter} is before the signed prices that are kept${perhapsCoarser(atNs)}`;
+    return { status: 410, error, keptFromNs };
   }
 }
