@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,14 @@ import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
 import { judge } from './harness/outcome.js';
 import { plotFile, plotSvg } from './harness/plot.js';
 import { type LoadProfile, sumUpProfiles } from './harness/profile.js';
-import { type MeasuredRow, type Results, readResults, withRows, writeResults } from './harness/results.js';
+import {
+  type MeasuredRow,
+  type Results,
+  readResults,
+  withProfile,
+  withRows,
+  writeResults,
+} from './harness/results.js';
 import { runRounds } from './harness/rounds.js';
 import type { Row, Scale } from './harness/row.js';
 import { useCurrentSecp256k1 } from './peers/current_secp256k1.js';
@@ -25,17 +32,33 @@ const { values, positionals } = parseArgs({
 });
 
 const RESULTS_FILE = inBench('results.json');
-/** The heaviest loads of the service, and the loads that a row's limit mentions. */
-const PROFILED = ['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'ticks', 'rest'].map((row) => ({
-  row,
-  variant: 'service',
-}));
+/** The heaviest loads of the service, and the loads of the rows that miss a bound of CPU time or delay. */
+const PROFILED = [
+  ...['evm-ingest', 'fan-out', 'distinct-sets', 'latency', 'busy-latency', 'ticks', 'rest'].map((row) => ({
+    row,
+    variant: 'service',
+  })),
+  { row: 'log', variant: 'with the log' },
+  { row: 'threads', variant: '2 threads' },
+  { row: 'growth', variant: 'assets' },
+];
 
 const commit = describeCommit();
 const progress = new Progress(process.stderr);
 if (values.profile) {
   useCurrentSecp256k1();
-  save({ ...readResults(RESULTS_FILE), profiles: PROFILED.map(profile) });
+  for (const one of PROFILED) {
+    if (positionals.length > 0 && !positionals.includes(one.row)) continue;
+    // The results are saved after each load, so that a profile is kept even if a later load fails.
+    const taken = profile(one);
+    save(
+      withProfile(
+        readResults(RESULTS_FILE),
+        taken,
+        PROFILED.map(({ row }) => row),
+      ),
+    );
+  }
 } else {
   const scale: Scale = values.smoke ? 'smoke' : 'full';
   if (scale === 'full') useCurrentSecp256k1();
@@ -89,7 +112,9 @@ function profile({ row, variant }: (typeof PROFILED)[number]): LoadProfile {
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     if (status !== 0) throw new Error(`${row}: exit status ${status}`);
-    return { load: row, commit, functions: sumUpProfiles(dir) };
+    const [{ model } = { model: 'unknown CPU' }, ...others] = cpus();
+    const machine = `${model}, ${others.length + 1} cores, load average ${loadavg()[0]!.toFixed(1)}`;
+    return { load: row, commit, machine, functions: sumUpProfiles(dir) };
   } finally {
     progress.clear();
     rmSync(dir, { recursive: true, force: true });

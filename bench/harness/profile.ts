@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface LoadProfile {
   readonly load: string;
   readonly commit: string;
+  /** The machine and its load average at the end of the profile; absent in an older profile. */
+  readonly machine?: string;
   /** The functions with the largest self time. */
   readonly functions: readonly ProfiledFunction[];
 }
@@ -78,9 +80,10 @@ export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
     '    npm run build',
     '    BENCH_SERVICE_NODE_OPTIONS="--cpu-prof --cpu-prof-dir=/tmp/profiles" node dist/bench/round.js fan-out service full',
     '',
-    ...profiles.flatMap(({ load, commit, functions }) => [
+    ...profiles.flatMap(({ load, commit, machine, functions }) => [
       `### ${load} (${commit})`,
       '',
+      ...(machine === undefined ? [] : [`${machine}.`, '']),
       '| Self time | Function | Place |',
       '|--:|---|---|',
       ...functions.map(

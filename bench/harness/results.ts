@@ -46,6 +46,12 @@ export function withRows(results: Results, rows: readonly MeasuredRow[], names: 
   };
 }
 
+/** Returns `results` in which the profile replaces the earlier profile of its load, in the order of `names`. */
+export function withProfile(results: Results, profile: LoadProfile, names: readonly string[]): Results {
+  const all = [profile, ...results.profiles];
+  return { ...results, profiles: names.flatMap((name) => all.find(({ load }) => load === name) ?? []) };
+}
+
 /** Rounds to five significant digits. No figure of the bench is more precise. */
 function rounded(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(5));

@@ -60,7 +60,7 @@ function open(job: LoadJob): Promise<RunningJob> {
         tell({ is: 'failed', reason: `a subscription was refused: ${message}` }),
       );
     case 'publisher':
-      return openPublisher(job);
+      return openPublisher(job, (message) => tell({ is: 'refused', message }));
     case 'requests':
       return openRequests(job);
   }

@@ -11,6 +11,8 @@ export class JobProcess {
   readonly #ready: Promise<void>;
   readonly #failed: Promise<never>;
 
+  /** The service's message when it first refused an update. */
+  refusal: string | undefined;
   #onReport: (report: JobReport) => void = () => {};
 
   constructor(readonly job: LoadJob) {
@@ -21,6 +23,7 @@ export class JobProcess {
       child.on('message', (message: FromJob) => {
         if (message.is === 'ready') onReady();
         else if (message.is === 'report') this.#onReport(message.report);
+        else if (message.is === 'refused') this.refusal = message.message;
         else reject(new Error(message.reason));
       });
       child.once('exit', () => reject(new Error('a process of the load has ended')));

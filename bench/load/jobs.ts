@@ -86,4 +86,6 @@ export type ToJob = 'measure' | 'report' | 'finish';
 export type FromJob =
   | { readonly is: 'ready' }
   | { readonly is: 'report'; readonly report: JobReport }
+  /** The service's message when it first refuses an update. */
+  | { readonly is: 'refused'; readonly message: string }
   | { readonly is: 'failed'; readonly reason: string };

@@ -32,6 +32,8 @@ export interface LoadResult {
   readonly readers: number;
   readonly updatesPerSecond: number;
   readonly requestsPerSecond: number;
+  /** The service's message when it first refused an update. */
+  readonly refusal: string | undefined;
   readonly total: LoadFigures;
   readonly seconds: readonly LoadFigures[];
 }
@@ -130,6 +132,7 @@ export async function runLoad(
       readers: amounts.readers,
       updatesPerSecond: amounts.publish,
       requestsPerSecond: options.rest,
+      refusal: processes.find(({ refusal }) => refusal !== undefined)?.refusal,
       total,
       seconds,
     };

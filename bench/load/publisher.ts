@@ -24,8 +24,12 @@ interface WaitingUpdate {
  * Sends updates at a constant rate, even while the service is slow. A delay is the time from the intended sending time of an
  * update until this process reads a frame with its price or a later price of the asset. So a slow service cannot hide its delay
  * by slowing the publisher down, or by leaving out prices.
+ * @param onRefused receives the first message with which the service refuses an update
  */
-export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
+export async function openPublisher(
+  job: PublisherJob,
+  onRefused: (message: string) => void,
+): Promise<RunningJob> {
   const { target, assets, updatesPerSecond, signatureType } = job;
   const signer = createPriceSigner({
     signatureType,
@@ -39,6 +43,7 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
   /** The intended time of the first update that counts. */
   let sinceMicros = Number.POSITIVE_INFINITY;
   let isSending = true;
+  let hasRefused = false;
   const onClose = () => {
     counts.closed++;
   };
@@ -66,7 +71,10 @@ export async function openPublisher(job: PublisherJob): Promise<RunningJob> {
     token: target.token,
     path: PUBLISH_PATHS[signatureType],
     onFrame: (payload) => {
-      if (payload.includes('"rejected"') || payload.includes('"error"')) counts.refused++;
+      if (!payload.includes('"rejected"') && !payload.includes('"error"')) return;
+      if (!hasRefused) onRefused(payload.toString());
+      hasRefused = true;
+      counts.refused++;
     },
     onClose,
   });

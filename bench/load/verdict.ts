@@ -2,7 +2,7 @@ import type { LoadResult } from './load_run.js';
 import type { LoadBounds } from './options.js';
 
 /** Returns a sentence for each bound that the result breaks. A bound without measured values counts as broken. */
-export function brokenBounds({ total }: LoadResult, bounds: LoadBounds): string[] {
+export function brokenBounds({ total, refusal }: LoadResult, bounds: LoadBounds): string[] {
   const { readers, publisher, requests } = total.kinds;
   const broken: string[] = [];
   const checkMs = (name: string, ms: number | undefined, bound: number | undefined) => {
@@ -17,7 +17,9 @@ export function brokenBounds({ total }: LoadResult, bounds: LoadBounds): string[
     broken.push(`gaps: ${readers.gaps}, at most ${bounds.gaps}`);
   if (readers.frames === 0) broken.push('no reader received a frame');
   if (publisher.refused > 0)
-    broken.push(`updates that the service refused: ${publisher.refused} of ${publisher.sent}`);
+    broken.push(
+      `updates that the service refused: ${publisher.refused} of ${publisher.sent}, the first with ${refusal}`,
+    );
   if (publisher.lost > 0)
     broken.push(`updates that no frame showed within 10 s: ${publisher.lost} of ${publisher.sent}`);
   if (requests.lost > 0)

@@ -180,8 +180,9 @@ test('each broken bound is a sentence', (t) => {
     publisher: { ...figures(3), refused: 1, lost: 2 },
     requests: { ...figures(3), refused: 4, lost: 3 },
   };
-  t.same(brokenBounds({ total: { atSeconds: 1, kinds: failed } } as unknown as LoadResult, none), [
-    'updates that the service refused: 1 of 1',
+  const refusal = '{"type":"error"}';
+  t.same(brokenBounds({ total: { atSeconds: 1, kinds: failed }, refusal } as unknown as LoadResult, none), [
+    'updates that the service refused: 1 of 1, the first with {"type":"error"}',
     'updates that no frame showed within 10 s: 2 of 1',
     'requests without an answer within 10 s: 3 of 1',
     'requests that failed: 4 of 1',

@@ -3,6 +3,7 @@ import { barsSvg } from '../../bench/harness/bars.js';
 import { resultsMarkdown, rowMarkdown } from '../../bench/harness/markdown.js';
 import { judge } from '../../bench/harness/outcome.js';
 import { sumUpProfiles } from '../../bench/harness/profile.js';
+import { withProfile } from '../../bench/harness/results.js';
 import type { Measurement, Row } from '../../bench/harness/row.js';
 import { median, percentile } from '../../scripts/load/statistics.js';
 
@@ -149,4 +150,14 @@ test('the page says where a peer does better, and only there', async (t) => {
   // The bound is "at most", so a smaller value is better.
   t.match(page(20), '| [sample](#sample) | rate, things/s | peer | 2 | ≤ 3 |');
   t.notMatch(page(5), '| [sample](#sample) | rate');
+});
+
+test('a new profile replaces the one of its load only', (t) => {
+  const profileOf = (load: string, commit: string) => ({ load, commit, functions: [] });
+  const results = { rows: [], profiles: [profileOf('rest', 'a'), profileOf('gone', 'a')] };
+  const first = withProfile(results, profileOf('fan-out', 'b'), ['fan-out', 'rest']);
+  t.same(first.profiles, [profileOf('fan-out', 'b'), profileOf('rest', 'a')]);
+  const second = withProfile(first, profileOf('rest', 'b'), ['fan-out', 'rest']);
+  t.same(second.profiles, [profileOf('fan-out', 'b'), profileOf('rest', 'b')]);
+  t.end();
 });
