@@ -90,7 +90,7 @@ const ROOMS: Rooms = {
     'past',
     'tlog',
     'ledger',
-    'aggregator/aggregator',
+    'aggregator/aggregator_options',
     'aggregator/input_verifier',
     'cluster',
     'feed',

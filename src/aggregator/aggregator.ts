@@ -1,19 +1,13 @@
-import type { AggregateTimes } from '../clock/aggregate_times.js';
-import type { AggregateSigner } from '../crypto/aggregate_signer.js';
-import type { CryptoPool } from '../crypto/pool/pool.js';
-import { type Candidate, Gate, type IngestWindow } from '../ingest/gate.js';
+import { type Candidate, Gate } from '../ingest/gate.js';
 import type { ReadMessage } from '../ingest/message.js';
-import type { Counters } from '../metrics/counters.js';
 import type { Activity } from '../metrics/state.js';
 import type { Asset } from '../model/asset.js';
-import type { AssetName } from '../model/asset_map.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { Price } from '../model/price.js';
-import type { PriceSink } from '../model/price_sink.js';
-import type { SeenUpdates } from '../model/seen_updates.js';
-import type { PublisherPrice, SignedAggregate } from '../model/signed_price.js';
-import { type Clock, earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
+import type { SignedAggregate } from '../model/signed_price.js';
+import { earlierOf, NS_PER_MS, nextMultiple, type TimeNs } from '../model/time.js';
 import type { InputRow } from '../records/input_row.js';
+import type { AggregatorOptions } from './aggregator_options.js';
 import { AssetBook } from './books/book.js';
 import { SigningTriggers } from './books/triggers.js';
 import { Intake } from './intake.js';
@@ -21,50 +15,11 @@ import { LastUpdates } from './last_updates.js';
 import type { PublisherSession, PublishOutcome, PublishReceiver } from './publisher_session.js';
 import { SigningQueue } from './signing_queue.js';
 
-export interface AggregatorOptions {
-  readonly catalogue: Catalogue;
-  readonly ingest: IngestWindow;
-  readonly clock: Clock;
-  readonly times: AggregateTimes;
-  readonly pool: CryptoPool;
-  readonly signer: () => AggregateSigner;
-  /** The receiver of prices. */
-  readonly sink: PriceSink;
-  readonly inputs: InputStore;
-  /** Returns the time of a monotonic clock in milliseconds. */
-  readonly nowMs: () => number;
-  /** The limit for each token or key. */
-  readonly badSignaturesPerSecondMax: number;
-  readonly counters: Counters;
-  /** Called when the updates of a message have taken effect. */
-  readonly onApplied: (receivedNs: TimeNs) => void;
-  readonly onSigningFailed: (count: number, error: unknown) => void;
-  /** Calls back after the current turn of the event loop has handled its messages. */
-  readonly defer: (callback: () => void) => void;
-  /** Called when the aggregator needs a tick at a time that may be earlier than the last result of {@link Aggregator.nextDueNs}. */
-  readonly onDue: (timeNs: bigint) => void;
-}
-
 /**
  * The step of due times. Due times are rounded up to a multiple of this step, so that one tick does all the work that becomes due
  * within the step.
  */
 const DUE_STEP_NS = 10n * NS_PER_MS;
-
-/**
- * A store of the latest accepted input of each publisher and asset, for the next start. The store also keeps the state that stops
- * replays of earlier inputs.
- */
-export interface InputStore {
-  /** @param input the row of the input; the store may keep what the row has at the next commit */
-  putInput(asset: Asset, key: Buffer, input: InputRow, seen: SeenUpdates): void;
-  inputs(): Iterable<{
-    readonly asset: AssetName;
-    readonly key: Buffer;
-    readonly input: PublisherPrice;
-    readonly seen: SeenUpdates | undefined;
-  }>;
-}
 
 /**
  * Makes prices. The steps that make a price:
@@ -90,32 +45,39 @@ export class Aggregator implements PublishReceiver {
   #tickedNs = 0n;
 
   constructor(options: AggregatorOptions) {
-    const { catalogue, ingest, clock, times, signer, counters, defer, onSigningFailed } = options;
+    const { catalogue, ingest, parts, hooks } = options;
+    const { clock, counters } = parts;
     this.#options = options;
     this.#catalogue = catalogue;
     this.#gate = new Gate(catalogue, clock, ingest);
     this.#intake = new Intake({
-      ...options,
       gate: this.#gate,
+      clock,
+      pool: parts.pool,
+      nowMs: hooks.nowMs,
+      defer: hooks.defer,
+      badSignaturesPerSecondMax: options.badSignaturesPerSecondMax,
+      counters,
+      onApplied: hooks.onApplied,
       onAccepted: (...update) => this.#put(...update),
     });
     this.#books = catalogue.assets.map((asset) => new AssetBook(asset, ingest.maxFutureNs));
     this.#triggers = new SigningTriggers(catalogue.listed, clock.nowNs());
     this.#signing = new SigningQueue({
-      times,
-      signer,
+      times: parts.times,
+      signer: parts.signer,
       bookOf: (index) => this.#books[index]!,
       onTaken: ({ asset, price }) => this.#triggers.signed(asset.index, price!),
       onSigned: (aggregates) => this.#tellSigned(aggregates),
       onFailed: (count, error) => {
         counters.signingFailures += count;
-        onSigningFailed(count, error);
+        hooks.onSigningFailed(count, error);
       },
       onDropped: () => {
         counters.aggregatesDropped++;
       },
       onWaiting: () => this.#askForTick(),
-      defer,
+      defer: hooks.defer,
     });
   }
 
@@ -152,7 +114,8 @@ export class Aggregator implements PublishReceiver {
    * time is more than `max_future` after the clock do not count, because the clock of an earlier process was ahead.
    */
   restore(): void {
-    const { inputs, clock, ingest } = this.#options;
+    const { parts, ingest } = this.#options;
+    const { inputs, clock } = parts;
     const nowNs = clock.nowNs();
     for (const { asset: name, key, input, seen } of inputs.inputs()) {
       const asset = this.#catalogue.findAsset(name.symbol, name.signatureType);
@@ -171,7 +134,7 @@ export class Aggregator implements PublishReceiver {
 
   /** Applies a changed catalogue. The sink already has the changed catalogue. */
   reload(catalogue: Catalogue): void {
-    const nowNs = this.#options.clock.nowNs();
+    const nowNs = this.#options.parts.clock.nowNs();
     this.#catalogue = catalogue;
     this.#gate.reload(catalogue);
     this.#triggers = new SigningTriggers(catalogue.listed, nowNs, this.#triggers);
@@ -198,7 +161,7 @@ export class Aggregator implements PublishReceiver {
     const { asset, inputs } = this.#books[index]!;
     for (const { publisher, input } of inputs)
       if (input.timestampNs < beforeNs)
-        this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
+        this.#options.parts.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
   }
 
   /** Receives one message of a publisher. */
@@ -210,7 +173,7 @@ export class Aggregator implements PublishReceiver {
    * Returns the time of the next expiry or end of a period. While aggregates wait for a usable time, returns a time in the near future.
    */
   nextDueNs(nowNs: TimeNs): bigint | undefined {
-    const isWaiting = this.#options.times.isWaiting;
+    const isWaiting = this.#options.parts.times.isWaiting;
     const dueNs = isWaiting ? nowNs + 1n : earlierOf(this.#nextExpiryNs, this.#triggers.nextDueNs);
     return dueNs === undefined ? undefined : nextMultiple(dueNs - 1n, DUE_STEP_NS);
   }
@@ -237,7 +200,7 @@ export class Aggregator implements PublishReceiver {
     const book = this.#books[asset.index]!;
     book.put(publisher, input, nowNs);
     this.#lastUpdates.accepted(asset, publisher, nowNs);
-    this.#options.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
+    this.#options.parts.inputs.putInput(asset, publisher.key, input, this.#gate.seen(asset, publisher));
     this.#noteExpiry(book);
     this.#tellPrice(book, nowNs);
   }
@@ -261,13 +224,13 @@ export class Aggregator implements PublishReceiver {
   }
 
   #askForTick(): void {
-    const dueNs = this.nextDueNs(this.#options.clock.nowNs());
-    if (dueNs !== undefined) this.#options.onDue(dueNs);
+    const dueNs = this.nextDueNs(this.#options.parts.clock.nowNs());
+    if (dueNs !== undefined) this.#options.hooks.onDue(dueNs);
   }
 
   /** Reports a changed price to the sink, and requests a signature when the price moved far enough. */
   #tellPrice({ asset, price }: AssetBook, nowNs: TimeNs): void {
-    const { sink, counters } = this.#options;
+    const { sink, counters } = this.#options.parts;
     const { index } = asset;
     const known = this.#told[index];
     this.#told[index] = price;
@@ -282,7 +245,7 @@ export class Aggregator implements PublishReceiver {
   }
 
   #tellSigned(aggregates: readonly SignedAggregate[]): void {
-    const { sink, counters } = this.#options;
+    const { sink, counters } = this.#options.parts;
     counters.aggregatesSigned += aggregates.length;
     for (const aggregate of aggregates) {
       const asset = this.#catalogue.findAsset(aggregate.symbol, aggregate.signatureType);

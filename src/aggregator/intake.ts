@@ -64,7 +64,8 @@ export class Intake implements PublishReceiver {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
-    this.#turns = new TurnQueue({ ...options, waitingBytesMax: WAITING_BYTES_MAX });
+    const { nowMs, defer } = options;
+    this.#turns = new TurnQueue({ waitingBytesMax: WAITING_BYTES_MAX, nowMs, defer });
     this.#admission = new Admission(options.gate, options.badSignaturesPerSecondMax);
   }
 

@@ -1,4 +1,4 @@
-import type { InputStore } from '../aggregator/aggregator.js';
+import type { InputStore } from '../aggregator/aggregator_options.js';
 import type { Asset } from '../model/asset.js';
 import type { Price } from '../model/price.js';
 import type { Holding } from '../records/second_record.js';

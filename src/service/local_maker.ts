@@ -1,6 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { Aggregator, type AggregatorOptions } from '../aggregator/aggregator.js';
+import { Aggregator } from '../aggregator/aggregator.js';
+import type { AggregatorHooks, AggregatorParts } from '../aggregator/aggregator_options.js';
 import { type PublisherSession, type PublishOutcome, whenDurable } from '../aggregator/publisher_session.js';
 import type { AggregateTimes } from '../clock/aggregate_times.js';
 import { aggregateTroubles, ClockWatch, type Trouble } from '../clock/clock_watch.js';
@@ -18,7 +19,7 @@ import type { Store } from '../store/store.js';
 import type { Settings } from './settings.js';
 
 /** The parts of the process that a maker of prices needs. */
-export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters' | 'pool'> {
+export interface MakerParts extends Pick<AggregatorParts, 'clock' | 'counters' | 'pool'> {
   readonly store: Store;
   readonly past: Pick<PastWriter, 'append' | 'missed'>;
   /** The public log; absent when the log is off. */
@@ -29,7 +30,7 @@ export interface MakerParts extends Pick<AggregatorOptions, 'clock' | 'counters'
   readonly logger: Logger;
 }
 
-export type MakerHooks = Pick<AggregatorOptions, 'onDue' | 'onApplied'>;
+export type MakerHooks = Pick<AggregatorHooks, 'onDue' | 'onApplied'>;
 
 export interface LocalMakerOptions {
   readonly parts: MakerParts;
@@ -74,22 +75,26 @@ export class LocalMaker {
     this.#sink = sink;
     this.aggregator = new Aggregator({
       catalogue,
-      clock,
-      counters,
-      pool,
-      onDue: hooks.onDue,
-      onApplied: hooks.onApplied,
-      times,
-      sink,
-      inputs: log,
-      defer: setImmediate,
       ingest: config.ingest,
-      // A process that makes prices has the keys, so its signer exists.
-      signer: () => settings().signer!,
-      nowMs: () => performance.now(),
       badSignaturesPerSecondMax: config.limits.badSignaturesPerSecond,
-      onSigningFailed: (count, error) =>
-        logger.error({ count, err: error }, 'aggregates could not be signed'),
+      parts: {
+        clock,
+        times,
+        pool,
+        // A process that makes prices has the keys, so its signer exists.
+        signer: () => settings().signer!,
+        sink,
+        inputs: log,
+        counters,
+      },
+      hooks: {
+        nowMs: () => performance.now(),
+        defer: setImmediate,
+        onApplied: hooks.onApplied,
+        onSigningFailed: (count, error) =>
+          logger.error({ count, err: error }, 'aggregates could not be signed'),
+        onDue: hooks.onDue,
+      },
     });
     this.aggregator.restore();
     sink.endOthers(catalogue.assets, clock.nowNs());

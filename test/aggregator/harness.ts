@@ -159,21 +159,25 @@ export class AggregatorHarness {
         maxFutureNs: 2n * NS_PER_SECOND,
         maxBackwardNs: 2n * NS_PER_SECOND,
       },
-      clock,
-      times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
-      pool: verifying(pool),
-      signer: () => signer,
-      sink,
-      inputs: log,
-      nowMs,
       badSignaturesPerSecondMax: 100,
-      onApplied: () => {},
-      counters,
-      onSigningFailed: (count, error) => {
-        failures.push([count, (error as Error).message]);
+      parts: {
+        clock,
+        times: new AggregateTimes(clock, marks.placeOf('aggregates'), 0n),
+        pool: verifying(pool),
+        signer: () => signer,
+        sink,
+        inputs: log,
+        counters,
       },
-      defer,
-      onDue: (timeNs) => ticker.noLaterThan(timeNs),
+      hooks: {
+        nowMs,
+        defer,
+        onApplied: () => {},
+        onSigningFailed: (count, error) => {
+          failures.push([count, (error as Error).message]);
+        },
+        onDue: (timeNs) => ticker.noLaterThan(timeNs),
+      },
     });
     ticker.start([aggregator, stream], (onTime) => new FakeTickTimer(clock, onTime));
     return new AggregatorHarness(
