@@ -57,8 +57,10 @@ export async function openMakingSide(prepared: Prepared, options: ServiceOptions
     const settings = derive(config, options.keys, pool);
     if (usesStark(config)) await pool.warmStark();
     const { dir, reserveBytes } = config.storage;
+    const { assets, candleRetentionMs } = storeOptions(settings);
     store = await openStore({
-      ...storeOptions(settings),
+      assets,
+      candleRetentionMs,
       dir,
       reserveBytes,
       clock,

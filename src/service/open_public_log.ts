@@ -46,17 +46,18 @@ export interface OpenPublicLogOptions {
  * @throws Error when its folder or its policy cannot be used
  */
 export async function openPublicLog(options: OpenPublicLogOptions): Promise<OpenLog | undefined> {
-  const { config, seed, logger } = options;
+  const { config, seed, marks, logger } = options;
   const { log, cluster, storage } = config;
   if (cluster?.role === 'edge')
     return new LogMirror({
-      ...foldersOf(storage.dir),
+      publicFolder: publicFolderOf(storage.dir),
+      stateFolder: stateFolderOf(storage.dir),
       recordsRetentionNs: config.copiedRecordsRetentionNs,
       nowMs,
       logger,
     });
   if (log === undefined || seed === undefined) return undefined;
-  return openOwnLog({ ...options, log, seed, dir: storage.dir, form: PRICE_FORM });
+  return openOwnLog({ log, seed, dir: storage.dir, form: PRICE_FORM, marks, logger });
 }
 
 /**
@@ -66,21 +67,22 @@ export async function openPublicLog(options: OpenPublicLogOptions): Promise<Open
 export async function openStreamLog(
   options: OpenPublicLogOptions & { readonly clock: Clock; readonly epoch: number },
 ): Promise<StreamLog | undefined> {
-  const { config, seed, clock, epoch } = options;
+  const { config, seed, marks, logger, clock, epoch } = options;
   const { streamLog, storage } = config;
   if (streamLog === undefined || seed === undefined) return undefined;
   const log = await openOwnLog({
-    ...options,
     log: streamLog,
     seed,
     dir: streamsFolderOf(storage.dir),
     form: HASH_FORM,
+    marks,
+    logger,
   });
   return new StreamLog({ log, clock, epoch });
 }
 
 /** The options of a log that this node signs. */
-interface OwnLogOptions extends Omit<OpenPublicLogOptions, 'config'> {
+interface OwnLogOptions extends Pick<OpenPublicLogOptions, 'marks' | 'logger'> {
   readonly log: LogConfig;
   readonly seed: Buffer;
   /** The folder that has the two folders of the log. */
@@ -173,9 +175,10 @@ async function openLedger(
   { key, policy, submitter, facts }: LogKey,
 ): Promise<PublicLog> {
   const { origin, batchNs, checkpointMs, recordsRetentionNs } = log;
-  const folders = foldersOf(dir);
+  const publicFolder = publicFolderOf(dir);
+  const stateFolder = stateFolderOf(dir);
   const sizes = signedSizes(marks);
-  const copiedAt = readCopyMark(folders.stateFolder);
+  const copiedAt = readCopyMark(stateFolder);
   if (copiedAt !== undefined) {
     if (policy.witnesses.every(({ url }) => url === undefined))
       throw new LedgerStopped(
@@ -185,9 +188,10 @@ async function openLedger(
       `this data folder is a copy of ${copiedAt}: the public log waits until its witnesses say that they know no larger tree`,
     );
   }
-  await startLog({ ...folders, origin, sizes, mustExist: log.mustExist });
+  await startLog({ publicFolder, stateFolder, origin, sizes, mustExist: log.mustExist });
   const ledger = await Ledger.open({
-    ...folders,
+    publicFolder,
+    stateFolder,
     origin,
     form,
     recordsRetentionNs,
@@ -195,41 +199,38 @@ async function openLedger(
     onKept: (reason) => logger.warn(`the public log keeps records that have expired: ${reason}`),
   });
   const signer = new CheckpointSigner({
-    ...folders,
+    publicFolder,
+    stateFolder,
     origin,
     key,
     onSigned: (size) => void sizes.write(origin, size),
   });
-  await removeStopNote(folders.stateFolder);
+  await removeStopNote(stateFolder);
   logger.info({ origin, vkey: facts.vkey, size: String(ledger.head.size) }, 'the public log is open');
   return new PublicLog({
     ledger,
-    stateFolder: folders.stateFolder,
+    stateFolder,
     publisher: new CheckpointPublisher({
-      ...folders,
+      publicFolder,
       signer,
       policy,
       submitter,
       graceMs: log.witnessGraceMs,
       requireQuorum: log.requireQuorum,
       isCopy: copiedAt !== undefined,
-      onConfirmed: () => removeCopyMark(folders.stateFolder),
+      onConfirmed: () => removeCopyMark(stateFolder),
       nowMs,
     }),
     facts,
     batchNs,
     checkpointMs,
-    onStopped: (reason) => writeStopNote(folders.stateFolder, reason),
+    onStopped: (reason) => writeStopNote(stateFolder, reason),
     nowMs,
     logger,
   });
 }
 
 const nowMs = () => performance.now();
-
-function foldersOf(dir: string) {
-  return { publicFolder: publicFolderOf(dir), stateFolder: stateFolderOf(dir) };
-}
 
 function factsOf({ origin, policyFile, batchNs, checkpointMs }: LogConfig, vkey: string): PublicLogFacts {
   const delayNs = batchNs + BigInt(checkpointMs) * NS_PER_MS + PUBLISHING_NS;

@@ -62,7 +62,7 @@ export interface OperatorSide {
 
 /** Opens the admin listener, with the readiness and metrics of all parts. @throws Error when its address is in use */
 export async function openOperatorSide(options: OperatorSideOptions): Promise<OperatorSide> {
-  const { listen, settings, logger } = options;
+  const { listen, settings, program, logger } = options;
   const { edges, pool, maker, streamLog, source, store, past, clock, ticker, counters, reloads } =
     options.parts;
   const metrics = createMetrics();
@@ -121,7 +121,8 @@ export async function openOperatorSide(options: OperatorSideOptions): Promise<Op
     }),
     edges: () => ({ threads: edges.count, feedBytesWaiting: edges.feedBytesWaiting }),
     state: () => ({
-      ...options.program,
+      version: program.version,
+      commit: program.commit,
       secp256k1: secp256k1.implementation,
       configSha256: settings().config.fileSha256,
       ...reloads.state,

@@ -20,7 +20,8 @@ export function pastOptions(
   const known = new Map<string, ShownFacts>();
   return {
     folder: pastFolderOf(storage.dir),
-    ...storage.past,
+    proofsNs: storage.past.proofsNs,
+    signaturesNs: storage.past.signaturesNs,
     hasRepeated: config.cluster !== undefined,
     clock,
     logger,
