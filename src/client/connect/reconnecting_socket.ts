@@ -72,6 +72,8 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 425, 429]);
 export interface SocketEvents {
   readonly onOpen: () => void;
   readonly onText: (text: string) => void;
+  /** Called before {@link ConnectionOptions.onDown}. */
+  readonly onDown?: (down: Down) => void;
 }
 
 /**
@@ -232,7 +234,9 @@ export class ReconnectingSocket {
     this.#liveness.stop();
     if (!this.#mayReturn(code, reason, httpStatus)) this.#end(reason);
     const final = this.#ended !== undefined;
-    this.#options.onDown?.(httpStatus === undefined ? { reason, final } : { reason, httpStatus, final });
+    const down = httpStatus === undefined ? { reason, final } : { reason, httpStatus, final };
+    this.#events.onDown?.(down);
+    this.#options.onDown?.(down);
     for (const resolve of this.#onClosed.splice(0)) resolve();
     // The listener may have permanently closed this connection.
     if (this.#ended === undefined)

@@ -62,9 +62,10 @@ export class LivePage {
 
   constructor(options: LivePageOptions) {
     this.#options = options;
-    const { pins } = options;
+    const { token, pins } = options;
     this.#prices = new LivePrices({
-      ...options,
+      token,
+      pins,
       states: this.#states,
       onAssets: () => this.#showAssets(),
       onUp: (isFirst) => {

@@ -84,20 +84,12 @@ export class Publisher {
     this.#options = options;
     this.#schedule = options.schedule ?? scheduleTimeout;
     const query = options.ack === undefined ? '' : `?ack=${options.ack}`;
-    const onDown: PublisherOptions['onDown'] = (down) => {
-      this.#failAll(down.reason);
-      options.onDown?.(down);
-    };
     const path = PUBLISH_PATHS[options.signatureType] + query;
-    this.#socket = new ReconnectingSocket(
-      path,
-      QUIET_MS,
-      { ...options, onDown },
-      {
-        onOpen: () => {},
-        onText: (text) => this.#read(text),
-      },
-    );
+    this.#socket = new ReconnectingSocket(path, QUIET_MS, options, {
+      onOpen: () => {},
+      onText: (text) => this.#read(text),
+      onDown: ({ reason }) => this.#failAll(reason),
+    });
   }
 
   /** `true` while there is a connection. */

@@ -74,18 +74,15 @@ export class Subscriber {
   /** Connects immediately. */
   constructor(options: SubscriberOptions) {
     this.#options = options;
-    const onDown: SubscriberOptions['onDown'] = (down) => {
-      this.#cancelRetry();
-      for (const id of [...this.#requests.keys()]) this.#settle(id, { ok: false, error: down.reason });
-      options.onDown?.(down);
-    };
     const path = STREAM_PATH + queryOf(options);
-    this.#socket = new ReconnectingSocket(
-      path,
-      QUIET_MS[options.channel ?? 'real_time'],
-      { ...options, onDown },
-      { onOpen: () => this.#resubscribe(this.#assets), onText: (text) => this.#read(text) },
-    );
+    this.#socket = new ReconnectingSocket(path, QUIET_MS[options.channel ?? 'real_time'], options, {
+      onOpen: () => this.#resubscribe(this.#assets),
+      onText: (text) => this.#read(text),
+      onDown: ({ reason }) => {
+        this.#cancelRetry();
+        for (const id of [...this.#requests.keys()]) this.#settle(id, { ok: false, error: reason });
+      },
+    });
   }
 
   /** The asset IDs that the service last confirmed, without the IDs that have ended since then. */

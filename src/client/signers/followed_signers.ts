@@ -65,6 +65,7 @@ const NS_PER_S = 1_000_000_000n;
  */
 export class AnnouncedSigners {
   readonly #options: FollowOptions;
+  readonly #urls: readonly string[];
   readonly #nowMs: () => number;
   /**
    * The UNIX seconds at which announcements were first read; 0 for announcements of the first reading, because their own times count.
@@ -87,7 +88,8 @@ export class AnnouncedSigners {
     for (const key of root === undefined ? pinned! : [root])
       if (!/^0x[0-9a-fA-F]{40,64}$/.test(key)) throw new RangeError(`"${key}" is no key`);
     if (!(refreshMs >= REFRESH_MS_MIN)) throw new RangeError(`refreshMs must be at least ${REFRESH_MS_MIN}`);
-    this.#options = { ...options, urls };
+    this.#options = options;
+    this.#urls = urls;
     this.#nowMs = options.nowMs ?? BROWSER.nowMs;
     this.#known = options.known;
   }
@@ -125,9 +127,7 @@ export class AnnouncedSigners {
    * @throws Error when no service has a valid chain; the message names the invalid announcement
    */
   async refresh(): Promise<void> {
-    const answers = await Promise.allSettled(
-      (this.#options.urls as readonly string[]).map((url) => this.#read(url)),
-    );
+    const answers = await Promise.allSettled(this.#urls.map((url) => this.#read(url)));
     const reasons: string[] = [];
     let hasList = false;
     for (const answer of answers) {
