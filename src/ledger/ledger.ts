@@ -179,7 +179,7 @@ export class Ledger {
 
   async close(): Promise<void> {
     await this.#inOrder(() => this.flush());
-    this.#journal.close();
+    await this.#journal.close();
   }
 
   /** Runs tasks one after another, because a task may wait for the disk or for other work. */

@@ -30,6 +30,8 @@ export class LedgerJournal {
   /** Bytes that are not in the file because a write failed. */
   #unwritten: Buffer[] = [];
   #isDirty = false;
+  /** Resolves when no fdatasync runs. Never rejects. */
+  #synced: Promise<void> = Promise.resolve();
 
   /** Opens a new file, after all files of earlier processes. */
   constructor(folder: string) {
@@ -55,6 +57,13 @@ export class LedgerJournal {
   /** Resolves when all frames are on disk. */
   async flush(): Promise<void> {
     if (this.#unwritten.length > 0) this.append([]);
+    // A running fdatasync may have begun before the newest frames, and may fail.
+    const done = this.#synced.then(() => this.#sync());
+    this.#synced = done.catch(() => {});
+    await done;
+  }
+
+  async #sync(): Promise<void> {
     if (!this.#isDirty) return;
     this.#isDirty = false;
     try {
@@ -73,8 +82,13 @@ export class LedgerJournal {
     this.#number += 1;
     this.#file = file;
     this.#unwritten = [];
-    this.append(frames);
-    closeSync(old);
+    try {
+      this.append(frames);
+    } finally {
+      // A running fdatasync may use the old file. On a closed file it would fail, or would sync another file with the same number.
+      await this.#synced;
+      closeSync(old);
+    }
     await this.removeOlder();
   }
 
@@ -84,7 +98,8 @@ export class LedgerJournal {
     for (const number of this.#older.splice(0)) await rm(this.#path(number), { force: true });
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.#synced;
     closeSync(this.#file);
   }
 
