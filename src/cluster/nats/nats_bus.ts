@@ -12,6 +12,7 @@ import { prepareStreams } from './nats_streams.js';
 
 const START_MS_MAX = 30_000;
 const API_MS_MAX = 2_000;
+/** The largest number of waiting requests of one subject. The nodes do not share this limit, because a publisher's message has a subject for each node. */
 const ANSWERS_MAX = 10_000;
 /**
  * The subjects to which an answer may go: the inbox of a client, or the subject by which a NATS server carries an answer into another
@@ -98,20 +99,23 @@ export class NatsBus implements Bus, LogServers {
   }
 
   answer(topic: string, handler: (bytes: Uint8Array, topic: string) => Promise<Uint8Array>): () => void {
-    let answering = 0;
+    const waiting = new Map<string, number>();
     return this.#connection.subscribe(this.#names.topic(topic), ({ data, reply, subject }) => {
       if (reply === undefined || !REPLY_SUBJECT.test(reply)) {
         this.#refusedRequests += 1;
         return;
       }
       // The request is dropped. The requester repeats requests that receive no answer.
-      if (answering >= ANSWERS_MAX) return;
-      answering += 1;
+      const count = waiting.get(subject) ?? 0;
+      if (count >= ANSWERS_MAX) return;
+      waiting.set(subject, count + 1);
       handler(data, this.#names.topicOf(subject))
         .then((bytes) => this.#connection.publish(reply, bytes))
         .catch(() => {})
         .finally(() => {
-          answering -= 1;
+          const left = waiting.get(subject)! - 1;
+          if (left > 0) waiting.set(subject, left);
+          else waiting.delete(subject);
         });
     });
   }

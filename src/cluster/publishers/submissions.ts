@@ -6,15 +6,16 @@ import type {
 import type { CallerName } from '../../ingest/caller_name.js';
 import type { PublishRights } from '../../ingest/gate.js';
 import { unpackForeignMessage } from '../../ingest/packed_message.js';
+import { NODE_MAX } from '../../model/node_list.js';
 import type { Bus } from '../bus.js';
 import { submitTopic, submitterOf } from '../subjects.js';
 import { decodeSubmit, encodeOutcome, type Submit } from './submit.js';
 
-/** The largest number of known connections of other nodes. Above it, the connection that has been silent longest is forgotten. */
+/** The largest number of known connections of a node. Above it, the node's connection that has been silent longest is forgotten. */
 const SESSIONS_MAX = 20_000;
 /**
- * The largest number of kept outcomes. No message reports that a connection has ended, so outcomes that nobody will request again would
- * otherwise accumulate.
+ * The largest number of kept outcomes of a node. No message reports that a connection has ended, so outcomes that nobody will request again
+ * would otherwise accumulate.
  */
 const OUTCOMES_MAX = 100_000;
 
@@ -34,13 +35,18 @@ interface KnownSession {
   readonly outcomes: Map<number, Promise<PublishOutcome>>;
 }
 
+/** The publishers of one other node. Nodes share no limits, so a node with many connections displaces no connection of another node. */
+interface SubmittingNode {
+  /** The known sessions, the longest-silent session first. */
+  readonly sessions: Map<string, KnownSession>;
+  /** The number of outcomes of all sessions. */
+  outcomes: number;
+}
+
 /** The publishers of other nodes, on the node that leads. The leader receives their messages in order. Each message takes effect once. */
 export class Submissions {
   readonly #options: SubmissionsOptions;
-  /** The known sessions, the longest-silent session first. */
-  readonly #known = new Map<string, KnownSession>();
-  /** The number of outcomes of all sessions. */
-  #outcomes = 0;
+  readonly #nodes = new Map<number, SubmittingNode>();
   #stopAnswering: (() => void) | undefined;
   #isStopped = false;
 
@@ -72,12 +78,13 @@ export class Submissions {
         traceId: message.traceId,
         error: 'the token or key has been removed',
       });
-    const known = this.#knownOf(`${node}/${submit.session}`, submit, rights);
+    const from = this.#nodeOf(node);
+    const known = knownOf(from, submit, rights);
     for (const answered of known.outcomes.keys()) {
       // The outcomes are in order, so the loop ends at the first outcome that is still needed. A session may have a thousand outcomes.
       if (answered >= oldest) break;
       known.outcomes.delete(answered);
-      this.#outcomes--;
+      from.outcomes--;
     }
     if (number <= known.last) {
       const outcome = known.outcomes.get(number);
@@ -89,7 +96,7 @@ export class Submissions {
     const outcome = this.#receive(known.session, submit);
     outcome.catch(() => {});
     known.outcomes.set(number, outcome);
-    this.#outcomes++;
+    from.outcomes++;
     return outcome;
   }
 
@@ -97,28 +104,41 @@ export class Submissions {
     return this.#options.receiver.receive(session, unpackForeignMessage(message, again));
   }
 
-  /** @param name the session, prefixed with the number of its node, so that a node can only use its own sessions */
-  #knownOf(name: string, { type, durable }: Submit, rights: PublishRights): KnownSession {
-    let known = this.#known.get(name);
-    this.#known.delete(name);
-    const { session } = known ?? {};
-    if (session?.rights !== rights || session.type !== type || session.isDurable !== durable)
-      known = {
-        session: { type, rights, isDurable: durable, unsettled: [] },
-        last: known?.last ?? 0,
-        outcomes: known?.outcomes ?? new Map(),
-      };
-    this.#known.set(name, known!);
-    this.#forgetSilent();
-    return known!;
+  #nodeOf(node: number): SubmittingNode {
+    const known = this.#nodes.get(node);
+    if (known !== undefined) return known;
+    if (!(Number.isInteger(node) && node >= 1 && node <= NODE_MAX))
+      throw new RangeError(`there is no node ${node}`);
+    const added = { sessions: new Map(), outcomes: 0 };
+    this.#nodes.set(node, added);
+    return added;
   }
+}
 
-  #forgetSilent(): void {
-    for (const [name, { outcomes }] of this.#known) {
-      const isOver = this.#known.size > SESSIONS_MAX || this.#outcomes > OUTCOMES_MAX;
-      if (!isOver || this.#known.size === 1) return;
-      this.#known.delete(name);
-      this.#outcomes -= outcomes.size;
-    }
+function knownOf(
+  node: SubmittingNode,
+  { session: name, type, durable }: Submit,
+  rights: PublishRights,
+): KnownSession {
+  let known = node.sessions.get(name);
+  node.sessions.delete(name);
+  const { session } = known ?? {};
+  if (session?.rights !== rights || session.type !== type || session.isDurable !== durable)
+    known = {
+      session: { type, rights, isDurable: durable, unsettled: [] },
+      last: known?.last ?? 0,
+      outcomes: known?.outcomes ?? new Map(),
+    };
+  node.sessions.set(name, known!);
+  forgetSilent(node);
+  return known!;
+}
+
+function forgetSilent(node: SubmittingNode): void {
+  for (const [name, { outcomes }] of node.sessions) {
+    const isOver = node.sessions.size > SESSIONS_MAX || node.outcomes > OUTCOMES_MAX;
+    if (!isOver || node.sessions.size === 1) return;
+    node.sessions.delete(name);
+    node.outcomes -= outcomes.size;
   }
 }

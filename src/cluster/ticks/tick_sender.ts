@@ -1,3 +1,4 @@
+import { budgetWords, SharedBudget } from '../../fair/budget.js';
 import { CLUSTER_ASSETS_MAX } from '../../model/node_list.js';
 import type { Price } from '../../model/price.js';
 import type { Bus } from '../bus.js';
@@ -12,6 +13,16 @@ import { encodeTickBatch } from './tick_batch.js';
  * asset.
  */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
+
+/**
+ * The budget of answers, in assets. A node that receives no answer receives all prices within a second without a request. So a node with
+ * many requests delays no live prices.
+ */
+const ANSWERED = { perSecond: 100_000, burst: 2 * CLUSTER_ASSETS_MAX };
+/** The cost of an answer with prices in addition to its assets, and the cost of an answer with names. */
+const [PRICES_COST, NAMES_COST] = [100, 1_000];
+
+const NS_PER_MS = 1_000_000;
 
 export interface TickSenderOptions {
   readonly bus: Pick<Bus, 'send' | 'answer' | 'waitingBytes'>;
@@ -30,6 +41,8 @@ export interface TickSenderOptions {
 export class TickSender {
   readonly #options: TickSenderOptions;
   readonly #live = new Map<AssetKey, Price>();
+  readonly #prices = new SharedBudget(budgetWords(1), 0, ANSWERED, () => {});
+  readonly #names = new SharedBudget(budgetWords(1), 0, ANSWERED, () => {});
   #changed = new Set<AssetKey>();
   #number = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
@@ -51,12 +64,9 @@ export class TickSender {
   /** Begins to send prices. The sender must already know all live prices. */
   start(): void {
     if (this.#state !== 'filling') return;
-    const { bus, epoch, mayTick, nowMs, taxonomy } = this.#options;
+    const { bus, epoch, nowMs } = this.#options;
     this.#state = 'sending';
-    this.#stopAnswering = bus.answer(fullTopic(epoch), async (query) => {
-      if (!mayTick()) throw new Error('this node may lead no more');
-      return query.length > 0 ? answerNames(query, taxonomy().assets) : this.#encode(this.#live.keys(), true);
-    });
+    this.#stopAnswering = bus.answer(fullTopic(epoch), async (query) => this.#answer(query));
     this.#sendFull(nowMs());
   }
 
@@ -110,6 +120,18 @@ export class TickSender {
     const taxonomy = this.#options.taxonomy();
     if ([...this.#changed].some((asset) => taxonomy.idOf(asset) === undefined)) this.#sendFull(nowMs);
     else this.#send(nowMs, this.#changed, false);
+  }
+
+  /** @throws Error when this node may not answer, or when it has answered too much */
+  #answer(query: Uint8Array): Uint8Array {
+    const { mayTick, nowMs, taxonomy } = this.#options;
+    if (!mayTick()) throw new Error('this node may lead no more');
+    const isNames = query.length > 0;
+    const budget = isNames ? this.#names : this.#prices;
+    const cost = isNames ? NAMES_COST : PRICES_COST + this.#live.size;
+    const nowNs = BigInt(Math.round(nowMs() * NS_PER_MS));
+    if (!budget.take(cost, nowNs)) throw new Error('the nodes request too much');
+    return isNames ? answerNames(query, taxonomy().assets) : this.#encode(this.#live.keys(), true);
   }
 
   #sendFull(nowMs: number): void {

@@ -22,10 +22,10 @@ function taking() {
     },
     rightsOf: () => ({ identity: 'x', mayPublishAs: () => true, maySee: () => true }),
   }).start();
-  const submit = async (node: number, number: number, traceId: string, durable = false) => {
+  const submit = async (node: number, number: number, traceId: string, durable = false, session = 's') => {
     const message = { traceId, length: 10, content: '[[],[]]' };
     const rest = { oldest: number, again: false, type: 'evm', caller: { token: 'ab' } } as const;
-    const bytes = encodeSubmit({ session: 's', number, durable, message, ...rest });
+    const bytes = encodeSubmit({ session, number, durable, message, ...rest });
     return decodeOutcome(await handle(bytes, `in.${node}.7`)).traceId;
   };
   return { taken, submit };
@@ -44,4 +44,14 @@ test('a message counts as durable when it says so itself', async (t) => {
   await submit(3, 1, 'first');
   await submit(3, 2, 'second', true);
   t.same(taken, ['first', 'second durable']);
+});
+
+test('a node with many sessions displaces no session of another node', async (t) => {
+  const { taken, submit } = taking();
+  t.equal(await submit(3, 1, 'honest'), 'honest');
+  for (let n = 0; n <= 20_000; n++) await submit(4, 1, 'thief', false, `s${n}`);
+  taken.length = 0;
+  t.equal(await submit(3, 1, 'again'), 'honest', 'the outcome is kept');
+  t.same(taken, [], 'and the message takes effect once');
+  await t.rejects(submit(64, 1, 'nobody'), /no node 64/);
 });

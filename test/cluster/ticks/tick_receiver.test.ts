@@ -242,6 +242,22 @@ interface Sample {
   readonly taxonomy?: IdMapping;
 }
 
+test('a leader answers a flood of requests within a budget, and names separately from prices', async (t) => {
+  const { sender, state, clock } = sending();
+  sender.priced(assetKey({ symbol: 'A1', signatureType: 'evm' }), 1n as Price);
+  sender.start();
+  let answered = 0;
+  for (let n = 0; n < 5_000; n++)
+    await state.answer().then(
+      () => answered++,
+      () => {},
+    );
+  t.ok(answered > 100 && answered < 1_000, `${answered} answers at once`);
+  await state.answer(encodeNamesQuery(0));
+  clock.nowMs += 1_000;
+  await state.answer();
+});
+
 function batchOf({
   epoch = 1,
   number,
