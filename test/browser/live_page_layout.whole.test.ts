@@ -41,6 +41,17 @@ test('the layout of the live page', needsBrowser(), async (t) => {
     });
   });
 
+  await t.test('the longest state of the connection stays inside a narrow screen', async (t) => {
+    await withTab(t, { browser, url, width: 360 }, async (page) => {
+      await page.waitForSelector('#grid [role=row]:not([hidden])');
+      const right = await page.evaluate<number>(`(() => {
+        document.querySelector('#connection-chip span').textContent = 'Live, missed 3.8 s until 07:09:12 UTC';
+        return document.querySelector('#connection-chip').getBoundingClientRect().right;
+      })()`);
+      t.ok(right <= 360, `${right} px`);
+    });
+  });
+
   await t.test('the chart grows with the window', async (t) => {
     await withTab(t, { browser, url, width: 1440 }, async (page) => {
       await untilSealed(page, 'verified');

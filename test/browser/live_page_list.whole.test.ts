@@ -29,6 +29,25 @@ test('the list of the live page', needsBrowser(), async (t) => {
   await publish(100);
   const url = linkTo(service.url, service.evmAddress);
 
+  await t.test('the seal of a row opens the card of its asset', async (t) => {
+    await withTab(t, { browser, url }, async (page) => {
+      await untilSealed(page, 'verified');
+      await page.locator('#grid [role=row]', { hasText: 'A03USD' }).locator('.sealed').click();
+      await untilText(page, '#seal', 'A03USD: verified');
+    });
+  });
+
+  await t.test('a remark about a link ends with the next place', async (t) => {
+    await withTab(t, { browser, url: `${url}&asset=NONE` }, async (page) => {
+      await untilText(page, '#notice', 'The link names the asset NONE');
+      await page.evaluate('void (location.hash = "#asset=A02USD&at=yesterday")');
+      await untilText(page, '#notice', 'The link names the time yesterday');
+      t.equal(await page.textContent('#symbol'), 'A02USD');
+      await page.locator('#grid [role=row]', { hasText: 'A03USD' }).click();
+      await page.waitForSelector('#notice', { state: 'hidden' });
+    });
+  });
+
   await t.test('groups and the order choose rows, and rows stay while prices change', async (t) => {
     await withTab(t, { browser, url }, async (page) => {
       await untilSealed(page, 'verified');

@@ -56,7 +56,7 @@ export class LivePage {
     this.#compareChanged();
     this.#travel.goTo('click');
   });
-  readonly #time = new TimeTravel((at) => this.#travel.goToTime(at));
+  readonly #time = new TimeTravel(this.#states, (at) => this.#travel.goToTime(at));
   readonly #travel: PlaceTravel;
   #hasAssets = false;
 
@@ -118,6 +118,7 @@ export class LivePage {
     });
     this.#travel = new PlaceTravel({
       board,
+      states: this.#states,
       detail: this.#detail,
       compare: this.#compare,
       time: this.#time,

@@ -4,7 +4,7 @@ import { assetKey, type Board } from './board.js';
 import type { CompareChoice } from './compare_choice.js';
 import { assetAt, type PagePlace, readPlace } from './fragment.js';
 import { PageAddress } from './page_address.js';
-import { StateBar } from './state_bar.js';
+import type { StateBar } from './state_bar.js';
 import type { TimeTravel } from './time_travel.js';
 
 /** The width below which the page shows either the list or the chosen asset. The style sheet has the same width. */
@@ -12,6 +12,8 @@ export const NARROW = matchMedia('(max-width: 60rem)');
 
 export interface PlaceTravelOptions {
   readonly board: Board;
+  /** Shows a remark about a place that the page cannot show. */
+  readonly states: Pick<StateBar, 'showRemark'>;
   readonly detail: AssetDetail;
   readonly compare: CompareChoice;
   readonly time: TimeTravel;
@@ -54,12 +56,14 @@ export class PlaceTravel {
 
   /** Writes the reader's choice into the address. On a narrow screen a key also leads from the list to the asset. */
   goTo(by: 'click' | 'key'): void {
+    this.#options.states.showRemark(undefined);
     if (by === 'click' || NARROW.matches) this.#address.push(this.place);
     else this.#address.pushAfterRest(this.place);
   }
 
   /** Goes to the time that the reader selected; `undefined` for the present. */
   goToTime(at: string | undefined): void {
+    this.#options.states.showRemark(undefined);
     this.#address.push({ ...this.place, at });
     this.#showTime(at);
   }
@@ -98,8 +102,9 @@ export class PlaceTravel {
 
   /** Shows the place that the reader went to. */
   #travel(place: PagePlace): void {
-    const { board, detail, choose, showDetail } = this.#options;
+    const { board, states, detail, choose, showDetail } = this.#options;
     const asset = assetAt(board.assets, place);
+    states.showRemark(undefined);
     this.#showTime(place.at, asset);
     if (asset !== undefined) {
       this.#showCompared(place.compare);
@@ -108,10 +113,7 @@ export class PlaceTravel {
     } else if (place.symbol === undefined) {
       if (NARROW.matches) showDetail(false);
     } else if (board.assets.length > 0)
-      new StateBar().showNotice({
-        tone: 'info',
-        text: `The link names the asset ${place.symbol}, which this service does not have.`,
-      });
+      states.showRemark(`The link names the asset ${place.symbol}, which this service does not have.`);
   }
 
   #showCompared(name: string | undefined): void {

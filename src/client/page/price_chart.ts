@@ -8,6 +8,7 @@ import {
 } from 'lightweight-charts';
 import type { GapEvent } from '../prices/client_context.js';
 import type { StreamClient } from '../prices/stream_client.js';
+import { barSpacing } from './bar_spacing.js';
 import { assetKey } from './board.js';
 import { readHistory, type ShownChart } from './chart_history.js';
 import { ComparedLine } from './compared_line.js';
@@ -19,6 +20,8 @@ import { reasonText } from './plain_reason.js';
 import { priceOfDouble, shownDecimals } from './price_text.js';
 import { UnfilledGaps } from './unfilled_gaps.js';
 
+/** The room after the newest candle, in candles. */
+const RIGHT_CANDLES = 4;
 /** The time after which a history that could not be read is requested again. */
 const RETRY_MS = 5_000;
 /** The largest number of decimals. A double has 15 exact digits; further digits would be wrong. */
@@ -52,7 +55,7 @@ export class PriceChart {
       autoSize: true,
       // The logo would add its own style, which the page's policy forbids. The footer of the page names the library instead.
       layout: { attributionLogo: false, fontSize: 11 },
-      timeScale: { timeVisible: true, borderVisible: false, rightOffset: 4, barSpacing: 8 },
+      timeScale: { timeVisible: true, borderVisible: false, rightOffset: RIGHT_CANDLES },
       rightPriceScale: { borderVisible: false },
       handleScale: { axisPressedMouseMove: { price: false } },
     });
@@ -149,7 +152,7 @@ export class PriceChart {
       this.#drawMarks();
       if (this.#last !== undefined) this.#showDecimals(this.#last.close);
       this.#describe();
-      if (!this.#isLoaded) this.#chart.timeScale().resetTimeScale();
+      if (!this.#isLoaded) this.#fit(bars.length);
       this.#isLoaded = true;
       onHistory(undefined);
     } catch (error) {
@@ -157,6 +160,12 @@ export class PriceChart {
       onHistory(`The history cannot be read: ${reasonText(error as Error)}.`);
       this.#retryTimer = setTimeout(() => void this.reload(), RETRY_MS);
     }
+  }
+
+  #fit(candles: number): void {
+    const scale = this.#chart.timeScale();
+    scale.applyOptions({ barSpacing: barSpacing(candles + RIGHT_CANDLES, scale.width()) });
+    scale.resetTimeScale();
   }
 
   /** Marks a part of the stream that did not arrive, until the service's candles were read. */

@@ -17,8 +17,9 @@ export class SealButton {
       if ((event as ToggleEvent).newState === 'open') void this.#draw();
       else this.#empty();
     });
-    byId('grid').addEventListener('click', ({ target }) => {
-      if ((target as Element).closest('.sealed') !== null) this.#root.showPopover();
+    // The table chooses the row's asset first, which closes the card of another asset.
+    document.querySelector('.list')!.addEventListener('click', ({ target }) => {
+      if ((target as Element).closest('#grid .sealed') !== null) this.#root.showPopover();
     });
   }
 

@@ -21,6 +21,8 @@ const SIGNER_TEXTS: Readonly<Record<PinSource, string>> = {
 
 /** The states at the top of the page: the signer, the connection, and notices that the reader must see. */
 export class StateBar {
+  #notice: Notice | undefined;
+  #remark: Notice | undefined;
   #noticeText: string | undefined;
 
   showPins(pins: PinnedSigners): void {
@@ -80,8 +82,20 @@ export class StateBar {
     );
   }
 
-  /** Shows a notice, or removes it. */
+  /** Shows a notice, or removes it. A notice hides a remark. */
   showNotice(notice: Notice | undefined): void {
+    this.#notice = notice;
+    this.#drawNotice();
+  }
+
+  /** Shows a remark about the place in the address, or removes it. */
+  showRemark(text: string | undefined): void {
+    this.#remark = text === undefined ? undefined : { tone: 'info', text };
+    this.#drawNotice();
+  }
+
+  #drawNotice(): void {
+    const notice = this.#notice ?? this.#remark;
     if (notice?.text === this.#noticeText) return;
     this.#noticeText = notice?.text;
     const root = byId('notice');

@@ -2,7 +2,7 @@ import { instantText, readInstant } from '../../model/instant.js';
 import { byId } from './elements.js';
 import { momentText } from './price_text.js';
 import type { ProvenAggregate } from './seal_card.js';
-import { StateBar } from './state_bar.js';
+import type { StateBar } from './state_bar.js';
 
 /** The asset at a past instant. */
 export interface PastView {
@@ -19,10 +19,15 @@ export interface PastView {
 /** The instant that the page shows, with its picker. The picker's times are in UTC. */
 export class TimeTravel {
   readonly #input = byId<HTMLInputElement>('instant');
+  readonly #states: Pick<StateBar, 'showRemark'>;
   #atNs: bigint | undefined;
 
-  /** @param onTravel called with the time that the reader selected; `undefined` for the current time */
-  constructor(onTravel: (at: string | undefined) => void) {
+  /**
+   * @param states shows a remark about a time that cannot be read
+   * @param onTravel called with the time that the reader selected; `undefined` for the current time
+   */
+  constructor(states: Pick<StateBar, 'showRemark'>, onTravel: (at: string | undefined) => void) {
+    this.#states = states;
     byId('time').addEventListener('submit', (event) => {
       event.preventDefault();
       const ns = readInstant(`${this.#input.value}Z`);
@@ -45,10 +50,9 @@ export class TimeTravel {
   goTo(at: string | undefined): boolean {
     const ns = at === undefined ? undefined : readInstant(at);
     if (at !== undefined && ns === undefined)
-      new StateBar().showNotice({
-        tone: 'info',
-        text: `The link names the time ${at}, which is not a time such as 2026-11-20T12:00:00Z. The page shows the present.`,
-      });
+      this.#states.showRemark(
+        `The link names the time ${at}, which is not a time such as 2026-11-20T12:00:00Z. The page shows the present.`,
+      );
     const isOther = ns !== this.#atNs;
     this.#atNs = ns;
     this.#input.value = ns === undefined ? '' : instantText(ns).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length);
