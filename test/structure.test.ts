@@ -134,7 +134,6 @@ const ROOMS: Rooms = {
   service: [
     'wire',
     'model',
-    'fair',
     'ingest',
     'crypto',
     'clock',

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.js';
 import type { CryptoJobs } from '../crypto/pool/jobs.js';
-import { PacedTurns } from '../fair/paced_turns.js';
 import { publicFolderOf, streamsFolderOf } from '../ledger/ledger_folder.js';
 import { LedgerReader } from '../ledger/ledger_reader.js';
 import { pastFolderOf } from '../past/past_folder.js';
 import { PastReader } from '../past/past_reader.js';
+import { openLoopTurns } from '../server/rest/loop_turns.js';
 import type { InstantRouteOptions } from '../server/routes/instant_route.js';
 import { KnownSigners, type SignerState } from './known_signers.js';
 import { type AskPast, OtherPasts } from './other_pasts.js';
@@ -36,7 +36,7 @@ export function readPast({
   logger,
 }: ReadPastOptions): EdgePast {
   const signers = new KnownSigners(signed);
-  const pastTurns = new PacedTurns();
+  const pastTurns = openLoopTurns();
   return {
     past: new PastReader(pastFolderOf(storage.dir)),
     logFiles: new LedgerReader(publicFolderOf(storage.dir)),

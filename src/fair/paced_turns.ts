@@ -18,11 +18,10 @@ export class PacedTurns {
   #owedMs = 0;
 
   /**
-   * @param workedMs returns the time that this thread has worked, in ms. By default this is the time of the event loop without its waits,
-   * because a piece that waits for a disk takes nothing from other work
+   * @param workedMs returns the time that this thread has worked, in ms
    * @param after calls back after a time in ms; with 0, after the current turn of the event loop
    */
-  constructor(workedMs = loopWorkedMs, after: (callback: () => void, ms: number) => unknown = afterMs) {
+  constructor(workedMs: () => number, after: (callback: () => void, ms: number) => unknown) {
     this.#workedMs = workedMs;
     this.#after = after;
   }
@@ -60,13 +59,4 @@ export class PacedTurns {
     if (queue.length > 0) this.#waiting.set(caller, queue);
     start();
   }
-}
-
-function loopWorkedMs(): number {
-  return performance.eventLoopUtilization().active;
-}
-
-function afterMs(callback: () => void, ms: number): void {
-  if (ms === 0) setImmediate(callback);
-  else setTimeout(callback, ms);
 }

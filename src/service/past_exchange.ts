@@ -1,11 +1,11 @@
 import type { AskPast } from '../edge/other_pasts.js';
-import { PacedTurns } from '../fair/paced_turns.js';
 import type { Catalogue } from '../model/catalogue.js';
 import type { NodeList } from '../model/node_list.js';
 import { PastAnswerer } from '../node/past_answerer.js';
 import { PastAsker } from '../node/past_asker.js';
 import { pastFolderOf } from '../past/past_folder.js';
 import { PastReader } from '../past/past_reader.js';
+import { openLoopTurns } from '../server/rest/loop_turns.js';
 import { PastAccess } from '../server/routes/past_access.js';
 import type { ClusterNodeOptions } from './cluster_node_options.js';
 
@@ -28,7 +28,7 @@ export function exchangePast(
   if (member.role === 'edge') return { ask, close: async () => {} };
   const { clock, store, logger } = parts;
   const past = new PastReader(pastFolderOf(settings.config.storage.dir));
-  const turns = new PacedTurns();
+  const turns = openLoopTurns();
   const onDamage = (reason: string) => logger.error(`the past is damaged: ${reason}`);
   const access = new PastAccess({
     past,

@@ -1,9 +1,9 @@
-import { PacedTurns } from '../../fair/paced_turns.js';
 import type { Asset } from '../../model/asset.js';
 import type { CandleColumns } from '../../store/candle_history.js';
 import type { Days } from '../../store/series.js';
 import { DAY_S, intervalAt } from '../../wire/resolution.js';
 import type { Resolution } from '../../wire/rest_values.js';
+import { openLoopTurns } from '../rest/loop_turns.js';
 import type { RouteResult } from '../rest/route_result.js';
 import { CandleJson, type CandleRun } from './candle_json.js';
 
@@ -57,7 +57,7 @@ export class HistoryReader {
   /** Texts by day. The least recently used text comes first. */
   readonly #kept = new Map<string, CandleJson>();
   #keptBytes = 0;
-  readonly #turns = new PacedTurns();
+  readonly #turns = openLoopTurns();
   /**
    * A promise for each caller that resolves at the end of the caller's unfinished work. Each caller has at most one unfinished answer in
    * memory.

@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/clock/clock.js';
-import { PacedTurns } from '../../../src/fair/paced_turns.js';
+import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { Route } from '../../../src/server/rest/route.js';
 import { createRoutes } from '../../../src/server/routes/index.js';
 
@@ -21,7 +21,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
       async *blocks() {},
     },
     newest: () => undefined,
-    pastTurns: new PacedTurns(),
+    pastTurns: openLoopTurns(),
     onPastDamage: () => {},
     logFiles: { proofOf: async () => ({ lacks: 'log', reason: 'there is no public log here' }) },
     readCandles: () => 'too many',

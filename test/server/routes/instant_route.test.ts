@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { PacedTurns } from '../../../src/fair/paced_turns.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import { listHours, listLogs, tierPath } from '../../../src/past/past_folder.js';
 import { PastReader } from '../../../src/past/past_reader.js';
 import type { Holding } from '../../../src/records/second_record.js';
 import { Token } from '../../../src/server/access/tokens.js';
+import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { RouteAnswer, RouteError } from '../../../src/server/rest/route_result.js';
 import { instantRoutes } from '../../../src/server/routes/instant_route.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
@@ -42,7 +42,7 @@ async function openRoute(t: Test, proofsNs = pastOptionsOf('').proofsNs) {
     findAsset: (symbol: string) => [BTC, ETH].find((asset) => asset.symbol === symbol),
     past: reader,
     newest: ({ symbol }: AssetName) => newest.get(symbol),
-    pastTurns: new PacedTurns(),
+    pastTurns: openLoopTurns(),
     onPastDamage: (reason: string) => damage.push(reason),
     clock,
     aggregateJson: textOf,

@@ -1,11 +1,11 @@
 import { type Test, test } from 'tap';
-import { PacedTurns } from '../../../src/fair/paced_turns.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import { PastReader } from '../../../src/past/past_reader.js';
 import { PastWriter } from '../../../src/past/past_writer.js';
 import type { RangeQuestion } from '../../../src/past/question_bytes.js';
 import { Token } from '../../../src/server/access/tokens.js';
+import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { Route } from '../../../src/server/rest/route.js';
 import { instantRoutes } from '../../../src/server/routes/instant_route.js';
 import type { OlderAnswer, OlderPrices, OlderRows } from '../../../src/server/routes/older_prices.js';
@@ -93,7 +93,7 @@ async function openRoutes(t: Test, older: OlderPrices, hole?: readonly [number, 
     findAsset: (symbol: string) => (symbol === 'BTCUSD' ? BTC : undefined),
     past,
     newest: (_asset: AssetName) => holdingOfAggregate(ALL.at(-1)!),
-    pastTurns: new PacedTurns(),
+    pastTurns: openLoopTurns(),
     onPastDamage: (reason: string) => t.fail(reason),
     clock,
     aggregateJson: textOf,

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Test, test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
-import { PacedTurns } from '../../../src/fair/paced_turns.js';
 import type { AssetName } from '../../../src/model/asset_map.js';
 import type { SignedAggregate } from '../../../src/model/signed_price.js';
 import type { TimeNs } from '../../../src/model/time.js';
@@ -12,6 +11,7 @@ import type { PastOptions } from '../../../src/past/past_writer.js';
 import { receivedBlock, SIZE_BYTES } from '../../../src/past/sent_block.js';
 import type { Holding } from '../../../src/records/second_record.js';
 import { Token } from '../../../src/server/access/tokens.js';
+import { openLoopTurns } from '../../../src/server/rest/loop_turns.js';
 import type { RouteError } from '../../../src/server/rest/route.js';
 import { shownAggregateJson } from '../../../src/server/routes/aggregate_json.js';
 import { PastAccess } from '../../../src/server/routes/past_access.js';
@@ -55,7 +55,7 @@ async function openRoute(t: Test, over: Partial<PastOptions> = {}, rangeRowsMax 
     findAsset: (symbol: string) => [BTC, DYDX].find((asset) => asset.symbol === symbol),
     past: reader,
     newest: ({ symbol }: AssetName) => newest.get(symbol),
-    pastTurns: new PacedTurns(),
+    pastTurns: openLoopTurns(),
     onPastDamage: (reason: string) => damage.push(reason),
     clock,
     rangeRowsMax,
