@@ -13,10 +13,11 @@ import {
   type MarketHours,
   marketStatus,
   recent,
+  requireNs,
 } from './prices/market_data.js';
 import { missedTicks } from './prices/missed_ticks.js';
 import { PricePublisher, type PublishOptions } from './prices/price_publisher.js';
-import { priceRange, type RangeQuery } from './prices/price_range.js';
+import { priceRange, type RangeQuery, requireRange } from './prices/price_range.js';
 import type { PriceStream, StreamOptions } from './prices/price_stream.js';
 import { SignedMemory } from './prices/signed_memory.js';
 import { StreamClient } from './prices/stream_client.js';
@@ -81,11 +82,12 @@ export class Client extends StreamClient {
    * @throws RefusedError when no asset had a price then, with `keptFromNs` when the service keeps nothing that old, and the errors of
    * `latest`
    */
-  at(
+  async at(
     symbols: readonly string[],
     timestampNs: bigint,
     query: AssetQuery = {},
   ): Promise<Record<string, AggregatePrice>> {
+    requireNs('timestampNs', timestampNs);
     return this.#aggregates((service) => at(service, symbols, timestampNs, query, this.context.trust));
   }
 
@@ -99,6 +101,7 @@ export class Client extends StreamClient {
    * @throws UnreachableError when no service answers after several attempts
    */
   range(symbol: string, query: RangeQuery): AsyncGenerator<AggregatePrice, void, undefined> {
+    requireRange(query);
     return priceRange(this.context, symbol, query);
   }
 

@@ -116,6 +116,22 @@ test('a range is read over several answers, verified, and goes on after a lost c
   };
   const deceived = createClient({ ...options, fetch: lying });
   await t.rejects(all(deceived.range('BTCUSD', { from })), { name: 'UnverifiedError' });
+
+  const inexact = Number(from) as unknown as bigint;
+  t.throws(() => client.range('BTCUSD', { from: inexact }), {
+    name: 'TypeError',
+    message: /^from must be a bigint/,
+  });
+  t.throws(() => client.range('BTCUSD', { from, to: inexact }), {
+    name: 'TypeError',
+    message: /^to must be a bigint/,
+  });
+  t.throws(() => client.range('BTCUSD', {} as { from: bigint }), { name: 'TypeError' });
+  t.throws(() => client.range('BTCUSD', { from, everyMs: 1.5 }), { name: 'RangeError', message: /^everyMs/ });
+  await t.rejects(client.at(['BTCUSD'], inexact), {
+    name: 'TypeError',
+    message: /^timestampNs must be a bigint/,
+  });
   for (const one of [client, patient, deceived]) await one.close();
 });
 

@@ -107,6 +107,12 @@ export function recent(
   return aggregates(service, pathOf(REST_PATHS.recent, parameters), trust);
 }
 
+/** @throws TypeError when a time is no bigint: a number loses the last digits of nanoseconds */
+export function requireNs(name: string, value: unknown): void {
+  if (typeof value !== 'bigint')
+    throw new TypeError(`${name} must be a bigint of UNIX nanoseconds, not a value of type ${typeof value}`);
+}
+
 /** Reads aggregates of the past: see `Client.at`. */
 export function at(
   service: RestService,

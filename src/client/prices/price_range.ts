@@ -4,7 +4,7 @@ import { ProtocolError } from '../connect/errors.js';
 import type { RestService } from '../connect/rest_service.js';
 import type { ClientContext } from './client_context.js';
 import { KeptPrices } from './kept_prices.js';
-import { type AggregatePrice, type AssetQuery, pathOf } from './market_data.js';
+import { type AggregatePrice, type AssetQuery, pathOf, requireNs } from './market_data.js';
 import { nextOf, RangeAttempts } from './range_attempts.js';
 
 /** The wanted part of an asset's past. */
@@ -30,6 +30,14 @@ const TURN_MS = 10;
 const NS_PER_MS = 1_000_000n;
 /** The latest time that a service accepts. The service ends a range with this end at its current time. */
 const LATEST_NS = 9n * 10n ** 18n;
+
+/** Checks the options of `Client.range`. */
+export function requireRange({ from, to, everyMs }: RangeQuery): void {
+  requireNs('from', from);
+  if (to !== undefined) requireNs('to', to);
+  if (everyMs !== undefined && !(Number.isSafeInteger(everyMs) && everyMs > 0))
+    throw new RangeError('everyMs must be a whole number of milliseconds, at least 1');
+}
 
 /** Reads a range: see `Client.range`. @param isSampled false to look up no price in the public log */
 export async function* priceRange(
