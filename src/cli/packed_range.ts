@@ -26,7 +26,7 @@ export interface PackedOptions extends KeptSigners {
 }
 
 /** The number of blocks whose signatures are verified at the same time. */
-const BLOCKS_AHEAD = 6;
+export const BLOCKS_AHEAD = 6;
 
 /** Thrown when a service does not know packed ranges, because its version is older. */
 export class NotPacked extends Error {

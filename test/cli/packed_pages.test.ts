@@ -1,28 +1,37 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Test, test } from 'tap';
 import { eventually } from '../../scripts/load/wait.js';
-import { PackedRangeClient } from '../../src/cli/packed_range.js';
+import { BLOCKS_AHEAD, PackedRangeClient } from '../../src/cli/packed_range.js';
 import { packedOptions } from '../../src/cli/past_client.js';
 import { nativePlatform } from '../../src/client/native_platform.js';
 import { createClient } from '../../src/client/node.js';
+import { systemClock } from '../../src/clock/clock.js';
 import { type CryptoPool, createCryptoPool } from '../../src/crypto/pool/pool.js';
+import { FakeClock } from '../clock/fake_clock.js';
 import { Feed, units } from '../service/feed.js';
 import { startTestService, TOKEN } from '../service/harness.js';
 
-const PRICES = [100, 110, 120, 130, 140, 150, 160];
+const PRICES = Array.from({ length: 14 }, (_, index) => 100 + 10 * index);
+/** The largest number of aggregates in an answer. */
+const ROWS_MAX = 2;
 
-/** Starts a service with an aggregate of each price. @param rowsMax the largest number of aggregates in an answer */
-async function startWithPages(t: Test, rowsMax: number) {
-  const service = await startTestService({
-    assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }],
-    limits: { range_rows: rowsMax },
-  });
+/** Starts a service with an aggregate of each price. Each answer ends soon after its second half began. */
+async function startWithPages(t: Test) {
+  const clock = new FakeClock(systemClock());
+  const service = await startTestService(
+    {
+      assets: [{ id: 1, symbol: 'BTCUSD', max_age: '24h', clock_period: '24h' }],
+      limits: { range_rows: ROWS_MAX },
+    },
+    { clock },
+  );
   t.teardown(() => service.stop());
   const options = { urls: service.url, token: TOKEN, signers: 'unchecked' } as const;
   const client = createClient(options);
-  const feed = await Feed.open(service);
+  const feed = await Feed.open(service, { nowNs: () => clock.advance(1n) });
   const times: bigint[] = [];
-  for (const price of PRICES) {
+  for (const [index, price] of PRICES.entries()) {
+    clock.advanceMs(index % ROWS_MAX === 0 ? 1_000 : 5_000);
     await feed.accept({ symbol: 'BTCUSD', price: units(price) });
     const { timestampNs } = await eventually(async () => {
       const { BTCUSD } = await client.latest(['BTCUSD']);
@@ -73,7 +82,7 @@ const checks = (signer: string[], pool: CryptoPool) =>
   packedOptions({ url: '', token: '', oracleId: 'servc', signer }, pool);
 
 test('a range of several answers is read whole, also when an answer fails', async (t) => {
-  const { options, times, signer, query } = await startWithPages(t, 3);
+  const { options, times, signer, query } = await startWithPages(t);
   const pool = await createCryptoPool({ threads: 0 });
   for (const failing of [-1, 0, 1, 2]) {
     const { client, counts } = countingClient(options, failing);
@@ -81,21 +90,21 @@ test('a range of several answers is read whole, also when an answer fails', asyn
     for await (const entries of client.packed(query, checks(signer, pool)))
       read.push(...entries.map(({ timeNs }) => timeNs));
     t.same(read, times, `request ${failing} fails`);
-    const answers = Math.ceil(PRICES.length / 3);
+    const answers = PRICES.length / ROWS_MAX;
     t.same(counts, { asked: answers + (failing < 0 ? 0 : 1), answered: answers, closed: answers });
     await client.close();
   }
 });
 
 test('the next answer is asked for early, and a reader that stops closes it', async (t) => {
-  const { options, times, signer, query } = await startWithPages(t, 1);
+  const { options, times, signer, query } = await startWithPages(t);
   const pool = await createCryptoPool({ threads: 0 });
   const { client, counts } = countingClient(options);
   for await (const [entry] of client.packed(query, checks(signer, pool))) {
     t.equal(entry!.timeNs, times[0]);
     break;
   }
-  const all = PRICES.length;
+  const all = BLOCKS_AHEAD + 1;
   await eventually(async () => isDeepStrictEqual(counts, { asked: all, answered: all, closed: all }));
   t.pass('the last answer was asked for before its turn, and closed');
   await client.close();
