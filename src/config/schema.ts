@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { calendarDefinition } from '../calendar/definition.js';
-import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { SYMBOL_LENGTH_MAX, UINT16_MAX } from '../wire/asset_id.js';
 import { LOGIN_SYMBOL } from '../wire/login_message.js';
@@ -12,6 +11,7 @@ import { clusterSchema } from './cluster_schema.js';
 import { logSchema } from './log_section.js';
 import { publicUrl } from './public_url.js';
 import {
+  addressBlocks,
   count,
   durationNs,
   host,
@@ -74,16 +74,8 @@ const service = z.strictObject({
   public_url: publicUrl.optional(),
 });
 
-const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
-
 /** The largest number of threads. One main thread cannot feed this many threads. */
 const LISTEN_THREADS_MAX = 256;
-
-const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text, context) => {
-  const block = parseAddressBlock(text);
-  if (block === undefined) context.addIssue(ADDRESS_BLOCK_EXPECTED);
-  return block ?? z.NEVER;
-});
 
 /** The largest number of other operators in a quorum. Each file of the live page has a header with their origins. */
 const PAGE_OPERATORS_MAX = 15;
@@ -100,7 +92,7 @@ const listen = z.strictObject({
     })
     .prefault('auto'),
   /** The proxies whose header `X-Forwarded-For` names the client. */
-  trusted_proxies: z.array(addressBlock, { error: 'expected a list of addresses and blocks' }).prefault([]),
+  trusted_proxies: addressBlocks,
   /** The origins whose web pages may read REST and open streams. */
   allowed_origins: z.array(allowedOrigin, { error: 'expected a list of origins' }).prefault([]),
   /** The origins of other operators' services to which the live page may connect. */

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseAddressBlock } from '../model/address.js';
 import { NS_PER_MS, NS_PER_SECOND } from '../model/time.js';
 import { parseDurationNs, parseSizeBytes, parseUtcTime, scaleDecimal } from './quantity.js';
 
@@ -22,6 +23,17 @@ export const host = z
     (text) => isIP(text) !== 0 || HOST_NAME.test(text),
     'expected a host name or an IP address, without a port',
   );
+
+const ADDRESS_BLOCK_EXPECTED = 'expected an address or a block such as 127.0.0.1, 10.0.0.0/8 or fd00::/8';
+const addressBlock = z.string({ error: ADDRESS_BLOCK_EXPECTED }).transform((text, context) => {
+  const block = parseAddressBlock(text);
+  if (block === undefined) context.addIssue(ADDRESS_BLOCK_EXPECTED);
+  return block ?? z.NEVER;
+});
+/** The schema of `trusted_proxies`: addresses and blocks, by default none. */
+export const addressBlocks = z
+  .array(addressBlock, { error: 'expected a list of addresses and blocks' })
+  .prefault([]);
 
 const keyPlaces = {
   file: line.optional(),

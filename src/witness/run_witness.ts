@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { listenForMetrics, type MetricsListener } from '../metrics/metrics_listener.js';
+import { clientAddressReader } from '../model/client_address.js';
 import { LogWitness } from './witness.js';
 import type { WitnessConfig } from './witness_config.js';
 import { WitnessFolder } from './witness_folder.js';
@@ -68,6 +69,7 @@ export class RunningWitness {
       port: listen.port,
       submissionPrefix: listen.submission_prefix,
       monitoringPrefix: listen.monitoring_prefix,
+      clientOf: clientAddressReader(listen.trusted_proxies),
       requestsPerSecond: limits.requests_per_second,
       connectionsMax: limits.connections,
       steadyMs,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type Problem, readDocument } from '../config/document.js';
 import { type Environment, readSecret } from '../config/private_keys.js';
 import { schemaProblems, unlessKnown } from '../config/schema_problems.js';
-import { count, host, keySource, line } from '../config/schema_values.js';
+import { addressBlocks, count, host, keySource, line } from '../config/schema_values.js';
 import { Ed25519Key } from '../tlog/ed25519_key.js';
 import { isKeyName } from '../tlog/signed_note.js';
 import { TlogError } from '../tlog/tlog_error.js';
@@ -49,6 +49,7 @@ const witnessSchema = z.strictObject({
       port: port.prefault(7_380),
       submission_prefix: prefix,
       monitoring_prefix: prefix,
+      trusted_proxies: addressBlocks,
     })
     .prefault({}),
   admin: z.strictObject({ host: host.prefault('127.0.0.1'), port: port.prefault(9_092) }).prefault({}),

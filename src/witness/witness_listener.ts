@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { AddressedRequest } from '../model/client_address.js';
 import { ADD_CHECKPOINT_BYTES_MAX, ADD_CHECKPOINT_PATH, SIZE_CONTENT_TYPE } from '../tlog/add_checkpoint.js';
 import { RequestQuota } from './request_quota.js';
 import type { LogWitness } from './witness.js';
@@ -14,6 +15,8 @@ export interface WitnessListenerOptions {
   /** The paths before `/add-checkpoint` and before `/<hash of an origin>/checkpoint`. */
   readonly submissionPrefix: string;
   readonly monitoringPrefix: string;
+  /** Returns the client whose quota a request uses. */
+  readonly clientOf: (request: AddressedRequest) => string;
   readonly requestsPerSecond: number;
   readonly connectionsMax: number;
   readonly steadyMs: () => number;
@@ -28,6 +31,8 @@ export interface WitnessListener {
 }
 
 const REQUEST_MS_MAX = 10_000;
+/** The interval at which requests above {@link REQUEST_MS_MAX} are ended. Node's default of 30 s lets them take 40 s. */
+const REQUEST_CHECK_MS = 1_000;
 const CLOSE_MS_MAX = 5_000;
 /** The largest number of addresses with a quota. */
 const ADDRESSES_MAX = 10_000;
@@ -44,6 +49,7 @@ export async function listenAsWitness(
   const server = createServer({
     headersTimeout: REQUEST_MS_MAX,
     requestTimeout: REQUEST_MS_MAX,
+    connectionsCheckingInterval: REQUEST_CHECK_MS,
     keepAliveTimeout: 4 * REQUEST_MS_MAX,
     maxHeaderSize: 8 * 1024,
   });
@@ -64,19 +70,19 @@ export async function listenAsWitness(
 class Answers {
   readonly #witness: LogWitness;
   readonly #submissionPath: string;
-  readonly #monitoringPrefix: string;
+  readonly #options: WitnessListenerOptions;
   readonly #quotas: AddressQuotas;
   readonly #refusals: Map<number, number>;
 
   constructor(
     witness: LogWitness,
-    { submissionPrefix, monitoringPrefix }: WitnessListenerOptions,
+    options: WitnessListenerOptions,
     quotas: AddressQuotas,
     refusals: Map<number, number>,
   ) {
     this.#witness = witness;
-    this.#submissionPath = `${submissionPrefix}${ADD_CHECKPOINT_PATH}`;
-    this.#monitoringPrefix = monitoringPrefix;
+    this.#options = options;
+    this.#submissionPath = `${options.submissionPrefix}${ADD_CHECKPOINT_PATH}`;
     this.#quotas = quotas;
     this.#refusals = refusals;
   }
@@ -88,7 +94,7 @@ class Answers {
     response.on('error', () => {});
     const { method = '', url = '' } = request;
     const path = url.split('?')[0]!;
-    if (!this.#quotas.take(request.socket.remoteAddress ?? ''))
+    if (!this.#quotas.take(this.#clientOf(request)))
       return this.#refuse(response, 429, 'too many requests from this address', { 'Retry-After': '1' });
     if (path === this.#submissionPath) {
       if (method !== 'POST') return this.#refuse(response, 405, 'expected POST', { Allow: 'POST' });
@@ -113,10 +119,16 @@ class Answers {
     send(response, status, text, isSize ? { 'Content-Type': SIZE_CONTENT_TYPE } : {});
   }
 
+  #clientOf(request: IncomingMessage): string {
+    const { 'x-forwarded-for': forwardedFor = [] } = request.headersDistinct;
+    return this.#options.clientOf({ address: request.socket.remoteAddress ?? '', forwardedFor });
+  }
+
   /** Returns the newest cosigned checkpoint of the log whose hash is in the path. */
   #monitored(path: string): string | undefined {
-    if (!path.startsWith(this.#monitoringPrefix)) return undefined;
-    const [, hash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path.slice(this.#monitoringPrefix.length)) ?? [];
+    const { monitoringPrefix } = this.#options;
+    if (!path.startsWith(monitoringPrefix)) return undefined;
+    const [, hash] = /^\/([0-9a-f]{64})\/checkpoint$/.exec(path.slice(monitoringPrefix.length)) ?? [];
     return hash === undefined ? undefined : this.#witness.noteOf(hash);
   }
 

@@ -22,11 +22,11 @@ const { name: NAME, key: KEY } = WITNESSES[0]!;
 const LOG_VKEY = formatVerifierKey(LOG.logKey(LOG_ORIGIN));
 
 /** Returns a configuration with the key of the first witness. */
-function yaml(more = ''): string {
+function yaml(more = '', listen = ''): string {
   return `name: ${NAME}
 key: { env: WITNESS_KEY }
 folder: state
-listen: { port: 0, submission_prefix: /sub, monitoring_prefix: /mon }
+listen: { port: 0, submission_prefix: /sub, monitoring_prefix: /mon${listen} }
 admin: { port: 0 }
 ${more || `logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\n`}`;
 }
@@ -38,10 +38,10 @@ function configOf(t: Test, content: string, env: Record<string, string> = { WITN
   return loadWitnessConfig(file, env);
 }
 
-async function start(t: Test, steadyMs = () => performance.now()): Promise<RunningWitness> {
+async function start(t: Test, steadyMs = () => performance.now(), listen?: string): Promise<RunningWitness> {
   const loaded = configOf(
     t,
-    yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\nlimits: { requests_per_second: 50 }\n`),
+    yaml(`logs:\n  - { vkeys: ['${LOG_VKEY}'], qpd: 100 }\nlimits: { requests_per_second: 50 }\n`, listen),
   );
   if (!loaded.ok) throw new Error(loaded.errors.join('\n'));
   const config = { ...loaded.config, folder: emptyFolder(t) };
@@ -123,6 +123,28 @@ test('malformed requests and too many end at the sender', async (t) => {
   t.equal(statuses.filter((status) => status === 429).length, 10);
 });
 
+test('behind a trusted proxy each client has its own quota', async (t) => {
+  const statusesOf = async (port: number) => {
+    const statuses: number[] = [];
+    // The proxy appends the address of its client. Everything before this address is the client's own text.
+    for (const client of ['192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2'])
+      for (let i = 0; i < 40; i += 1) {
+        const headers = { 'X-Forwarded-For': `198.51.100.${i}, ${client}` };
+        const response = await fetch(`http://127.0.0.1:${port}/`, { headers });
+        await response.text();
+        statuses.push(response.status);
+      }
+    return statuses.filter((status) => status === 429).length;
+  };
+  const { port } = await start(t, () => 0, ', trusted_proxies: [127.0.0.1]');
+  t.equal(await statusesOf(port), 30, 'two addresses of one /64 block share a quota');
+  t.equal(
+    await statusesOf((await start(t, () => 0)).port),
+    110,
+    'without the setting the proxy is the client',
+  );
+});
+
 test('a configuration names every error with its place', async (t) => {
   t.ok(configOf(t, yaml()).ok);
   const errorsOf = (content: string, env?: Record<string, string>) => {
@@ -146,5 +168,8 @@ test('a configuration names every error with its place', async (t) => {
     /rate: unknown key/,
   ]);
   t.match(errorsOf(yaml().replace(NAME, "'a b'")), [/^1:\d+ name: expected a name without spaces/]);
+  t.match(errorsOf(yaml('', ', trusted_proxies: [localhost]')), [
+    /listen.trusted_proxies\[0\]: expected an address/,
+  ]);
   t.match(errorsOf('name: ['), [/^1:/]);
 });

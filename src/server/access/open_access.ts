@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/config.js';
 import { type Counters, countBudgetRefusal, countReason } from '../../metrics/counters.js';
+import { clientAddressReader } from '../../model/client_address.js';
 import type { Clock } from '../../model/time.js';
 import type { RestRequest } from '../http/rest_exchange.js';
 import { BudgetDirectory } from './caller_budgets.js';
 import { CallerTimes } from './caller_times.js';
-import { clientAddressReader } from './client_address.js';
 import { Logins } from './logins.js';
 import { Origins } from './origins.js';
 import { PublisherLoginCheck, type PublisherLoginsOptions } from './publisher_login_check.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { parseAddressBlock } from '../../../src/model/address.js';
-import { clientAddressReader } from '../../../src/server/access/client_address.js';
+import { parseAddressBlock } from '../../src/model/address.js';
+import { clientAddressReader } from '../../src/model/client_address.js';
 
 const blocks = (...texts: string[]) => texts.map((text) => parseAddressBlock(text)!);
 const clientOf = clientAddressReader(blocks('10.0.0.0/8', '::1', 'fd00::/8'));

@@ -1,22 +1,19 @@
-import {
-  type Address,
-  type AddressBlock,
-  addressGroup,
-  isInBlock,
-  parseAddress,
-} from '../../model/address.js';
-import type { RestRequest } from '../http/rest_exchange.js';
+import { type Address, type AddressBlock, addressGroup, isInBlock, parseAddress } from './address.js';
 
-/** The longest chain of proxies that the service reads. */
+/** The peer of a connection, and the `X-Forwarded-For` headers of a request in their order. */
+export interface AddressedRequest {
+  readonly address: string;
+  readonly forwardedFor: readonly string[];
+}
+
+/** The longest chain of proxies that is read. */
 const PROXIES_MAX = 32;
 
 /**
  * @param trusted the proxies whose `X-Forwarded-For` is accepted: `listen.trusted_proxies`
  * @returns a function that finds the client address to which limits count a request
  */
-export function clientAddressReader(
-  trusted: readonly AddressBlock[],
-): (request: Pick<RestRequest, 'address' | 'forwardedFor'>) => string {
+export function clientAddressReader(trusted: readonly AddressBlock[]): (request: AddressedRequest) => string {
   const isTrusted = (address: Address) => trusted.some((block) => isInBlock(block, address));
   return ({ address: peerText, forwardedFor }) => {
     const peer = parseAddress(peerText);
