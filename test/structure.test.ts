@@ -55,6 +55,7 @@ const ROOMS: Rooms = {
   ],
   markets: ['model', 'metrics/text_format', 'client/connect/liveness', 'sources'],
   witness: [
+    'model/client_address',
     'tlog',
     'client/verify/changed_origin',
     'client/verify/evidence_file',
