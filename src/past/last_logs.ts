@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { AssetName } from '../model/asset_map.js';
 import { type Chunk, type ChunkPlace, nameOfKey } from './chunk.js';
 import { readBlock } from './entry_block.js';
 import { lastNumberOf } from './hour_file.js';
-import { isAfter, type KeptEntry } from './kept_entry.js';
+import { gapFrom, isAfter, type KeptEntry } from './kept_entry.js';
 import { listHours, listLogs, logPath } from './past_folder.js';
 import { LogReader } from './running_log.js';
 
@@ -17,6 +18,8 @@ export interface LastLogs {
   readonly chunks: Chunk[];
   /** The newest entry of each asset in the chunks. */
   readonly newest: ReadonlyMap<string, KeptEntry>;
+  /** The time of the last entry before damage, which lost the rest of a log; `undefined` without damage. */
+  readonly damagedAfterNs: bigint | undefined;
   /** The last used place. */
   readonly lastPlace: ChunkPlace;
 }
@@ -29,12 +32,16 @@ export async function readLastLogs(
   const hours = listHours(folder);
   const chunks: Chunk[] = [];
   const newest = new Map<string, KeptEntry>();
+  let damagedAfterNs: bigint | undefined;
   let lastLog: ChunkPlace = { hour: 0, number: 0 };
   for (const place of listLogs(folder)) {
     const log = await LogReader.open(folder, place);
     if (log !== undefined) {
       await log.refresh();
-      if (log.damage !== undefined) logger?.error(`the past: ${log.damage}`);
+      if (log.damage !== undefined) {
+        logger?.error(`the past: ${log.damage}`);
+        damagedAfterNs = log.chunk.lastNs;
+      }
       await readNewest(log.chunk, newest);
       await log.close();
     }
@@ -42,7 +49,23 @@ export async function readLastLogs(
     else await rm(logPath(folder, place));
     lastLog = place;
   }
-  return { chunks, newest, lastPlace: await placeAfter(folder, hours.signatures.at(-1), lastLog) };
+  const lastPlace = await placeAfter(folder, hours.signatures.at(-1), lastLog);
+  return { chunks, newest, damagedAfterNs, lastPlace };
+}
+
+/**
+ * Returns a gap for each asset if damage lost the rest of a log. Until an asset's next entry its aggregate is then unknown.
+ * @param inForce the keys of the assets that have an aggregate in force
+ */
+export function gapsAfter(
+  { newest, damagedAfterNs }: LastLogs,
+  inForce: Iterable<string>,
+): { readonly name: AssetName; readonly entry: KeptEntry }[] {
+  if (damagedAfterNs === undefined) return [];
+  return [...new Set([...newest.keys(), ...inForce])].map((assetKey) => ({
+    name: nameOfKey(assetKey),
+    entry: gapFrom((newest.get(assetKey)?.timeNs ?? damagedAfterNs) + 1n),
+  }));
 }
 
 async function readNewest(chunk: Chunk, newest: Map<string, KeptEntry>): Promise<void> {

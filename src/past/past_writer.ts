@@ -9,7 +9,7 @@ import { carried, RepeatedEntries } from './carried_entries.js';
 import { assetKeyOf, Chunk, nameOfKey } from './chunk.js';
 import { appendChunk } from './hour_file.js';
 import { gapFrom, isAfter, type KeptEntry, keepNewest, type ShownFacts } from './kept_entry.js';
-import { readLastLogs } from './last_logs.js';
+import { gapsAfter, readLastLogs } from './last_logs.js';
 import { hourOf, listHours, listLogs, logPath, logsFolder } from './past_folder.js';
 import { type FileFigures, removeOldFiles } from './retention.js';
 import { RunningLog } from './running_log.js';
@@ -117,7 +117,8 @@ export class PastWriter {
 
   async #load(): Promise<void> {
     const { folder, logger } = this.#options;
-    const { chunks, newest, lastPlace } = await readLastLogs(folder, logger);
+    const last = await readLastLogs(folder, logger);
+    const { chunks, newest, lastPlace } = last;
     for (const [assetKey, entry] of newest) {
       keepNewest(this.#newest, assetKey, entry);
       // An asset that was removed between two processes has no end entry, so every hour would carry its last entry.
@@ -129,6 +130,7 @@ export class PastWriter {
       if (logged === undefined || isAfter(entry, logged)) return [{ name, entry }];
       return entry.kind === 'gap' ? [{ name, entry: gapFrom(logged.timeNs + 1n) }] : [];
     });
+    this.#pending = [...gapsAfter(last, this.#inForce.keys()), ...this.#pending];
     this.#complete = chunks;
     this.#lastPlace = lastPlace;
     this.#state = 'loaded';

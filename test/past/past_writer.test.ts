@@ -305,6 +305,26 @@ test('damage costs its block, and is named', async (t) => {
   }
 });
 
+test('the rest of a log after damage is a gap until the next aggregate', async (t) => {
+  const folder = t.testdir();
+  const past = await openPast(folder);
+  const all = [...aggregatesOf('BTCUSD', HOUR_START_NS, 41)];
+  await writeAll(past, all.slice(0, 40), 10);
+  await past.close();
+  const path = logPath(folder, listLogs(folder)[0]!);
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(all[15]!.r);
+  bytes[at]! ^= 1;
+  writeFileSync(path, bytes);
+  const again = await openPast(folder);
+  await writeAll(again, all.slice(40));
+  await again.close();
+  const reader = new PastReader(folder);
+  const kindAt = async (i: number) => (await reader.inForce(BTC, all[i]!.signedAtNs))?.kind;
+  t.same(await Promise.all([9, 10, 15, 39, 40].map(kindAt)), ['priced', 'gap', 'gap', 'gap', 'priced']);
+  await reader.close();
+});
+
 test('a file of signatures that is lost or empty is damage, not an hour without prices', async (t) => {
   const folder = t.testdir();
   const past = await openPast(folder);
