@@ -1,17 +1,18 @@
 import { threeDigits } from '../../scripts/load/statistics.js';
 import type { Machine } from './machine.js';
 import { boundText, isCost, type LineOutcome, type RowOutcome } from './outcome.js';
-import { profileMarkdown } from './profile.js';
-import type { MeasuredRow, Results } from './results.js';
+import { anchorOf, profileMarkdown } from './profile.js';
+import type { Results } from './results.js';
 
 /** Returns the text of `bench/RESULTS.md`, which shows the results to readers. */
 export function resultsMarkdown(results: Results, chartsOf: (row: string) => readonly string[]): string {
+  const machines = [...new Set(results.rows.map(({ machine }) => describe(machine)))];
   const missed = results.rows.filter(({ reached }) => !reached).map(({ name }) => name);
   return [
     '# Bench',
     '',
-    'Written by `npm run bench`; the same in `results.json`. Everything is measured on one machine in one run: the ratios are',
-    'what counts, absolute figures drift with the machine. Each variant runs in a fresh process, in turns, and each figure is',
+    'Written by `npm run bench`; the same in `results.json`. Each row is measured on one machine in one run, which the table names: the ratios',
+    'are what counts, absolute figures drift with the machine. Each variant runs in a fresh process, in turns, and each figure is',
     'the median of its rounds. Rates are per core: work done by the CPU time of all threads that did it, so that they hold',
     'on a shared machine too. Load runs are against the real service in a process of its own, over loopback; the client is',
     'another process and says how busy it was.',
@@ -22,18 +23,18 @@ export function resultsMarkdown(results: Results, chartsOf: (row: string) => rea
     '    npm run bench -- --check          exit status 1 when a row does not reach what it must',
     '    npm run bench -- --profile        CPU profiles of the hottest loads, summed up at the end of this page',
     '',
-    ...machineText(results.rows),
+    ...machines.flatMap((text, i) => [`Machine ${i + 1}: ${text}`, '']),
     missed.length === 0 ? 'Every row reaches what it must.' : `**Missed: ${missed.join(', ')}.**`,
     '',
-    '| Row | Reached | Commit | Measured | Took |',
-    '|---|---|---|---|---|',
+    '| Row | Reached | Commit | Measured | Took | Machine |',
+    '|---|---|---|---|---|--:|',
     ...results.rows.map(
       (row) =>
         `| [${row.name}](#${row.name}) | ${row.reached ? 'yes' : '**no**'} | ${row.commit} | ` +
-        `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s |`,
+        `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s | ${machines.indexOf(describe(row.machine)) + 1} |`,
     ),
     '',
-    ...lossesMarkdown(results.rows),
+    ...lossesMarkdown(results),
     ...results.rows.flatMap((row) => [...rowMarkdown(row), ...chartsOf(row.name).map(chartMarkdown), '']),
     ...profileMarkdown(results.profiles),
   ].join('\n');
@@ -69,9 +70,12 @@ export function rowMarkdown(row: RowOutcome): string[] {
   ];
 }
 
-/** Returns all comparisons in which a peer is better than the service. The worst comparison is first. */
-function lossesMarkdown(rows: readonly MeasuredRow[]): string[] {
-  const losses = rows.flatMap(({ name, lines }) =>
+/**
+ * Returns the comparisons in which a peer is better than the service and no bound allows it. The worst comparison is first. A
+ * comparison whose bound is reached is in the table of its row only.
+ */
+function lossesMarkdown({ rows, profiles }: Results): string[] {
+  const worse = rows.flatMap(({ name, lines }) =>
     lines
       .filter(({ of }) => of === undefined)
       .flatMap((line) =>
@@ -82,19 +86,30 @@ function lossesMarkdown(rows: readonly MeasuredRow[]): string[] {
         }),
       ),
   );
-  losses.sort((a, b) => a.share - b.share);
+  // A reached bound of the line itself allows what a peer without a bound does better.
+  const losses = worse
+    .filter(({ line, peer }) => !(peer.reached ?? (peer.bound === undefined && line.bound && line.reached)))
+    .sort((a, b) => a.share - b.share);
+  const within = worse.length - losses.length;
+  const profileOf = (row: string) => {
+    const profile = profiles.find(({ load }) => load === row);
+    return profile === undefined ? 'no' : `[${profile.commit}](#${anchorOf(profile)})`;
+  };
   return [
     '## Where we lose',
     '',
-    'Every comparison in which the other does better, the worst first. A bare loop or a bare library does less than the service: beside it the',
-    'bound says how much of it must be left.',
+    'The comparisons in which the other does better and no bound allows it, the worst first. A bare loop or a bare library does less than the',
+    'service: beside it the bound says how much of it must be left. ' +
+      (within === 1
+        ? 'One more comparison is within its bound, in the table of its row.'
+        : `${within} more comparisons are within their bounds, in the tables of their rows.`),
     '',
-    '| Row | | Against | Ours / theirs | Must reach |',
-    '|---|---|---|--:|--:|',
+    '| Row | | Against | Ours / theirs | Missed | Profile |',
+    '|---|---|---|--:|--:|---|',
     ...losses.map(
       ({ name, line, peer }) =>
         `| [${name}](#${name}) | ${line.name}, ${line.unit} | ${peer.name} | ${threeDigits(peer.ratio)} | ` +
-        `${peer.bound ? `${boundText(peer.bound)}${peer.reached ? '' : ' **missed**'}` : ''} |`,
+        `${peer.bound ? boundText(peer.bound) : ''} | ${profileOf(name)} |`,
     ),
     '',
   ];
@@ -133,14 +148,9 @@ function hashesText(hashes: Readonly<Record<string, string>>): string[] {
   ];
 }
 
-function machineText(rows: readonly MeasuredRow[]): string[] {
-  const texts = new Set(rows.map(({ machine }) => describe(machine)));
-  return [...texts].flatMap((text) => [text, '']);
-}
-
 function describe({ cpu, cores, memoryGiB, os, node, versions = {} }: Machine): string {
   const others = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-  return `Machine: ${cpu}, ${cores} cores, ${memoryGiB} GiB; ${os}; Node ${node}${others.map((text) => `, ${text}`).join('')}.`;
+  return `${cpu}, ${cores} cores, ${memoryGiB} GiB; ${os}; Node ${node}${others.map((text) => `, ${text}`).join('')}.`;
 }
 
 function chartMarkdown(file: string): string {

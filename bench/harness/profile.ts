@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** The distribution of the CPU time of the service's main thread under one load. */
 export interface LoadProfile {
@@ -67,6 +68,11 @@ export function sumUpProfiles(dir: string): ProfiledFunction[] {
     });
 }
 
+/** Returns the anchor of a profile's heading, as GitHub makes it. */
+export function anchorOf({ load, commit }: LoadProfile): string {
+  return `${load}-${commit.replace('+', '')}`;
+}
+
 /** Returns the section of the results page about profiles, with the command that records the profiles. */
 export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
   return [
@@ -95,9 +101,28 @@ export function profileMarkdown(profiles: readonly LoadProfile[]): string[] {
 }
 
 const SEPARATOR = '\n';
+const BUNDLE = '/dist/src/bundle/';
+/** The comment with which esbuild begins each module in a bundle. */
+const MODULE_HEAD = /^\/\/ ((?:src|node_modules)\/.*)$/;
+
+/** Returns the module of a line of a bundle, because the names of bundles say nothing to readers; `undefined` if it is unknown. */
+function moduleOf(file: string, lineNumber: number): string | undefined {
+  let lines = bundles.get(file);
+  if (lines === undefined) {
+    lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+    bundles.set(file, lines);
+  }
+  const head = lines.slice(0, lineNumber + 1).findLast((line) => MODULE_HEAD.test(line));
+  return head && MODULE_HEAD.exec(head)?.[1];
+}
+
+/** The lines of each bundle that a profile names. */
+const bundles = new Map<string, readonly string[]>();
 
 function keyOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
   const place = /(?:\/dist\/|\/node_modules\/|^node:)(.*)$/.exec(url)?.[1];
+  const inBundle = url.includes(BUNDLE) ? moduleOf(fileURLToPath(url), lineNumber) : undefined;
+  if (inBundle !== undefined) return `${functionName || '(anonymous)'}${SEPARATOR}${inBundle}`;
   if (functionName === NATIVE) return `${NATIVE}${SEPARATOR}${NATIVE_MEANING}`;
   return `${functionName || '(anonymous)'}${SEPARATOR}${place === undefined ? '' : `${place}:${lineNumber + 1}`}`;
 }

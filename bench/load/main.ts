@@ -43,7 +43,7 @@ async function measure(options: LoadOptions): Promise<number> {
 async function search(options: LoadOptions, what: keyof LoadAmounts): Promise<number> {
   let last: { readonly result: LoadResult; readonly broken: readonly string[] } | undefined;
   const knee = await findLimit(options[what], async (amount) => {
-    print(`\n${what} ${amount}`);
+    print(`\n--${what} ${amount}`);
     const amounts = { readers: options.readers, publish: options.publish, [what]: amount };
     try {
       const attempt = await run(options, amounts);
@@ -58,10 +58,10 @@ async function search(options: LoadOptions, what: keyof LoadAmounts): Promise<nu
   });
   print(
     knee.holds === undefined
-      ? `\nThe first amount, ${knee.breaks} ${what}, breaks a bound.`
+      ? `\nThe first amount, --${what} ${knee.breaks}, breaks a bound.`
       : knee.breaks === undefined
-        ? `\nNo bound broke up to ${knee.holds} ${what}.`
-        : `\nThe knee: all bounds hold with ${knee.holds} ${what}, and not with ${knee.breaks}.`,
+        ? `\nNo bound broke up to --${what} ${knee.holds}.`
+        : `\nThe knee: all bounds hold with --${what} ${knee.holds}, and not with --${what} ${knee.breaks}.`,
   );
   write(options, last!.result, last!.broken, { knee: { what, ...knee } });
   return knee.holds === undefined ? 1 : 0;

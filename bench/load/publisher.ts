@@ -14,6 +14,8 @@ const PRICE = 100n * 10n ** 18n;
 /** The interval at which the end of the load looks for updates that still wait. */
 const LOOK_MS = 20;
 
+const TRACE_ID = /"trace_id":"(\d+)"/;
+
 /** An update with its intended sending time in microseconds. */
 interface WaitingUpdate {
   readonly price: string;
@@ -42,6 +44,8 @@ export async function openPublisher(
   let counts = { ...NO_COUNTS };
   /** The intended time of the first update that counts. */
   let sinceMicros = Number.POSITIVE_INFINITY;
+  /** The number of the first update that counts. It is the update's trace ID. */
+  let firstMade = Number.POSITIVE_INFINITY;
   let isSending = true;
   let hasRefused = false;
   const onClose = () => {
@@ -71,8 +75,10 @@ export async function openPublisher(
     token: target.token,
     path: PUBLISH_PATHS[signatureType],
     onFrame: (payload) => {
-      if (!payload.includes('"rejected"') && !payload.includes('"error"')) return;
-      if (!hasRefused) onRefused(payload.toString());
+      const text = payload.toString();
+      if (!text.includes('"rejected"') && !text.includes('"error"')) return;
+      if (Number(TRACE_ID.exec(text)?.[1] ?? firstMade) < firstMade) return;
+      if (!hasRefused) onRefused(text);
       hasRefused = true;
       counts.refused++;
     },
@@ -89,7 +95,9 @@ export async function openPublisher(
       const price = (PRICE + BigInt(made)) as Price;
       const timestampNs = (BigInt(Math.floor(micros)) * 1_000n) as TimeNs;
       waiting.get(String(id))!.push({ price: String(price), intended });
-      publisher.write(clientFrame(publishMessage('load', [signer.sign({ symbol, price, timestampNs })])));
+      publisher.write(
+        clientFrame(publishMessage(String(made), [signer.sign({ symbol, price, timestampNs })])),
+      );
       if (intended >= sinceMicros) counts.sent++;
     }
     for (const updates of waiting.values()) {
@@ -104,6 +112,7 @@ export async function openPublisher(
   return {
     begin() {
       sinceMicros = nowMicros();
+      firstMade = schedule.made;
       counts = { ...NO_COUNTS, closed: counts.closed };
     },
     take() {

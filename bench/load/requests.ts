@@ -30,12 +30,19 @@ export async function openRequests({ target, path, requestsPerSecond }: Requests
     counts[outcome]++;
     if (outcome !== 'refused') delays.recordMicros(nowMicros() - intended);
   };
-  const send = (intended: number) => {
-    if (intended >= sinceMicros) counts.sent++;
+  const send = (intended: number, isAgain = false) => {
+    if (intended >= sinceMicros && !isAgain) counts.sent++;
     const request = ask({ host, port, path, headers, agent });
     waiting.set(request, intended);
     const failed = () => end(request, 'refused');
-    request.on('error', failed).on('response', (response) => {
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // The service may end an idle connection while a request is on its way; HTTP clients send such a request again.
+      const isAgain = waiting.has(request) && request.reusedSocket && error.code === 'ECONNRESET';
+      if (!isAgain) return failed();
+      waiting.delete(request);
+      send(intended, true);
+    });
+    request.on('response', (response) => {
       response.resume();
       response.on('end', () => end(request, response.statusCode === 200 ? 'done' : 'refused'));
       response.on('error', failed);

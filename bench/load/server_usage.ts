@@ -20,8 +20,9 @@ export class ServerState {
     readonly residentBytes: number,
   ) {}
 
+  /** Returns the usage since an earlier state; `undefined` without one, and when another process has taken over. */
   since(earlier: ServerState | undefined): ServerUsage | undefined {
-    if (earlier === undefined) return undefined;
+    if (earlier === undefined || this.cpuSeconds < earlier.cpuSeconds) return undefined;
     const seconds = (this.#atMs - earlier.#atMs) / 1_000;
     return { cores: (this.cpuSeconds - earlier.cpuSeconds) / seconds, residentBytes: this.residentBytes };
   }

@@ -58,7 +58,6 @@ function line(type: string, count: number): Line {
         source: { variant: 'bare uWS', figure: `${count} subscribers: p50` },
         ...(isTarget && { ratio: { atMost: 3 } }),
       },
-      { name: 'bare uWS, back to the sender', source: { variant: 'bare uWS', figure: 'echo: p50' } },
     ],
     shown: [
       { name: 'p99', unit: 'ms', source: { variant: 'service', figure: `${figure}: p99` } },

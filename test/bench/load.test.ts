@@ -6,6 +6,7 @@ import { frameTimeNs } from '../../bench/load/frame_time.js';
 import type { KindFigures, LoadResult } from '../../bench/load/load_run.js';
 import { parseLoadOptions } from '../../bench/load/options.js';
 import { Schedule } from '../../bench/load/schedule.js';
+import { ServerState } from '../../bench/load/server_usage.js';
 import { brokenBounds } from '../../bench/load/verdict.js';
 
 const URL_HERE = ['--url', 'ws://127.0.0.1:8080'];
@@ -152,6 +153,14 @@ test('the knee is found between the last amount that holds and the first that do
   t.ok(tried.length < 10);
   t.same(await findLimit(100, upTo(99)), { holds: undefined, breaks: 100 });
   t.same(await findLimit(1, upTo(10_000)), { holds: 256, breaks: undefined });
+});
+
+test('the usage of a service that was restarted is unknown', (t) => {
+  const before = new ServerState(10, 1e6);
+  t.match(new ServerState(12, 2e6).since(before), { residentBytes: 2e6 });
+  t.equal(new ServerState(0.5, 2e6).since(before), undefined);
+  t.equal(before.since(undefined), undefined);
+  t.end();
 });
 
 test('each broken bound is a sentence', (t) => {

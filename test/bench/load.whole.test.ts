@@ -106,7 +106,7 @@ test('a publisher with a Stark key, and a limit of the service as the knee', asy
   const { publisher } = result!.total.kinds;
   t.ok(publisher!['sent']! > 0 && publisher!['done'] === publisher!['sent'], 'every update was seen');
   t.match(output, /broken: \/ws.*: HTTP\/1\.1 429 Too Many Requests/);
-  t.match(output, /The knee: all bounds hold with \d+ readers, and not with \d+\./);
+  t.match(output, /The knee: all bounds hold with --readers \d+, and not with --readers \d+\./);
 });
 
 test('a subscription that the service refuses, and an admin listener that is not there, end the load', async (t) => {
@@ -142,7 +142,7 @@ test('a broken bound ends with status 1, over TLS too, and the search names the 
   t.match(output, /broken: p99 of frames: .* ms, at most 0\.001 ms/);
   t.match(page, 'Broken bounds');
   const search = await runLoad(t, url, [...args, '--find-limit', 'readers'], ca);
-  t.match(search, { code: 1, output: /The first amount, 50 readers, breaks a bound/ });
+  t.match(search, { code: 1, output: /The first amount, --readers 50, breaks a bound/ });
 });
 
 test('a service that refuses the token, and one that is not there, are named', async (t) => {
