@@ -176,14 +176,19 @@ export function createServer(ws: typeof uWS, options: ServerOptions): Server {
 
 /** Makes the endpoint for server-sent events. */
 function eventsOf({ config, clock, streams }: ServerOptions, { budgets }: Access): Endpoint {
-  const { subscriptionsPerConnection } = config.limits;
-  return eventEndpoint({ ...streams, budgets, clock, subscriptionsPerConnection, ...readerLimits(config) });
+  const { subscriptionsPerConnection, clientMessageBytes, idleTimeoutSeconds } = config.limits;
+  const { stream, idOf, signsPayloads } = streams;
+  return eventEndpoint({
+    stream,
+    idOf,
+    signsPayloads,
+    budgets,
+    clock,
+    subscriptionsPerConnection,
+    messageBytesMax: clientMessageBytes,
+    idleTimeoutSeconds,
+  });
 }
-
-const readerLimits = ({ limits }: Config) => ({
-  messageBytesMax: limits.clientMessageBytes,
-  idleTimeoutSeconds: limits.idleTimeoutSeconds,
-});
 
 type OnFault = (path: string, error: unknown) => void;
 
@@ -196,10 +201,10 @@ function endpointsOf(
   const { limits } = config;
   const { stream, signsPayloads, aggregates, receiver } = streams;
   const { budgets, callers } = access;
-  const reading = readerLimits(config);
+  const { clientMessageBytes: messageBytesMax, idleTimeoutSeconds } = limits;
   return [
-    streamEndpoint({ stream, signsPayloads, budgets, ...reading }),
-    ...aggregateEndpoints({ aggregates, budgets, ...reading }),
+    streamEndpoint({ stream, signsPayloads, budgets, messageBytesMax, idleTimeoutSeconds }),
+    ...aggregateEndpoints({ aggregates, budgets, messageBytesMax, idleTimeoutSeconds }),
     ...publishEndpoints({
       receiver,
       clock,
@@ -238,13 +243,8 @@ function openRest(
     limiter,
     operators: options.config.listen.pageOperators,
   });
-  const logFiles = serveLogFiles({
-    files: options.logFiles,
-    streamFiles: options.streamLogFiles,
-    clientOf,
-    limiter,
-    onFault,
-  });
+  const { logFiles: files, streamLogFiles: streamFiles } = options;
+  const logFiles = serveLogFiles({ files, streamFiles, clientOf, limiter, onFault });
   const api = new RestApi({
     routes: () => routes,
     logins,
