@@ -157,6 +157,15 @@ test('the live page', needsBrowser(), async (t) => {
         t.match(await page.textContent('.steps'), check);
         t.equal(await page.locator('.forged ins').count(), 1);
       }
+      // The check of an aggregate ends after the check of a frame that began later.
+      await page.evaluate(`(() => {
+        for (const part of ['aggregate', 'frame']) {
+          document.querySelector('.forge select').value = part;
+          document.querySelector('.forge').requestSubmit();
+        }
+      })()`);
+      await page.waitForTimeout(500);
+      await untilText(page, '.forged', 'a copy of the streamed frame');
       t.equal(await page.textContent('#price'), shown);
       t.notOk(await page.isVisible('#notice'));
       await page.keyboard.press('Escape');

@@ -227,21 +227,23 @@ function forgeForm(about: SealFacts, steps: HTMLElement, frameChecks: readonly C
     result.replaceChildren(...outcome(target, forgery, failed));
     steps.querySelector('[data-status=failed]')?.scrollIntoView({ block: 'nearest' });
   };
-  const tryFrame = ({ hex, id, pin }: NonNullable<SealFacts['frame']>, turn: number) => {
-    const forgery = forgeFrame(hex, id, turn);
+  let turn = 0;
+  const tryFrame = ({ hex, id, pin }: NonNullable<SealFacts['frame']>, ofTurn: number) => {
+    const forgery = forgeFrame(hex, id, ofTurn);
     if (forgery === undefined) return;
     const { checks } = verifyPayload(forgery.text, { signers: [pin.key] });
     drawSteps(steps, about, proven!.proof, checks);
     show('frame', forgery, checks);
   };
-  const tryAnswer = async (price: ForgedPrice, turn: number) => {
-    const forgery = forgeAnswer(answer, price, turn);
+  const tryAnswer = async (price: ForgedPrice, ofTurn: number) => {
+    const forgery = forgeAnswer(answer, price, ofTurn);
     if (forgery === undefined) return;
     const proof = await about.verify({ ...proven!.request, answer: forgery.text });
+    // The reader may have forged another copy in the meantime.
+    if (turn !== ofTurn + 1) return;
     if (proof !== undefined) drawSteps(steps, about, proof, frameChecks);
     show(price, forgery, proof?.report.checks ?? []);
   };
-  let turn = 0;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     const target = select.value as Target;
