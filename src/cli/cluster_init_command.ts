@@ -72,6 +72,11 @@ function readSections(file: string): string {
   const own = /^(keys|cluster):/m.exec(text)?.[1];
   if (own !== undefined)
     throw new Error(`${file}: has the section ${own}, which cluster-init makes: remove it`);
+  // The command appends sections, which is not possible after a map in braces, such as JSON.
+  if (/^[^\s#-]/m.exec(text)?.[0] === '{')
+    throw new Error(
+      `${file}: is one map in braces, as JSON is: begin each section on a line of its own, without the outer braces`,
+    );
   return text;
 }
 

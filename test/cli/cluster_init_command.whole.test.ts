@@ -86,4 +86,8 @@ test('cluster-init refuses what makes no cluster', async (t) => {
   await says(['--nodes', '3', '--servers', 'a:1:2'], /expected HOST or HOST:PORT/);
   await says(['--nodes', '3', '--servers', 'a', '--name', 'A'], /lower-case/);
   await says(['--nodes', '3', '--servers', 'a', '--config', '/nowhere'], /cannot be read/);
+  const folder = t.testdir({ 'base.json': '# JSON\n{"assets": [{"id": 1, "symbol": "BTCUSD"}]}\n' });
+  const plan = ['cluster-init', join(folder, 'x'), '--nodes', '3', '--servers', 'a'];
+  const json = await runCommand(registerClusterInit, [...plan, '--config', join(folder, 'base.json')]);
+  t.match(json, { exitCode: 1, stderr: /is one map in braces/ });
 });
