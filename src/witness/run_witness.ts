@@ -42,7 +42,7 @@ export class RunningWitness {
   ): Promise<RunningWitness> {
     const { name, key, logs, listen, admin, limits } = config;
     const folder = new WitnessFolder(config.folder);
-    const kept = await folder.read();
+    const kept = await folder.read(key.witnessKey(name));
     if (kept.size === 0)
       logger.warn(
         'the folder is empty: if this key has cosigned before, make a new key and a new name for it',

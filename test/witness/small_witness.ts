@@ -23,7 +23,7 @@ export async function openWitness(dir: string, options: Partial<WitnessOptions> 
   const nowMs = () => 1_800_000_000_000;
   return new LogWitness(
     { name, key, logs, folder, nowMs, steadyMs: () => 0, ...options },
-    await new WitnessFolder(dir).read(),
+    await new WitnessFolder(dir).read((options.key ?? key).witnessKey(options.name ?? name)),
   );
 }
 

@@ -106,8 +106,18 @@ test('a restart goes on from the disk, and a damaged file stops it', async (t) =
   const again = await openWitness(dir);
   t.equal((await addCheckpoint(again, log, 0, 30)).status, 409);
   t.equal((await addCheckpoint(again, log, 20, 30)).status, 200);
-  writeFileSync(join(dir, name), readFileSync(join(dir, name), 'utf8').slice(0, 40));
-  await t.rejects(openWitness(dir), { message: /is damaged/ });
+  const kept = readFileSync(join(dir, name), 'utf8');
+  const other = WITNESSES[1]!;
+  for (const damaged of [kept.slice(0, 40), kept.replace('\n30\n', '\n31\n')]) {
+    writeFileSync(join(dir, name), damaged);
+    await t.rejects(openWitness(dir), { message: /is damaged/ });
+  }
+  writeFileSync(join(dir, name), kept);
+  t.equal(
+    (await addCheckpoint(await openWitness(dir, other), log, 20, 40)).status,
+    409,
+    'a new key of the witness',
+  );
 });
 
 test('nothing is cosigned that the disk did not take', async (t) => {
