@@ -3,6 +3,7 @@ import { inspect, parseArgs } from 'node:util';
 import { batch } from './batch.js';
 import { type Check, isReached, type Scale, type Sizes } from './check.js';
 import { clock } from './clock.js';
+import { audited } from './cluster/audited.js';
 import { cluster } from './cluster/cluster.js';
 import { jepsen } from './cluster/jepsen.js';
 import { crashes } from './crashes.js';
@@ -31,7 +32,7 @@ import { worker } from './worker.js';
  * | `--smoke` | a short run |
  * | `--threads N` | the number of threads of the service in `fair` and `crashes` |
  * | `--count N` | the size of `crashes` and `batch` |
- * | `--minutes N` | the length of `cluster` and `jepsen` |
+ * | `--minutes N` | the length of `cluster`, `audited` and `jepsen` |
  * | `--rounds N` | the times that `cluster` causes each fault; it then prints a table of silences |
  * | `--only NAME` | the faults of `cluster` and `jepsen` |
  */
@@ -48,6 +49,7 @@ const CHECKS: readonly Check[] = [
   crashes,
   clock,
   cluster,
+  audited,
   jepsen,
   disk,
   flood,

@@ -18,6 +18,7 @@ export const CHECKS = [
   'crashes',
   'clock',
   'cluster',
+  'audited',
   'disk',
   'flood',
   'fair',

@@ -92,14 +92,14 @@ export class RoamingPublisher {
   readonly errors = new Map<string, number>();
 
   /** @param publisher the number of the publisher, which also selects its preferred node */
-  constructor(publisher: number, nodes: readonly TortureNode[], updates: Updates) {
+  constructor(publisher: number, nodes: readonly TortureNode[], updates: Updates, sendMs = SEND_MS) {
     this.#publisher = publisher;
     this.#nodes = nodes;
     this.#updates = updates;
     this.#home = publisher % nodes.length;
     this.#at = this.#home;
     void this.#connect();
-    this.#timer = setInterval(() => this.#send(), SEND_MS);
+    this.#timer = setInterval(() => this.#send(), sendMs);
   }
 
   /** The node to which the publisher is connected. */

@@ -102,6 +102,8 @@ export interface TortureClusterOptions {
   /** True when the servers must sync each record before they acknowledge the record. */
   readonly syncAlways?: boolean;
   readonly wrapper?: NatsServersOptions['wrapper'];
+  /** True when the cluster has a public log. */
+  readonly hasPublicLog?: boolean;
 }
 
 /** Three message servers, two aggregators and two edges. Every connection between them has a proxy. */
@@ -122,7 +124,12 @@ export class TortureCluster {
   }
 
   /** Resolves when every node is ready. */
-  static async start({ binary, syncAlways = true, wrapper }: TortureClusterOptions): Promise<TortureCluster> {
+  static async start({
+    binary,
+    syncAlways = true,
+    wrapper,
+    hasPublicLog = false,
+  }: TortureClusterOptions): Promise<TortureCluster> {
     const dir = mkdtempSync(join(tmpdir(), 'tickseal-cluster-'));
     process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
     const routes = new Map<string, TcpProxy>();
@@ -143,7 +150,7 @@ export class TortureCluster {
     });
     const nodes: TortureNode[] = [];
     for (let number = 1; number <= AGGREGATORS + EDGES; number++)
-      nodes.push(await prepareNode(number, join(dir, `node${number}`), servers));
+      nodes.push(await prepareNode(number, join(dir, `node${number}`), servers, hasPublicLog));
     const cluster = new TortureCluster(servers, routes, nodes);
     // The first aggregator creates the streams, so the nodes start one after the other.
     for (const node of nodes) await node.start();
@@ -203,6 +210,9 @@ export class TortureCluster {
 /** The password of the users `operator` and `system` on the servers. */
 export const OPERATOR_PASSWORD = 'operator';
 
+/** The seed of the public log's key. All aggregators have it. */
+const LOG_SEED = randomBytes(32).toString('hex');
+
 interface NodesAnswer {
   readonly data: { readonly nodes: readonly { readonly node: number; readonly role: string }[] };
 }
@@ -212,7 +222,12 @@ function homeOf(node: number): number {
 }
 
 /** @param dir the folder of the node's configuration, keys and data */
-async function prepareNode(number: number, dir: string, servers: NatsServers): Promise<TortureNode> {
+async function prepareNode(
+  number: number,
+  dir: string,
+  servers: NatsServers,
+  hasPublicLog: boolean,
+): Promise<TortureNode> {
   mkdirSync(dir);
   const proxies = await Promise.all(servers.urls.map((url) => TcpProxy.start(Number(new URL(url).port))));
   const { file } = writeConfig({ signatureType: 'evm', assets: ASSETS, publishers: PUBLISHERS }, dir);
@@ -222,6 +237,12 @@ async function prepareNode(number: number, dir: string, servers: NatsServers): P
   const config = JSON.parse(readFileSync(file, 'utf8'));
   const isAggregator = number <= AGGREGATORS;
   config.keys = { ...(isAggregator ? config.keys : {}), stream: { file: streamKeyFile } };
+  if (isAggregator && hasPublicLog) {
+    const logKeyFile = join(dir, 'log.hex');
+    writeFileSync(logKeyFile, LOG_SEED, { mode: 0o600 });
+    config.keys.log = { file: logKeyFile };
+    config.log = { origin: 'torture.example/tlog' };
+  }
   config.ingest = { max_past: '4h' };
   // With this low threshold, the service signs every change of a price.
   for (const asset of config.assets) asset.delta_percent = 0.000001;
