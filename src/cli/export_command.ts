@@ -1,4 +1,3 @@
-import { open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
@@ -8,6 +7,7 @@ import { NS_PER_MS } from '../model/time.js';
 import { type CommandStreams, EXIT_NOT_VERIFIED, notVerified } from './client_command.js';
 import { EXPORT_FORMATS, type ExportedRows, type ExportFormat, exportedRows } from './exported_rows.js';
 import { parseInstant } from './instant_option.js';
+import { OutputFile } from './output_file.js';
 import { NotPacked, type PackedRangeClient } from './packed_range.js';
 import {
   openPastRange,
@@ -109,7 +109,7 @@ async function exportRange(symbol: string, options: ExportOptions, progress: Pro
   }
 }
 
-/** Writes the range. The file receives its name only when it is complete, so a failed export leaves no file. */
+/** Writes the range. A failed export leaves no file. */
 async function writeRange(
   client: PackedRangeClient,
   pool: CryptoPool,
@@ -120,7 +120,6 @@ async function writeRange(
   const { from, to = BigInt(Date.now()) * NS_PER_MS, every, detail, type, output } = options;
   const { format = FORMAT_OF[extname(output)] ?? 'ndjson' } = options;
   if (to < from) throw new Error('--to lies before --from');
-  const partial = `${output}.partial`;
   const writer: ExportedRows = exportedRows(format, detail);
   const msSince = (ns: bigint) => Number((ns - from) / NS_PER_MS);
   let isStopped = false;
@@ -128,7 +127,7 @@ async function writeRange(
     isStopped = true;
   };
   process.once('SIGINT', stop).once('SIGTERM', stop);
-  const file = await open(partial, 'w');
+  const file = await OutputFile.open(output);
   let isWhole = false;
   try {
     let rows = 0;
@@ -139,7 +138,7 @@ async function writeRange(
       progress.update(`${symbol}, ${rows} aggregates`, msSince(lastNs), msSince(to));
       if (rows - taken < ROWS_AT_ONCE) return;
       taken = rows;
-      await file.writeFile(writer.take());
+      await file.write(writer.take());
     };
     /** Writes the range in the form in which the service keeps it. @returns false if the service does not know this form */
     const writePacked = async () => {
@@ -173,19 +172,14 @@ async function writeRange(
         await written(price.timestampNs);
       }
     }
-    await file.writeFile(writer.end());
-    await file.sync();
-    await file.close();
-    await rename(partial, output);
+    await file.write(writer.end());
+    await file.finish();
     isWhole = true;
     return { rows, unverified };
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     await client.close();
-    if (!isWhole) {
-      await file.close().catch(() => {});
-      await rm(partial, { force: true });
-    }
+    if (!isWhole) await file.drop();
   }
 }
 
