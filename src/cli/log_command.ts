@@ -192,7 +192,8 @@ class AuditRun {
     const keep = (state: Parameters<AuditFolder['write']>[0]) => this.#folder.write(state);
     const nowNs = () => BigInt(Date.now()) * 1_000_000n;
     const has = payloads ? 'hashes' : 'prices';
-    return new LogAudit({ log, policy, has, keep, nowNs }, await this.#folder.read());
+    const onUnsigned = (reason: string) => this.#warn(`a price of the stream is left out: ${reason}`);
+    return new LogAudit({ log, policy, has, keep, nowNs, onUnsigned }, await this.#folder.read());
   }
 
   async #follow(audit: LogAudit): Promise<number> {

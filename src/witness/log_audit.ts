@@ -15,7 +15,7 @@ import { HASH_BYTES, leafHash } from '../tlog/tree_hash.js';
 import { consistencyProof, nodesOfConsistency, nodesOfRoot, treeRoot } from '../tlog/tree_nodes.js';
 import { isConsistent, type TreeHead } from '../tlog/tree_proofs.js';
 import type { AuditState } from './audit_folder.js';
-import { provableEvidence } from './provable_evidence.js';
+import { isSignedPrice, provableEvidence } from './provable_evidence.js';
 import { ReceivedPrices } from './received_prices.js';
 
 export interface LogAuditOptions {
@@ -26,6 +26,8 @@ export interface LogAuditOptions {
   readonly has?: 'prices' | 'hashes' | undefined;
   /** Saves the state. Resolves when the state is on disk. */
   readonly keep: (state: AuditState) => Promise<void>;
+  /** Called for a received price that its signer did not sign. Such a price proves nothing about the log. */
+  readonly onUnsigned?: (reason: string) => void;
 }
 
 /** The result of reading a log once. */
@@ -104,9 +106,14 @@ export class LogAudit {
    * @returns evidence when the service has signed another value for the same place
    */
   receive(text: string): Evidence | undefined {
+    const { onUnsigned } = this.#options;
     const { record, timeNs } = factsOfAggregate(text);
     const other = this.#received.add(record, timeNs, text);
-    return other === undefined ? undefined : { kind: 'two values', prices: [other, text] };
+    if (other === undefined || !isSignedPrice(text, onUnsigned)) return undefined;
+    if (isSignedPrice(other, onUnsigned)) return { kind: 'two values', prices: [other, text] };
+    this.#received.drop(record);
+    this.#received.add(record, timeNs, text);
+    return undefined;
   }
 
   /**
@@ -237,6 +244,10 @@ export class LogAudit {
       const around = recordsAround(records, record, nodeSha256);
       if (around === undefined) {
         this.#received.settle(record);
+        continue;
+      }
+      if (!isSignedPrice(text, this.#options.onUnsigned)) {
+        this.#received.drop(record);
         continue;
       }
       return {

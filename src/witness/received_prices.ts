@@ -44,6 +44,12 @@ export class ReceivedPrices {
     if (this.#open.delete(placeOf(record))) this.#found += 1;
   }
 
+  /** Removes a price that is not signed. */
+  drop(record: Uint8Array): void {
+    this.#byPlace.delete(placeOf(record));
+    this.#open.delete(placeOf(record));
+  }
+
   #forget(): void {
     const [oldest = ''] = this.#byPlace.keys();
     this.#byPlace.delete(oldest);

@@ -18,11 +18,19 @@ import { emptyFolder } from './small_witness.js';
 
 const POLICY = parsePolicy(policyText('group G 2 W1 W2 W3\nquorum G'));
 
-async function auditOf(t: Test, log: AuditedLog, dir = emptyFolder(t)): Promise<LogAudit> {
+async function auditOf(
+  t: Test,
+  log: AuditedLog,
+  dir = emptyFolder(t),
+  onUnsigned: (reason: string) => void = (reason) => void t.fail(reason),
+): Promise<LogAudit> {
   const folder = new AuditFolder(dir);
   const keep = (state: Parameters<AuditFolder['write']>[0]) => folder.write(state);
   const nowNs = () => startOf(log.entries.length);
-  return new LogAudit({ log: new ServedLog(log.read), policy: POLICY, keep, nowNs }, await folder.read());
+  return new LogAudit(
+    { log: new ServedLog(log.read), policy: POLICY, keep, nowNs, onUnsigned },
+    await folder.read(),
+  );
 }
 
 /** Returns the entry of a batch with other records, or in another period. */
@@ -88,6 +96,32 @@ test('(b) a price that only one reader was shown is caught', async (t) => {
     await proven((await audit.step()).evidence),
     /signed BTCUSD at 1002000000005 ns, and batch 2 of .* has another value there$/,
   );
+});
+
+test('a price that its signer did not sign proves nothing, and hides no signed price', async (t) => {
+  const log = new AuditedLog().grow(5);
+  const reasons: string[] = [];
+  const audit = await auditOf(t, log, emptyFolder(t), (reason) => reasons.push(reason));
+  /** Returns the signed price of another value with the signature of this value. */
+  const forged = (batch: number) => {
+    const own = JSON.parse(signedPrice(startOf(batch) + 5n, 7n));
+    const other = JSON.parse(signedPrice(startOf(batch) + 5n, 8n));
+    const key = Object.keys(own).find((name) => name.endsWith('_signed_price'))!;
+    other[key].timestamped_signature.signature = own[key].timestamped_signature.signature;
+    return JSON.stringify(other);
+  };
+  audit.receive(forged(2));
+  t.equal((await audit.step()).evidence, undefined, 'not in the log');
+  t.equal(reasons.length, 1);
+  audit.receive(log.prices[3]!);
+  t.equal(audit.receive(forged(3)), undefined, 'after the signed price');
+  t.equal(audit.receive(forged(4)), undefined);
+  t.equal(audit.receive(log.prices[4]!), undefined, 'before the signed price');
+  t.equal((await audit.step()).evidence, undefined);
+  t.equal(audit.found, 2);
+  t.equal(reasons.length, 3);
+  t.match(reasons[0], /^the price is not signed by the service: /);
+  t.match(audit.receive(signedPrice(startOf(4) + 5n, 9n)), { kind: 'two values' });
 });
 
 test('(c) a price that the log lacks is caught, wherever it belongs', async (t) => {

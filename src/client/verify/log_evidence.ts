@@ -228,8 +228,11 @@ function recordFault(
   return order > 0 ? 'its records are not in order' : undefined;
 }
 
-/** Verifies the service's own signature. The inputs of the price do not matter here. */
-function signedPrice(text: string, { signers, oracleId }: EvidenceExpectations) {
+/**
+ * Verifies the service's own signature. The inputs of the price do not matter here.
+ * @throws TlogError when the price is not signed
+ */
+export function signedPrice(text: string, { signers, oracleId }: EvidenceExpectations) {
   const [report] = verifyAggregate(text, { signers, oracleId, inputs: 'optional' });
   const ofService = report?.checks.filter(({ name }) => name.includes('_signed_price ')) ?? [];
   const failed = ofService.find(({ status }) => status === 'failed');
