@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { VerifyEd25519 } from './ed25519.js';
 import { utf8Bytes } from './log_text.js';
+import { verifyMlDsa44 } from './ml_dsa.js';
 import { cosignatureBlob, cosignedBytes } from './note_keys.js';
 import type { NoteSignature } from './signed_note.js';
 import { KEY_TYPES, type VerifierKey, verifierKey } from './verifier_key.js';
@@ -11,12 +12,14 @@ import { KEY_TYPES, type VerifierKey, verifierKey } from './verifier_key.js';
 const PRIVATE_HEADER = Buffer.from('302e020100300506032b657004220420', 'hex');
 const PUBLIC_HEADER = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Verifies synchronously. Takes a quarter of the time of WebCrypto. */
-export const verifyByNode: VerifyEd25519 = (publicKey, message, signature) => {
+function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const der = Buffer.concat([PUBLIC_HEADER, publicKey]);
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
   return verify(null, message, key, signature);
-};
+}
+
+/** Verifies Ed25519 synchronously, in a quarter of the time of WebCrypto. */
+export const verifyByNode: VerifyEd25519 = Object.assign(verifyEd25519, { mlDsa44: verifyMlDsa44 });
 
 /** A private key, which signs checkpoints as a log or as a witness. */
 export class Ed25519Key {

@@ -1,6 +1,6 @@
 import { readText, toBase64 } from './log_text.js';
 import { TlogError } from './tlog_error.js';
-import { KEY_TYPES, type KeyType, parseVerifierKey, type VerifierKey } from './verifier_key.js';
+import { KEY_TYPES, parseVerifierKey, type VerifierKey } from './verifier_key.js';
 
 // The logs and witnesses that a reader trusts: C2SP tlog-policy.
 
@@ -74,11 +74,11 @@ class PolicyReader {
   }
 
   #log([text, url, ...rest]: readonly string[]): void {
-    this.#logs.push({ key: this.#key(text, rest, KEY_TYPES.signature), url });
+    this.#logs.push({ key: this.#key(text, rest, true), url });
   }
 
   #witness([name, text, url, ...rest]: readonly string[]): void {
-    const key = this.#key(text, rest, KEY_TYPES.cosignature);
+    const key = this.#key(text, rest, false);
     this.#define(name!, (names) => names.has(name!));
     this.#witnesses.push({ name: name!, key, url });
   }
@@ -112,13 +112,13 @@ class PolicyReader {
   }
 
   /** Reads a key. A key may occur only once among the logs and only once among the witnesses, even with different names. */
-  #key(text: string | undefined, rest: readonly string[], type: KeyType): VerifierKey {
+  #key(text: string | undefined, rest: readonly string[], isLog: boolean): VerifierKey {
     if (text === undefined) throw new TlogError('a key is missing');
     if (rest.length > 0) throw new TlogError(`"${rest[0]!.slice(0, 40)}" is too much`);
     const key = parseVerifierKey(text);
-    if (key.type !== type)
-      throw new TlogError(`the key of ${key.name} has type ${key.type} instead of ${type}`);
-    const id = `${type} ${toBase64(key.publicKey)}`;
+    if ((key.type === KEY_TYPES.signature) !== isLog)
+      throw new TlogError(`the key of ${key.name} has type ${key.type}, which is not supported here`);
+    const id = `${key.type} ${toBase64(key.publicKey)}`;
     if (this.#publicKeys.has(id)) throw new TlogError(`the key of ${key.name} is already in the policy`);
     this.#publicKeys.add(id);
     return key;

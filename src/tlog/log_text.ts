@@ -2,7 +2,6 @@ import { TlogError } from './tlog_error.js';
 
 // The texts of numbers and bytes in the files of a log. Each value has exactly one valid text.
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const DECIMAL = /^(?:0|[1-9]\d{0,18})$/;
 
 /** The largest tree size: 2^63 - 1. Implementations in Go count in int64. */
@@ -17,9 +16,13 @@ export function toBase64(bytes: Uint8Array): string {
 
 /** Reads Base64 text. Returns `undefined` for any text that differs from the text that `toBase64` writes. */
 export function fromBase64(text: string): Uint8Array | undefined {
-  if (!BASE64.test(text)) return undefined;
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  return toBase64(bytes) === text ? bytes : undefined;
+  try {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return toBase64(bytes) === text ? bytes : undefined;
+  } catch {
+    // The text has characters that are not of Base64.
+    return undefined;
+  }
 }
 
 /** Reads a decimal from 0 to {@link SIZE_MAX} without leading zeros. Returns `undefined` for any other text. */

@@ -17,7 +17,7 @@ const SIGNATURE_BYTES = 64;
 const TIME_BYTES = 8;
 
 /**
- * Verifies the lines of all known keys. Skips the lines of other keys.
+ * Verifies the lines of all known keys. Skips the lines of other keys, and of keys whose type `verify` does not support.
  * @returns the signatures in the order of their lines
  * @throws TlogError when the signature of a known key is invalid
  */
@@ -29,7 +29,10 @@ export async function verifySignatures(
   const verified: VerifiedSignature[] = [];
   for (const line of signatures) {
     const key = keys.find(({ name, keyId }) => name === line.name && keyId === line.keyId);
-    if (key !== undefined) verified.push(await verifyLine(text, line, key, verify));
+    if (key?.type === KEY_TYPES.mlDsa) {
+      const timeS = await verify.mlDsa44?.(key, text, line.blob);
+      if (timeS !== undefined) verified.push({ key, timeS });
+    } else if (key !== undefined) verified.push(await verifyLine(text, line, key, verify));
   }
   return verified;
 }
@@ -59,7 +62,7 @@ async function verifyLine(
     const timeS = isCosignature ? new DataView(blob.buffer, blob.byteOffset).getBigUint64(0) : undefined;
     const message = timeS === undefined ? utf8Bytes(text) : cosignedBytes(text, timeS);
     if (await verify(key.publicKey, message, blob.subarray(start)))
-      return { key, ...(timeS !== undefined && { timeS }) };
+      return timeS === undefined ? { key } : { key, timeS };
   }
   throw new TlogError(`the signature of ${name} does not verify`);
 }

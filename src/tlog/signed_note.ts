@@ -40,7 +40,7 @@ export function parseNote(input: string | Uint8Array): SignedNote {
 /** Reads signature lines, such as the lines in a witness's answer. @throws TlogError for malformed lines */
 export function parseSignatureLines(text: string): NoteSignature[] {
   const lines = text.split('\n');
-  if (lines.pop() !== '') throw new TlogError('a signature line does not end with a newline');
+  if (lines.pop() !== '') throw new TlogError('the note has a malformed signature line');
   if (lines.length > NOTE_SIGNATURES_MAX)
     throw new TlogError(`the note has more than ${NOTE_SIGNATURES_MAX} signatures`);
   return lines.map((line) => {

@@ -3,8 +3,8 @@ import { sha256 } from './short_sha256.js';
 import { isKeyName, readKeyId } from './signed_note.js';
 import { TlogError } from './tlog_error.js';
 
-/** The supported types of signatures: Ed25519 of the text, and Ed25519 cosignatures with a time. */
-export const KEY_TYPES = { signature: 0x01, cosignature: 0x04 } as const;
+/** The supported types of signatures: Ed25519 of the text, and cosignatures with a time by Ed25519 and by ML-DSA-44. */
+export const KEY_TYPES = { signature: 0x01, cosignature: 0x04, mlDsa: 0x06 } as const;
 export type KeyType = (typeof KEY_TYPES)[keyof typeof KEY_TYPES];
 
 /** A public key with the name under which it signs. */
@@ -12,22 +12,20 @@ export interface VerifierKey {
   readonly name: string;
   readonly keyId: number;
   readonly type: KeyType;
-  /** The Ed25519 public key: 32 bytes. */
+  /** The public key: 32 bytes of Ed25519, or 1,312 bytes of ML-DSA-44. */
   readonly publicKey: Uint8Array;
 }
 
-const PUBLIC_KEY_BYTES = 32;
+const ED25519_BYTES = 32;
+const ML_DSA_BYTES = 1_312;
 
 /** Makes a key with this name. @throws TlogError for an invalid name */
 export function verifierKey(name: string, type: KeyType, publicKey: Uint8Array): VerifierKey {
   if (!isKeyName(name)) throw new TlogError(`"${name}" is not the name of a key`);
-  if (publicKey.length !== PUBLIC_KEY_BYTES) throw new TlogError(`the key of ${name} does not have 32 bytes`);
-  const hashed = utf8Bytes(`${name}\n`);
-  const bytes = new Uint8Array(hashed.length + 1 + publicKey.length);
-  bytes.set(hashed);
-  bytes[hashed.length] = type;
-  bytes.set(publicKey, hashed.length + 1);
-  return { name, keyId: readKeyId(sha256(bytes)), type, publicKey };
+  if (publicKey.length !== (type === KEY_TYPES.mlDsa ? ML_DSA_BYTES : ED25519_BYTES))
+    throw new TlogError(`the key of ${name} has ${publicKey.length} bytes`);
+  const keyId = readKeyId(sha256(Uint8Array.of(...utf8Bytes(`${name}\n`), type, ...publicKey)));
+  return { name, keyId, type, publicKey };
 }
 
 /** Reads `<name>+<8 hex digits of the key ID>+<Base64 of type and key>`. @throws TlogError when the text has another form */
@@ -37,7 +35,7 @@ export function parseVerifierKey(text: string): VerifierKey {
   if (!bytes?.length) throw new TlogError(`"${text.slice(0, 200)}" is not a verifier key`);
   const type = Object.values(KEY_TYPES).find((one) => one === bytes[0]);
   if (type === undefined)
-    throw new TlogError(`the key of ${name} has type ${bytes[0]}, which is not supported`);
+    throw new TlogError(`the key of ${name} has type ${bytes[0]}, which is not supported here`);
   const key = verifierKey(name, type, bytes.subarray(1));
   if (idText(key) !== id) throw new TlogError(`the key ID of ${name} is ${idText(key)}, not ${id}`);
   return key;

@@ -48,8 +48,11 @@ test('a faulty policy is refused with its line', async (t) => {
     ['log', 'line 1 of the policy: a key is missing'],
     ['log x', 'line 1 of the policy: "x" is not a verifier key'],
     [`log ${log} url more`, 'line 1 of the policy: "more" is too much'],
-    [`log ${w1}`, 'line 1 of the policy: the key of w1.example has type 4 instead of 1'],
-    [`witness A ${log}`, `line 1 of the policy: the key of ${LOG_ORIGIN} has type 1 instead of 4`],
+    [`log ${w1}`, 'line 1 of the policy: the key of w1.example has type 4, which is not supported here'],
+    [
+      `witness A ${log}`,
+      `line 1 of the policy: the key of ${LOG_ORIGIN} has type 1, which is not supported here`,
+    ],
     [`log ${log}\nlog ${log}`, `line 2 of the policy: the key of ${LOG_ORIGIN} is already in the policy`],
     [`witness A ${w1}\nwitness A ${w2}`, 'line 2 of the policy: A is already defined'],
     [`witness none ${w1}`, 'line 1 of the policy: none is already defined'],
