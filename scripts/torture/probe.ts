@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
+import { getEnvironmentData, isMainThread, setEnvironmentData, workerData } from 'node:worker_threads';
 import { createHeldBytes } from '../load/held_memory.js';
 import type { ProbeAnswers } from './probed_service.js';
 import { createFaults, servesSockets, takeFaults } from './thread_faults.js';
@@ -11,9 +11,15 @@ const DUE = 0;
 const DONE = 1;
 
 if (isMainThread) answerQuestions();
-else {
-  exitWhenAsked();
-  if (servesSockets()) takeFaults();
+else if (servesSockets()) takeFaults();
+else if (!isTimer()) exitWhenAsked();
+
+/**
+ * Returns whether this is the thread of a timer. Its thread may end while it loads, and the package secp256k1 aborts a process whose thread
+ * ends while the package is loaded.
+ */
+function isTimer(): boolean {
+  return workerData instanceof BigInt64Array;
 }
 
 function answerQuestions(): void {

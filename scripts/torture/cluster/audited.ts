@@ -9,7 +9,7 @@ import { findNatsServer } from '../../../src/cli/demo/nats_servers.js';
 import { TOKEN } from '../../load/config.js';
 import { TcpProxy } from '../../load/tcp_proxy.js';
 import { Updates } from '../../load/updates.js';
-import { pause } from '../../load/wait.js';
+import { eventually, pause } from '../../load/wait.js';
 import { type Check, exactly, type Finding, type Scale, type Sizes } from '../check.js';
 import { until } from '../service.js';
 import { RoamingPublisher } from './clients.js';
@@ -94,10 +94,11 @@ class Audit {
     const timer = setInterval(() => {
       proxy.targetPort = node.service?.port ?? proxy.targetPort;
     }, TARGET_POLL_MS);
-    const response = await fetch(`http://127.0.0.1:${proxy.port}/v1/signers`);
-    const { log } = (await response.json()) as { readonly log: { readonly policy: string } };
+    const text = await eventually(() => policyAt(proxy.port), {
+      what: 'an edge shows the policy of the log',
+    });
     const policy = join(dir, 'policy');
-    writeFileSync(policy, log.policy);
+    writeFileSync(policy, text);
     return new Audit(dir, proxy, timer, policy);
   }
 
@@ -142,6 +143,13 @@ class Audit {
     const url = `http://127.0.0.1:${this.#proxy.port}`;
     return new AuditRun(join(this.#dir, folder), ['--policy', this.#policy, option, url]);
   }
+}
+
+/** Returns the policy of the log; `undefined` before the node has received it from the leader. */
+async function policyAt(port: number): Promise<string | undefined> {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/signers`);
+  const { log } = (await response.json()) as { readonly log?: { readonly policy: string } };
+  return log?.policy;
 }
 
 /** A process of the command, with its output. */
