@@ -14,7 +14,7 @@ import { type Check, exactly, type Finding, type Scale, type Sizes } from '../ch
 import { until } from '../service.js';
 import { RoamingPublisher } from './clients.js';
 import { FAULTS, SMOKE_FAULTS } from './faults.js';
-import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
+import { PUBLISHERS, TortureCluster, type TortureNode, WITHOUT_SERVER } from './nodes.js';
 
 /**
  * The check that `tickseal log audit --stream` finds nothing in honest work, while the parts of a cluster die, stop and are cut off. The
@@ -35,10 +35,7 @@ const PROGRAM = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.ur
 
 async function measure(scale: Scale, { minutes = MINUTES[scale] }: Sizes) {
   const binary = findNatsServer();
-  if (binary === undefined)
-    return {
-      skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
-    };
+  if (binary === undefined) return WITHOUT_SERVER;
   const cluster = await TortureCluster.start({ binary, hasPublicLog: true });
   const updates = new Updates('evm', { startNs: BigInt(Date.now() - 7_200_000) * 1_000_000n });
   const publishers = Array.from(

@@ -10,7 +10,7 @@ import { SignedValues } from '../signed_values.js';
 import { NodeReader, RoamingPublisher } from './clients.js';
 import { clocksApart, FAULTS, type Fault, type SilenceLimits, SMOKE_FAULTS } from './faults.js';
 import { LogAccount } from './log_account.js';
-import { PUBLISHERS, TortureCluster, type TortureNode } from './nodes.js';
+import { PUBLISHERS, TortureCluster, type TortureNode, WITHOUT_SERVER } from './nodes.js';
 import { silenceTable } from './silence_table.js';
 import { SIGNALS, type Signal, type Track } from './silences.js';
 
@@ -30,10 +30,7 @@ const HOUR_NS = 3_600_000_000_000n;
 
 async function measure(scale: Scale, { minutes, rounds, only }: Sizes) {
   const binary = findNatsServer();
-  if (binary === undefined)
-    return {
-      skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
-    };
+  if (binary === undefined) return WITHOUT_SERVER;
   const torture = new ClusterTorture(await TortureCluster.start({ binary }), RECOVERED_MS_MAX[scale]);
   await torture.steady(STEADY_MS[scale]);
   const startMs = performance.now();

@@ -9,7 +9,7 @@ import { type Check, exactly, type Finding, type Scale, type Sizes } from '../ch
 import { readiness, until } from '../service.js';
 import { JEPSEN_FAULTS, type JepsenFault, type Scene } from './jepsen_faults.js';
 import { logCopies, moveLogLeader, withLogin } from './log_leader.js';
-import { ASSETS, PUBLISHERS, TortureCluster } from './nodes.js';
+import { ASSETS, PUBLISHERS, TortureCluster, WITHOUT_SERVER } from './nodes.js';
 import { readRawLog } from './raw_log.js';
 import { SeenValues, type StrangerOptions, StrangerPublisher, StrangerReader } from './strangers.js';
 import { canRecord, SyncedFiles } from './synced_files.js';
@@ -34,10 +34,7 @@ const SMOKE_FAULTS = 1;
 
 async function measure(scale: Scale, { minutes, only }: Sizes) {
   const binary = findNatsServer();
-  if (binary === undefined)
-    return {
-      skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
-    };
+  if (binary === undefined) return WITHOUT_SERVER;
   if (!canRecord()) return { skipped: 'no strace, which records the synced bytes of the NATS servers' };
   const seed = randomInt(1, 2 ** 31);
   process.stderr.write(`  seed ${seed}\n`);

@@ -15,6 +15,11 @@ import { eventually, pause } from '../../load/wait.js';
 import { readiness, until } from '../service.js';
 import { WallClock } from '../wall_clock.js';
 
+/** The result of a check of a cluster on a machine without a message server. */
+export const WITHOUT_SERVER = {
+  skipped: 'no nats-server; scripts/nats_server.sh fetches one, or TICKSEAL_NATS_SERVER names one',
+} as const;
+
 export const ASSETS = 4;
 export const PUBLISHERS = 4;
 const SERVERS = 3;
