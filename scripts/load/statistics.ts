@@ -22,3 +22,9 @@ export function threeDigits(value: number): string {
   if (!Number.isFinite(value)) return '–';
   return Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });
 }
+
+export function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -3,7 +3,7 @@ import { fetchOnce } from '../load/fetch_body.js';
 import { clientFrame, openFrameSocket } from '../load/frame_socket.js';
 import { readMetrics } from '../load/metrics.js';
 import { startService } from '../load/server_process.js';
-import { percentile } from '../load/statistics.js';
+import { percentile, sum } from '../load/statistics.js';
 import { publishMessage, Updates } from '../load/updates.js';
 import { measureUsage } from '../load/usage.js';
 import { pause } from '../load/wait.js';
@@ -19,13 +19,14 @@ export const flood: Check = {
 };
 
 const MS: Readonly<Record<Scale, number>> = { full: 10_000, smoke: 500 };
-const ASSETS = 40;
+/** The number of updates in a message. With fewer, the refused messages would exceed `bad_messages_per_second`. */
+const ASSETS = 80;
 const HEALTHY_INTERVAL_MS = 10;
 /**
  * The interval of messages. This interval gives 20,000 updates a second, which is ten times the limit of a token and more than a core can
- * verify.
+ * verify. Their bytes are a quarter above `publish_bytes_per_second`, so the service refuses some messages as a whole.
  */
-const FLOOD_INTERVAL_MS = 2;
+const FLOOD_INTERVAL_MS = 4;
 const FLOOD_MESSAGES = 64;
 const DELAY_MS_MAX = 20;
 
@@ -50,17 +51,30 @@ async function measure(scale: Scale) {
   healthy.delaysMs = [];
   livezMs.length = 0;
 
-  let answers = 0;
+  const answers = new FloodAnswers();
+  let closeCode: number | undefined;
   const socket = await openFrameSocket({
     port,
     path: '/evm/publish?ack=true',
     token: OTHER_TOKEN,
-    onFrame: () => answers++,
+    onFrame: (payload) => answers.count(payload.toString()),
+    onClose: (code) => {
+      closeCode = code ?? 1006;
+    },
   });
   const frames = Array.from({ length: FLOOD_MESSAGES }, () => clientFrame(forgedMessage(updates)));
   let sent = 0;
+  const floodStartMs = performance.now();
   const stopFlood = keepSending(
-    [{ send: () => socket.write(frames[sent++ % frames.length]!) }],
+    [
+      {
+        // A timer that is late must not make the flood smaller.
+        send() {
+          for (; floodStartMs + sent * FLOOD_INTERVAL_MS < performance.now(); sent++)
+            socket.write(frames[sent % frames.length]!);
+        },
+      },
+    ],
     FLOOD_INTERVAL_MS,
   );
   const endUsage = measureUsage(service);
@@ -70,18 +84,39 @@ async function measure(scale: Scale) {
   stop();
   const ackMs = percentile(healthy.delaysMs, 99);
   const livezFloodMs = percentile(livezMs, 99);
-  await until('the flood is answered', () => answers === sent);
+  await until('the flood is answered', () => {
+    if (closeCode !== undefined)
+      throw new Error(`the service closed the flood's connection with ${closeCode}`);
+    return answers.messages === sent;
+  });
   const metrics = await readMetrics(service);
   await service.stop();
+  const refusedWhole = sum(answers.errors.values());
+  const pastBytes = sum(
+    [...answers.errors].flatMap(([error, n]) => (error.includes('publish_bytes_per_second') ? [n] : [])),
+  );
   const bound = { mustBe: { atMost: DELAY_MS_MAX }, isTiming: true };
   return [
     { figure: 'bad updates a second', value: (sent * ASSETS) / (MS[scale] / 1000), unit: '' },
-    { figure: '  messages of them answered', value: answers, unit: '', mustBe: exactly(sent) },
+    { figure: '  messages of them answered', value: answers.messages, unit: '', mustBe: exactly(sent) },
     {
-      figure: '  counted as rejected',
-      value: metrics.get('tickseal_updates_rejected_total')!,
+      figure: '  updates refused one by one, or with their message',
+      value: answers.updates + refusedWhole * ASSETS,
       unit: '',
       mustBe: exactly(sent * ASSETS),
+    },
+    {
+      figure: '  counted as rejected, a message refused as a whole once',
+      value: metrics.get('tickseal_updates_rejected_total')!,
+      unit: '',
+      mustBe: exactly(answers.updates + refusedWhole),
+    },
+    ...[...answers.errors].map(([error, value]) => ({ figure: `  refused: ${error}`, value, unit: '' })),
+    {
+      figure: '  counted as past publish_bytes_per_second',
+      value: metrics.get('tickseal_updates_rejected_total{reason="past publish_bytes_per_second"}') ?? 0,
+      unit: '',
+      mustBe: exactly(pastBytes),
     },
     { figure: '  CPU of the service', value: serverShare * 100, unit: '% of a core' },
     { figure: '  CPU of the client', value: clientShare * 100, unit: '% of a core' },
@@ -91,6 +126,25 @@ async function measure(scale: Scale) {
     { figure: '/livez p99, before', value: livezBeforeMs, unit: 'ms' },
     { figure: '  beside the flood', value: livezFloodMs, unit: 'ms', ...bound },
   ];
+}
+
+/** The answers to the flood. */
+class FloodAnswers {
+  messages = 0;
+  /** The number of updates that the service refused one by one. */
+  updates = 0;
+  /** The number of messages that the service refused as a whole, by error. */
+  readonly errors = new Map<string, number>();
+
+  count(text: string): void {
+    const { error, rejected = {} } = JSON.parse(text) as {
+      readonly error?: string;
+      readonly rejected?: Readonly<Record<string, string>>;
+    };
+    this.messages++;
+    this.updates += Object.keys(rejected).length;
+    if (error !== undefined) this.errors.set(error, (this.errors.get(error) ?? 0) + 1);
+  }
 }
 
 /** Makes a message in which each update has the signature of a different update. */

@@ -1,6 +1,7 @@
 import type { TimeNs } from '../../src/model/time.js';
 import { TOKEN } from '../load/config.js';
 import { clientFrame, type FrameSocket, openFrameSocket } from '../load/frame_socket.js';
+import { sum } from '../load/statistics.js';
 import { publishMessage, type Updates } from '../load/updates.js';
 
 export interface AckedPublisherOptions {
@@ -61,7 +62,7 @@ export class AckedPublisher {
   }
 
   get updatesRejected(): number {
-    return [...this.refusals.values()].reduce((sum, count) => sum + count, 0);
+    return sum(this.refusals.values());
   }
 
   /** The number of messages without an answer. */

@@ -75,14 +75,12 @@ export class Intake implements PublishReceiver {
   }
 
   receive(session: PublisherSession, message: ReadMessage): PublishOutcome | Promise<PublishOutcome> {
-    const { clock, counters } = this.#options;
+    const { clock } = this.#options;
     const turns = this.#turns;
     const { traceId, length } = message;
     const { identity: caller } = session.rights;
-    if (!turns.hasRoom(caller, length) || !this.#unsettled.hasRoom(caller, MESSAGE_BYTES)) {
-      countRejection(counters, TOO_MANY_WAIT);
+    if (!turns.hasRoom(caller, length) || !this.#unsettled.hasRoom(caller, MESSAGE_BYTES))
       return { ok: false, traceId, error: TOO_MANY_WAIT };
-    }
     const owner: WorkOwner = { caller, connection: session };
     const receivedNs = clock.nowNs();
     const take = () => this.#take(session, owner, message, receivedNs);

@@ -17,7 +17,10 @@ export interface Counters {
   slowConsumersClosed: number;
   publishMessages: number;
   updatesAccepted: number;
-  /** The number of rejected updates by reason. The reasons are a few fixed texts of the checks. */
+  /**
+   * The number of rejected updates by reason. A message that was refused as a whole counts once, because its updates were not read. The
+   * reasons are a few fixed texts of the checks.
+   */
   readonly updatesRejected: Map<string, number>;
   /** Refused logins by reason. */
   readonly loginsRefused: Map<string, number>;

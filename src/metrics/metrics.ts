@@ -73,7 +73,7 @@ export const METRICS: readonly MetricRow<Sources>[] = [
   { name: 'tickseal_updates_accepted_total', type: 'counter', help: 'Price updates that passed every check.',
     read: ({ counters }) => counters.updatesAccepted },
   { name: 'tickseal_updates_rejected_total', type: 'counter', labels: ['reason'],
-    help: 'Price updates and messages that were refused, by reason.',
+    help: 'Price updates that were refused, and messages that were refused as a whole, by reason.',
     read: ({ counters }) => counters.updatesRejected },
   { name: 'tickseal_logins_refused_total', type: 'counter', labels: ['reason'],
     help: 'Requests and upgrades that were refused for their login, by reason.',

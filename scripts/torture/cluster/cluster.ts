@@ -1,7 +1,7 @@
 import { findNatsServer } from '../../../src/cli/demo/nats_servers.js';
 import { toHex } from '../../../src/model/hex.js';
 import { publisherKeys } from '../../load/keys.js';
-import { median } from '../../load/statistics.js';
+import { median, sum } from '../../load/statistics.js';
 import { Updates } from '../../load/updates.js';
 import { HANG_MS, pause } from '../../load/wait.js';
 import { type Check, exactly, type Finding, type Scale, type Sizes } from '../check.js';
@@ -207,13 +207,12 @@ class ClusterTorture {
     const none = exactly(0);
     const shown = (counts: ReadonlyMap<string, number>, what: string): Finding[] =>
       [...counts].map(([reason, value]) => ({ figure: `  ${what}: ${reason}`, value, unit: '' }));
-    const sum = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((a, b) => a + b, 0);
     return [
       { figure: 'durable acknowledgements', value: acknowledged, unit: '', mustBe: { atLeast: 10 } },
       { figure: '  not in the log', value: lost, unit: '', mustBe: none },
-      { figure: 'updates refused', value: sum(refusals), unit: '', mustBe: none },
+      { figure: 'updates refused', value: sum(refusals.values()), unit: '', mustBe: none },
       ...shown(refusals, 'refused'),
-      { figure: 'messages answered with an error', value: sum(errors), unit: '' },
+      { figure: 'messages answered with an error', value: sum(errors.values()), unit: '' },
       ...shown(errors, 'error'),
       { figure: 'records of the log', value: log.records, unit: '' },
       { figure: '  epochs', value: log.epochs, unit: '' },

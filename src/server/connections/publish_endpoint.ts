@@ -1,7 +1,8 @@
-import type {
-  PublisherSession,
-  PublishOutcome,
-  PublishReceiver,
+import {
+  type PublisherSession,
+  type PublishOutcome,
+  type PublishReceiver,
+  TOO_MANY_WAIT,
 } from '../../aggregator/publisher_session.js';
 import { TurnQueue, type WorkOwner } from '../../fair/turn_queue.js';
 import { type ReadMessage, readPublishMessage } from '../../ingest/message.js';
@@ -126,6 +127,7 @@ function openPublisher(
     const pings = { controlMessagesLeft: 0, controlSecond: 0 };
     const reply = (outcome: PublishOutcome, fault?: string) => {
       bounds.note(outcome);
+      if (!outcome.ok && outcome.error === TOO_MANY_WAIT) onRefused(TOO_MANY_WAIT);
       if (outcome.ok && outcome.accepted.length > 0) hasPublished = true;
       sendReply(socket, outcome, ack, fault);
     };
@@ -182,6 +184,8 @@ function openPublisher(
       },
       oversize(messageBytes) {
         const error = `the message has ${messageBytes} bytes, publish_message_bytes is ${messageBytesMax}`;
+        options.onMessage();
+        onRefused('past publish_message_bytes');
         refuse(messageBytes, error);
       },
       lagged() {
