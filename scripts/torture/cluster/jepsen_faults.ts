@@ -1,5 +1,4 @@
 import { pause } from '../../load/wait.js';
-import { until } from '../service.js';
 import { removePeer } from './log_leader.js';
 import type { TortureCluster } from './nodes.js';
 import { flip, removeSnapshots, type StoredPart, truncate } from './stored_files.js';
@@ -117,12 +116,7 @@ export const JEPSEN_FAULTS: readonly JepsenFault[] = [
       // The server may run, or may be down like a lost machine. It starts again with its stored data.
       const isLost = scene.random() < 0.5;
       if (isLost) await servers.signal(server, 'SIGKILL');
-      await until('the servers remove the peer', () =>
-        removePeer(servers.urls[otherServer(scene, server)]!, server).then(
-          () => true,
-          () => false,
-        ),
-      );
+      await removePeer(() => servers.urls[otherServer(scene, server)]!, server);
       await pause(DAMAGED_MS);
       await servers.start(server);
       return `server ${server + 1}${isLost ? ', which was lost' : ''}`;

@@ -55,15 +55,39 @@ export async function logCopies(server: string): Promise<number> {
   return 1 + (cluster.replicas ?? []).filter(({ current, offline }) => current && offline !== true).length;
 }
 
+const REMOVED_MS_MAX = 120_000;
+
 /**
- * Removes a server from the group of all servers for good, like an operator whose machine is lost.
- * @param asked the URL of another server
- * @throws Error when the servers refuse
+ * Removes a server from the group of all servers for good, like an operator whose machine is lost. The servers answer when a majority has
+ * stored the removal. On a busy machine, or when their leader changes, the answer may come too late or never. The request is then repeated
+ * until the servers report that the server is not a member any more.
+ * @param anyOther returns the URL of another server
+ * @throws Error with the last answer when the servers do not remove the server in time
  */
-export async function removePeer(asked: string, server: number): Promise<void> {
-  const url = asked.replace('://', `://system:${OPERATOR_PASSWORD}@`);
-  const answer = await askLog(url, '$JS.API.SERVER.REMOVE', JSON.stringify({ peer: `n${server + 1}` }));
-  if (!answer.includes('"success":true')) throw new Error(`the server was not removed: ${answer}`);
+export async function removePeer(anyOther: () => string, server: number): Promise<void> {
+  const request = JSON.stringify({ peer: `n${server + 1}` });
+  let isUnanswered = false;
+  let last = '';
+  await until(
+    'the servers remove the peer',
+    async () => {
+      const url = anyOther().replace('://', `://system:${OPERATOR_PASSWORD}@`);
+      const answer = await askLog(url, '$JS.API.SERVER.REMOVE', request).catch((error: Error) => error);
+      if (typeof answer === 'string') {
+        last = answer;
+        // Without an unanswered request, the leader only does not know the name of the server yet.
+        if (answer.includes('"success":true') || (isUnanswered && /not a member/.test(answer))) return true;
+      } else {
+        last = answer.message;
+        isUnanswered = true;
+      }
+      await pause(LOOK_MS);
+      return false;
+    },
+    REMOVED_MS_MAX,
+  ).catch(({ message }: Error) => {
+    throw new Error(`${message}; the last answer: ${last}`);
+  });
 }
 
 const ANSWER_MS_MAX = 2_000;
