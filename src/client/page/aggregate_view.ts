@@ -1,5 +1,5 @@
 import { ageMs, type Quote, type Seal } from './board.js';
-import { byId, element } from './elements.js';
+import { byId, element, setText } from './elements.js';
 import { ageText, shortHex, shownDecimals, shownPrice } from './price_text.js';
 import type { ProofContent } from './proof.js';
 import { differenceText, type PublisherPlace, publisherPlaces } from './publisher_places.js';
@@ -40,12 +40,12 @@ export class AggregateView {
     // Both values have the same decimals, so that they can be compared digit by digit.
     const decimals = price === undefined ? 0 : shownDecimals(price);
     const textOf = (value: bigint | undefined) => (value === undefined ? NONE : shownPrice(value, decimals));
-    setText('streamed', textOf(quote?.price));
-    setText('streamed-note', streamedNote(facts));
-    setText('aggregate', textOf(content?.price));
-    setText('aggregate-note', aggregateNote(content, facts));
+    setText(byId('streamed'), textOf(quote?.price));
+    setText(byId('streamed-note'), streamedNote(facts));
+    setText(byId('aggregate'), textOf(content?.price));
+    setText(byId('aggregate-note'), aggregateNote(content, facts));
     const gap = quote && content && differenceText(quote.price - content.price, content.price);
-    setText('value-gap', gap ?? NONE);
+    setText(byId('value-gap'), gap ?? NONE);
     if (content !== this.#content) this.#place(content);
     for (const { place, age, label } of this.#dots) {
       const oldMs = isPast
@@ -81,7 +81,7 @@ export class AggregateView {
       places.length === 0
         ? ''
         : `${places[0]!.difference} to ${places.at(-1)!.difference} around the ${content!.algorithm}`;
-    setText('strip-text', caption);
+    setText(byId('strip-text'), caption);
   }
 }
 
@@ -97,10 +97,4 @@ function aggregateNote(content: ProofContent | undefined, { isPast, serviceMs }:
   const inputs = count === 0 ? '' : ` of ${count}`;
   const age = isPast ? '' : `, signed ${ageText(ageMs(content.signedAtNs, serviceMs))} ago`;
   return `${content.algorithm}${inputs}${age}`;
-}
-
-/** Sets a text. An unchanged text is not written, because each write makes the browser compute the layout again. */
-function setText(id: string, text: string): void {
-  const node = byId(id);
-  if (node.textContent !== text) node.textContent = text;
 }

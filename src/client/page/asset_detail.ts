@@ -1,9 +1,10 @@
 import { NS_PER_MS } from '../../model/time.js';
 import type { Resolution } from '../../wire/rest_values.js';
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { SEAL_TEXTS, showPrice } from './asset_row.js';
+import { SEAL_TEXTS } from './asset_row.js';
 import type { Board, Quote, Seal } from './board.js';
-import { byId, element } from './elements.js';
+import { byId, element, setAttribute, setText } from './elements.js';
+import { showPrice } from './flashed_price.js';
 import { CHART_INTERVALS } from './live_candles.js';
 import { marketText } from './market_text.js';
 import type { PriceChart } from './price_chart.js';
@@ -43,6 +44,7 @@ export class AssetDetail {
   #asset: TaxonomyAsset | undefined;
   #resolution = FIRST_RESOLUTION;
   #chartedNs = 0n;
+  #comparedNs = 0n;
   #sealText = '';
   #seal: Seal = 'waiting';
 
@@ -111,7 +113,7 @@ export class AssetDetail {
     const past = this.#options.past();
     if (past === undefined) this.#drawPresent(asset, nowMs);
     else this.#drawPast(asset, past);
-    document.querySelector<HTMLElement>('.detail')!.dataset['seal'] = this.#seal;
+    setAttribute(document.querySelector('.detail')!, 'data-seal', this.#seal);
   }
 
   #drawPast(asset: TaxonomyAsset, { atNs, price, signedAtNs, isFailed, problem }: PastView): void {
@@ -119,14 +121,14 @@ export class AssetDetail {
     const text = problem ?? SEAL_TEXTS[this.#seal];
     this.#sealText = signedAtNs === undefined ? text : `${text}, signed at ${momentText(signedAtNs)}`;
     this.#drawPrice(price, 0);
-    document.title = titleText(
-      asset.symbol,
-      price,
-      `${pastState(this.#seal, problem)} · ${momentText(atNs)}`,
-    );
-    byId('change').textContent = '';
+    setTitle(titleText(asset.symbol, price, `${pastState(this.#seal, problem)} · ${momentText(atNs)}`));
+    setText(byId('change'), '');
     byId('market').hidden = true;
-    byId('verdict').querySelector('span')!.textContent = this.#sealText;
+    this.#drawVerdict();
+  }
+
+  #drawVerdict(age = ''): void {
+    setText(byId('verdict').querySelector('span')!, this.#sealText + age);
   }
 
   #drawPresent(asset: TaxonomyAsset, nowMs: number): void {
@@ -141,40 +143,42 @@ export class AssetDetail {
       seal === 'stale' && quote !== undefined
         ? `, as of ${clockText(Number(quote.timestampNs / NS_PER_MS))}`
         : '';
-    document.title = titleText(asset.symbol, quote?.price, SEAL_TEXTS[seal] + asOf);
-    const changeElement = byId('change');
-    changeElement.textContent = change === undefined ? '' : changeText(change);
-    changeElement.dataset['direction'] = change === undefined ? '' : String(Math.sign(changeSteps(change)));
+    setTitle(titleText(asset.symbol, quote?.price, SEAL_TEXTS[seal] + asOf));
+    setText(byId('change'), change === undefined ? '' : changeText(change));
+    const direction = change === undefined ? '' : String(Math.sign(changeSteps(change)));
+    setAttribute(byId('change'), 'data-direction', direction);
     const market = byId('market');
-    market.textContent = marketText(asset.calendar, quote?.marketStatus);
+    setText(market, marketText(asset.calendar, quote?.marketStatus));
     market.hidden = market.textContent === '';
-    market.dataset['market'] = quote?.marketStatus ?? '';
+    setAttribute(market, 'data-market', quote?.marketStatus ?? '');
     const age = quote === undefined ? '' : `, ${ageText(nowMs - quote.madeMs)} old`;
     const { fault } = board;
     this.#sealText = fault === undefined ? SEAL_TEXTS[seal] + asOf : `${SEAL_TEXTS[seal]}: ${fault.reason}`;
-    byId('verdict').querySelector('span')!.textContent = this.#sealText + (fault === undefined ? age : '');
+    this.#drawVerdict(fault === undefined ? age : '');
   }
 
   /** Draws the exact price. Digits that the table does not show are smaller. */
   #drawPrice(price: bigint | undefined, direction: Quote['direction']): void {
     const [main, rest] = byId('price').children as unknown as [HTMLElement, HTMLElement];
     const text = price === undefined ? '—' : shownPrice(price, shownDecimals(price));
-    rest.textContent = price === undefined ? '' : exactPrice(price).slice(text.length);
+    setText(rest, price === undefined ? '' : exactPrice(price).slice(text.length));
     showPrice(main, text, direction);
   }
 
   /** Adds the newest verified price to the chart. */
   continueChart(): void {
     if (this.#options.past() !== undefined) return;
-    const quote = this.#asset && this.#options.board.quote(this.#asset);
-    if (quote === undefined || quote.timestampNs === this.#chartedNs) return;
-    this.#chartedNs = quote.timestampNs;
-    const atS = Number(quote.timestampNs / 1_000_000_000n);
-    this.#options.chart.add(Number(quote.price) / SCALE, atS);
-    const compared = this.#options.compared();
-    const other = compared && this.#options.board.quote(compared);
-    if (other === undefined) return;
-    this.#options.chart.addCompared(Number(other.price) / SCALE, Number(other.timestampNs / 1_000_000_000n));
+    const { board, chart, compared } = this.#options;
+    const quote = this.#asset && board.quote(this.#asset);
+    if (quote !== undefined && quote.timestampNs !== this.#chartedNs) {
+      this.#chartedNs = quote.timestampNs;
+      chart.add(Number(quote.price) / SCALE, secondsOf(quote));
+    }
+    const other = compared();
+    const otherQuote = other && board.quote(other);
+    if (otherQuote === undefined || otherQuote.timestampNs === this.#comparedNs) return;
+    this.#comparedNs = otherQuote.timestampNs;
+    chart.addCompared(Number(otherQuote.price) / SCALE, secondsOf(otherQuote));
   }
 
   /** Shows the chart again after another asset was chosen to compare. */
@@ -210,6 +214,15 @@ export class AssetDetail {
       if (isChosen) button.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     });
   }
+}
+
+function secondsOf({ timestampNs }: Quote): number {
+  return Number(timestampNs / 1_000_000_000n);
+}
+
+/** Sets the title. Skips an unchanged title, because each write sends a message to the browser's own process. */
+function setTitle(title: string): void {
+  if (document.title !== title) document.title = title;
 }
 
 /** Returns the words for the state of a past price in the page's title. The page itself shows the whole reason for a missing price. */

@@ -4,7 +4,7 @@ import { AssetTable, type ChosenBy } from './asset_table.js';
 import type { BasePrices } from './base_prices.js';
 import type { Board } from './board.js';
 import { DayHistories } from './day_history.js';
-import { byId, element } from './elements.js';
+import { byId, element, setText } from './elements.js';
 import { Favourites } from './favourites.js';
 import { originStorage } from './storage.js';
 
@@ -100,14 +100,14 @@ export class AssetList {
 
   draw(): void {
     void this.#days.read(this.seen);
-    this.table.draw();
+    if (!document.hidden) this.table.draw();
     this.drawCount();
   }
 
   drawCount(): void {
     const { board, subscribed } = this.#options;
     const assets = board.assets.length.toLocaleString('en');
-    byId('count').textContent = `${assets} assets, ${subscribed()} subscribed`;
+    setText(byId('count'), `${assets} assets, ${subscribed()} subscribed`);
   }
 
   get #emptyText(): string {

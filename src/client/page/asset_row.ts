@@ -1,17 +1,11 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import type { Board, Quote, Seal } from './board.js';
+import type { Board, Seal } from './board.js';
 import type { DayHistories, DayHistory } from './day_history.js';
+import { setAttribute, setText } from './elements.js';
 import type { Favourites } from './favourites.js';
+import { showPrice } from './flashed_price.js';
 import { marketText } from './market_text.js';
-import {
-  ageText,
-  changeSteps,
-  changeText,
-  keptLength,
-  priceOfDouble,
-  shownDecimals,
-  shownPrice,
-} from './price_text.js';
+import { ageText, changeSteps, changeText, priceOfDouble, shownDecimals, shownPrice } from './price_text.js';
 import { typeText } from './simulation_text.js';
 import { sparkPath } from './sparkline.js';
 
@@ -36,6 +30,8 @@ export class AssetRow {
   readonly #star: HTMLElement;
   readonly #spark: Element;
   #asset: TaxonomyAsset | undefined;
+  /** The drawn distance from the top of the list; `undefined` while the row is hidden. */
+  #topPx: number | undefined;
   #shownNs = -1n;
   #shownDay: DayHistory | undefined;
   /** The price at the end of the drawn sparkline. */
@@ -54,6 +50,19 @@ export class AssetRow {
 
   get asset(): TaxonomyAsset | undefined {
     return this.#asset;
+  }
+
+  /** Shows the row at a distance from the top of the list, in CSS pixels. */
+  place(topPx: number): void {
+    if (this.#topPx === topPx) return;
+    this.#topPx = topPx;
+    this.root.hidden = false;
+    this.root.style.transform = `translateY(${topPx}px)`;
+  }
+
+  hide(): void {
+    this.#topPx = undefined;
+    this.root.hidden = true;
   }
 
   /** @param rowIndex the number of the row for screen readers, which counts the column headers as the first row */
@@ -136,36 +145,3 @@ export const SEAL_TEXTS: Readonly<Record<Seal, string>> = {
   failed: 'failed its check',
   'not pinned': 'signer not pinned',
 };
-
-/** The time for which changed digits keep their colour: shorter than the interval of frames, so that each change is visible. */
-const FLASH_MS = 300;
-const REDUCED_MOTION = matchMedia('(prefers-reduced-motion: reduce)');
-
-/**
- * Shows a price, and colours the digits that changed for a moment. The colour does not fade, because a fading colour makes the
- * browser paint the page in each animation frame: 47 frames a second with 17 rows, and 10 without it.
- * @param direction 0 for a first price
- */
-export function showPrice(element: HTMLElement, text: string, direction: Quote['direction']): void {
-  const before = element.textContent;
-  if (before === text) return;
-  if (direction === 0 || REDUCED_MOTION.matches) {
-    element.textContent = text;
-    return;
-  }
-  const kept = keptLength(before, text);
-  const moved = document.createElement('span');
-  moved.textContent = text.slice(kept);
-  moved.dataset['direction'] = String(direction);
-  element.replaceChildren(text.slice(0, kept), moved);
-  setTimeout(() => delete moved.dataset['direction'], FLASH_MS);
-}
-
-/** Sets the text of an element. Skips an unchanged text, because each write makes the browser recompute the layout of the row. */
-function setText(element: HTMLElement, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-export function setAttribute(element: Element, name: string, value: string): void {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-}

@@ -1,6 +1,7 @@
 import type { TaxonomyAsset } from '../prices/taxonomy.js';
-import { AssetRow, type RowData, setAttribute } from './asset_row.js';
+import { AssetRow, type RowData } from './asset_row.js';
 import { assetKey } from './board.js';
+import { oncePerFrame, setAttribute } from './elements.js';
 
 /** The height of every row in CSS pixels. The style sheet has the same height. */
 const ROW_PX = 44;
@@ -32,16 +33,18 @@ export class AssetTable {
   #chosen: TaxonomyAsset | undefined;
   /** The row of the selected asset; -1 while it is not in the list. */
   #place = -1;
+  /** The scroll position and the height of the grid. Reading them after a write would make the browser compute the layout at once. */
+  #scrollTop = 0;
+  #height = 0;
   #seenText = '';
   #restTimer = 0;
-  #isDrawing = false;
 
   constructor(options: AssetTableOptions) {
     this.#options = options;
     const { grid } = options;
     this.#extent = grid.querySelector<HTMLElement>('.extent')!;
     this.#template = grid.querySelector('template')!;
-    grid.addEventListener('scroll', () => this.draw(), { passive: true });
+    grid.addEventListener('scroll', () => this.#measure(), { passive: true });
     grid.addEventListener('click', ({ target }) => {
       const root = (target as Element).closest('[role=row]');
       const asset = this.#rows.find((one) => one.root === root)?.asset;
@@ -49,7 +52,7 @@ export class AssetTable {
       if ((target as Element).closest('.star') === null) this.choose(asset, 'click');
       else options.onStar(asset);
     });
-    new ResizeObserver(() => this.draw()).observe(grid);
+    new ResizeObserver(() => this.#measure()).observe(grid);
   }
 
   /** Shows other assets. The chosen asset stays chosen, and its row is marked if the asset is in the new list. */
@@ -59,13 +62,13 @@ export class AssetTable {
     this.#place = assets.findIndex((asset) => assetKey(asset) === chosen);
     this.#extent.style.height = `${assets.length * ROW_PX}px`;
     this.#options.grid.setAttribute('aria-rowcount', String(assets.length + HEAD_ROWS));
-    this.draw();
+    this.#drawSoon();
   }
 
   choose(asset: TaxonomyAsset, by: ChosenBy): void {
     this.#chosen = asset;
     this.#place = this.#assets.indexOf(asset);
-    this.draw();
+    this.#drawSoon();
     this.#options.onChoose(asset, by);
   }
 
@@ -90,20 +93,20 @@ export class AssetTable {
     return Math.max(Math.floor(this.#options.grid.clientHeight / ROW_PX), 1);
   }
 
-  /** Draws in the next animation frame. Several calls before that frame cause a single drawing. */
-  draw(): void {
-    if (this.#isDrawing) return;
-    this.#isDrawing = true;
-    requestAnimationFrame(() => {
-      this.#isDrawing = false;
-      this.#drawNow();
-    });
+  readonly #drawSoon = oncePerFrame(() => this.draw());
+
+  #measure(): void {
+    const { scrollTop, clientHeight } = this.#options.grid;
+    this.#scrollTop = scrollTop;
+    this.#height = clientHeight;
+    this.#drawSoon();
   }
 
-  #drawNow(): void {
+  /** Draws the visible rows. */
+  draw(): void {
     const { grid } = this.#options;
-    const firstSeen = Math.floor(grid.scrollTop / ROW_PX);
-    const endSeen = Math.ceil((grid.scrollTop + grid.clientHeight) / ROW_PX);
+    const firstSeen = Math.floor(this.#scrollTop / ROW_PX);
+    const endSeen = Math.ceil((this.#scrollTop + this.#height) / ROW_PX);
     const first = Math.max(firstSeen - MARGIN_ROWS, 0);
     const end = Math.min(endSeen + MARGIN_ROWS, this.#assets.length);
     while (this.#rows.length < end - first) this.#rows.push(this.#createRow());
@@ -117,14 +120,13 @@ export class AssetTable {
       used.add(row);
       this.#fill(row, place, nowMs);
     }
-    for (const row of this.#rows) if (!used.has(row)) row.root.hidden = true;
+    for (const row of this.#rows) if (!used.has(row)) row.hide();
     this.#tellSeen(this.#assets.slice(first, end));
   }
 
   #fill(row: AssetRow, place: number, nowMs: number): void {
     const { root } = row;
-    root.hidden = false;
-    root.style.transform = `translateY(${place * ROW_PX}px)`;
+    row.place(place * ROW_PX);
     const isChosen = place === this.#place;
     if (isChosen) setAttribute(this.#options.grid, 'aria-activedescendant', root.id);
     setAttribute(root, 'aria-selected', String(isChosen));

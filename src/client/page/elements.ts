@@ -26,8 +26,29 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }
 
-/** Draws in the next animation frame. A hidden page has no frames, but its title is visible, so this function then draws immediately. */
-export function drawWithFrame(draw: () => void): void {
-  if (document.hidden) draw();
-  else requestAnimationFrame(draw);
+/** Sets the text of an element. Skips an unchanged text, because each write makes the browser compute the layout again. */
+export function setText(node: Element, text: string): void {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+export function setAttribute(node: Element, name: string, value: string): void {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+/**
+ * Returns a function that draws in the next animation frame. Several calls before that frame cause a single drawing. A hidden page
+ * has no frames, but its title is visible, so the function then draws immediately.
+ */
+export function oncePerFrame(draw: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (document.hidden) draw();
+    else if (!isDue) {
+      isDue = true;
+      requestAnimationFrame(() => {
+        isDue = false;
+        draw();
+      });
+    }
+  };
 }

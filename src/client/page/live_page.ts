@@ -8,7 +8,7 @@ import { assetKey, type Board } from './board.js';
 import { CompareChoice } from './compare_choice.js';
 import { copyButton } from './copy_button.js';
 import { CurrentNodes } from './current_nodes.js';
-import { byId, drawWithFrame } from './elements.js';
+import { byId, oncePerFrame } from './elements.js';
 import { listenToKeys } from './key_bindings.js';
 import { LivePrices } from './live_prices.js';
 import { LogRing } from './log_ring.js';
@@ -73,7 +73,9 @@ export class LivePage {
         if (!isFirst) void this.#chart.reload();
       },
       onGap: (gap) => this.#chart.missed(gap),
-      onChange: () => drawWithFrame(() => this.#draw()),
+      onChange: () => this.#drawSoon(),
+      // The chart draws in the next animation frame itself, so it takes a value before the page draws in that frame.
+      onValue: () => this.#detail.continueChart(),
     });
     const { client, board, connection } = this.#prices;
     const nowMs = () => Date.now() - connection.aheadMs;
@@ -131,7 +133,7 @@ export class LivePage {
 
   /** Shows prices while the service accepts the token. @throws RefusedError when the service refuses the token */
   run(): Promise<never> {
-    setInterval(() => this.#draw(), DRAW_MS);
+    setInterval(() => this.#drawSoon(), DRAW_MS);
     document.addEventListener('visibilitychange', () => {
       this.#want();
       if (!document.hidden) void this.#chart.reload();
@@ -255,13 +257,14 @@ export class LivePage {
     if (JSON.stringify(after) !== JSON.stringify(before)) this.#show(after);
   }
 
+  readonly #drawSoon = oncePerFrame(() => this.#draw());
+
   #draw(): void {
     const nowMs = performance.now();
     void this.#bases.read(this.#wanted);
     void this.#ring.follow(nowMs);
     this.#list.draw();
     this.#drawDetail(nowMs);
-    this.#detail.continueChart();
     const { connection, subscribed } = this.#prices;
     this.#states.showConnection(connection, subscribed, this.#nodes.log, nowMs);
   }

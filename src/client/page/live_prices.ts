@@ -54,6 +54,8 @@ export interface LivePricesOptions {
   readonly onGap: (gap: GapEvent) => void;
   /** Called after the values of a frame were stored, so that the page can draw them. */
   readonly onChange: () => void;
+  /** Called after a value was stored, in the same task in which its frame arrived. */
+  readonly onValue: () => void;
 }
 
 /** The verified prices of the wanted assets. The client verifies them, and the state bar shows faults. */
@@ -112,7 +114,10 @@ export class LivePrices {
   async run(): Promise<never> {
     for (;;) {
       try {
-        for await (const tick of this.#stream) this.board.apply(tick, performance.now());
+        for await (const tick of this.#stream) {
+          this.board.apply(tick, performance.now());
+          this.#options.onValue();
+        }
       } catch (error) {
         if (error instanceof RefusedError && error.status === UNAUTHORIZED) throw error;
         this.#explain(error as TicksealError);

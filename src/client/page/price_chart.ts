@@ -46,6 +46,8 @@ export class PriceChart {
   #shown: ShownChart | undefined;
   #last: ChartCandle | undefined;
   #gaps = 0;
+  /** The number of candles and empty places. */
+  #count = 0;
   #isLoaded = false;
   #retryTimer = 0;
 
@@ -147,6 +149,7 @@ export class PriceChart {
       const bars = withGaps(candles, shown.resolution);
       this.#series.setData(bars.map(barOf));
       this.#gaps = gapCount(bars);
+      this.#count = bars.length;
       this.#last = candles.at(-1);
       filled();
       this.#drawMarks();
@@ -194,6 +197,7 @@ export class PriceChart {
     const bars = withGaps([last ?? candle, candle], this.#shown!.resolution).slice(1);
     for (const bar of bars) this.#series.update(barOf(bar));
     if (bars.length > 1) this.#gaps += 1;
+    if (last === undefined || candle.time > last.time) this.#count += bars.length;
     this.#describe();
     if (last !== undefined && candle.time > last.time) void this.reload();
   }
@@ -205,7 +209,7 @@ export class PriceChart {
 
   /** Describes the chart for a reader who cannot see it. */
   #describe(): void {
-    const count = this.#series.data().length;
+    const count = this.#count;
     const gaps = this.#gaps;
     const { asset, compared, resolution } = this.#shown!;
     const { close } = this.#compared;
