@@ -89,7 +89,8 @@ export class CandleExchange {
     for (const asset of assets()) {
       const name = candleAsset(asset);
       const { first, end } = store.sealedDays(asset);
-      for (let day = this.#daysEnd.get(name) ?? first; day < end; day++)
+      // An asset without a candle has day 0 as its first day. The first candle moves that day to the present.
+      for (let day = Math.max(first, this.#daysEnd.get(name) ?? first); day < end; day++)
         this.#add({ asset, unit: 'day', number: day });
       this.#daysEnd.set(name, end);
     }
