@@ -17,7 +17,9 @@ const NATS_PORT = 4_222;
 /** The largest port that a server can offer to nodes. The server's other ports are up to 4,000 larger. */
 const PORT_MAX = 61_535;
 
-/** Adds `tickseal cluster-init`. The exit status is 1 if the files cannot be written. */
+/**
+ * Adds `tickseal cluster-init`. The exit status is 2 if the configuration is invalid, and 1 if the files cannot be written.
+ */
 export function registerClusterInit(program: Command): void {
   program
     .command('cluster-init')
@@ -42,7 +44,7 @@ export function registerClusterInit(program: Command): void {
     )
     .action(async (dir: string, options: ClusterInitOptions, command: Command) => {
       try {
-        await initCluster(dir, options);
+        await initCluster(dir, options, (text) => command.configureOutput().writeErr?.(text));
       } catch (error) {
         command.configureOutput().writeErr?.(`${(error as Error).message}\n`);
         process.exitCode = 1;
@@ -53,13 +55,29 @@ export function registerClusterInit(program: Command): void {
 async function initCluster(
   dir: string,
   { nodes, aggregators, servers, name, config, tls }: ClusterInitOptions,
+  writeErr: (text: string) => void,
 ): Promise<void> {
   if (aggregators > nodes)
     throw new RangeError(`--aggregators is ${aggregators}, more than --nodes, ${nodes}`);
   const sections = config === undefined ? '' : readSections(config);
   // The command loads the module here, because other commands do not need the client of NATS.
-  const { writeClusterFiles } = await import('./cluster_init/cluster_files.js');
-  writeClusterFiles({ dir, name, nodes, aggregators, servers, sections, hasTls: tls });
+  const { InvalidSections, writeClusterFiles } = await import('./cluster_init/cluster_files.js');
+  try {
+    writeClusterFiles({
+      dir,
+      name,
+      nodes,
+      aggregators,
+      servers,
+      sections,
+      sectionsFile: config,
+      hasTls: tls,
+    });
+  } catch (error) {
+    if (!(error instanceof InvalidSections)) throw error;
+    writeErr(`${error.message}\n`);
+    process.exitCode = 2;
+  }
 }
 
 function readSections(file: string): string {

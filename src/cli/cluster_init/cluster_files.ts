@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type NatsUser, natsAccounts } from '../../cluster/nats/nats_accounts.js';
 import { newNatsKey } from '../../cluster/nats/nats_key.js';
+import { parseConfig } from '../../config/load.js';
 import { toHex } from '../../model/hex.js';
 import { createPrivateKey } from '../keygen_command.js';
 import { makeAuthority, makeServerCertificate } from './nats_authority.js';
@@ -18,6 +19,8 @@ export interface ClusterPlan {
   readonly servers: readonly ServerAddress[];
   /** The sections of each node's configuration other than `keys` and `cluster`. */
   readonly sections: string;
+  /** The file that has these sections; `undefined` when there are none. */
+  readonly sectionsFile: string | undefined;
   /** True when the connections between nodes and servers use TLS. */
   readonly hasTls: boolean;
 }
@@ -30,14 +33,24 @@ export interface ServerAddress {
 /** The differences between a server's other ports and its port for nodes. The default ports are 4222, 6222 and 8222. */
 const ROUTE_PORT_AFTER = 2_000;
 const MONITOR_PORT_AFTER = 4_000;
+/** The number of connections of one server, as in scripts/deploy/nats.conf. */
+const CONNECTIONS_MAX = 1_000;
+
+/** An error of the configuration that every node would have. The message has one line for each error. */
+export class InvalidSections extends Error {}
+
+/** The names of the keys of each role. */
+const KEYS = { aggregator: ['evm', 'stark', 'stream'], edge: ['stream'] } as const;
 
 /**
  * Writes the files of a cluster.
+ * @throws InvalidSections when the configuration of a node would have errors; nothing is written then
  * @throws Error with a message of one sentence when the folder exists or a certificate cannot be made
  */
 export function writeClusterFiles(plan: ClusterPlan): void {
   const { dir, name, nodes, aggregators, servers, hasTls } = plan;
   if (existsSync(dir)) throw new Error(`${dir} exists: its keys may be in use, so nothing was written`);
+  checkSections(plan);
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const members = Array.from({ length: nodes }, (_, i) => {
     const role = i < aggregators ? ('aggregator' as const) : ('edge' as const);
@@ -53,12 +66,23 @@ export function writeClusterFiles(plan: ClusterPlan): void {
   for (const { node, role, key } of members) {
     const folder = join(dir, `node-${node}`);
     mkdirSync(folder);
-    const names = role === 'edge' ? (['stream'] as const) : (['evm', 'stark', 'stream'] as const);
-    for (const one of names) writeSecret(join(folder, `${one}.hex`), secrets[one]);
+    for (const one of KEYS[role]) writeSecret(join(folder, `${one}.hex`), secrets[one]);
     writeSecret(join(folder, 'nats.nk'), `${key.seed}\n`);
     if (hasTls) copyFileSync(join(dir, 'ca.pem'), join(folder, 'nats-ca.pem'));
-    writeSecret(join(folder, 'tickseal.yaml'), nodeText(plan, node, role, names));
+    writeSecret(join(folder, 'tickseal.yaml'), nodeText(plan, node, role));
   }
+}
+
+/** Checks the configuration of each role, without the files that it names: these may exist on the machines of the nodes only. */
+function checkSections(plan: ClusterPlan): void {
+  const { sectionsFile, aggregators, nodes } = plan;
+  if (sectionsFile === undefined) return;
+  const roles = aggregators < nodes ? (['aggregator', 'edge'] as const) : (['aggregator'] as const);
+  const errors = roles.flatMap((role) => {
+    const result = parseConfig(nodeText(plan, 1, role), sectionsFile);
+    return result.ok ? [] : result.errors;
+  });
+  if (errors.length > 0) throw new InvalidSections([...new Set(errors)].join('\n'));
 }
 
 function writeServer({ dir, servers, hasTls }: ClusterPlan, index: number, accounts: string): void {
@@ -78,11 +102,12 @@ function writeServer({ dir, servers, hasTls }: ClusterPlan, index: number, accou
     `server_name: n${index + 1}`,
     `listen: ${JSON.stringify(`${host}:${port}`)}`,
     `http: "127.0.0.1:${port + MONITOR_PORT_AFTER}"`,
+    `max_connections: ${CONNECTIONS_MAX}`,
     'max_payload: 1MB',
     'max_pending: 64MB',
     'write_deadline: "2s"',
     ...(hasTls ? [`tls {${own}}`] : []),
-    `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))}, sync_interval: always }`,
+    `jetstream { store_dir: ${JSON.stringify(join(folder, 'store'))}, sync_interval: always, max_memory_store: 64MB }`,
     ...(servers.length === 1
       ? []
       : [
@@ -110,7 +135,6 @@ function nodeText(
   { name, servers, sections, hasTls }: ClusterPlan,
   node: number,
   role: NatsUser['role'],
-  keys: readonly string[],
 ): string {
   // Each node prefers a different server. So a node uses the server on its own machine, if each machine has a server and a node.
   const ordered = servers.map((_, i) => servers[(i + node - 1) % servers.length]!);
@@ -124,7 +148,7 @@ function nodeText(
     ...(hasTls && { tls: { ca_file: 'nats-ca.pem' } }),
     replicas: servers.length === 1 ? 1 : 3,
   };
-  const files = Object.fromEntries(keys.map((key) => [key, { file: `${key}.hex` }]));
+  const files = Object.fromEntries(KEYS[role].map((key) => [key, { file: `${key}.hex` }]));
   return `${sections.trimEnd()}\nkeys: ${JSON.stringify(files)}\ncluster: ${JSON.stringify(cluster)}\n`;
 }
 
