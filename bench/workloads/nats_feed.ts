@@ -23,16 +23,21 @@ export class NatsFeed {
   /** The number of bytes of the payload that have not arrived yet. */
   #skip = 0;
 
-  /** Connects as node 2, an edge. Resolves when the server has received the subscriptions. */
-  static open(servers: NatsServers): Promise<NatsFeed> {
+  /** Connects as a node, which must be an edge. Resolves when the server has received the subscriptions. */
+  static open(servers: NatsServers, node: number): Promise<NatsFeed> {
     return new Promise((resolve, reject) => {
-      const feed: NatsFeed = new NatsFeed(servers, () => resolve(feed), reject);
+      const feed: NatsFeed = new NatsFeed(servers, node, () => resolve(feed), reject);
     });
   }
 
-  private constructor(servers: NatsServers, onReady: () => void, onError: (error: Error) => void) {
+  private constructor(
+    servers: NatsServers,
+    node: number,
+    onReady: () => void,
+    onError: (error: Error) => void,
+  ) {
     const { hostname, port } = new URL(servers.urls[0]!);
-    const [user, pass] = servers.credentialsOf(2).split(':');
+    const [user, pass] = servers.credentialsOf(node).split(':');
     this.#onReady = onReady;
     this.#socket = connect({
       host: hostname,

@@ -20,6 +20,14 @@ export function natsUserName(node: number): string {
 }
 
 /**
+ * The number of connections that the account of each node may have on all servers together. A node uses one. A server may count connections
+ * that the network has cut for some minutes, so a node needs more.
+ */
+const NODE_CONNECTIONS_MAX = 16;
+/** The number of subscriptions of one connection. A node uses fewer than ten, and one more for each running read of a stream. */
+const SUBSCRIPTIONS_MAX = 64;
+
+/**
  * Returns the `accounts` of the NATS servers of a cluster, in the form of their configuration file.
  *
  * The aggregators share an account. Each edge has its own account, and so has the operator. The server exports the log and the prices to
@@ -34,6 +42,7 @@ export function natsAccounts(name: string, users: readonly NatsUser[], staff?: N
   return [
     'accounts {',
     '  TICKSEAL {',
+    limitsLine(NODE_CONNECTIONS_MAX * Math.max(makers.length, 1)),
     '    jetstream { max_streams: 2, max_consumers: 0 }',
     '    users: [',
     ...makers.flatMap((user) => makerLines(names, user)),
@@ -143,6 +152,7 @@ function operatorLines(names: Names, { operatorPassword }: NatsStaff): string[] 
   return [
     '  # For the CLI `nats` of an operator: it reads the state of the streams and changes nothing.',
     '  OPERATOR {',
+    limitsLine(NODE_CONNECTIONS_MAX),
     '    users: [',
     ...loginLines('      ', ['user: operator', `password: ${quoted(operatorPassword)}`], {
       publish: [[JETSTREAM_INFO, ...STREAM_LISTS], asked.slice(2)],
@@ -161,6 +171,7 @@ function edgeLines(names: Names, user: NatsUser): string[] {
   const asked = askedSubjects(names, node).map(({ subject }) => subject);
   return [
     `  EDGE_${node} {`,
+    limitsLine(NODE_CONNECTIONS_MAX),
     '    users: [',
     ...userLines('      ', user, {
       publish: [asked.slice(0, 4), asked.slice(4, 7), asked.slice(7)],
@@ -173,6 +184,11 @@ function edgeLines(names: Names, user: NatsUser): string[] {
     '    ]',
     '  }',
   ];
+}
+
+/** Returns the limits of an account, with which one stolen credential cannot take all connections of the servers. */
+function limitsLine(connections: number): string {
+  return `    limits { max_connections: ${connections}, max_subscriptions: ${SUBSCRIPTIONS_MAX} }`;
 }
 
 function importLines(kind: 'stream' | 'service', subjects: readonly string[]): string[] {

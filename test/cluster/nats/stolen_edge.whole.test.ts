@@ -1,9 +1,9 @@
 import { jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { test } from 'tap';
 import { eventually } from '../../../scripts/load/wait.js';
 import { LOG_START, type LogRecord } from '../../../src/cluster/bus.js';
-import { askInVain, besieged } from './accounts.js';
+import { askInVain, besieged, credentialsOf } from './accounts.js';
 import { natsBus, natsServers, needsNatsServer } from './servers.js';
 
 // Attacks on the other nodes of a cluster. The attacker has only the credentials of an edge or of the operator.
@@ -113,3 +113,34 @@ test(
     t.equal(follower.refusedMessages, 2);
   },
 );
+
+test(
+  'a stolen edge takes no connections of other nodes, and few subscriptions',
+  needsNatsServer(),
+  async (t) => {
+    const { urls, leader, thief } = await besieged(t);
+    const opened = [thief];
+    const refusal = await (async () => {
+      for (;;) {
+        const [user, pass] = credentialsOf(4).split(':') as [string, string];
+        const more = await connect({ servers: [...urls], user, pass, reconnect: false });
+        t.teardown(() => more.close());
+        if (opened.push(more) > 100) return undefined;
+      }
+    })().catch((error: Error) => error);
+    t.match(refusal?.message, /maximum account active connections/i);
+    t.equal(opened.length, 16);
+    const edge = await natsBus(t, urls, { role: 'edge', credentials: credentialsOf(3) });
+    t.equal(await leader.append(LOG_START, 'a-1', bytes), 1);
+    t.same((await edge.extent()).last, { sequence: 1, id: 'a-1' }, 'another edge connects');
+
+    const problem = statusErrorOf(thief);
+    for (let i = 0; i < 100; i++) thief.subscribe(`_INBOX.edge.${i}`);
+    t.match((await problem)?.message, /maximum subscriptions/i);
+  },
+);
+
+async function statusErrorOf(client: NatsConnection): Promise<Error | undefined> {
+  for await (const status of client.status()) if (status.type === 'error') return status.error;
+  return undefined;
+}
