@@ -9,11 +9,11 @@ import {
   type Msg,
   type MsgHdrs,
   type NatsConnection,
-  nkeyAuthenticator,
   type Status,
   type TlsOptions,
   usernamePasswordAuthenticator,
 } from '@nats-io/transport-node';
+import { natsKeyAuthenticator } from './nats_key.js';
 import type { NatsOptions } from './nats_options.js';
 import { versionProblem } from './nats_version.js';
 
@@ -245,10 +245,9 @@ function tlsOf({ servers, tls }: NatsOptions): { tls?: TlsOptions } {
 
 function authenticatorOf(credentials: string): Authenticator {
   const text = credentials.trim();
-  const bytes = (of: string) => new TextEncoder().encode(of);
   // The client reads a credentials file only if its last line ends with a line break.
-  if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(bytes(`${text}\n`));
-  if (/^SU[A-Z2-7]{56}$/.test(text)) return nkeyAuthenticator(bytes(text));
+  if (text.includes('BEGIN NATS USER JWT')) return credsAuthenticator(new TextEncoder().encode(`${text}\n`));
+  if (/^SU[A-Z2-7]{56}$/.test(text)) return natsKeyAuthenticator(text);
   const at = text.indexOf(':');
   if (at < 1 || /\s/.test(text))
     throw new Error(
