@@ -4,10 +4,10 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { describeCommit, describeMachine, type Machine } from '../scripts/load/machine.js';
 import { SERVICE_NODE_OPTIONS } from '../scripts/load/server_process.js';
 import { Progress } from '../src/cli/progress_line.js';
 import { barsFile, barsSvg, CHARTS } from './harness/bars.js';
-import { describeCommit, describeMachine, type Machine } from './harness/machine.js';
 import { resultsMarkdown, rowMarkdown } from './harness/markdown.js';
 import { judge } from './harness/outcome.js';
 import { plotFile, plotSvg } from './harness/plot.js';
@@ -43,7 +43,7 @@ const PROFILED = [
   { row: 'growth', variant: 'assets' },
 ];
 
-const commit = describeCommit();
+const commit = describeCommit(['src', 'bench/*.ts', 'scripts/load', 'package-lock.json']);
 const progress = new Progress(process.stderr);
 if (values.profile) {
   useCurrentSecp256k1();

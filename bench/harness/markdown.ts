@@ -1,12 +1,12 @@
+import { machineText } from '../../scripts/load/machine.js';
 import { threeDigits } from '../../scripts/load/statistics.js';
-import type { Machine } from './machine.js';
 import { boundText, isCost, type LineOutcome, type RowOutcome } from './outcome.js';
 import { anchorOf, profileMarkdown } from './profile.js';
 import type { Results } from './results.js';
 
 /** Returns the text of `bench/RESULTS.md`, which shows the results to readers. */
 export function resultsMarkdown(results: Results, chartsOf: (row: string) => readonly string[]): string {
-  const machines = [...new Set(results.rows.map(({ machine }) => describe(machine)))];
+  const machines = [...new Set(results.rows.map(({ machine }) => machineText(machine)))];
   const missed = results.rows.filter(({ reached }) => !reached).map(({ name }) => name);
   return [
     '# Bench',
@@ -31,7 +31,7 @@ export function resultsMarkdown(results: Results, chartsOf: (row: string) => rea
     ...results.rows.map(
       (row) =>
         `| [${row.name}](#${row.name}) | ${row.reached ? 'yes' : '**no**'} | ${row.commit} | ` +
-        `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s | ${machines.indexOf(describe(row.machine)) + 1} |`,
+        `${row.measuredAt.slice(0, 16).replace('T', ' ')} | ${row.seconds.toFixed(0)} s | ${machines.indexOf(machineText(row.machine)) + 1} |`,
     ),
     '',
     ...lossesMarkdown(results),
@@ -146,11 +146,6 @@ function hashesText(hashes: Readonly<Record<string, string>>): string[] {
     ...names.map((name) => `- ${name}: ${hashes[name]!.slice(0, 16)}…`),
     '',
   ];
-}
-
-function describe({ cpu, cores, memoryGiB, os, node, versions = {} }: Machine): string {
-  const others = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-  return `${cpu}, ${cores} cores, ${memoryGiB} GiB; ${os}; Node ${node}${others.map((text) => `, ${text}`).join('')}.`;
 }
 
 function chartMarkdown(file: string): string {

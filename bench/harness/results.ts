@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Machine } from './machine.js';
+import type { Machine } from '../../scripts/load/machine.js';
 import type { RowOutcome } from './outcome.js';
 import type { LoadProfile } from './profile.js';
 

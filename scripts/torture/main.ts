@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
+import { describeCommit, describeMachine } from '../load/machine.js';
 import { batch } from './batch.js';
 import { type Check, isReached, type Scale, type Sizes } from './check.js';
 import { clock } from './clock.js';
@@ -18,13 +20,13 @@ import { ranges } from './ranges.js';
 import { serving } from './serving.js';
 import { signals } from './signals.js';
 import { stalled } from './stalled.js';
-import { type Outcome, outcomesTable } from './table.js';
+import { type Outcome, outcomesTable, summary, wholeRunMarkdown } from './table.js';
 import { unread } from './unread.js';
 import { worker } from './worker.js';
 
 /**
  * Runs the checks of `npm run torture` one after the other, each against a service in a separate process. Then prints a table of all
- * figures. The exit status is 1 when a figure misses its limit.
+ * figures. The exit status is 1 when a figure misses its limit. A whole run, without any argument, also writes the table to `RESULTS.md`.
  *
  * | Argument | Meaning |
  * |---|---|
@@ -63,6 +65,8 @@ const CHECK_MS_MAX = 600_000;
 /** The longest time of a round of all faults of `cluster`. */
 const ROUND_MS_MAX = 420_000;
 const SMOKE_CHECKS_AT_ONCE = 2;
+/** The page of the last whole run, in the source folder. This program runs in `dist/scripts/torture`. */
+const RESULTS_FILE = new URL('../../../scripts/torture/RESULTS.md', import.meta.url);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -84,16 +88,20 @@ const sizes: Sizes = {
   only: values.only,
 };
 const checks = positionals.length > 0 ? positionals.map(checkByName) : CHECKS;
+const isWhole = process.argv.length === 2;
+const commit = describeCommit(['src', 'scripts/**/*.ts', 'package-lock.json']);
+const machine = describeMachine();
+const startedAt = new Date().toISOString();
 const outcomes: Outcome[] = [];
 const queue = checks.entries();
 // Several smoke checks may run at once, because their figures have no meaning.
 await Promise.all(Array.from({ length: scale === 'smoke' ? SMOKE_CHECKS_AT_ONCE : 1 }, runQueued));
 process.stdout.write(`\n${outcomesTable(outcomes, scale)}\n\n`);
-const failed = outcomes.filter((outcome) => outcome.failed).map(({ check }) => check);
-process.stdout.write(failed.length === 0 ? 'Everything holds.\n' : `Does not hold: ${failed.join(', ')}.\n`);
+process.stdout.write(`${summary(outcomes)}\n`);
+if (isWhole) writeFileSync(RESULTS_FILE, wholeRunMarkdown({ outcomes, commit, machine, startedAt }));
 // A failed check may leave handles open, so the program exits explicitly. The services that the check started end with this
 // process.
-process.exit(failed.length === 0 ? 0 : 1);
+process.exit(outcomes.some(({ failed }) => failed) ? 1 : 0);
 
 async function runQueued(): Promise<void> {
   for (const [at, check] of queue) outcomes[at] = await run(check);

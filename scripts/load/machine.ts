@@ -73,13 +73,21 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** Returns the measured commit, with `+` when the work tree differs from the commit. Returns `unknown` outside a repository. */
-export function describeCommit(): string {
+/** Returns the description of a machine as a sentence. */
+export function machineText({ cpu, cores, memoryGiB, os, node, versions = {} }: Machine): string {
+  const others = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return `${cpu}, ${cores} cores, ${memoryGiB} GiB; ${os}; Node ${node}${others.map((text) => `, ${text}`).join('')}.`;
+}
+
+/**
+ * Returns the measured commit, with `+` when the work tree differs from the commit. Returns `unknown` outside a repository.
+ * @param paths the measured files as pathspecs of git, without the files that the measurement writes
+ */
+export function describeCommit(paths: readonly string[]): string {
   try {
     const git = (...args: string[]) => execFileSync('git', args, { stdio: ['ignore', 'pipe', 'ignore'] });
     const commit = git('rev-parse', '--short=10', 'HEAD').toString().trim();
-    // Files that the bench writes are not part of the measured code.
-    const changed = git('status', '--porcelain', '--', 'src', 'bench/*.ts', 'package-lock.json').length > 0;
+    const changed = git('status', '--porcelain', '--', ...paths).length > 0;
     return changed ? `${commit}+` : commit;
   } catch {
     return 'unknown';
