@@ -67,11 +67,17 @@ export class Logins {
     this.#failures = options.failures;
   }
 
-  /** @returns the token, or the response that refuses the request: 401, 403 or 429 */
-  authorize(request: RestRequest, scope: Scope): Token | RestResponse {
-    const { tokens, clock } = this.#options;
+  /**
+   * @param nowNs the time of the clock, for a caller that has already read the clock
+   * @returns the token, or the response that refuses the request: 401, 403 or 429
+   */
+  authorize(
+    request: RestRequest,
+    scope: Scope,
+    nowNs: TimeNs = this.#options.clock.nowNs(),
+  ): Token | RestResponse {
+    const { tokens } = this.#options;
     const { authorization } = request;
-    const nowNs = clock.nowNs();
     const isLimiting = nowNs < this.#limitedUntilNs;
     if (!isLimiting && authorization.length === 1) {
       const recent = tokens.findRecent(authorization[0]!, nowNs);

@@ -30,11 +30,14 @@ export class PublisherLogin implements PublishRights {
   readonly key: Buffer;
   /** The name in logs and limits. */
   readonly name: string;
+  /** The name under which request rates and the memory of unread answers are counted. */
+  readonly payer: string;
 
   constructor({ signatureType, key }: Pick<ListedPublisher, 'signatureType' | 'key'>) {
     this.signatureType = signatureType;
     this.key = key;
     this.name = loginName({ signatureType, key });
+    this.payer = `publisher ${this.name}`;
   }
 
   /** The identity begins with a control character, which no token's name contains. */

@@ -6,11 +6,31 @@ import { NS_PER_SECOND, type TimeNs } from '../../model/time.js';
 
 /** A known access token and its rights. */
 export class Token implements PublishRights {
+  #config: TokenConfig;
+  #payer: string;
+
+  constructor(config: TokenConfig) {
+    this.#config = config;
+    this.#payer = payerOf(config);
+  }
+
   /**
    * The configuration. A reload that changes the token's rights replaces this object, so open sockets have the new rights
    * immediately.
    */
-  constructor(public config: TokenConfig) {}
+  get config(): TokenConfig {
+    return this.#config;
+  }
+
+  set config(config: TokenConfig) {
+    this.#config = config;
+    this.#payer = payerOf(config);
+  }
+
+  /** The name under which request rates and the memory of unread answers are counted. */
+  get payer(): string {
+    return this.#payer;
+  }
 
   get name(): string {
     return this.config.name;
@@ -33,6 +53,10 @@ export class Token implements PublishRights {
   }
 }
 
+function payerOf({ name }: TokenConfig): string {
+  return `token ${name}`;
+}
+
 /** The access tokens of the current configuration. */
 export class TokenDirectory {
   readonly #tokens = new Map<string, Token>();
@@ -40,8 +64,9 @@ export class TokenDirectory {
   readonly #sent = Buffer.alloc(SHA256_BYTES);
   /** The tokens of the headers of the last second. */
   readonly #recent = new Map<string, Token>();
-  /** The time since which {@link #recent} collects headers. */
+  /** The times between which {@link #recent} collects headers. */
   #recentFromNs = 0n;
+  #recentUntilNs = 0n;
 
   constructor(configs: readonly TokenConfig[]) {
     this.reload(configs);
@@ -82,10 +107,10 @@ export class TokenDirectory {
    * @param header the `Authorization` header as received
    */
   findRecent(header: string, nowNs: TimeNs): Token | undefined {
-    const ageNs = nowNs - this.#recentFromNs;
-    if (ageNs >= 0n && ageNs < NS_PER_SECOND) return this.#recent.get(header);
+    if (nowNs < this.#recentUntilNs && nowNs >= this.#recentFromNs) return this.#recent.get(header);
     this.#recent.clear();
     this.#recentFromNs = nowNs;
+    this.#recentUntilNs = nowNs + NS_PER_SECOND;
     return undefined;
   }
 

@@ -1,3 +1,5 @@
+import { type AskedText, AskedTexts, lengthOf } from './asked_texts.js';
+
 /** The largest total size of the cached answers. */
 export const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
 /** The longest answer that the cache keeps. A longer answer would displace too many others. */
@@ -7,6 +9,8 @@ export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
  * assets.
  */
 const ENTRY_BYTES = 4 * 1024;
+/** The text before an answer is stored. */
+const NOT_ASKED: AskedText = { caller: '', path: '', query: '' };
 
 /**
  * Encoded answers that stay correct for a while. Readers request the same assets many times between two signatures. For 100 assets, sending
@@ -18,7 +22,7 @@ const ENTRY_BYTES = 4 * 1024;
 export class AnswerCache {
   /** Answers by key. The least recently used answer comes first. */
   readonly #kept = new Map<string, Kept>();
-  readonly #byAsked = new Map<string, Kept>();
+  readonly #byAsked = new AskedTexts<Kept>();
   #newest: Kept | undefined;
   #bytes = 0;
 
@@ -31,13 +35,13 @@ export class AnswerCache {
    * Returns the cached answer to a request with the same text, if the answer is still current.
    * @param asked the caller and the request as received
    */
-  findAsked(asked: string): Uint8Array | undefined {
+  findAsked(asked: AskedText): Uint8Array | undefined {
     const kept = this.#byAsked.get(asked);
     return kept && this.#use(kept);
   }
 
   /** Returns the cached answer under a key, if the answer is still current. */
-  find(key: string, asked: string): Uint8Array | undefined {
+  find(key: string, asked: AskedText): Uint8Array | undefined {
     const kept = this.#kept.get(key);
     const body = kept && this.#use(kept);
     if (body !== undefined) this.#setAsked(kept!, asked);
@@ -50,12 +54,18 @@ export class AnswerCache {
    * @param asked as in {@link findAsked}
    * @returns the body in bytes
    */
-  keep(key: string, asked: string, text: string, isCurrent: () => boolean): Uint8Array {
+  keep(key: string, asked: AskedText, text: string, isCurrent: () => boolean): Uint8Array {
     const body = Buffer.from(text);
     const before = this.#kept.get(key);
     if (before !== undefined) this.#forget(before);
     if (body.length > ANSWER_BYTES_MAX) return body;
-    const kept = { key, asked: '', body, isCurrent, bytes: body.length + 2 * key.length + ENTRY_BYTES };
+    const kept = {
+      key,
+      asked: NOT_ASKED,
+      body,
+      isCurrent,
+      bytes: body.length + 2 * key.length + ENTRY_BYTES,
+    };
     this.#kept.set(key, kept);
     this.#newest = kept;
     this.#bytes += kept.bytes;
@@ -92,10 +102,10 @@ export class AnswerCache {
     return kept.body;
   }
 
-  #setAsked(kept: Kept, asked: string): void {
+  #setAsked(kept: Kept, asked: AskedText): void {
     this.#byAsked.delete(kept.asked);
     this.#byAsked.set(asked, kept);
-    const moreBytes = 2 * (asked.length - kept.asked.length);
+    const moreBytes = 2 * (lengthOf(asked) - lengthOf(kept.asked));
     kept.asked = asked;
     kept.bytes += moreBytes;
     this.#bytes += moreBytes;
@@ -112,7 +122,7 @@ export class AnswerCache {
 interface Kept {
   readonly key: string;
   /** The last request that received this answer. */
-  asked: string;
+  asked: AskedText;
   readonly body: Uint8Array;
   readonly isCurrent: () => boolean;
   bytes: number;

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { type Counters, countRequest } from '../../metrics/counters.js';
 import type { RestRequest, RestResponse } from '../http/rest_exchange.js';
 

@@ -1,3 +1,4 @@
+import { NS_PER_SECOND, type TimeNs } from '../../model/time.js';
 import { EVENTS_PATH } from '../../wire/paths.js';
 import type { Caller, Logins } from '../access/logins.js';
 import { limitHeaders, type RateLimiter } from '../access/rate_limit.js';
@@ -39,28 +40,29 @@ export class RestApi {
       return request.path === EVENTS_PATH ? otherMethod('GET') : failure(404, 'no such path');
     if (request.method !== route.method) return otherMethod(route.method);
 
-    const caller = this.#authorize(request, route);
+    const nowNs = this.#options.clock.nowNs();
+    const caller = this.#authorize(request, route, nowNs);
     if (caller !== undefined && 'status' in caller) return caller;
-    const payer = this.#payerOf(request, caller);
+    const payer = caller?.payer ?? `address ${this.#options.clientOf(request)}`;
     const allowance = this.#options.limiter.take(
       payer,
       caller instanceof Token ? caller.config.requestsPerSecond : this.#options.requestsPerSecond,
+      NS_PER_SECOND,
+      nowNs,
     );
     const headers = limitHeaders(allowance);
     if (!allowance.allowed) return failure(429, 'too many requests', headers);
     return this.#runner.answer({ request, route, caller, payer, headers });
   }
 
-  #authorize(request: RestRequest, { access, scope }: Route): Caller | RestResponse | undefined {
+  #authorize(
+    request: RestRequest,
+    { access, scope }: Route,
+    nowNs: TimeNs,
+  ): Caller | RestResponse | undefined {
     if (access === 'open') return undefined;
     const { logins } = this.#options;
-    return access === 'token' ? logins.authorize(request, scope) : logins.authorizePublisher(request);
-  }
-
-  /** Returns the name of the caller who pays for the request. Request rates and the memory of unread answers use this name. */
-  #payerOf(request: RestRequest, caller: Caller | undefined): string {
-    if (caller === undefined) return `address ${this.#options.clientOf(request)}`;
-    return `${caller instanceof Token ? 'token' : 'publisher'} ${caller.name}`;
+    return access === 'token' ? logins.authorize(request, scope, nowNs) : logins.authorizePublisher(request);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js';
 import { REST_PATHS, SOCKET_PATHS } from '../../wire/paths.js';
 import { PartedBody } from '../http/parted_body.js';
+import { headText, JSON_TYPE } from '../http/response_head.js';
 import { failure, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import { writeParts } from './answer_parts.js';
 import { ReceivedRequest, readRequest } from './received_request.js';
@@ -18,6 +19,8 @@ export interface RestHost {
 /** Serves all paths except the paths of WebSockets. @param turns the budget that all requests of the thread share */
 export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused }: RestHost): void {
   const unread = new UnreadAnswers();
+  const answer = (request: RestRequest, res: HttpResponse) =>
+    writeResponse(res, request.method, rest(request), unread);
   app.any('/*', (res, req) => {
     const request = new ReceivedRequest(res, req);
     const fault = methodFaultOf(request.method);
@@ -31,9 +34,7 @@ export function serveRest(app: TemplatedApp, turns: TurnBudget, { rest, refused 
       answerWithBody(res, request, { rest, refused });
       return;
     }
-    answerInTurn(res, request, turns, (received) =>
-      writeResponse(res, received.method, rest(received), unread),
-    );
+    answerInTurn(res, request, turns, answer);
   });
   for (const path of SOCKET_PATHS) {
     // uWebSockets.js passes an upgrade request to this handler if the request lacks a header of RFC 6455.
@@ -57,10 +58,10 @@ export function answerInTurn(
   res: HttpResponse,
   request: RestRequest,
   turns: TurnBudget,
-  answer: (request: RestRequest) => void,
+  answer: (request: RestRequest, res: HttpResponse) => void,
 ): void {
   if (turns.take()) {
-    answer(request);
+    answer(request, res);
     return;
   }
   // The address is read now, because it cannot be read later.
@@ -70,7 +71,7 @@ export function answerInTurn(
     isOpen = false;
   });
   turns.later(() => {
-    if (isOpen) res.cork(() => answer(received));
+    if (isOpen) res.cork(() => answer(received, res));
   });
 }
 
@@ -122,7 +123,7 @@ const NO_UPGRADE = failure(426, 'this path takes WebSocket connections', [['Upgr
 
 /** @returns the answer to a method that is not in capitals; names of methods are case-sensitive (RFC 9110, section 9.1) */
 export function methodFaultOf(method: string): RestResponse | undefined {
-  return /[a-z]/.test(method) ? UNKNOWN_METHOD : undefined;
+  return method !== 'GET' && /[a-z]/.test(method) ? UNKNOWN_METHOD : undefined;
 }
 
 const UNKNOWN_METHOD: RestResponse = {
@@ -181,19 +182,14 @@ export function writeResponse(
 }
 
 function writeNow(res: HttpResponse, method: string, response: RestResponse, unread?: UnreadAnswers): void {
-  const { status, headers, body, contentType = 'application/json', closeConnection = false } = response;
-  // uWebSockets.js writes the status 200 by default.
-  if (status !== 200) res.writeStatus(`${status} ${REASON_BY_STATUS[status] ?? ''}`.trimEnd());
-  if (BODILESS.has(status)) {
-    for (const [name, value] of headers) res.writeHeader(name, value);
+  const { status, headers, body, contentType = JSON_TYPE, closeConnection = false } = response;
+  // A single call writes the status and all lines, which takes half the time. No header contains text of a request, unless the
+  // configuration contains the same text.
+  res.writeStatus(headText(status, hasNoBody(status) ? undefined : contentType, headers));
+  if (hasNoBody(status)) {
     res.endWithoutBody();
     return;
   }
-  // A single call writes all lines, which takes half the time. No header contains text of a request, unless the configuration contains the
-  // same text.
-  let lines = contentType;
-  for (const [name, value] of headers) lines += `\r\n${name}: ${value}`;
-  res.writeHeader('Content-Type', lines);
   // An answer to HEAD has no body.
   if (response.parts !== undefined && method !== 'HEAD') {
     writeParts(res, response.parts, closeConnection);
@@ -207,23 +203,7 @@ function writeNow(res: HttpResponse, method: string, response: RestResponse, unr
 /** The payer of answers that no rate limit counts. */
 const NO_PAYER = '';
 
-/** The statuses of answers without a body: No Content, and Not Modified. */
-const BODILESS: ReadonlySet<number> = new Set([204, 304]);
-
-const REASON_BY_STATUS: Readonly<Record<number, string>> = {
-  200: 'OK',
-  204: 'No Content',
-  304: 'Not Modified',
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  410: 'Gone',
-  413: 'Content Too Large',
-  426: 'Upgrade Required',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  501: 'Not Implemented',
-  503: 'Service Unavailable',
-};
+/** Returns true for the statuses of answers without a body: No Content, and Not Modified. */
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 304;
+}

@@ -1,80 +1,82 @@
 import { test } from 'tap';
 import { createHeldBytes } from '../../../scripts/load/held_memory.js';
 import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, AnswerCache } from '../../../src/server/rest/answer_cache.js';
+import type { AskedText } from '../../../src/server/rest/asked_texts.js';
 import { firstOf } from '../../tier.js';
 
 const MIB = 1024 * 1024;
 /** The lengths of the cached answers. Most are short, because many short answers take the most time. */
 const LENGTHS = firstOf([50_000, 10, 3_000_000]);
 const forever = () => true;
+const asks = (query: string): AskedText => ({ caller: 'alice', path: '/v1/prices/latest', query });
 
 test('an answer is found again while it is true, and let go when it is not', async (t) => {
   const answers = new AnswerCache();
   let isCurrent = true;
   t.same(
-    answers.keep('a', 'asks a', '{"A":"€"}', () => isCurrent),
+    answers.keep('a', asks('asks a'), '{"A":"€"}', () => isCurrent),
     Buffer.from('{"A":"€"}'),
   );
-  t.same(answers.find('a', 'asks a'), Buffer.from('{"A":"€"}'));
-  t.equal(answers.find('b', 'asks b'), undefined);
+  t.same(answers.find('a', asks('asks a')), Buffer.from('{"A":"€"}'));
+  t.equal(answers.find('b', asks('asks b')), undefined);
   isCurrent = false;
-  t.equal(answers.find('a', 'asks a'), undefined);
+  t.equal(answers.find('a', asks('asks a')), undefined);
   t.equal(answers.bytes, 0);
 });
 
 test('a request in the same words finds its answer without being read', async (t) => {
   const answers = new AnswerCache();
   let isCurrent = true;
-  answers.keep('a', 'one way', 'A', () => isCurrent);
-  t.same(answers.findAsked('one way'), Buffer.from('A'));
-  t.equal(answers.findAsked('another way'), undefined);
+  answers.keep('a', asks('one way'), 'A', () => isCurrent);
+  t.same(answers.findAsked(asks('one way')), Buffer.from('A'));
+  t.equal(answers.findAsked(asks('another way')), undefined);
   const { bytes } = answers;
-  t.ok(answers.find('a', 'another way'));
+  t.ok(answers.find('a', asks('another way')));
   t.equal(answers.bytes, bytes + 2 * ('another way'.length - 'one way'.length), 'the words count');
-  t.same(answers.findAsked('another way'), Buffer.from('A'));
-  t.equal(answers.findAsked('one way'), undefined, 'only the last words are remembered');
+  t.same(answers.findAsked(asks('another way')), Buffer.from('A'));
+  t.equal(answers.findAsked(asks('one way')), undefined, 'only the last words are remembered');
   isCurrent = false;
-  t.equal(answers.findAsked('another way'), undefined);
-  t.equal(answers.find('a', 'another way'), undefined);
+  t.equal(answers.findAsked(asks('another way')), undefined);
+  t.equal(answers.find('a', asks('another way')), undefined);
   t.equal(answers.bytes, 0);
 });
 
 test('answers that are no longer true are let go, also when nobody asks for them', async (t) => {
   const answers = new AnswerCache();
   let isCurrent = true;
-  answers.keep('a', 'asks a', 'x'.repeat(MIB), () => isCurrent);
-  answers.keep('b', 'asks b', 'y'.repeat(MIB), forever);
+  answers.keep('a', asks('asks a'), 'x'.repeat(MIB), () => isCurrent);
+  answers.keep('b', asks('asks b'), 'y'.repeat(MIB), forever);
   isCurrent = false;
   answers.sweep();
   t.ok(answers.bytes > MIB && answers.bytes < 1.1 * MIB, `${answers.bytes} bytes`);
-  t.ok(answers.find('b', 'asks b'));
+  t.ok(answers.find('b', asks('asks b')));
   answers.clear();
-  t.equal(answers.find('b', 'asks b'), undefined);
+  t.equal(answers.find('b', asks('asks b')), undefined);
   t.equal(answers.bytes, 0);
 });
 
 test('what was asked for longest ago makes room, by bytes', async (t) => {
   const answers = new AnswerCache();
   const text = 'x'.repeat(MIB);
-  for (let i = 0; i < 60; i++) answers.keep(`${i}`, `asks ${i}`, text, forever);
-  t.ok(answers.find('0', 'asks 0'), 'all have room');
-  for (let i = 60; i < 70; i++) answers.keep(`${i}`, `asks ${i}`, text, forever);
-  t.ok(answers.find('0', 'asks 0'), 'it was asked for again');
-  t.equal(answers.find('1', 'asks 1'), undefined);
-  t.ok(answers.find('69', 'asks 69'));
-  answers.keep('0', 'asks 0', text, forever);
+  for (let i = 0; i < 60; i++) answers.keep(`${i}`, asks(`asks ${i}`), text, forever);
+  t.ok(answers.find('0', asks('asks 0')), 'all have room');
+  for (let i = 60; i < 70; i++) answers.keep(`${i}`, asks(`asks ${i}`), text, forever);
+  t.ok(answers.find('0', asks('asks 0')), 'it was asked for again');
+  t.equal(answers.find('1', asks('asks 1')), undefined);
+  t.ok(answers.find('69', asks('asks 69')));
+  answers.keep('0', asks('asks 0'), text, forever);
   t.ok(answers.bytes <= ANSWERS_BYTES_MAX && answers.bytes > ANSWERS_BYTES_MAX - 2 * MIB);
 });
 
 test('a very long answer is not kept', async (t) => {
   const answers = new AnswerCache();
-  answers.keep('a', 'asks a', 'x'.repeat(ANSWER_BYTES_MAX), forever);
-  t.ok(answers.find('a', 'asks a'));
+  answers.keep('a', asks('asks a'), 'x'.repeat(ANSWER_BYTES_MAX), forever);
+  t.ok(answers.find('a', asks('asks a')));
   t.equal(
-    answers.keep('a', 'asks a', 'x'.repeat(ANSWER_BYTES_MAX + 1), forever).length,
+    answers.keep('a', asks('asks a'), 'x'.repeat(ANSWER_BYTES_MAX + 1), forever).length,
     ANSWER_BYTES_MAX + 1,
   );
-  t.equal(answers.find('a', 'asks a'), undefined);
+  t.equal(answers.find('a', asks('asks a')), undefined);
   t.equal(answers.bytes, 0);
 });
 
@@ -95,14 +97,14 @@ test('short or long, the answers hold what the limit says', async (t) => {
     for (let i = 0; i < count; i++) {
       // These are the times that a route compares for 100 assets.
       const times = Array.from({ length: 100 }, (_, n) => BigInt(i) * 1_000_000_000_000n + BigInt(n));
-      answers.keep(`${i}`, `asks ${i}`, 'x'.repeat(length), () => times.length > 0);
+      answers.keep(`${i}`, asks(`asks ${i}`), 'x'.repeat(length), () => times.length > 0);
     }
     const held = (await heldBytes()) - before;
     t.ok(
       held > 0.6 * ANSWERS_BYTES_MAX && held < 1.2 * ANSWERS_BYTES_MAX,
       `${length}: ${Math.round(held / MIB)} MiB`,
     );
-    t.ok(answers.find(`${count - 1}`, 'again'));
+    t.ok(answers.find(`${count - 1}`, asks('again')));
     answers.clear();
   }
 });
