@@ -41,8 +41,16 @@ export interface PastBlock {
   sent(): Buffer;
 }
 
-/** The largest number of bytes that are read while an hour's files are open, so that a slow reader holds few bytes. */
+/** The approximate number of bytes in a few blocks. */
 const READ_BYTES_MAX = 64 * 1024;
+
+/** Blocks that are read one by one, or a few at once. */
+export interface BlockSource extends AsyncIterable<PastBlock> {
+  /** Reads the next few blocks, which is faster than one by one. Returns no blocks at the end. */
+  nextFew(): Promise<readonly PastBlock[]>;
+  /** Lets the iterator return its last block again, so that a caller that waits need not hold the block. */
+  repeat(): void;
+}
 
 /** The position of a block in its hour: the number of its part, and its position there. */
 interface BlockPlace {
@@ -50,93 +58,133 @@ interface BlockPlace {
   readonly index: number;
 }
 
-interface Wanted {
+const START: BlockPlace = { number: 0, index: 0 };
+
+/** The blocks that a caller wants. */
+export interface WantedBlocks {
   readonly name: AssetName;
   readonly range: PastRange;
   readonly withInputs: boolean;
 }
 
-/** Blocks, and the position of the next block; `undefined` at the end of the hour. */
-interface ReadBlocks {
-  readonly blocks: readonly PastBlock[];
-  readonly next: BlockPlace | undefined;
-}
+/**
+ * Reads the blocks of a range one by one. Between two blocks, no file is open and no bytes of a block are held, so many slow callers need
+ * little memory. A generator would hold its last block.
+ */
+export class PastBlocks implements BlockSource, AsyncIterator<PastBlock, undefined> {
+  readonly #opener: HourOpener;
+  readonly #wanted: WantedBlocks;
+  /** The hours that are not read yet, ascending. */
+  readonly #hours: number[];
+  #at: BlockPlace = START;
+  /** The position of the last block. */
+  #lastAt: BlockPlace = START;
 
-/** Reads the blocks of a range. */
-export async function* pastBlocks(
-  opener: HourOpener,
-  name: AssetName,
-  range: PastRange,
-  withInputs: boolean,
-): AsyncIterable<PastBlock> {
-  const lastHour = hourOf(range.toNs - 1n);
-  for (const hour of opener.hours().filter((one) => one >= hourOf(range.fromNs))) {
-    for (let at: BlockPlace | undefined = { number: 0, index: 0 }; at !== undefined; ) {
-      const open = await opener.open(hour, withInputs);
-      let read: ReadBlocks;
-      try {
-        if (!open.isKept) throw new PastRemoved(`hour ${hour} is no longer kept`);
-        // Entries that were signed at the end of an hour may be at the beginning of the next hour's file.
-        if (hour > lastHour && !open.parts.some((part) => isIn(part, range))) return;
-        read = await readSome(open, hour, { name, range, withInputs }, at);
-      } finally {
-        await open.close();
-      }
-      yield* read.blocks;
-      at = read.next;
-    }
+  constructor(opener: HourOpener, wanted: WantedBlocks) {
+    this.#opener = opener;
+    this.#wanted = wanted;
+    this.#hours = opener.hours().filter((one) => one >= hourOf(wanted.range.fromNs));
   }
-}
 
-async function readSome(open: OpenHour, hour: number, wanted: Wanted, from: BlockPlace): Promise<ReadBlocks> {
-  const { name, range, withInputs } = wanted;
-  const assetKey = assetKeyOf(name);
-  const blocks: PastBlock[] = [];
-  let bytes = 0;
-  let damage: string | undefined;
-  let lastNs = BigInt(hour) * NS_PER_HOUR - 1n;
-  for (const part of open.parts) {
-    damage ??= part.damageBefore;
-    if (damage !== undefined && part.firstNs !== undefined && part.number >= from.number) {
-      const isLost = lastNs + 1n < range.toNs && part.firstNs > range.fromNs;
-      if (isLost && blocks.length > 0) return { blocks, next: { number: part.number, index: 0 } };
-      if (isLost && from.index === 0) throw new DamagedRange(damage, lastNs + 1n, part.firstNs - 1n);
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<PastBlock, undefined>> {
+    const [value] = await this.#nextUpTo(1);
+    return value === undefined ? { done: true, value } : { done: false, value };
+  }
+
+  nextFew(): Promise<readonly PastBlock[]> {
+    return this.#nextUpTo(READ_BYTES_MAX);
+  }
+
+  repeat(): void {
+    this.#at = this.#lastAt;
+  }
+
+  async #nextUpTo(bytesMax: number): Promise<readonly PastBlock[]> {
+    while (this.#hours.length > 0) {
+      const blocks = await this.#nextIn(this.#hours[0]!, bytesMax);
+      if (blocks.length > 0) return blocks;
+      this.#hours.shift();
+      this.#at = START;
     }
-    damage = part.damageAfter;
-    if (part.firstNs !== undefined) lastNs = part.lastNs;
-    if (part.number < from.number || !isIn(part, range)) continue;
-    let all: readonly ChunkBlock[];
+    return [];
+  }
+
+  /** Reads the next blocks of an hour. Returns no blocks at the end of the hour. */
+  async #nextIn(hour: number, bytesMax: number): Promise<readonly PastBlock[]> {
+    const { range, withInputs } = this.#wanted;
+    const open = await this.#opener.open(hour, withInputs);
     try {
-      all = await part.blocks(assetKey);
-    } catch (error) {
-      if (blocks.length > 0) return { blocks, next: { number: part.number, index: 0 } };
-      throw inRange(error, part.firstNs!, part.lastNs);
-    }
-    for (let index = part.number === from.number ? from.index : 0; index < all.length; index++) {
-      const block = all[index]!;
-      if (block.maxNs < range.fromNs || block.minNs >= range.toNs) continue;
-      if (bytes >= READ_BYTES_MAX) return { blocks, next: { number: part.number, index } };
-      try {
-        const read = await part.read(assetKey, index, withInputs);
-        bytes += read.bytes.signatures.length + (read.bytes.inputs?.length ?? 0);
-        blocks.push(blockOf(block, read, wanted));
-      } catch (error) {
-        if (blocks.length > 0) return { blocks, next: { number: part.number, index } };
-        throw inRange(error, block.minNs, block.maxNs);
+      if (!open.isKept) throw new PastRemoved(`hour ${hour} is no longer kept`);
+      // Entries that were signed at the end of an hour may be at the beginning of the next hour's file.
+      if (hour > hourOf(range.toNs - 1n) && !open.parts.some((part) => isIn(part, range))) {
+        this.#hours.length = 0;
+        return [];
       }
+      return await this.#read(open, hour, bytesMax);
+    } finally {
+      await open.close();
     }
   }
-  damage ??= open.damageAtEnd;
-  const isLost = damage !== undefined && lastNs + 1n < range.toNs;
-  if (!isLost) return { blocks, next: undefined };
-  if (blocks.length > 0) return { blocks, next: { number: Number.MAX_SAFE_INTEGER, index: 0 } };
-  throw new DamagedRange(damage!, lastNs + 1n, BigInt(hour + 1) * NS_PER_HOUR - 1n);
+
+  /** Reads blocks up to a size, or up to damage. The next call then throws the error about the damage. */
+  async #read(open: OpenHour, hour: number, bytesMax: number): Promise<readonly PastBlock[]> {
+    const { name, range, withInputs } = this.#wanted;
+    const from = this.#at;
+    const assetKey = assetKeyOf(name);
+    const blocks: PastBlock[] = [];
+    let bytes = 0;
+    let damage: string | undefined;
+    let lastNs = BigInt(hour) * NS_PER_HOUR - 1n;
+    for (const part of open.parts) {
+      damage ??= part.damageBefore;
+      const isAhead = part.number > from.number || (part.number === from.number && from.index === 0);
+      if (damage !== undefined && part.firstNs !== undefined && isAhead) {
+        const isLost = lastNs + 1n < range.toNs && part.firstNs > range.fromNs;
+        if (isLost && blocks.length > 0) return blocks;
+        if (isLost) throw new DamagedRange(damage, lastNs + 1n, part.firstNs - 1n);
+      }
+      damage = part.damageAfter;
+      if (part.firstNs !== undefined) lastNs = part.lastNs;
+      if (part.number < from.number || !isIn(part, range)) continue;
+      let all: readonly ChunkBlock[];
+      try {
+        all = await part.blocks(assetKey);
+      } catch (error) {
+        if (blocks.length > 0) return blocks;
+        throw inRange(error, part.firstNs!, part.lastNs);
+      }
+      for (let index = part.number === from.number ? from.index : 0; index < all.length; index++) {
+        const block = all[index]!;
+        if (block.maxNs < range.fromNs || block.minNs >= range.toNs) continue;
+        if (bytes >= bytesMax) return blocks;
+        try {
+          const read = await part.read(assetKey, index, withInputs);
+          bytes += read.bytes.signatures.length + (read.bytes.inputs?.length ?? 0);
+          blocks.push(blockOf(block, read, this.#wanted));
+        } catch (error) {
+          if (blocks.length > 0) return blocks;
+          throw inRange(error, block.minNs, block.maxNs);
+        }
+        this.#lastAt = { number: part.number, index };
+        this.#at = { number: part.number, index: index + 1 };
+      }
+    }
+    damage ??= open.damageAtEnd;
+    const isLost = damage !== undefined && lastNs + 1n < range.toNs;
+    if (isLost && blocks.length === 0)
+      throw new DamagedRange(damage!, lastNs + 1n, BigInt(hour + 1) * NS_PER_HOUR - 1n);
+    return blocks;
+  }
 }
 
 function blockOf(
   { entries: count }: ChunkBlock,
   { bytes, texts }: { readonly bytes: BlockBytes; readonly texts: BlockTexts },
-  { name, range: { fromNs, toNs }, withInputs }: Wanted,
+  { name, range: { fromNs, toNs }, withInputs }: WantedBlocks,
 ): PastBlock {
   const bare = { ...bytes, inputs: undefined };
   function* read(from: BlockBytes): Iterable<KeptEntry> {

@@ -4,7 +4,7 @@ import { assetKeyOf } from './chunk.js';
 import { countUntil, readBlock } from './entry_block.js';
 import type { KeptEntry } from './kept_entry.js';
 import { HourOpener } from './open_hour.js';
-import { type PastBlock, type PastRange, pastBlocks } from './past_blocks.js';
+import { type BlockSource, PastBlocks, type PastRange } from './past_blocks.js';
 import { hourOf } from './past_folder.js';
 
 /**
@@ -72,13 +72,13 @@ export class PastReader {
   }
 
   /**
-   * Returns the blocks of an asset that have entries in a time range, in order. No file is open between two blocks, so the caller may be
-   * slow.
+   * Returns the blocks of an asset that have entries in a time range, in order. No file is open between two blocks, and no block is held, so
+   * the caller may be slow.
    * @throws DamagedRange when entries of the range are lost
    * @throws PastRemoved when the retention time of entries in the range ends during the read
    */
-  blocks(name: AssetName, range: PastRange, withInputs: boolean): AsyncIterable<PastBlock> {
-    return pastBlocks(this.#opener, name, range, withInputs);
+  blocks(name: AssetName, range: PastRange, withInputs: boolean): BlockSource {
+    return new PastBlocks(this.#opener, { name, range, withInputs });
   }
 
   close(): Promise<void> {

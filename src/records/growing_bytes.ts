@@ -1,10 +1,14 @@
 /** The size of the length before a text. */
 export const LENGTH_BYTES = 4;
 
-/** Bytes at the end of which values are written. The memory is reused. */
+const BYTES_MIN = 0x1000;
+const NO_BYTES = Buffer.alloc(0);
+const NO_VIEW = viewOf(NO_BYTES);
+
+/** Bytes at the end of which values are written. Without values, they need no memory. */
 export class GrowingBytes {
-  array: Buffer = Buffer.alloc(0x1000);
-  view = viewOf(this.array);
+  array = NO_BYTES;
+  view = NO_VIEW;
   #length = 0;
 
   /** The written bytes, which are valid until the next call of any method. */
@@ -17,7 +21,7 @@ export class GrowingBytes {
     const at = this.#length;
     this.#length += bytes;
     if (this.#length > this.array.length) {
-      const larger = Buffer.alloc(Math.max(2 * this.array.length, this.#length));
+      const larger = Buffer.allocUnsafeSlow(Math.max(BYTES_MIN, 2 * this.array.length, this.#length));
       larger.set(this.array);
       this.array = larger;
       this.view = viewOf(larger);
@@ -33,8 +37,11 @@ export class GrowingBytes {
     this.#length = start + LENGTH_BYTES + length;
   }
 
+  /** Removes all values, and frees their memory. */
   clear(): void {
     this.#length = 0;
+    this.array = NO_BYTES;
+    this.view = NO_VIEW;
   }
 }
 

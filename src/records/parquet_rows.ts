@@ -41,10 +41,12 @@ export class ParquetRows {
     if (this.#rows >= this.#groupRows) this.#writeGroup();
   }
 
-  /** Returns the bytes that were written since the last call. */
+  /** Returns the bytes that were written since the last call. Then only rows of an unfinished row group are in memory. */
   take(): Uint8Array {
     const bytes = Uint8Array.from(this.#bytes.getBytes());
     this.#bytes.index = 0;
+    this.#bytes.buffer = new ArrayBuffer(0);
+    this.#bytes.view = new DataView(this.#bytes.buffer);
     return bytes;
   }
 

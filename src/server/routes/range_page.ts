@@ -48,18 +48,18 @@ export async function rangePage(
   const counter = new RowCounter(everyNs, rowsMax);
   const { fromNs, toNs } = range;
   if (fromNs < toNs && (await turn(() => past.isMissed(name, fromNs)))) counter.lose(fromNs);
-  const blocks = past.blocks(name, range, withInputs)[Symbol.asyncIterator]();
+  const blocks = past.blocks(name, range, withInputs);
   try {
     for (;;) {
       const isDone = await turn(async () => {
-        const { value: block } = await blocks.next();
-        if (block === undefined) return true;
-        for (const entry of block.bareEntries()) {
-          if (entry.kind === 'gap') counter.lose(entry.timeNs);
-          else if (entry.kind === 'priced') counter.add(entry.timeNs);
-          if (counter.endNs !== undefined) return true;
-        }
-        return false;
+        const few = await blocks.nextFew();
+        for (const block of few)
+          for (const entry of block.bareEntries()) {
+            if (entry.kind === 'gap') counter.lose(entry.timeNs);
+            else if (entry.kind === 'priced') counter.add(entry.timeNs);
+            if (counter.endNs !== undefined) return true;
+          }
+        return few.length === 0;
       });
       if (isDone) break;
     }

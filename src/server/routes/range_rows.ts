@@ -6,7 +6,9 @@ import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
 
 /** The size of the parts of an answer. A client that stops reading holds about two parts in memory. */
-const PART_BYTES = 64 * 1024;
+const PART_BYTES = 16 * 1024;
+/** The time for which a waiting answer holds its decoded block. Reading the block again takes less than a millisecond. */
+const HELD_MS = 200;
 /**
  * The first and the longest time until a used-up budget is checked again. Many readers may wait at the same time, so the time doubles with
  * each check.
@@ -46,8 +48,14 @@ export async function* blockParts({
   }
 }
 
+/** Blocks of rows. Without `repeat`, the rows are in memory anyway. */
+export interface RowBlocks extends AsyncIterable<Pick<PastBlock, 'entries'>> {
+  /** Lets the iterator return the last block again. */
+  repeat?(): void;
+}
+
 export interface RowSource {
-  readonly blocks: AsyncIterable<Pick<PastBlock, 'entries'>>;
+  readonly blocks: RowBlocks;
   readonly everyNs: bigint | undefined;
   /** Executes work in turn with other requests. */
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
@@ -63,45 +71,96 @@ export async function* rowParts(
   writer: RowWriter,
 ): AsyncIterable<Uint8Array> {
   const last = new LastOfEach(everyNs);
-  const source = blocks[Symbol.asyncIterator]();
-  let rows: Iterator<PricedEntry, undefined> | undefined;
+  const rows = new HeldRows(blocks);
   let rowsRead = 0;
 
   /** Writes rows until a part is full. @returns false after the last row */
   async function fill(): Promise<boolean> {
+    rows.hold();
     while (rowsRead < ROWS_AT_ONCE_MAX && writer.bytes < PART_BYTES) {
-      rows ??= await nextBlock();
-      if (rows === undefined) return false;
-      const { value: row } = rows.next();
-      if (row === undefined) {
-        rows = undefined;
-        continue;
-      }
+      const row = await rows.next();
+      if (row === undefined) return false;
       rowsRead++;
       const chosen = last.add(row);
       if (chosen !== undefined) writer.add(chosen);
     }
+    rows.releaseLater();
     return true;
   }
 
-  async function nextBlock(): Promise<Iterator<PricedEntry, undefined> | undefined> {
-    const { value: block } = await source.next();
-    return block && rowsOf(block);
+  try {
+    for (let hasMore = true; hasMore; ) {
+      hasMore = await turn(fill);
+      await paid(pay, rowsRead);
+      rowsRead = 0;
+      if (hasMore) yield* slices(writer.take());
+    }
+    const end = last.end();
+    if (end !== undefined) writer.add(end);
+    yield* slices(writer.end());
+  } finally {
+    rows.hold();
+  }
+}
+
+/** Cuts long bytes, such as a row group of Parquet, so that few of them wait in the response. */
+function* slices(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PART_BYTES) yield bytes.subarray(at, at + PART_BYTES);
+}
+
+/**
+ * The rows of blocks. An answer may wait for its client or for its turn. If it waits longer than {@link HELD_MS}, it holds no decoded
+ * block, and reads the block again when it continues.
+ */
+class HeldRows {
+  readonly #blocks: RowBlocks;
+  readonly #source: AsyncIterator<Pick<PastBlock, 'entries'>>;
+  #rows: Iterator<PricedEntry, undefined> | undefined;
+  /** The number of rows that were read from the last block. */
+  #read = 0;
+  #isReleased = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(blocks: RowBlocks) {
+    this.#blocks = blocks;
+    this.#source = blocks[Symbol.asyncIterator]();
   }
 
-  for (let hasMore = true; hasMore; ) {
-    hasMore = await turn(fill);
-    await paid(pay, rowsRead);
-    rowsRead = 0;
-    if (hasMore) {
-      const part = writer.take();
-      if (part.length > 0) yield part;
+  async next(): Promise<PricedEntry | undefined> {
+    for (;;) {
+      this.#rows ??= await this.#nextBlock();
+      if (this.#rows === undefined) return undefined;
+      const { value: row } = this.#rows.next();
+      if (row !== undefined) {
+        this.#read++;
+        return row;
+      }
+      this.#rows = undefined;
+      this.#read = 0;
     }
   }
-  const end = last.end();
-  if (end !== undefined) writer.add(end);
-  const rest = writer.end();
-  if (rest.length > 0) yield rest;
+
+  /** Ends the effect of {@link releaseLater}. */
+  hold(): void {
+    clearTimeout(this.#timer);
+  }
+
+  releaseLater(): void {
+    if (this.#blocks.repeat === undefined || this.#rows === undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#rows = undefined;
+      this.#isReleased = true;
+    }, HELD_MS).unref();
+  }
+
+  async #nextBlock(): Promise<Iterator<PricedEntry, undefined> | undefined> {
+    if (this.#isReleased) this.#blocks.repeat!();
+    const { value: block } = await this.#source.next();
+    const rows = block && rowsOf(block);
+    if (this.#isReleased) for (let row = 0; row < this.#read; row++) rows?.next();
+    this.#isReleased = false;
+    return rows;
+  }
 }
 
 function* rowsOf(block: Pick<PastBlock, 'entries'>): Iterator<PricedEntry, undefined> {

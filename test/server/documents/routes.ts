@@ -18,7 +18,7 @@ export function routesOf(serviceName: string): ReadonlyMap<string, Route> {
       reaches: async () => true,
       isMissed: async () => false,
       keptFrom: async () => undefined,
-      async *blocks() {},
+      blocks: () => ({ async *[Symbol.asyncIterator]() {}, nextFew: async () => [], repeat() {} }),
     },
     newest: () => undefined,
     pastTurns: openLoopTurns(),
