@@ -77,7 +77,7 @@ function schemaOf(columns: readonly RowColumn[]): Schema {
     { name: 'root', num_children: columns.length },
     ...columns.map(({ name, kind }): Schema[number] => {
       if (kind === 'time') return { name, type: 'INT64', repetition_type: 'REQUIRED' };
-      if (kind === 'text' || kind === 'digits')
+      if (kind !== 'price')
         return {
           name,
           type: 'BYTE_ARRAY',

@@ -6,10 +6,11 @@ export type RowValues = readonly CellValue[];
 
 /**
  * A column. `time`: UNIX nanoseconds. `price`: a price times 10^18. `digits`: the digits of a hash or a signature, which hardly compress.
+ * `json`: long texts, which repeat only from one row to the next.
  */
 export interface RowColumn {
   readonly name: string;
-  readonly kind: 'time' | 'price' | 'text' | 'digits';
+  readonly kind: 'time' | 'price' | 'text' | 'digits' | 'json';
 }
 
 /** The forms of a past aggregate. Each form has the columns of the earlier forms and more. */
@@ -39,9 +40,9 @@ const SIGNATURE_COLUMNS = [
   'algorithm_checksum',
 ].map((name): RowColumn => ({ name, kind: DIGITS.has(name) ? 'digits' : 'text' }));
 
-/** The columns of each form. The values of `signed_prices` are JSON. */
+/** The columns of each form. */
 export const ROW_COLUMNS: Readonly<Record<RowDetail, readonly RowColumn[]>> = {
   price: PRICE_COLUMNS,
   signature: [...PRICE_COLUMNS, ...SIGNATURE_COLUMNS],
-  whole: [...PRICE_COLUMNS, ...SIGNATURE_COLUMNS, { name: 'signed_prices', kind: 'text' }],
+  whole: [...PRICE_COLUMNS, ...SIGNATURE_COLUMNS, { name: 'signed_prices', kind: 'json' }],
 };

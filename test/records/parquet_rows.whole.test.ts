@@ -49,7 +49,7 @@ function sampleValue(kind: (typeof COLUMNS)[number]['kind'], row: number, column
   if (kind === 'price') return row === 5 ? PRICE_MAX : row === 6 ? -PRICE_MAX : BigInt(row - 300) ** 9n;
   const isAbsent = column % 4 === 1 ? true : column % 4 === 2 ? row % 50 < 9 : row % 7 === column;
   if (isAbsent) return undefined;
-  if (kind === 'text') return column % 2 === 0 ? `ü${row >> 1}` : `text ${row % 3}`;
+  if (kind === 'text' || kind === 'json') return column % 2 === 0 ? `ü${row >> 1}` : `text ${row % 3}`;
   return row % 11 === 0 ? `0x${row}` : Buffer.alloc(row % 3 === 0 ? 32 : 31, row + column);
 }
 
