@@ -2,8 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { pause } from '../load/wait.js';
 import { rangeToken } from './range_token.js';
 
-// `range_readers.js PORT READERS ASSETS FROM TO`: readers of the past, until the parent process ends this process. Each reader asks for
-// the range of an asset, FROM to TO in ns. Half of the readers never read their answer. The process prints a line of JSON when all
+// `range_readers.js PORT FIRST END ASSETS FROM TO`: the readers of the past with the numbers FIRST to END - 1, until the parent process ends
+// this process. Each reader asks for the range of an asset, FROM to TO in ns. Half of the readers never read their answer. The process prints a line of JSON when all
 // readers have asked.
 
 const FORMATS = ['ndjson', 'csv', 'parquet'];
@@ -13,10 +13,10 @@ const LIFETIME_MS = 180_000;
 const AGAIN_MS = 100;
 const LAST_CHUNK = '0\r\n\r\n';
 
-const [from, to] = process.argv.slice(5) as [string, string];
-const [port, readers, assets] = process.argv.slice(2, 5).map(Number) as [number, number, number];
+const [from, to] = process.argv.slice(6) as [string, string];
+const [port, first, end, assets] = process.argv.slice(2, 6).map(Number) as [number, number, number, number];
 setTimeout(() => process.exit(1), LIFETIME_MS);
-await Promise.all(Array.from({ length: readers }, (_, reader) => begin(reader)));
+await Promise.all(Array.from({ length: end - first }, (_, i) => begin(first + i)));
 process.stdout.write(`${JSON.stringify({ port })}\n`);
 
 /** Resolves when the reader has sent its first request. */

@@ -29,7 +29,12 @@ const STEP_NS = 500_000_000n;
 /** The smallest share of frames, in percent, that the reader of a stream must still get. */
 const FRAMES_SHARE_MIN = 90;
 const LIVEZ_MS_MAX = 100;
-/** The largest memory of the service for each reader of the past. */
+/**
+ * The share of the readers that come first. A busy thread has about 80 MB of garbage, however many readers it has, so the check compares the
+ * memory with few readers and with all.
+ */
+const FEW_SHARE = 0.25;
+/** The largest memory of the service for each further reader of the past. */
 const READER_BYTES_MAX = 150_000;
 /** The longest wait until the readers are served, and the time between two looks at the memory. */
 const SERVED_MS_MAX = 100_000;
@@ -50,17 +55,21 @@ async function measure(scale: Scale): Promise<Finding[]> {
   await healthy.see(ms / 4);
   const before = await healthy.see(ms);
   const filesBefore = openFiles(service);
-  const bytesBefore = service.anonymousBytes();
-  const crowd = await startServer(
-    [fileURLToPath(new URL('./range_readers.js', import.meta.url))],
-    [service.port, readers, ASSETS, times[0]!, times.at(-1)!].map(String),
-  );
+  const crowdOf = (first: number, end: number) =>
+    startServer(
+      [fileURLToPath(new URL('./range_readers.js', import.meta.url))],
+      [service.port, first, end, ASSETS, times[0]!, times.at(-1)!].map(String),
+    );
+  const few = Math.ceil(readers * FEW_SHARE);
+  const crowds = [await crowdOf(0, few)];
+  const { bytes: bytesOfFew } = await served(service, few);
+  crowds.push(await crowdOf(few, readers));
   await healthy.see(ms / 4);
   const beside = await healthy.see(ms);
   const filesBeside = openFiles(service);
   const { answers, bytes } = await served(service, readers);
-  const grownBytes = bytes - bytesBefore;
-  await crowd.stop();
+  const grownBytes = bytes - bytesOfFew;
+  for (const crowd of crowds) await crowd.stop();
   await until('the files are closed', () => openFiles(service) <= filesBefore + 1);
   await healthy.close();
   await service.stop();
@@ -98,8 +107,8 @@ async function measure(scale: Scale): Promise<Finding[]> {
     { figure: 'REST p99 before', value: before.restMs, unit: 'ms' },
     { figure: '  beside them', value: beside.restMs, unit: 'ms' },
     {
-      figure: 'memory of the service for a reader of the past',
-      value: grownBytes / readers / 1000,
+      figure: 'memory of the service for a further reader of the past',
+      value: grownBytes / (readers - few) / 1000,
       unit: 'KB',
       mustBe: { atMost: READER_BYTES_MAX / 1000 },
       // With few readers, the figure mostly shows the growth of other memory.

@@ -71,7 +71,7 @@ export interface WantedBlocks {
  * Reads the blocks of a range one by one. Between two blocks, no file is open and no bytes of a block are held, so many slow callers need
  * little memory. A generator would hold its last block.
  */
-export class PastBlocks implements BlockSource, AsyncIterator<PastBlock, undefined> {
+export class BlockSequence implements BlockSource, AsyncIterator<PastBlock, undefined> {
   readonly #opener: HourOpener;
   readonly #wanted: WantedBlocks;
   /** The hours that are not read yet, ascending. */

@@ -4,7 +4,7 @@ import { assetKeyOf } from './chunk.js';
 import { countUntil, readBlock } from './entry_block.js';
 import type { KeptEntry } from './kept_entry.js';
 import { HourOpener } from './open_hour.js';
-import { type BlockSource, PastBlocks, type PastRange } from './past_blocks.js';
+import { BlockSequence, type BlockSource, type PastRange } from './past_blocks.js';
 import { hourOf } from './past_folder.js';
 
 /**
@@ -78,7 +78,7 @@ export class PastReader {
    * @throws PastRemoved when the retention time of entries in the range ends during the read
    */
   blocks(name: AssetName, range: PastRange, withInputs: boolean): BlockSource {
-    return new PastBlocks(this.#opener, { name, range, withInputs });
+    return new BlockSequence(this.#opener, { name, range, withInputs });
   }
 
   close(): Promise<void> {
