@@ -85,7 +85,11 @@ export class LivePage {
     const changeOf = (asset: TaxonomyAsset, price: bigint) => this.#bases.change(asset, price);
     this.#nodes = new CurrentNodes(client, () => this.#states.showNodes(this.#nodes.log));
     const onHistory = (problem: string | undefined) => {
-      byId('history').textContent = problem ?? 'History is not signed; what follows it live is verified.';
+      const rest =
+        this.#time.atNs === undefined
+          ? '; what follows it live is verified.'
+          : '. Its last candle may end after the chosen time.';
+      byId('history').textContent = problem ?? `History is not signed${rest}`;
     };
     this.#chart = new PriceChart({ container: byId('chart'), client, onHistory });
     this.#detail = new AssetDetail({

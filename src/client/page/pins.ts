@@ -1,4 +1,5 @@
 import type { SignatureType } from '../../wire/signatures.js';
+import { keyText } from '../verify/number_text.js';
 
 /**
  * The origin of a pinned key.
@@ -13,6 +14,11 @@ export interface Pin {
   /** An EVM address or a Stark public key, in `0x` and lower-case hex. */
   readonly key: string;
   readonly source: PinSource;
+}
+
+/** Writes a pinned key as proofs write it, so that both can be compared: an address has the case of its checksum. */
+export function pinText({ key }: Pin): string {
+  return keyText(BigInt(key), keyTypeOf(key) === 'evm');
 }
 
 /** The part of `localStorage` that is used. */

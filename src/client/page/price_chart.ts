@@ -71,7 +71,7 @@ export class PriceChart {
     for (const media of ['(prefers-color-scheme: dark)', 'print'])
       matchMedia(media).addEventListener('change', () => this.paint());
     addEventListener('beforeprint', () => this.#drawPaper());
-    addEventListener('afterprint', () => options.container.querySelector('.paper')?.remove());
+    addEventListener('afterprint', () => this.#removePaper());
   }
 
   /** Takes the colours of the style sheet, which differ by day and night. */
@@ -104,6 +104,8 @@ export class PriceChart {
 
   /** Adds a light picture of the chart for paper, whose size differs from the size of the window. The style sheet scales the picture. */
   #drawPaper(): void {
+    // A browser may announce one printing twice.
+    this.#removePaper();
     const { style } = document.documentElement;
     style.colorScheme = 'light';
     this.paint();
@@ -112,6 +114,10 @@ export class PriceChart {
     this.#options.container.append(picture);
     style.colorScheme = '';
     this.paint();
+  }
+
+  #removePaper(): void {
+    this.#options.container.querySelector('.paper')?.remove();
   }
 
   /** Shows the history of an asset in a resolution. */

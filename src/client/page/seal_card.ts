@@ -3,7 +3,7 @@ import { type PayloadReport, verifyPayload } from '../verify/verify_payload.js';
 import { element, facts } from './elements.js';
 import { type ForgedPrice, type Forgery, forgeAnswer, forgeFrame } from './forgery.js';
 import type { LogView } from './page_log.js';
-import type { Pin, PinSource } from './pins.js';
+import { type Pin, type PinSource, pinText } from './pins.js';
 import { exactPrice, timeText } from './price_text.js';
 import type { Proof, ProofRequest } from './proof.js';
 import { sortChecks } from './proof_checks.js';
@@ -231,7 +231,7 @@ function forgeForm(about: SealFacts, steps: HTMLElement, frameChecks: readonly C
   const tryFrame = ({ hex, id, pin }: NonNullable<SealFacts['frame']>, ofTurn: number) => {
     const forgery = forgeFrame(hex, id, ofTurn);
     if (forgery === undefined) return;
-    const { checks } = verifyPayload(forgery.text, { signers: [pin.key] });
+    const { checks } = verifyPayload(forgery.text, { signers: [pinText(pin)] });
     drawSteps(steps, about, proven!.proof, checks);
     show('frame', forgery, checks);
   };

@@ -2,7 +2,7 @@ import { type ConnectionFacts, clockRemark, connectionState, gapText } from './c
 import { byId, element } from './elements.js';
 import type { Notice } from './frame_fault.js';
 import type { NodeLog } from './node_log.js';
-import type { Pin, PinnedSigners, PinSource } from './pins.js';
+import { type Pin, type PinnedSigners, type PinSource, pinText } from './pins.js';
 import { shortHex } from './price_text.js';
 
 const SOURCE_TEXTS: Readonly<Record<PinSource, string>> = {
@@ -30,7 +30,7 @@ export class StateBar {
     const chip = byId('signer-chip');
     chip.hidden = stream === undefined;
     if (stream === undefined) return;
-    chip.querySelector('span')!.textContent = `${shortHex(stream.key)} ${SOURCE_TEXTS[stream.source]}`;
+    chip.querySelector('span')!.textContent = `${shortHex(pinText(stream))} ${SOURCE_TEXTS[stream.source]}`;
     chip.dataset['tone'] = stream.source === 'first use' ? 'waiting' : 'good';
     byId('signer-text').textContent = SIGNER_TEXTS[stream.source];
     const isSame = stream.key === evm?.key;
@@ -45,7 +45,12 @@ export class StateBar {
           ? []
           : [
               element('dt', {}, name),
-              element('dd', {}, element('code', {}, pin.key), element('small', {}, SOURCE_TEXTS[pin.source])),
+              element(
+                'dd',
+                {},
+                element('code', {}, pinText(pin)),
+                element('small', {}, SOURCE_TEXTS[pin.source]),
+              ),
             ],
       ),
     );

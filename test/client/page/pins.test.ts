@@ -1,6 +1,6 @@
 import { test } from 'tap';
 import { assetAt, readFragment, readPlace, writePlace } from '../../../src/client/page/fragment.js';
-import { keyTypeOf, PinnedSigners } from '../../../src/client/page/pins.js';
+import { keyTypeOf, PinnedSigners, pinText } from '../../../src/client/page/pins.js';
 
 const EVM = `0x${'Ab'.repeat(20)}`;
 const OTHER = `0x${'cd'.repeat(20)}`;
@@ -123,4 +123,14 @@ test('the asset of a place', async (t) => {
     ['', undefined],
   ] as const;
   for (const [hash, id] of cases) t.equal(assetAt(assets as never, readPlace(hash))?.id, id, hash);
+});
+
+test('a pinned key is written as proofs write it', async (t) => {
+  const { pins } = newPins();
+  // An example of EIP-55.
+  const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+  pins.pin('evm', address.toUpperCase().replace('0X', '0x'), 'link');
+  pins.pin('stark', STARK, 'link');
+  t.equal(pinText(pins.get('stream')!), address);
+  t.equal(pinText(pins.get('stark')!), STARK);
 });
