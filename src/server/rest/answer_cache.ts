@@ -1,4 +1,4 @@
-import { type AskedText, AskedTexts, lengthOf } from './asked_texts.js';
+import { AskedIndex, type AskedText, lengthOf } from './asked_index.js';
 
 /** The largest total size of the cached answers. */
 export const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
@@ -22,7 +22,7 @@ const NOT_ASKED: AskedText = { caller: '', path: '', query: '' };
 export class AnswerCache {
   /** Answers by key. The least recently used answer comes first. */
   readonly #kept = new Map<string, Kept>();
-  readonly #byAsked = new AskedTexts<Kept>();
+  readonly #byAsked = new AskedIndex<Kept>();
   #newest: Kept | undefined;
   #bytes = 0;
 

@@ -6,7 +6,7 @@ import { PartedBody } from '../http/parted_body.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
 import type { AnswerCache } from './answer_cache.js';
-import type { AskedText } from './asked_texts.js';
+import type { AskedText } from './asked_index.js';
 import type { Route, RouteError } from './route.js';
 import type { LateRouteResult, PayRows, RouteAnswer, RouteParts } from './route_result.js';
 

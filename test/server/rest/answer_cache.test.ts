@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import { createHeldBytes } from '../../../scripts/load/held_memory.js';
 import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX, AnswerCache } from '../../../src/server/rest/answer_cache.js';
-import type { AskedText } from '../../../src/server/rest/asked_texts.js';
+import type { AskedText } from '../../../src/server/rest/asked_index.js';
 import { firstOf } from '../../tier.js';
 
 const MIB = 1024 * 1024;

@@ -11,7 +11,7 @@ export interface AskedText {
  * A map by the texts of requests. It has a map for each part of the text, because joining the parts to one key takes 2 % of the time
  * of a request.
  */
-export class AskedTexts<T> {
+export class AskedIndex<T> {
   readonly #byCaller = new Map<string, Map<string, Map<string, T>>>();
 
   get({ caller, path, query }: AskedText): T | undefined {
