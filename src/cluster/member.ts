@@ -51,7 +51,10 @@ export class ClusterMember {
       reportedEnd: () => this.nodes.appliedMax,
       apply: (batch, position) => this.#apply(batch, position),
       caughtUp: () => host.caughtUp(),
-      missing: (firstSequence) => host.missing(firstSequence),
+      missing: (firstSequence) => {
+        this.#receiver.recordsMissing();
+        host.missing(firstSequence);
+      },
       broken: (reason) => this.#fail(reason),
       skipped: (reason) => host.skipped(reason),
       restored: options.role === 'edge' ? undefined : (count) => host.restored(count),

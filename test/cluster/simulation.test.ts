@@ -33,6 +33,10 @@ test('a damaged copy of a record is read from another server, and no node ends b
     t.match(await simulate(seed), { violations: [] }, `seed ${seed}`);
 });
 
+test('a node whose own epoch the servers lost follows another epoch of that number', async (t) => {
+  t.match(await simulate(2_672_798_647), { violations: [] });
+});
+
 test('two writes in flight without the ID: a record of the old leader behind the claim of the new one', async (t) => {
   await failsSome(t, TWO_AUTHORS, 'TWO_IN_FLIGHT_NO_ID');
 });

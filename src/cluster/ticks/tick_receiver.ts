@@ -115,6 +115,14 @@ export class TickReceiver implements ShownPrices {
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 
+  /**
+   * Notes that the log has dropped records that this node has not read. If the servers had lost this node's claim, another node may have
+   * claimed an epoch with the same number there, and its ticks are not this node's own.
+   */
+  recordsMissing(): void {
+    this.#ownEpoch = 0;
+  }
+
   /** Ends this node's lead. The node's prices stay until another node's ticks arrive, or until a time limit. */
   stepDown(): void {
     this.#isLeading = false;

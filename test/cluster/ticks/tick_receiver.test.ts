@@ -36,6 +36,19 @@ test('changes follow a full table, and what is known already is not told again',
   t.equal(receiver.gaps, 0);
 });
 
+test("a node's own ticks are not shown, until the log lacks records that the node has not read", (t) => {
+  const { receive, told, receiver } = receiving();
+  receiver.lead(1);
+  receiver.stepDown();
+  receive({ number: 1, full: true, prices: [[1, 10]] });
+  t.same(told, []);
+  receiver.recordsMissing();
+  receive({ number: 1, full: true, prices: [[1, 11]] });
+  t.same(told, ['1=11']);
+  t.ok(receiver.isComplete);
+  t.end();
+});
+
 test('a skipped number is asked for, and an answer from before it is not taken', async (t) => {
   const { receive, told, receiver, answer, asked, clock } = receiving();
   receive({ number: 1, full: true, prices: [[1, 10]] });
