@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PricedEntry } from '../../past/kept_entry.js';
 import { LastOfEach } from '../../past/last_of_each.js';
-import type { PastBlock } from '../../past/past_blocks.js';
+import type { BlockSource, PastBlock } from '../../past/past_blocks.js';
 import { ROWS_AT_ONCE_MAX } from '../access/caller_budgets.js';
 import type { PayRows } from '../rest/route_result.js';
 
@@ -28,23 +28,23 @@ export interface RowWriter {
   end(): Uint8Array;
 }
 
-/** Writes whole blocks as they are on disk, one by one. The caller pays for all entries of a block. */
+/** Writes whole blocks as they are on disk, a few in each turn. The caller pays for all entries of a block. */
 export async function* blockParts({
   blocks,
   turn,
   pay,
 }: Pick<RowSource, 'turn' | 'pay'> & {
-  readonly blocks: AsyncIterable<PastBlock>;
+  readonly blocks: Pick<BlockSource, 'nextFew'>;
 }): AsyncIterable<Uint8Array> {
-  const source = blocks[Symbol.asyncIterator]();
+  const nextFew = async () =>
+    (await blocks.nextFew()).map((block) => ({ rows: block.count, bytes: block.sent() }));
   for (;;) {
-    const block = await turn(async () => {
-      const { value } = await source.next();
-      return value && { rows: value.count, bytes: value.sent() };
-    });
-    if (block === undefined) return;
-    await paid(pay, block.rows);
-    yield block.bytes;
+    const few = await turn(nextFew);
+    if (few.length === 0) return;
+    for (const { rows, bytes } of few) {
+      await paid(pay, rows);
+      yield bytes;
+    }
   }
 }
 
