@@ -42,7 +42,12 @@ export class PartedBody {
   }
 
   /** Returns a copy of the whole body. */
+  joined(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+
+  /** Returns the text of the whole body. */
   toString(): string {
-    return Buffer.concat(this.#parts).toString();
+    return this.joined().toString();
   }
 }

@@ -1,7 +1,10 @@
+import type { PartedBody } from '../http/parted_body.js';
 import { AskedIndex, type AskedText, lengthOf } from './asked_index.js';
 
-/** The largest total size of the cached answers. */
+/** The largest total size of the cached texts. */
 export const ANSWERS_BYTES_MAX = 64 * 1024 * 1024;
+/** The largest total size of the cached answers in parts. An answer with seven days of minutes has about 0.9 MB. */
+const PARTED_BYTES_MAX = 16 * 1024 * 1024;
 /** The longest answer that the cache keeps. A longer answer would displace too many others. */
 export const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 /**
@@ -23,10 +26,16 @@ export class AnswerCache {
   /** Answers by key. The least recently used answer comes first. */
   readonly #kept = new Map<string, Kept>();
   readonly #byAsked = new AskedIndex<Kept>();
+  readonly #bytesMax: number;
   #newest: Kept | undefined;
   #bytes = 0;
 
-  /** The approximate size of all cached answers; at most {@link ANSWERS_BYTES_MAX}. */
+  /** @param bytesMax the largest total size of the cached answers */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** The approximate size of all cached answers. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -54,8 +63,8 @@ export class AnswerCache {
    * @param asked as in {@link findAsked}
    * @returns the body in bytes
    */
-  keep(key: string, asked: AskedText, text: string, isCurrent: () => boolean): Uint8Array {
-    const body = Buffer.from(text);
+  keep(key: string, asked: AskedText, answer: string | PartedBody, isCurrent: () => boolean): Uint8Array {
+    const body = typeof answer === 'string' ? Buffer.from(answer) : answer.joined();
     const before = this.#kept.get(key);
     if (before !== undefined) this.#forget(before);
     if (body.length > ANSWER_BYTES_MAX) return body;
@@ -71,7 +80,7 @@ export class AnswerCache {
     this.#bytes += kept.bytes;
     this.#setAsked(kept, asked);
     for (const oldest of this.#kept.values()) {
-      if (this.#bytes <= ANSWERS_BYTES_MAX) break;
+      if (this.#bytes <= this.#bytesMax) break;
       this.#forget(oldest);
     }
     return body;
@@ -116,6 +125,24 @@ export class AnswerCache {
     this.#byAsked.delete(kept.asked);
     if (this.#newest === kept) this.#newest = undefined;
     this.#bytes -= kept.bytes;
+  }
+}
+
+/** The caches of a server. The owner clears them when the routes or tokens change. */
+export class AnswerCaches {
+  readonly texts = new AnswerCache(ANSWERS_BYTES_MAX);
+  /** The cache of answers in parts. They are long, and would displace the texts. */
+  readonly parted = new AnswerCache(PARTED_BYTES_MAX);
+
+  /** Removes outdated answers. */
+  sweep(): void {
+    this.texts.sweep();
+    this.parted.sweep();
+  }
+
+  clear(): void {
+    this.texts.clear();
+    this.parted.clear();
   }
 }
 

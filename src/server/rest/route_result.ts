@@ -21,9 +21,11 @@ export interface RouteError {
   readonly headers?: StreamedAnswer['headers'];
 }
 
-/** An answer in the parts of its text. The cache does not store such an answer. */
+/** An answer in the parts of its text. */
 export interface RouteParts {
   readonly parts: readonly Uint8Array[];
+  /** As in {@link RouteAnswer}. The cache stores the joined parts. */
+  readonly isCurrent?: () => boolean;
 }
 
 /** The result of a route that reads files, or that works for a long time. The cache does not store such a result. */

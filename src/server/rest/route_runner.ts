@@ -5,7 +5,7 @@ import type { Caller } from '../access/logins.js';
 import { PartedBody } from '../http/parted_body.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
-import type { AnswerCache } from './answer_cache.js';
+import { ANSWER_BYTES_MAX, type AnswerCaches } from './answer_cache.js';
 import type { AskedText } from './asked_index.js';
 import type { Route, RouteError } from './route.js';
 import type { LateRouteResult, PayRows, RouteAnswer, RouteParts } from './route_result.js';
@@ -14,8 +14,7 @@ export interface RouteRunnerOptions {
   /** Returns a caller's budget of aggregates that are read from the past. */
   readonly rangeRowsOf: (caller: Caller) => Budget;
   readonly clock: Clock;
-  /** The cache of answers. The owner of the cache must clear it when the routes or tokens change. */
-  readonly answers: AnswerCache;
+  readonly answers: AnswerCaches;
   /** Called with an error in the code of a route. The client receives no detail of the error. */
   readonly onFault: (path: string, error: unknown) => void;
 }
@@ -43,7 +42,7 @@ export class RouteRunner {
   answer(admitted: AdmittedRequest): RestResponse {
     const { request, caller, payer, headers } = admitted;
     const asked = { caller: caller?.name ?? '', path: request.path, query: request.query };
-    const repeated = this.#options.answers.findAsked(asked);
+    const repeated = this.#options.answers.texts.findAsked(asked);
     // A spread here would cost 1.5 µs, which is 10 % of a whole request.
     if (repeated !== undefined) return { status: 200, headers, body: repeated, payer };
     return { ...this.#parsedAnswer(admitted, asked), payer };
@@ -54,7 +53,8 @@ export class RouteRunner {
     const query = parseQuery(request.query);
     if (typeof query === 'string') return failure(400, query, headers);
     const key = answerKey(caller, request.path, route, query);
-    const known = this.#options.answers.find(key, asked);
+    const { texts, parted } = this.#options.answers;
+    const known = texts.find(key, asked) ?? parted.find(key, asked);
     if (known !== undefined) return { status: 200, headers, body: known };
     try {
       const result = route.handle(query, caller, request.body);
@@ -62,14 +62,13 @@ export class RouteRunner {
       if ('later' in result)
         return { status: 200, headers, body: '', later: this.#answerLater(admitted, result) };
       const body = bodyOf(route, result);
-      const isCurrent = 'data' in result ? result.isCurrent : undefined;
+      const { isCurrent } = result;
+      const isKept = isCurrent !== undefined && body.length <= ANSWER_BYTES_MAX;
+      const cache = typeof body === 'string' ? texts : parted;
       return {
         status: 200,
         headers: [...headers, ...Object.entries(route.headers)],
-        body:
-          isCurrent && typeof body === 'string'
-            ? this.#options.answers.keep(key, asked, body, isCurrent)
-            : body,
+        body: isKept ? cache.keep(key, asked, body, isCurrent) : body,
         ...(route.raw && { contentType: contentType(route.raw) }),
       };
     } catch (error) {
@@ -126,7 +125,7 @@ export class RouteRunner {
 }
 
 /** Makes the body of an answer. The body wraps the text, except for a raw route. */
-function bodyOf({ raw }: Route, answer: RouteAnswer | RouteParts): RestResponse['body'] {
+function bodyOf({ raw }: Route, answer: RouteAnswer | RouteParts): string | PartedBody {
   if ('data' in answer) return raw ? answer.data : `${PREFIX}${answer.data}${SUFFIX}`;
   return new PartedBody(raw ? answer.parts : [Buffer.from(PREFIX), ...answer.parts, Buffer.from(SUFFIX)]);
 }

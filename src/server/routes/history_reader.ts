@@ -104,6 +104,31 @@ export class HistoryReader {
     return runs;
   }
 
+  /**
+   * Returns a function that returns true while a range has the same candles as `runs`; `undefined` if the candles may change. A day without
+   * candles may still get some from another node.
+   */
+  sealedUntil(
+    { asset, resolution, toS }: WantedCandles,
+    fromS: number,
+    runs: readonly CandleRun[],
+  ): (() => boolean) | undefined {
+    const { sealedDays } = this.#options;
+    const first = Math.floor(fromS / DAY_S);
+    const end = Math.ceil(toS / DAY_S);
+    const isSealed = () => {
+      try {
+        const sealed = sealedDays(asset);
+        return sealed.first <= first && end <= sealed.end;
+      } catch {
+        // The next request reads the candles again, and answers with the error.
+        return false;
+      }
+    };
+    const isWhole = runs.length === end - first && runs.every(({ length }) => length > 0);
+    return KEPT_MINUTES.includes(Number(resolution)) && isWhole && isSealed() ? isSealed : undefined;
+  }
+
   /** Reads the last `count` candles that begin before `toS`, or all candles if there are fewer. */
   *last(wanted: WantedCandles, count: number): InPieces<readonly CandleRun[] | 'too many'> {
     const runs: CandleRun[] = [];

@@ -46,7 +46,9 @@ export function historyRoutes(options: HistoryRouteOptions, reader: HistoryReade
 
   function* candles(wanted: WantedCandles, fromS: number): InPieces<HistoryResult> {
     const runs = yield* reader.range(wanted, fromS);
-    return runs === 'too many' ? tooMany : { parts: jsonParts(runs) };
+    if (runs === 'too many') return tooMany;
+    const isCurrent = reader.sealedUntil(wanted, fromS, runs);
+    return { parts: jsonParts(runs), ...(isCurrent && { isCurrent }) };
   }
 
   /** Reads one asset after the other. The limit counts the candles of all assets together. */

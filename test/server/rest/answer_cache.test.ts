@@ -11,7 +11,7 @@ const forever = () => true;
 const asks = (query: string): AskedText => ({ caller: 'alice', path: '/v1/prices/latest', query });
 
 test('an answer is found again while it is true, and let go when it is not', async (t) => {
-  const answers = new AnswerCache();
+  const answers = new AnswerCache(ANSWERS_BYTES_MAX);
   let isCurrent = true;
   t.same(
     answers.keep('a', asks('asks a'), '{"A":"€"}', () => isCurrent),
@@ -25,7 +25,7 @@ test('an answer is found again while it is true, and let go when it is not', asy
 });
 
 test('a request in the same words finds its answer without being read', async (t) => {
-  const answers = new AnswerCache();
+  const answers = new AnswerCache(ANSWERS_BYTES_MAX);
   let isCurrent = true;
   answers.keep('a', asks('one way'), 'A', () => isCurrent);
   t.same(answers.findAsked(asks('one way')), Buffer.from('A'));
@@ -42,7 +42,7 @@ test('a request in the same words finds its answer without being read', async (t
 });
 
 test('answers that are no longer true are let go, also when nobody asks for them', async (t) => {
-  const answers = new AnswerCache();
+  const answers = new AnswerCache(ANSWERS_BYTES_MAX);
   let isCurrent = true;
   answers.keep('a', asks('asks a'), 'x'.repeat(MIB), () => isCurrent);
   answers.keep('b', asks('asks b'), 'y'.repeat(MIB), forever);
@@ -56,7 +56,7 @@ test('answers that are no longer true are let go, also when nobody asks for them
 });
 
 test('what was asked for longest ago makes room, by bytes', async (t) => {
-  const answers = new AnswerCache();
+  const answers = new AnswerCache(ANSWERS_BYTES_MAX);
   const text = 'x'.repeat(MIB);
   for (let i = 0; i < 60; i++) answers.keep(`${i}`, asks(`asks ${i}`), text, forever);
   t.ok(answers.find('0', asks('asks 0')), 'all have room');
@@ -69,7 +69,7 @@ test('what was asked for longest ago makes room, by bytes', async (t) => {
 });
 
 test('a very long answer is not kept', async (t) => {
-  const answers = new AnswerCache();
+  const answers = new AnswerCache(ANSWERS_BYTES_MAX);
   answers.keep('a', asks('asks a'), 'x'.repeat(ANSWER_BYTES_MAX), forever);
   t.ok(answers.find('a', asks('asks a')));
   t.equal(
@@ -92,7 +92,7 @@ test('short or long, the answers hold what the limit says', async (t) => {
   };
   for (const length of LENGTHS) {
     const before = await heldBytes();
-    const answers = new AnswerCache();
+    const answers = new AnswerCache(ANSWERS_BYTES_MAX);
     const count = Math.ceil((1.5 * ANSWERS_BYTES_MAX) / (length + 4_000));
     for (let i = 0; i < count; i++) {
       // These are the times that a route compares for 100 assets.

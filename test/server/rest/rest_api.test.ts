@@ -5,7 +5,7 @@ import { UNLIMITED } from '../../../src/fair/budget.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
-import { AnswerCache } from '../../../src/server/rest/answer_cache.js';
+import { AnswerCaches } from '../../../src/server/rest/answer_cache.js';
 import { RestApi } from '../../../src/server/rest/rest_api.js';
 import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
 import { FakeClock } from '../../clock/fake_clock.js';
@@ -35,6 +35,18 @@ const routes = new Map<string, Route>([
       handle: ({ word }) => ({ data: JSON.stringify(`${word}${'x'.repeat(MIB)}`), isCurrent: () => true }),
     }),
   ],
+  [
+    '/parts',
+    tokenRoute({
+      summary: 'An answer in parts',
+      parameters: { word: { description: 'Any', required: false, schema: text } },
+      response: text,
+      handle: ({ word }) => ({
+        parts: [Buffer.from(`"${++partsMade}`), Buffer.from('"')],
+        ...(word === 'sealed' && { isCurrent: () => true }),
+      }),
+    }),
+  ],
   ['/open', openRoute({ summary: 'All', response: text, handle: () => ({ data: '1' }) })],
   ['/raw', openRoute({ summary: 'Raw', response: text, raw: 'text/plain', handle: () => ({ data: 'x' }) })],
   [
@@ -53,9 +65,12 @@ const routes = new Map<string, Route>([
   ],
 ]);
 
+/** The number of answers in parts that the route made. */
+let partsMade = 0;
+
 function newRest() {
   const faults: unknown[] = [];
-  const answers = new AnswerCache();
+  const answers = new AnswerCaches();
   const clock = new FakeClock();
   const rest = new RestApi({
     routes: () => routes,
@@ -161,10 +176,22 @@ test('an answer is kept once for a token, whatever else stands in the query', as
     ['other=a', 'alice'],
     ['word=a', 'quick'],
   ] as const) {
-    const { bytes } = answers;
+    const { bytes } = answers.texts;
     get('/large', { query, authorization: [`Basic ${name}`] });
-    t.ok(answers.bytes > bytes, `${query} of ${name} is another question`);
+    t.ok(answers.texts.bytes > bytes, `${query} of ${name} is another question`);
   }
+});
+
+test('parts that stay true are joined once, apart from the texts', async (t) => {
+  const { get, answers } = newRest();
+  const open = get('/parts').body;
+  t.not(get('/parts').body, open);
+  const sealed = get('/parts', { query: 'word=sealed' }).body;
+  t.match(sealed, /^\{"data":"\d+"\}$/);
+  t.equal(get('/parts', { query: 'word=%73ealed' }).body, sealed);
+  t.equal(answers.texts.bytes, 0);
+  answers.clear();
+  t.not(get('/parts', { query: 'word=sealed' }).body, sealed);
 });
 
 test('a bug in a route is 500, told to the operator and not to the client', async (t) => {

@@ -129,6 +129,39 @@ test('a sealed day is read once, others every time, and deleted ones not at all'
   t.same(reads, [...days(0, 1), ...days(2, 6)], 'the reader says what of a deleted day there is');
 });
 
+test('a range stays the same while all of its days are sealed, have candles, and are kept', async (t) => {
+  const { readCandles } = readerOf(LIMIT);
+  let sealed = { first: FIRST_DAY, end: FIRST_DAY + 5 };
+  let isDamaged = false;
+  const reader = new HistoryReader({
+    readCandles,
+    candleDays: () => whole,
+    sealedDays() {
+      if (isDamaged) throw new Error('damaged');
+      return sealed;
+    },
+    candlesPerRequestMax: LIMIT,
+  });
+  const ask = (firstDay: number, endDay: number, resolution: Resolution = '15') => {
+    const wanted = { asset, resolution, toS: (FIRST_DAY + endDay) * DAY_S };
+    const fromS = (FIRST_DAY + firstDay) * DAY_S;
+    const runs = done(reader.range(wanted, fromS));
+    return runs === 'too many' ? undefined : reader.sealedUntil(wanted, fromS, runs);
+  };
+  t.equal(ask(0, 3), undefined, 'the third day is empty');
+  t.equal(ask(3, 6), undefined, 'the last day is not sealed');
+  t.equal(ask(-1, 2), undefined, 'the day before the first');
+  t.equal(ask(0, 2, '240'), undefined, 'days of few candles are not kept');
+  const isCurrent = ask(0, 2)!;
+  t.ok(isCurrent());
+  isDamaged = true;
+  t.notOk(isCurrent());
+  isDamaged = false;
+  sealed = { ...sealed, first: FIRST_DAY + 1 };
+  t.notOk(isCurrent(), 'the first day is deleted');
+  t.ok(ask(1.25, 1.5)!());
+});
+
 test('two assets of one symbol have texts of their own', async (t) => {
   const stark = sampleAsset({ index: 1, signatureType: 'stark' });
   const reader = new HistoryReader({
