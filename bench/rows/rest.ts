@@ -56,7 +56,7 @@ export const rest: Row = {
     'The service checks the token and its rate limit, and reads what is asked for.',
   limit:
     'By a profile (`perf`) the kernel’s reading and writing of a socket is three fifths of an answer, and it costs all the same: see the bare ' +
-    'route of uWebSockets.js, the lines at the end. The service takes 1.6 to 2 µs more than the bare route. 0.8 µs of it is the JavaScript of the service: ' +
+    'route of uWebSockets.js, the lines at the end. The service takes 1.6 to 2 µs more than the bare route. 1 µs of it is the JavaScript of the service: ' +
     'token, rate limit, counts and the look for the answer. The rest is mostly the calls that read method, path, query and headers, and the ' +
     'longer head: a bare route that makes these calls reached 0.80 to 0.99 of the bare route in five runs on a busy machine. An answer of 100 assets nginx sends from the page cache without a copy ' +
     '(`sendfile`); with a copy the kernel spends a quarter of the time on it. In some rounds of 100 assets the client, which has a core of its own and ' +

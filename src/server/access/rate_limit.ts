@@ -95,49 +95,46 @@ export class RateLimiter {
   }
 }
 
-/** The durations are at most a period. A period is below 104 days, so a double holds these durations exactly. */
 interface Rate {
   readonly limit: number;
   readonly periodNs: bigint;
   /** The part of the period that a request uses up. */
-  readonly intervalNs: number;
-  readonly burstNs: number;
+  readonly intervalNs: bigint;
+  readonly burstNs: bigint;
 }
 
 function rateOf(limit: number, periodNs: bigint): Rate {
-  const intervalNs = Number(periodNs / BigInt(limit));
-  return { limit, periodNs, intervalNs, burstNs: intervalNs * limit };
+  const intervalNs = periodNs / BigInt(limit);
+  return { limit, periodNs, intervalNs, burstNs: intervalNs * BigInt(limit) };
 }
 
 /**
  * The largest difference between the clocks of two threads. A time that is further ahead than a burst plus this difference was stored
  * before the clock went back.
  */
-const CLOCK_STEP_NS = 1e9;
+const CLOCK_STEP_NS = NS_PER_SECOND;
 
-/** Calculates with durations, which doubles hold exactly, because the same with times as `bigint` takes 4 % of the time of a request. */
 function nextAllowance(
   beforeNs: bigint,
   { limit, intervalNs, burstNs }: Rate,
   nowNs: bigint,
 ): { readonly allowance: Allowance; readonly busyUntilNs: bigint } {
-  // A difference that a double does not hold exactly is far outside the range of the comparison.
-  const beforeAheadNs = Number(beforeNs - nowNs);
-  const isAhead = beforeAheadNs > 0 && beforeAheadNs <= burstNs + CLOCK_STEP_NS;
-  const startAheadNs = isAhead ? beforeAheadNs : 0;
-  const untilAheadNs = startAheadNs + intervalNs;
-  const allowed = untilAheadNs <= burstNs;
-  const aheadNs = allowed ? untilAheadNs : startAheadNs;
+  const isAhead = beforeNs > nowNs && beforeNs <= nowNs + burstNs + CLOCK_STEP_NS;
+  const startNs = isAhead ? beforeNs : nowNs;
+  const untilNs = startNs + intervalNs;
+  const allowed = untilNs <= nowNs + burstNs;
+  const busyUntilNs = allowed ? untilNs : startNs;
   const allowance = {
     allowed,
     limit,
-    remaining: isAhead ? Math.max(0, Math.floor((burstNs - aheadNs) / intervalNs)) : limit - 1,
-    resetS: ceilSeconds(aheadNs),
-    retryAfterS: allowed ? 0 : ceilSeconds(untilAheadNs - burstNs),
+    remaining: isAhead ? Math.max(0, Number((nowNs + burstNs - busyUntilNs) / intervalNs)) : limit - 1,
+    resetS: ceilSeconds(busyUntilNs - nowNs),
+    retryAfterS: allowed ? 0 : ceilSeconds(untilNs - burstNs - nowNs),
   };
-  return { allowance, busyUntilNs: nowNs + BigInt(aheadNs) };
+  return { allowance, busyUntilNs };
 }
 
-function ceilSeconds(durationNs: number): number {
-  return Math.ceil(durationNs / 1e9);
+function ceilSeconds(durationNs: bigint): number {
+  if (durationNs > 0n && durationNs <= NS_PER_SECOND) return 1;
+  return Number((durationNs + NS_PER_SECOND - 1n) / NS_PER_SECOND);
 }
