@@ -31,6 +31,11 @@ export type Fault = (cluster: TortureCluster) => Promise<readonly Step[]>;
 /** The limits after the loss of a node. The other nodes need the lease of one second. */
 const NODE: SilenceLimits = { stream: 1_500, log: 1_500 };
 /**
+ * The limits after the loss of the last leader with a correct clock. A node whose clock is wrong also waits until the leader has missed its
+ * reports for two seconds, because a leader that is only late is better.
+ */
+const LAST_RIGHT_CLOCK: SilenceLimits = { stream: 2_500, log: 2_500 };
+/**
  * The limits after the loss of a message server. If the lost server led the log, the other servers elect a leader, which takes 4 to 9 s.
  */
 const SERVER: SilenceLimits = { stream: 500, log: 10_000 };
@@ -242,7 +247,8 @@ export const clocksApart: Fault = async (cluster) => {
     },
     {
       name: 'clocks an hour apart: the next leader, `kill -9`',
-      limits: NODE,
+      // The new process reads an incorrect clock, and the next leader was running when its clock was stepped, which it did not believe.
+      limits: LAST_RIGHT_CLOCK,
       except: [standby],
       act: () => standby.end('SIGKILL'),
     },
