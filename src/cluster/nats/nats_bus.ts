@@ -124,8 +124,11 @@ export class NatsBus implements Bus, LogServers {
     return reportServers(this.#connection, this.#manager, this.#names.logStream, nowMs);
   }
 
-  keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport> {
-    return keepLogLeaderApart(this.#connection, this.#manager, this.#names.logStream, nowMs, damaged);
+  async keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport> {
+    const { logStream } = this.#names;
+    const report = await keepLogLeaderApart(this.#connection, this.#manager, logStream, nowMs, damaged);
+    if (report.moved) this.#log.leadMoved();
+    return report;
   }
 
   logLead(): Promise<LogLead> {
@@ -136,8 +139,10 @@ export class NatsBus implements Bus, LogServers {
     return this.#log.leadersRecord(sequence);
   }
 
-  moveLogLead(damaged: Damaged): Promise<string | undefined> {
-    return moveLogLead(this.#connection, this.#manager, this.#names.logStream, damaged);
+  async moveLogLead(damaged: Damaged): Promise<string | undefined> {
+    const to = await moveLogLead(this.#connection, this.#manager, this.#names.logStream, damaged);
+    if (to !== undefined) this.#log.leadMoved();
+    return to;
   }
 
   serverDisks(): Promise<readonly ServerDisk[]> {

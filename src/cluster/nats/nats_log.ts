@@ -31,6 +31,8 @@ export class Log {
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #idStart: number;
+  /** The functions that end the waits for the answers to writes. */
+  readonly #waits = new Set<(error: Error) => void>();
 
   constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
     this.#connection = connection;
@@ -43,6 +45,14 @@ export class Log {
     if (!SUBJECT_WORD.test(id))
       throw new RangeError('the ID of a record has other characters than letters, digits, _ and -');
     return (await this.#write(after, id, bytes)) ?? (await this.#explainRefusal(after, id, bytes));
+  }
+
+  /**
+   * Ends the waits for the answers to writes, because another server leads the log now, and the earlier leader may never answer. The outcome
+   * of these writes is unknown.
+   */
+  leadMoved(): void {
+    for (const end of this.#waits) end(new Error("the log's lead was moved before the answer"));
   }
 
   async extent(): Promise<LogExtent> {
@@ -81,12 +91,21 @@ export class Log {
       expected.set('Nats-Expected-Last-Subject-Sequence', String(after.sequence));
       expected.set('Nats-Expected-Last-Subject-Sequence-Subject', this.#names.record(after.id));
     }
-    const answer = await this.#connection.request(this.#names.record(id), bytes, APPEND_MS_MAX, expected);
+    const answer = await this.#untilMoved(
+      this.#connection.request(this.#names.record(id), bytes, APPEND_MS_MAX, expected),
+    );
     const { seq, error } = answer.json<Acknowledgement>();
     if (error?.err_code === WRONG_LAST_SEQUENCE) return undefined;
     if (error !== undefined) throw new Error(`the log did not take a record: ${error.description}`);
     if (!Number.isSafeInteger(seq) || seq <= 0) throw new Error('the log answered without a sequence');
     return seq;
+  }
+
+  #untilMoved(answer: Promise<Msg>): Promise<Msg> {
+    return new Promise((resolve, reject) => {
+      this.#waits.add(reject);
+      answer.then(resolve, reject).finally(() => this.#waits.delete(reject));
+    });
   }
 
   /** Finds the reason for a refused record. An earlier attempt may have succeeded, or may still be in progress. */
