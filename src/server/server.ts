@@ -17,7 +17,7 @@ import { ConnectionRegistry } from './connections/registry.js';
 import { streamEndpoint } from './connections/stream_endpoint.js';
 import { loadPage } from './live_page/page_files.js';
 import { createPage } from './live_page/serve_page.js';
-import { AnswerCaches } from './rest/answer_cache.js';
+import { CachedAnswers } from './rest/answer_cache.js';
 import { withCrossOrigin } from './rest/cross_origin.js';
 import { type LogFilesOptions, serveLogFiles } from './rest/log_files.js';
 import { measureRequests } from './rest/measured.js';
@@ -235,7 +235,7 @@ function openRest(
   onFault: OnFault,
 ) {
   let { routes } = options;
-  const answers = new AnswerCaches();
+  const answers = new CachedAnswers();
   const sweep = setInterval(() => answers.sweep(), SWEEP_INTERVAL_MS).unref();
   const page = createPage({
     files: loadPage(),

@@ -7,7 +7,7 @@ import { RateLimiter } from '../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../src/server/access/tokens.js';
 import type { AsyncApiDocument } from '../../src/server/documents/asyncapi.js';
 import type { OpenApiDocument } from '../../src/server/documents/openapi.js';
-import { AnswerCaches } from '../../src/server/rest/answer_cache.js';
+import { CachedAnswers } from '../../src/server/rest/answer_cache.js';
 import { RestApi } from '../../src/server/rest/rest_api.js';
 import { sampleLogins, sampleRequest } from '../server/access/sample_tokens.js';
 import { checkerOf, follow, messageFinder } from '../server/documents/checker.js';
@@ -355,7 +355,7 @@ test('a fault in a route is answered as documented', async (t) => {
     limiter: new RateLimiter(clock),
     rangeRowsOf: () => UNLIMITED,
     clock: systemClock(),
-    answers: new AnswerCaches(),
+    answers: new CachedAnswers(),
     requestsPerSecond: 5,
     onFault: (_path, error) => faults.push(error),
   });

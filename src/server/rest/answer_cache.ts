@@ -129,7 +129,7 @@ export class AnswerCache {
 }
 
 /** The caches of a server. The owner clears them when the routes or tokens change. */
-export class AnswerCaches {
+export class CachedAnswers {
   readonly texts = new AnswerCache(ANSWERS_BYTES_MAX);
   /** The cache of answers in parts. They are long, and would displace the texts. */
   readonly parted = new AnswerCache(PARTED_BYTES_MAX);

@@ -5,7 +5,7 @@ import type { Caller } from '../access/logins.js';
 import { PartedBody } from '../http/parted_body.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
-import { ANSWER_BYTES_MAX, type AnswerCaches } from './answer_cache.js';
+import { ANSWER_BYTES_MAX, type CachedAnswers } from './answer_cache.js';
 import type { AskedText } from './asked_index.js';
 import type { Route, RouteError } from './route.js';
 import type { LateRouteResult, PayRows, RouteAnswer, RouteParts } from './route_result.js';
@@ -14,7 +14,7 @@ export interface RouteRunnerOptions {
   /** Returns a caller's budget of aggregates that are read from the past. */
   readonly rangeRowsOf: (caller: Caller) => Budget;
   readonly clock: Clock;
-  readonly answers: AnswerCaches;
+  readonly answers: CachedAnswers;
   /** Called with an error in the code of a route. The client receives no detail of the error. */
   readonly onFault: (path: string, error: unknown) => void;
 }

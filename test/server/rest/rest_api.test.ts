@@ -5,7 +5,7 @@ import { UNLIMITED } from '../../../src/fair/budget.js';
 import { RateLimiter } from '../../../src/server/access/rate_limit.js';
 import { TokenDirectory } from '../../../src/server/access/tokens.js';
 import type { RestRequest } from '../../../src/server/http/rest_exchange.js';
-import { AnswerCaches } from '../../../src/server/rest/answer_cache.js';
+import { CachedAnswers } from '../../../src/server/rest/answer_cache.js';
 import { RestApi } from '../../../src/server/rest/rest_api.js';
 import { openRoute, type Route, tokenRoute } from '../../../src/server/rest/route.js';
 import { FakeClock } from '../../clock/fake_clock.js';
@@ -70,7 +70,7 @@ let partsMade = 0;
 
 function newRest() {
   const faults: unknown[] = [];
-  const answers = new AnswerCaches();
+  const answers = new CachedAnswers();
   const clock = new FakeClock();
   const rest = new RestApi({
     routes: () => routes,
