@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ADMIN_PATHS } from '../../src/wire/paths.js';
-import { fetchOnce } from '../load/fetch_body.js';
+import { readMetrics } from '../load/metrics.js';
 import { type ServerProcess, startServer, startService } from '../load/server_process.js';
+import { sum } from '../load/statistics.js';
 import { storePast } from '../load/stored_past.js';
 import { pause } from '../load/wait.js';
 import type { Check, Finding, Scale } from './check.js';
@@ -136,12 +136,13 @@ async function served(
 }
 
 /** Returns the number of answers with prices of the past. */
-async function answersOfThePast({ adminPort }: ServerProcess): Promise<number> {
-  const text = await (await fetchOnce(`http://127.0.0.1:${adminPort}${ADMIN_PATHS.metrics}`)).text();
-  let answers = 0;
-  for (const [, count] of text.matchAll(/route="\/v1\/prices\/(?:range|at)",status="200"\} (\d+)/g))
-    answers += Number(count);
-  return answers;
+async function answersOfThePast(service: ServerProcess): Promise<number> {
+  const series = [...(await readMetrics(service))];
+  return sum(
+    series.map(([name, count]) =>
+      /route="\/v1\/prices\/(?:range|at)",status="200"\}$/.test(name) ? count : 0,
+    ),
+  );
 }
 
 /** Returns the number of open files of the service, without sockets. Linux only. */

@@ -49,30 +49,13 @@ export class CallerTimes {
    * @param next returns the new time, from the current time
    */
   update(caller: string, next: (beforeNs: bigint) => bigint): void {
-    for (;;) {
-      const place = this.placeOf(caller);
-      const beforeNs = this.at(place);
-      if (this.replace(place, beforeNs, next(beforeNs))) return;
-    }
-  }
-
-  /** Returns the place of a caller, for {@link at} and {@link replace}. Later calls may return another place. */
-  placeOf(caller: string): number {
     const name = this.#hashed(caller);
     for (;;) {
       const place = this.#find(name) ?? this.#add(name);
-      if (place !== undefined) return place;
+      if (place === undefined) continue;
+      const beforeNs = Atomics.load(this.#words, place + 1);
+      if (Atomics.compareExchange(this.#words, place + 1, beforeNs, next(beforeNs)) === beforeNs) return;
     }
-  }
-
-  /** Returns the time at a place. */
-  at(place: number): bigint {
-    return Atomics.load(this.#words, place + 1);
-  }
-
-  /** Replaces the time at a place. @returns false if another thread has changed the time; the caller must then try again */
-  replace(place: number, beforeNs: bigint, nextNs: bigint): boolean {
-    return Atomics.compareExchange(this.#words, place + 1, beforeNs, nextNs) === beforeNs;
   }
 
   #find({ hash, first }: HashedName): number | undefined {

@@ -75,12 +75,13 @@ export class RateLimiter {
     nowNs: TimeNs = this.#clock.nowNs(),
   ): Allowance {
     const rate = this.#rateOf(limit, periodNs);
-    for (;;) {
-      const place = this.#times.placeOf(caller);
-      const beforeNs = this.#times.at(place);
-      const { allowance, busyUntilNs } = nextAllowance(beforeNs, rate, nowNs);
-      if (this.#times.replace(place, beforeNs, busyUntilNs)) return allowance;
-    }
+    let allowance: Allowance | undefined;
+    this.#times.update(caller, (beforeNs) => {
+      const next = nextAllowance(beforeNs, rate, nowNs);
+      ({ allowance } = next);
+      return next.busyUntilNs;
+    });
+    return allowance!;
   }
 
   /** Returns the answer that {@link take} would give, without changing the caller's allowance. */

@@ -1,4 +1,4 @@
-import type { PartedBody } from '../http/parted_body.js';
+import { PartedBody } from '../http/parted_body.js';
 import { AskedIndex, type AskedText, lengthOf } from './asked_index.js';
 
 /** The largest total size of the cached texts. */
@@ -61,13 +61,19 @@ export class AnswerCache {
    * Stores an answer, and removes the least recently used answers if space is short.
    * @param key the meaning of the request: its caller, the path and the parameters
    * @param asked as in {@link findAsked}
-   * @returns the body in bytes
+   * @returns the body in bytes, or the parts of an answer that is too long
    */
-  keep(key: string, asked: AskedText, answer: string | PartedBody, isCurrent: () => boolean): Uint8Array {
-    const body = typeof answer === 'string' ? Buffer.from(answer) : answer.joined();
+  keep(
+    key: string,
+    asked: AskedText,
+    answer: string | PartedBody,
+    isCurrent: () => boolean,
+  ): Uint8Array | PartedBody {
+    const bytes = typeof answer === 'string' ? Buffer.from(answer) : answer;
     const before = this.#kept.get(key);
     if (before !== undefined) this.#forget(before);
-    if (body.length > ANSWER_BYTES_MAX) return body;
+    if (bytes.length > ANSWER_BYTES_MAX) return bytes;
+    const body = bytes instanceof PartedBody ? bytes.joined() : bytes;
     const kept = {
       key,
       asked: NOT_ASKED,

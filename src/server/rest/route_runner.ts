@@ -5,7 +5,7 @@ import type { Caller } from '../access/logins.js';
 import { PartedBody } from '../http/parted_body.js';
 import { parseQuery } from '../http/query.js';
 import { failure, type LateAnswer, type RestRequest, type RestResponse } from '../http/rest_exchange.js';
-import { ANSWER_BYTES_MAX, type CachedAnswers } from './answer_cache.js';
+import type { CachedAnswers } from './answer_cache.js';
 import type { AskedText } from './asked_index.js';
 import type { Route, RouteError } from './route.js';
 import type { LateRouteResult, PayRows, RouteAnswer, RouteParts } from './route_result.js';
@@ -63,12 +63,11 @@ export class RouteRunner {
         return { status: 200, headers, body: '', later: this.#answerLater(admitted, result) };
       const body = bodyOf(route, result);
       const { isCurrent } = result;
-      const isKept = isCurrent !== undefined && body.length <= ANSWER_BYTES_MAX;
       const cache = typeof body === 'string' ? texts : parted;
       return {
         status: 200,
         headers: [...headers, ...Object.entries(route.headers)],
-        body: isKept ? cache.keep(key, asked, body, isCurrent) : body,
+        body: isCurrent ? cache.keep(key, asked, body, isCurrent) : body,
         ...(route.raw && { contentType: contentType(route.raw) }),
       };
     } catch (error) {
