@@ -74,6 +74,7 @@ export class SourcesChild {
   }
 
   stop(): void {
+    if (this.#isStopped) return;
     this.#isStopped = true;
     this.#child.kill();
     this.#wake();

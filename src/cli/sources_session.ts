@@ -85,7 +85,7 @@ export class SourcesSession {
    */
   async run(): Promise<number> {
     const onSignal = () => this.#stop.abort();
-    for (const signal of STOP_SIGNALS) process.once(signal, onSignal);
+    for (const signal of STOP_SIGNALS) process.on(signal, onSignal);
     let listener: MetricsListener | undefined;
     try {
       listener = await this.#listen(this.#flags.metrics);
@@ -103,10 +103,11 @@ export class SourcesSession {
       this.#streams.stderr.write(`sources: ${(error as Error).message}\n`);
       return 1;
     } finally {
-      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
       listener?.close();
       this.#run.close();
       this.#recorder?.close();
+      // A second signal must not end the process before the recording has its last lines.
+      for (const signal of STOP_SIGNALS) process.off(signal, onSignal);
     }
   }
 

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PassThrough } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { type Test, test } from 'tap';
 import { LocalExchange } from '../../scripts/load/local_exchange.js';
@@ -9,8 +12,10 @@ import { registerPublish } from '../../src/cli/publish_command.js';
 import { registerSources } from '../../src/cli/sources_command.js';
 import { startContractServer, TOKEN } from '../client/contract_server.js';
 import { until } from '../markets/manual_time.js';
+import { ROOT } from '../pages.js';
 import { type CommandInput, runCommand } from './run_command.js';
 
+const MAIN = join(ROOT, 'dist/src/cli/main.js');
 const FOLDER = mkdtempSync(join(tmpdir(), 'tickseal-session-'));
 process.once('exit', () => rmSync(FOLDER, { recursive: true }));
 const SECRET = 'hidden-key-of-a-vendor-0123456789abcdef';
@@ -212,6 +217,19 @@ assets:
   const broken = await run([file]);
   t.equal(broken.exitCode, 2);
   t.notMatch(broken.stderr, SECRET);
+});
+
+test('a second signal does not cut the recording', async (t) => {
+  const { file } = await market(t);
+  const recording = join(FOLDER, 'signalled.jsonl');
+  const child = spawn(process.execPath, [MAIN, 'sources', file, '--record', recording]);
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  while (child.exitCode === null && child.signalCode === null) {
+    child.kill();
+    await setTimeout(1);
+  }
+  t.match(readFileSync(recording, 'utf8'), '"wrote"');
 });
 
 test('publish --from takes the address of the file, and ends with 2 where the file has an error', async (t) => {
