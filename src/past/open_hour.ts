@@ -6,7 +6,7 @@ import type { PlacedGroup } from './hour_file.js';
 import { HourIndex, type OpenTierFile } from './hour_index.js';
 import { OpenFiles } from './open_files.js';
 import { TextList } from './packed_bytes.js';
-import { listHours, listLogs } from './past_folder.js';
+import { listHours, listLogs, tierPath } from './past_folder.js';
 import { LogReader } from './running_log.js';
 
 /** The time for which a list of the hours is used again. */
@@ -66,6 +66,10 @@ export class HourOpener {
     }
     for (const hour of logged) this.#listed.hours.add(hour);
     return [...this.#listed.hours].sort((a, b) => a - b);
+  }
+
+  pathOf(hour: number): string {
+    return tierPath(this.#folder, hour, 'signatures');
   }
 
   /**

@@ -3,6 +3,7 @@ import { DamagedRecord } from '../records/envelope.js';
 import { assetKeyOf, type ChunkBlock } from './chunk.js';
 import { type BlockBytes, type BlockTexts, readBlock } from './entry_block.js';
 import type { KeptEntry } from './kept_entry.js';
+import { lostBetween } from './lost_hour.js';
 import type { HourOpener, OpenHour, PastPart } from './open_hour.js';
 import { hourOf, NS_PER_HOUR } from './past_folder.js';
 import { sentBlock } from './sent_block.js';
@@ -76,6 +77,8 @@ export class BlockSequence implements BlockSource, AsyncIterator<PastBlock, unde
   readonly #wanted: WantedBlocks;
   /** The hours that are not read yet, ascending. */
   readonly #hours: number[];
+  /** The hour with files before the next hour; -1 without one. */
+  #previous: number;
   #at: BlockPlace = START;
   /** The position of the last block. */
   #lastAt: BlockPlace = START;
@@ -83,7 +86,9 @@ export class BlockSequence implements BlockSource, AsyncIterator<PastBlock, unde
   constructor(opener: HourOpener, wanted: WantedBlocks) {
     this.#opener = opener;
     this.#wanted = wanted;
-    this.#hours = opener.hours().filter((one) => one >= hourOf(wanted.range.fromNs));
+    const hours = opener.hours();
+    this.#hours = hours.filter((one) => one >= hourOf(wanted.range.fromNs));
+    this.#previous = hours.at(-1 - this.#hours.length) ?? -1;
   }
 
   [Symbol.asyncIterator](): this {
@@ -105,12 +110,23 @@ export class BlockSequence implements BlockSource, AsyncIterator<PastBlock, unde
 
   async #nextUpTo(bytesMax: number): Promise<readonly PastBlock[]> {
     while (this.#hours.length > 0) {
-      const blocks = await this.#nextIn(this.#hours[0]!, bytesMax);
+      const hour = this.#hours[0]!;
+      if (this.#at === START) await this.#expectNothingLost(hour);
+      const blocks = await this.#nextIn(hour, bytesMax);
       if (blocks.length > 0) return blocks;
+      this.#previous = hour;
       this.#hours.shift();
       this.#at = START;
     }
     return [];
+  }
+
+  /** @throws DamagedRange when entries of the range were in files before this hour that are missing */
+  async #expectNothingLost(hour: number): Promise<void> {
+    const { name, range } = this.#wanted;
+    const lost = await lostBetween(this.#opener, name, this.#previous, hour);
+    if (lost !== undefined && lost.firstNs < range.toNs && lost.lastNs >= range.fromNs)
+      throw new DamagedRange(lost.message, lost.firstNs, lost.lastNs);
   }
 
   /** Reads the next blocks of an hour. Returns no blocks at the end of the hour. */

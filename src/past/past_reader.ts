@@ -3,6 +3,7 @@ import { DamagedRecord } from '../records/envelope.js';
 import { assetKeyOf } from './chunk.js';
 import { countUntil, readBlock } from './entry_block.js';
 import type { KeptEntry } from './kept_entry.js';
+import { lostBetween } from './lost_hour.js';
 import { HourOpener } from './open_hour.js';
 import { BlockSequence, type BlockSource, type PastRange } from './past_blocks.js';
 import { hourOf } from './past_folder.js';
@@ -34,7 +35,7 @@ export class PastReader {
 
   /**
    * Returns the entry in force at a time: the last entry that is not later.
-   * @throws DamagedRecord when the entry is in a damaged block, or may be in a damaged group
+   * @throws DamagedRecord when the entry is in a damaged block, or may be in a damaged group or in a lost hour
    */
   async inForce(name: AssetName, atNs: bigint): Promise<KeptEntry | undefined> {
     const hours = this.#opener.hours();
@@ -43,7 +44,12 @@ export class PastReader {
     // When the process starts, a price may end at a time in an earlier hour. The file of the next hour begins with this end.
     const next = hours.find((one) => one > hour);
     const late = next === undefined ? undefined : await this.#lastIn(next, name, atNs, 'copies');
-    return late ?? this.#lastIn(hour, name, atNs, 'all');
+    if (late !== undefined) return late;
+    const found = await this.#lastIn(hour, name, atNs, 'all');
+    if (next === undefined || hour === hourOf(atNs)) return found;
+    const lost = await lostBetween(this.#opener, name, hour, next);
+    if (lost !== undefined) throw new DamagedRecord(lost.message);
+    return found;
   }
 
   /** Returns whether the aggregates from a time on are missing, because this node never received them or its disk failed. */

@@ -348,6 +348,39 @@ test('a file of signatures that is lost or empty is damage, not an hour without 
   }
 });
 
+test('an hour whose files are all missing is damage, and an hour without a service is not', async (t) => {
+  const folder = t.testdir();
+  const hourNs = (hours: bigint) => HOUR_START_NS + hours * HOUR_NS;
+  const past = await openPast(folder);
+  const [first, second, fourth] = [0n, 1n, 3n].map((hours) => [...aggregatesOf('BTCUSD', hourNs(hours), 3)]);
+  for (const some of [first!, second!, fourth!]) await writeAll(past, some);
+  await past.close();
+  await (await openPast(folder)).close();
+  t.equal((await entriesOf(folder, BTC)).length, 9, 'the third hour is none');
+  for (const tier of ['signatures', 'inputs'] as const)
+    rmSync(tierPath(folder, listHours(folder)[tier][1]!, tier));
+  const reader = new PastReader(folder);
+  const missing = { name: 'DamagedRecord', message: /T04.signatures are missing/ };
+  await t.rejects(reader.inForce(BTC, second![1]!.signedAtNs), missing);
+  t.match(await reader.inForce(BTC, first![2]!.signedAtNs), { timeNs: first![2]!.signedAtNs });
+  t.match(
+    await reader.inForce(BTC, hourNs(3n) - 1n),
+    { timeNs: second![2]!.signedAtNs },
+    'it is kept as a copy',
+  );
+  t.equal(await reader.inForce(evmName('ETHUSD'), second![1]!.signedAtNs), undefined);
+  const lost = { firstNs: first![2]!.signedAtNs + 1n, lastNs: second![2]!.signedAtNs };
+  await t.rejects(entriesOf(folder, BTC), { ...missing, ...lost });
+  const read = async (fromNs: bigint, toNs: bigint) => {
+    for await (const block of reader.blocks(BTC, { fromNs, toNs }, false)) return [...block.entries()].length;
+    return 0;
+  };
+  t.equal(await read(hourNs(0n), hourNs(1n)), 3, 'the range before it');
+  t.equal(await read(lost.lastNs + 1n, hourNs(4n)), 3, 'the range after it');
+  await t.rejects(read(hourNs(1n), hourNs(4n)), missing);
+  await reader.close();
+});
+
 test('nothing is kept with 0s', async (t) => {
   const folder = join(t.testdir(), 'past');
   const past = await openPast(folder, { proofsNs: 0n, signaturesNs: 0n });
