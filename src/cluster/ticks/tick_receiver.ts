@@ -103,7 +103,8 @@ export class TickReceiver implements ShownPrices {
     if (epoch <= this.#epoch && !isLost) return;
     this.#epoch = epoch;
     this.#number = 0;
-    this.#isComplete = false;
+    // Before its claim, a leader may have received a tick of a lost epoch. The prices of a leader are complete.
+    this.#isComplete = this.#isLeading;
     this.#askMs = Number.POSITIVE_INFINITY;
   }
 

@@ -49,6 +49,18 @@ test("a node's own ticks are not shown, until the log lacks records that the nod
   t.end();
 });
 
+test('the prices of a leader stay complete when the log has a later record of its epoch in place of a lost claim', (t) => {
+  const { receive, receiver } = receiving();
+  receive({ epoch: 7, number: 1, full: true, prices: [[1, 10]] });
+  receiver.began(5);
+  receiver.lead(5);
+  for (const place of [6, 7, 8]) {
+    receiver.began(5, place);
+    t.ok(receiver.isComplete, `record ${place}`);
+  }
+  t.end();
+});
+
 test('a skipped number is asked for, and an answer from before it is not taken', async (t) => {
   const { receive, told, receiver, answer, asked, clock } = receiving();
   receive({ number: 1, full: true, prices: [[1, 10]] });
