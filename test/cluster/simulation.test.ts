@@ -37,6 +37,14 @@ test('a node whose own epoch the servers lost follows another epoch of that numb
   t.match(await simulate(2_672_798_647), { violations: [] });
 });
 
+test('a leader that has seen a tick of a lost epoch stays ready', async (t) => {
+  t.match(await simulate(2_674_982_745), { violations: [] });
+});
+
+test('a node whose last record the servers lost does not lead, though a server cannot show the record in its place', async (t) => {
+  t.match(await simulate(2_674_970_565), { violations: [] });
+});
+
 test('two writes in flight without the ID: a record of the old leader behind the claim of the new one', async (t) => {
   await failsSome(t, TWO_AUTHORS, 'TWO_IN_FLIGHT_NO_ID');
 });

@@ -157,12 +157,12 @@ export class LogFollower {
     do {
       before = this.#position.sequence;
       const records = await this.#options.bus.read(before);
-      this.#hole.gone();
       for (const record of records) {
         if (this.#isStopped || record.sequence !== this.#position.sequence + 1) continue;
         const fault = this.#apply(record);
         if (fault !== undefined) await this.#skip(record, fault);
       }
+      this.#hole.gone();
     } while (!this.#isStopped && this.#position.sequence > before && this.lag > 0);
   }
 
@@ -263,13 +263,17 @@ export class LogFollower {
   /**
    * Checks that the log still has the last applied record. A record that no leader wrote does not name its predecessor, so such records can
    * hide a loss of the records before them.
-   * @throws Error when the log has a different record at that position
+   * @throws RecordsMissing when the server does not have the record
+   * @throws Error when the log has a different record at that position, or when no server answers
    */
   async #checkLastApplied(): Promise<void> {
+    const { bus } = this.#options;
     const applied = this.#position;
-    if (applied.id === '') return;
-    const [found] = await this.#options.bus.read(applied.sequence - 1).catch(() => []);
-    if (found === undefined || found.id === applied.id) return;
+    // The servers delete old records, and nobody can compare a deleted record.
+    if (applied.id === '' || (await bus.extent()).firstSequence > applied.sequence) return;
+    const [found] = await bus.read(applied.sequence - 1);
+    if (found?.id === applied.id) return;
+    if (found === undefined) throw new RecordsMissing(`the log lacks the record ${applied.sequence}`);
     const reason = lostRecordsText(found, applied, this.#knownEnd);
     if (this.#lostEnd.seen()) this.#break(reason);
     throw new Error(reason);

@@ -183,6 +183,25 @@ test('a record that no leader wrote does not hide that the record before it has 
   t.match(broken[0], /^the log has lost records: it ends with 5 \(other\)/);
 });
 
+test('a record that no leader wrote is not skipped while the record before it cannot be compared', async (t) => {
+  const foreign = { sequence: 6, id: 'x', bytes: new Uint8Array(3) };
+  const { follower, log, skipped, broken, reported, pass } = setUp(5, placeOf(5), { hole: 5 });
+  log.push(foreign);
+  follower.start();
+  await pass(20_000);
+  t.same([skipped, broken], [[], []], 'another server may have the record');
+  t.ok(reported.reconnects > 3, 'every server is asked');
+  await pass(12_000);
+  t.same([skipped, broken], [[], [`the log lacks the records 5 to 5${WITHOUT_THEM}`]]);
+
+  const deleted = setUp(5, placeOf(5));
+  deleted.log.push(foreign);
+  deleted.deleteBefore(6);
+  deleted.follower.start();
+  await deleted.pass(1_000);
+  t.equal(deleted.skipped.length, 1, 'the servers have deleted the record because of its age');
+});
+
 test('a record that no leader wrote is skipped by its reader, and the log goes on after it', async (t) => {
   const junk = [
     { id: 'x', bytes: new Uint8Array(3) },
@@ -324,7 +343,7 @@ function setUp(
         if (hole === after + 1 && log.length >= hole)
           throw new RecordsMissing(`the log lacks the records ${hole} to ${hole}`);
         const records = log.slice(after, after + 3);
-        return records.filter(({ sequence }) => hole === undefined || sequence < hole);
+        return records.filter(({ sequence }) => hole === undefined || sequence < hole || hole <= after);
       },
       async append(after, id, bytes) {
         const end = log.at(-1) ?? LOG_START;
