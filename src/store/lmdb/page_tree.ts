@@ -1,18 +1,18 @@
 import { closeSync, openSync } from 'node:fs';
-import { PageEnds } from './page_ends.js';
 import {
   Damage,
   HEADER_BYTES,
   kindOf,
+  LmdbPages,
   type Meta,
   NO_ROOT,
   type Page,
-  PageFile,
   readInteger,
   readTree,
   TREE_BYTES,
   type Tree,
-} from './page_file.js';
+} from './lmdb_pages.js';
+import { PageEnds } from './page_ends.js';
 
 /** The version of lmdb whose `mdb.c` defines the layout below. A test fails when a different version is installed. */
 export const LMDB_VERSION = '3.5.6';
@@ -40,7 +40,7 @@ export function findPageDamage(
 ): string | undefined {
   const file = openSync(path, 'r');
   try {
-    const pages = new PageFile(file);
+    const pages = new LmdbPages(file);
     if (pages.isEmpty) return undefined;
     const [first, second] = pages.readMetas();
     // Commits alternate between the two pages. So the pages' transaction numbers differ by one, unless there was no commit yet. A copy
@@ -85,7 +85,7 @@ class TreeWalk {
   #told = 0;
 
   constructor(
-    readonly pages: PageFile,
+    readonly pages: LmdbPages,
     readonly meta: Meta,
     readonly onPage: (done: number, total: number) => void,
   ) {

@@ -49,7 +49,7 @@ export interface Page {
 }
 
 /** The pages of a file of lmdb. */
-export class PageFile {
+export class LmdbPages {
   /** The size of a page, until the first page gives the real size. */
   #pageBytes = 4096;
   readonly #fileBytes: number;
