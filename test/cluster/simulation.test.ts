@@ -45,6 +45,11 @@ test('a node whose last record the servers lost does not lead, though a server c
   t.match(await simulate(2_674_970_565), { violations: [] });
 });
 
+test('an operator who starts a new log keeps what a leader wrote after a loss', async (t) => {
+  for (const seed of [2_674_966_582, 2_674_975_059])
+    t.match(await simulate(seed), { violations: [] }, `seed ${seed}`);
+});
+
 test('two writes in flight without the ID: a record of the old leader behind the claim of the new one', async (t) => {
   await failsSome(t, TWO_AUTHORS, 'TWO_IN_FLIGHT_NO_ID');
 });

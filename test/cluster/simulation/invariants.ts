@@ -19,6 +19,8 @@ interface Committed {
   readonly after: string;
   readonly current: Epoch | undefined;
   readonly signedAtUs: number;
+  /** The time at which the newest aggregate up to this record was committed; 0 before the first aggregate. */
+  readonly aggregatedMs: number;
   /** The updates of the record, and their assets. */
   readonly inputs: readonly { readonly asset: number; readonly value: number }[];
   isLost: boolean;
@@ -162,7 +164,9 @@ export class Invariants {
     }
     if (claim !== undefined || entries.length > 0)
       this.#tell?.(`record ${sequence} of ${run} in epoch ${epoch}: ${contentsOf(batch)}`);
-    this.#last = { sequence, after, current, signedAtUs: lastUs, inputs, isLost: false };
+    const hasAggregates = entries.some(({ publisherKey }) => publisherKey === undefined);
+    const aggregatedMs = hasAggregates ? this.#nowMs() : (this.#last?.aggregatedMs ?? 0);
+    this.#last = { sequence, after, current, signedAtUs: lastUs, aggregatedMs, inputs, isLost: false };
     this.#committed.set(id, this.#last);
     for (const { value } of inputs) {
       const records = this.#logged.get(value);
@@ -306,6 +310,11 @@ export class Invariants {
               `update ${value} was durable, the log lacks it, and ${name}, which has it, goes on`,
             );
     }
+  }
+
+  /** Returns the time of the newest aggregate that a node has when it has applied the record `lastId`. */
+  aggregatedMs(lastId: string): number {
+    return this.#committed.get(lastId)?.aggregatedMs ?? 0;
   }
 
   /**

@@ -203,7 +203,8 @@ class Simulation {
   /**
    * Follows the documented procedure for stopped nodes. If an aggregator still runs, the other nodes discard their log state and
    * read the log again. Otherwise all nodes discard their log state, the servers get an empty log, and the node with the newest
-   * record starts first.
+   * aggregate starts first; of several such nodes, the one with the highest record. After a loss, a leader may have continued the
+   * log, so a folder with a higher record can lack the newer aggregates.
    * @returns false when no node has stopped
    */
   #operate(): boolean {
@@ -225,7 +226,7 @@ class Simulation {
     const silent = this.#nodes.filter((node) => !stopped.includes(node));
     const first = this.#nodes
       .filter(({ role }) => role === 'aggregator')
-      .reduce((best, node) => (node.kept.position.sequence > best.kept.position.sequence ? node : best));
+      .reduce((best, node) => (this.#isNewer(node, best) ? node : best));
     this.acknowledged += this.invariants.acknowledgedCount;
     const lost = this.invariants.giveUp(
       first.kept.lastId,
@@ -242,6 +243,11 @@ class Simulation {
       for (const node of this.#nodes) node.start();
     });
     return true;
+  }
+
+  #isNewer({ kept: one }: SimulatedNode, { kept: other }: SimulatedNode): boolean {
+    const newerMs = this.invariants.aggregatedMs(one.lastId) - this.invariants.aggregatedMs(other.lastId);
+    return newerMs === 0 ? one.position.sequence > other.position.sequence : newerMs > 0;
   }
 
   #end(): void {
