@@ -20,9 +20,7 @@ export class ClusterMember {
   readonly #leadership: Leadership;
   readonly #silence: SilenceWatch;
   readonly nodes: NodePresence;
-  /**
-   * The last applied claim; `undefined` if it was applied before this process began. In that case the leader's report has the same facts.
-   */
+  /** The last applied claim; `undefined` if it was applied before this process began. Then the leader's report has the same facts. */
   #claimed: Claim | undefined;
   #epoch = 0;
   #isLed = false;
@@ -37,7 +35,9 @@ export class ClusterMember {
       bus,
       timing,
       nowMs,
-      appliedMs: () => this.#follower.appliedMs,
+      applied: () => this.#follower,
+      others: () => this.nodes,
+      claimingMs: () => this.#claimant.claimingMs,
       tickMs: () => (this.term === undefined ? this.#receiver.tickMs : undefined),
     });
     const { received } = this.#silence;
@@ -245,7 +245,7 @@ export class ClusterMember {
   /** Applies a record. The node that made the last applied claim leads. */
   #apply(batch: LogBatch, position: LogPosition): void {
     const { epoch, claim } = batch;
-    this.#silence.received();
+    this.#silence.applied(claim !== undefined);
     this.#epoch = epoch;
     this.#isLed = claim?.resign !== true;
     if (claim !== undefined && !claim.resign) {

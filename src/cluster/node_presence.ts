@@ -6,6 +6,8 @@ import type { ClusterTiming } from './timing.js';
 
 /** The number of report intervals after which a silent node no longer counts as present. */
 const MISSED_REPORTS_MAX = 4;
+/** The numbers of report intervals between which a silent node counts as missing. Later it counts as removed. */
+const MISSING_REPORTS = { from: 2.5, to: 20 };
 
 export interface NodePresenceOptions {
   readonly bus: Pick<Bus, 'send' | 'listen'>;
@@ -34,6 +36,7 @@ export class NodePresence {
   #twinMs = Number.NEGATIVE_INFINITY;
   #refused = 0;
   #appliedMax = 0;
+  #appliedMaxMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: NodePresenceOptions) {
     this.#options = options;
@@ -70,6 +73,20 @@ export class NodePresence {
   /** The highest sequence of the log that any aggregator has reported as applied, including aggregators that are now away. */
   get appliedMax(): number {
     return this.#appliedMax;
+  }
+
+  /** The time at which {@link appliedMax} last grew. */
+  get appliedMaxMs(): number {
+    return this.#appliedMaxMs;
+  }
+
+  /** True when the reports of another node have stopped. */
+  get isOneMissing(): boolean {
+    const { nowMs, timing } = this.#options;
+    const reports = (receivedMs: number) => (nowMs() - receivedMs) / timing.reportMs;
+    return [...this.#known.values()]
+      .map(({ receivedMs }) => reports(receivedMs))
+      .some((missed) => missed > MISSING_REPORTS.from && missed < MISSING_REPORTS.to);
   }
 
   nextDueMs(): number {
@@ -125,8 +142,13 @@ export class NodePresence {
     const { self, run, nowMs, received } = this.#options;
     if (report.node !== self.node) {
       this.#known.set(report.node, { report, receivedMs: nowMs() });
-      if (sender.role === 'aggregator') this.#appliedMax = Math.max(this.#appliedMax, report.applied);
+      if (sender.role === 'aggregator') this.#noteApplied(report.applied);
       received();
     } else if (report.run !== run) this.#twinMs = nowMs();
+  }
+  #noteApplied(sequence: number): void {
+    if (sequence <= this.#appliedMax) return;
+    this.#appliedMax = sequence;
+    this.#appliedMaxMs = this.#options.nowMs();
   }
 }

@@ -21,8 +21,9 @@ export interface ServerWatchOptions {
 
 const ASK_MS = 10_000;
 /**
- * The interval between requests before the first answer, after a missing answer and during a jump of the wall clock. The servers do not
- * answer during an election.
+ * The interval between requests of the leader, and of each node before the first answer, after a missing answer and during a jump of the
+ * wall clock. The leader moves the log's lead before a server that the lead does not reach causes an election, for which it waits 4 s. The
+ * servers do not answer during an election.
  */
 const ASK_AGAIN_MS = 1_000;
 /** The time after which the log counts as without a leader among the servers. An election takes at most 9 s. */
@@ -30,7 +31,7 @@ const LEADERLESS_MS = 10_000;
 /** The largest difference between a correct clock and the servers' clocks. */
 const CLOCK_ERROR_MS_MAX = 1_000;
 
-/** Requests the state of the servers every few seconds, and compares their clock with this node's clock. */
+/** Requests the state of the servers regularly, and compares their clock with this node's clock. */
 export class ServerWatch {
   readonly #options: ServerWatchOptions;
   #askedMs = Number.NEGATIVE_INFINITY;
@@ -143,7 +144,11 @@ export class ServerWatch {
     const { servers, clock, leads } = this.#options;
     const { jumpNs = 0n } = clock;
     const isSoon =
-      this.#report === undefined || this.#leaderlessFromMs !== undefined || this.#isJumping || jumpNs !== 0n;
+      leads() ||
+      this.#report === undefined ||
+      this.#leaderlessFromMs !== undefined ||
+      this.#isJumping ||
+      jumpNs !== 0n;
     if (this.#isAsking || nowMs < this.#askedMs + (isSoon ? ASK_AGAIN_MS : ASK_MS)) return;
     this.#isJumping = jumpNs !== 0n;
     const wallMs = () => Number(clock.nowNs() / NS_PER_MS);

@@ -50,7 +50,7 @@ function watching() {
   };
 }
 
-test('the servers are asked every ten seconds, and only a leader moves the lead of the log', async (t) => {
+test('the servers are asked every ten seconds, by the leader every second, and only a leader moves the lead of the log', async (t) => {
   const { watch, state, tick } = watching();
   await tick(0);
   t.equal(watch.logCopies, undefined);
@@ -61,11 +61,15 @@ test('the servers are asked every ten seconds, and only a leader moves the lead 
   await tick(1_000);
   t.same(state.asked, ['report', 'report'], 'soon again, as nobody has answered');
   t.equal(watch.isClockRight, true);
-  state.leads = true;
   await tick(10_999);
   t.equal(state.asked.length, 2);
   await tick(11_000);
-  t.same(state.asked, ['report', 'report', 'apart']);
+  state.leads = true;
+  await tick(11_999);
+  t.equal(state.asked.length, 3);
+  await tick(12_000);
+  await tick(13_000);
+  t.same(state.asked.slice(2), ['report', 'apart', 'apart']);
   t.equal(watch.logCopies, 3);
   state.report = undefined;
   await tick(21_000);

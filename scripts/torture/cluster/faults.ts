@@ -39,13 +39,13 @@ const LAST_RIGHT_CLOCK: SilenceLimits = { stream: 2_500, log: 2_500 };
  * The limits after the loss of a message server. If the lost server led the log, the other servers elect a leader, which takes 4 to 9 s.
  */
 const SERVER: SilenceLimits = { stream: 500, log: 10_000 };
-/** The limits during a network partition. The isolated nodes reach neither the other nodes nor the log. */
+/** The limits during a network partition, also when only one link between two message servers is cut. */
 const CUT: SilenceLimits = { stream: 1_500, log: 10_000 };
 const PLANNED: SilenceLimits = { stream: 300, log: 300 };
 /**
- * The limits for isolated nodes. A node connects to another server when the log is silent for 4 s, and then reads the log. Until
- * the servers have detected the partition, they may send the node's request to the unreachable server. The node then repeats its
- * request after 2 s.
+ * The limits for isolated nodes. A node that misses another node connects to another server when the log is silent for 1.5 s, and then
+ * reads the log. Until the servers have detected the partition, they may send the node's request to the unreachable server. The node then
+ * repeats its request after 1 s.
  */
 const BEHIND: SilenceLimits = { stream: 1_500, log: 10_000 };
 const LINK_CUT_MS = 15_000;
@@ -181,9 +181,9 @@ const linkCut: Fault = async (cluster) => {
   const other = (server + 1) % cluster.servers.urls.length;
   return [
     {
-      // This step has no limits. Nodes at the two servers do not receive each other's messages, and may have to wait until the
-      // end of the partition.
+      // Nodes at the two servers do not receive each other's messages.
       name: "one link of the log's leader to another NATS server cut for 15 s",
+      limits: CUT,
       except: [],
       async act() {
         cluster.link(server, other, 'silent');

@@ -48,6 +48,11 @@ export class Claimant {
     return id === this.#sent.id ? this.#sent.atMs : Number.NEGATIVE_INFINITY;
   }
 
+  /** The time at which this node sent the claim that is not answered yet; `undefined` without such a claim. */
+  get claimingMs(): number | undefined {
+    return this.#isClaiming ? this.#sent.atMs : undefined;
+  }
+
   /** Notes that the leader has resigned, so that no node leads. */
   resigned(): void {
     this.#resignedMs = this.#options.nowMs();

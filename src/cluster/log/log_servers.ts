@@ -10,7 +10,8 @@ export interface LogServers {
    */
   serverReport(nowMs: () => number): Promise<ServerReport>;
   /**
-   * Returns the same report, for the leader of the cluster. If this node's server leads the log, moves the log's lead to another server.
+   * Returns the same report, for the leader of the cluster. Moves the log's lead to another server if this node's server leads the log, or
+   * if the server that leads the log does not reach another server.
    * @param damaged the servers that must not lead the log
    */
   keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport>;
@@ -85,6 +86,6 @@ export interface ServerReport {
   /** The clock of the log's leader minus the clock of this machine. The error of this value is at most `clockErrorMs`. */
   readonly clockAheadMs: number;
   readonly clockErrorMs: number;
-  /** True if the request moved the log's lead from this node's server to another server. */
+  /** True if the request moved the log's lead to another server. */
   readonly moved: boolean;
 }

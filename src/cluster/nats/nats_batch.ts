@@ -5,7 +5,7 @@ import type { BusConnection } from './nats_connection.js';
  * The longest time between two messages of a batch. After this time, the node repeats the request. The first request may have reached a
  * server that is cut off; the second may reach any other server with a copy.
  */
-const SILENT_MS_MAX = 2_000;
+const SILENT_MS_MAX = 1_000;
 
 const END_OF_BATCH = 204;
 const NOT_FOUND = 404;

@@ -2,6 +2,7 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { Bus, LogExtent, LogPosition, LogRecord } from '../bus.js';
 import type { Damaged, LogLead, LogServers, ServerDisk, ServerReport } from '../log/log_servers.js';
 import type { SharedCandles } from '../log/shared_candles.js';
+import { LeadChoice } from './lead_choice.js';
 import { NatsCandles } from './nats_candles.js';
 import { BusConnection } from './nats_connection.js';
 import { askDisks } from './nats_disks.js';
@@ -45,6 +46,7 @@ export class NatsBus implements Bus, LogServers {
   readonly #manager: JetStreamManager;
   readonly #names: Names;
   readonly #log: Log;
+  readonly #leadChoice = new LeadChoice();
   #refusedRequests = 0;
 
   constructor(connection: BusConnection, manager: JetStreamManager, names: Names) {
@@ -125,8 +127,14 @@ export class NatsBus implements Bus, LogServers {
   }
 
   async keepLogLeaderApart(nowMs: () => number, damaged: Damaged): Promise<ServerReport> {
-    const { logStream } = this.#names;
-    const report = await keepLogLeaderApart(this.#connection, this.#manager, logStream, nowMs, damaged);
+    const report = await keepLogLeaderApart(
+      this.#connection,
+      this.#manager,
+      this.#names.logStream,
+      this.#leadChoice,
+      nowMs,
+      damaged,
+    );
     if (report.moved) this.#log.leadMoved();
     return report;
   }

@@ -106,14 +106,21 @@ export class BusConnection {
   /**
    * Sends a request through the client itself. After a loss of the connection, the client alone would wait for the time limit of the
    * request.
-   * @throws Error when there is no connection, or when it is lost before the answer
+   * @param timeoutMs a time limit that is shorter than the client's own
+   * @throws Error when there is no connection, when it is lost before the answer, or when the answer does not arrive in time
    */
-  untilLost<T>(ask: () => Promise<T>): Promise<T> {
+  untilLost<T>(ask: () => Promise<T>, timeoutMs?: number): Promise<T> {
     if (!this.#isUsable || this.#isClosing)
       return Promise.reject(new Error('not connected to a NATS server'));
     return new Promise((resolve, reject) => {
       const stop = this.onLost(() => reject(new Error('the connection to the NATS server was lost')));
-      ask().then(resolve, reject).finally(stop);
+      const late = () => reject(new Error('the answer is late'));
+      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
+      const end = () => {
+        stop();
+        clearTimeout(timer);
+      };
+      ask().then(resolve, reject).finally(end);
     });
   }
 

@@ -11,6 +11,8 @@ import type { BusConnection } from './nats_connection.js';
 import { type Names, SUBJECT_WORD } from './nats_options.js';
 
 const APPEND_MS_MAX = 2_000;
+/** The time limit of a request about the log. A request that the servers lose, because the log's lead moves, is repeated soon. */
+const ASK_MS_MAX = 800;
 const READ_RECORDS_MAX = 2_000;
 const READ_BYTES_MAX = 8 * 1024 ** 2;
 
@@ -135,8 +137,9 @@ export class Log {
     let message: StoredMsg | null;
     try {
       const { streams } = this.#manager;
-      message = await this.#connection.untilLost(() =>
-        streams.getMessage(this.#names.logStream, { seq: sequence }),
+      message = await this.#connection.untilLost(
+        () => streams.getMessage(this.#names.logStream, { seq: sequence }),
+        ASK_MS_MAX,
       );
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === NO_MESSAGE) return undefined;
@@ -148,7 +151,7 @@ export class Log {
 
   async #state(): Promise<StreamInfo['state']> {
     const { streams } = this.#manager;
-    return (await this.#connection.untilLost(() => streams.info(this.#names.logStream))).state;
+    return (await this.#connection.untilLost(() => streams.info(this.#names.logStream), ASK_MS_MAX)).state;
   }
 
   /** Asks the server that leads the log, because it has every committed record. */

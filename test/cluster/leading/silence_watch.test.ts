@@ -10,10 +10,26 @@ interface Way {
   readonly records?: boolean;
   /** The ticks. `false`: no ticks arrive. `undefined`: this node leads. */
   readonly ticks?: boolean | undefined;
+  /** True when an aggregator reports more records than this node has applied. */
+  readonly ahead?: boolean;
+  readonly isOneMissing?: boolean;
+  /** The time in ms of the only record, which is a claim. */
+  readonly claimMs?: number;
+  /** The time in ms of this node's own claim, which the servers do not answer. */
+  readonly claimingMs?: number;
 }
 
 /** Sends reports and records to a node for some time. @returns the times in ms at which the node changes to another server */
-function movesOf(ms: number, { reports = true, records = true, ticks }: Way): number[] {
+function movesOf(ms: number, way: Way): number[] {
+  const {
+    reports = true,
+    records = true,
+    ticks,
+    ahead = false,
+    isOneMissing = false,
+    claimMs,
+    claimingMs,
+  } = way;
   let nowMs = 0;
   let appliedMs = 0;
   let tickMs = 0;
@@ -21,17 +37,58 @@ function movesOf(ms: number, { reports = true, records = true, ticks }: Way): nu
   const watch = new SilenceWatch({
     timing: TIMING,
     nowMs: () => nowMs,
-    appliedMs: () => appliedMs,
+    applied: () => ({ position: { sequence: 1, id: 'r1' }, appliedMs }),
+    others: () => ({
+      appliedMax: ahead ? 2 : 1,
+      appliedMaxMs: ahead ? nowMs : Number.NEGATIVE_INFINITY,
+      isOneMissing,
+    }),
     tickMs: () => (ticks === undefined ? undefined : tickMs),
+    claimingMs: () => claimingMs,
     bus: { reconnect: () => moves.push(nowMs) },
   });
   for (; nowMs <= ms; nowMs += STEP_MS) {
     if (reports) watch.received();
-    if (records) appliedMs = nowMs;
+    if (records || nowMs === claimMs) {
+      appliedMs = nowMs;
+      watch.applied(nowMs === claimMs);
+    }
     if (ticks) tickMs = nowMs;
     watch.tick(nowMs);
   }
   return moves;
+}
+
+/** A node whose process stalls. A stalled process checks the silence once before it reads the messages. */
+function stalled() {
+  let nowMs = 0;
+  let receivedMs = 0;
+  let moves = 0;
+  const watch = new SilenceWatch({
+    timing: TIMING,
+    nowMs: () => nowMs,
+    applied: () => ({ position: { sequence: 1, id: 'r1' }, appliedMs: receivedMs }),
+    others: () => ({ appliedMax: 1, appliedMaxMs: 0, isOneMissing: false }),
+    tickMs: () => receivedMs,
+    claimingMs: () => undefined,
+    bus: { reconnect: () => void moves++ },
+  });
+  return {
+    get moves() {
+      return moves;
+    },
+    stall(ms: number) {
+      nowMs += ms;
+      watch.tick(nowMs);
+      watch.received();
+      receivedMs = nowMs;
+      nowMs += STEP_MS;
+      watch.tick(nowMs);
+    },
+    silence(ms: number) {
+      for (const endMs = nowMs + ms; nowMs < endMs; nowMs += STEP_MS) watch.tick(nowMs);
+    },
+  };
 }
 
 test('a node stays where everything comes', async (t) => {
@@ -40,19 +97,53 @@ test('a node stays where everything comes', async (t) => {
 });
 
 test('a node that hears nothing goes to another server, and to the next', async (t) => {
-  const moves = movesOf(3 * TIMING.silenceMs, { reports: false, records: false, ticks: false });
-  t.same(
-    moves,
-    [1, 2, 3].map((n) => n * TIMING.silenceMs),
-  );
+  const moves = movesOf(4_500, { reports: false, records: false, ticks: false });
+  t.same(moves, [1_200, 2_800], 'first for want of ticks');
 });
 
 test('a node that hears others, and no log, goes to another server, and then stays for a tick lease', async (t) => {
-  t.same(movesOf(29_000, { records: false, ticks: true }), [4_000, 16_000, 28_000]);
-  t.same(movesOf(29_000, { records: false, ticks: false }), [4_000, 16_000, 28_000]);
-  t.same(movesOf(29_000, { records: false }), [4_000, 16_000, 28_000], 'it leads');
+  t.same(movesOf(29_000, { records: false, ticks: true }), [4_100, 16_200, 28_300]);
 });
 
-test('a node that has the log and no prices goes where both come', async (t) => {
-  t.same(movesOf(4_000, { ticks: false }), [TIMING.silenceMs, 2 * TIMING.silenceMs]);
+test('of the nodes without a log the leader goes first, and nodes that miss another', async (t) => {
+  t.same(movesOf(26_000, { records: false }), [1_600, 13_700, 25_800], 'it leads');
+  t.same(movesOf(26_000, { records: false, ticks: true, isOneMissing: true }), [1_600, 13_700, 25_800]);
+});
+
+test('a node without a log that others have goes from server to server', async (t) => {
+  t.same(movesOf(4_500, { records: false, ticks: true, ahead: true }), [1_600, 3_200]);
+  t.same(movesOf(3_000, { records: false, ticks: false, ahead: true }), [1_200, 2_400]);
+});
+
+test('a node that has the log and no ticks goes where both come', async (t) => {
+  t.same(movesOf(3_000, { ticks: false }), [1_200, 2_400]);
+});
+
+test('a node that finds no better server changes ever more rarely', async (t) => {
+  const moves = movesOf(60_000, { ticks: false });
+  const waits = moves.map((ms, place) => ms - (moves[place - 1] ?? 0));
+  t.same(waits.slice(0, 5), [1_200, 1_200, 2_300, 4_500, 8_900]);
+  t.ok(Math.max(...waits) <= TIMING.tickLeaseMs + 200, String(waits));
+});
+
+test('a node that was stalled reads what has arrived before it changes its server', async (t) => {
+  const watch = stalled();
+  watch.stall(5_000);
+  t.equal(watch.moves, 0);
+  watch.stall(5_000);
+  t.equal(watch.moves, 0, 'again');
+  watch.silence(1_300);
+  t.equal(watch.moves, 1);
+});
+
+test('a node with neither ticks nor a log goes to another server once', async (t) => {
+  t.same(movesOf(13_000, { records: false, ticks: false }), [1_200]);
+});
+
+test('after a claim a node waits for the ticks of the new leader', async (t) => {
+  t.same(movesOf(2_500, { records: false, ticks: false, claimMs: 1_100 }), [2_300]);
+});
+
+test('a node that claims waits a moment for the answer', async (t) => {
+  t.same(movesOf(1_500, { records: false, ticks: false, claimingMs: 1_050 }), [1_400]);
 });
