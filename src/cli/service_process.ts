@@ -7,7 +7,7 @@ import { describeStartError } from './port_in_use.js';
 import { programCommit, programVersion } from './program_version.js';
 import { Progress } from './progress_line.js';
 import { readConfigured, readForStart } from './start_checks.js';
-import { compileSooner, makeObjectsYoung } from './v8_settings.js';
+import { compileLater, compileSooner, makeObjectsYoung } from './v8_settings.js';
 
 // The process of a service from start to end. The command `serve` and the demo share these functions.
 
@@ -20,6 +20,7 @@ export async function start(
   logger: Logger,
   { simulation, takeOver }: { readonly simulation: Simulated; readonly takeOver: boolean },
 ): Promise<Service | undefined> {
+  compileLater();
   const configured = readForStart(file);
   if (!configured.ok) {
     process.stderr.write(`${configured.errors.join('\n')}\n`);

@@ -21,6 +21,25 @@ export function makeObjectsYoung(): void {
   set('--no-allocation-site-pretenuring');
 }
 
+/** The bytes of bytecode that a function runs between two checks whether V8 optimizes it: V8's default, and the number for a start. */
+const CHECK_BYTES = 67_584;
+const CHECK_BYTES_OF_START = 1_000_000;
+
+/**
+ * Makes V8 optimize functions later, until {@link compileSooner}. Most code of a start runs only once, and V8's compiler threads take
+ * more CPU time than the optimized code saves.
+ *
+ * Measured, CPU time of a start relative to the default:
+ *
+ * | Start | CPU time |
+ * |---|---|
+ * | 100 assets, no data | 0.94 |
+ * | 1,000 assets, 1 GB of data | 0.88 |
+ */
+export function compileLater(): void {
+  set(`--interrupt-budget=${CHECK_BYTES_OF_START}`);
+}
+
 /**
  * Makes V8 optimize a function at V8's first check of the function instead of the third. By default, code that runs 100 times a
  * second, such as a tick, stays unoptimized for most of its first minute. The caller must call this function when the service is
@@ -37,6 +56,7 @@ export function makeObjectsYoung(): void {
  * Compiling all code immediately to unoptimized machine code (`--always-sparkplug`) makes requests 33 % slower.
  */
 export function compileSooner(): void {
+  set(`--interrupt-budget=${CHECK_BYTES}`);
   set('--ticks-before-optimization=1');
 }
 

@@ -100,6 +100,12 @@ export class NodeDirectory {
     // The result is sorted, so that it does not depend on the times at which keys were seen.
     return [...this.#seen.values()]
       .map(({ signer }) => signer)
-      .sort((a, b) => a.signatureType.localeCompare(b.signatureType) || a.address.localeCompare(b.address));
+      .sort((a, b) => compareText(a.signatureType, b.signatureType) || compareText(a.address, b.address));
   }
+}
+
+/** Compares texts by their characters. The first comparison by a language's rules (`localeCompare`) takes 7 ms. */
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

@@ -43,7 +43,7 @@ export async function askDisks(
   const answers = await collect(connection, names.topic(SERVERS_TOPIC), new Set(answering));
   return [...copies]
     .map(([server, isAway]) => ({ server, isAway, syncMs: undefined, ...answers.get(server) }))
-    .sort((a, b) => a.server.localeCompare(b.server));
+    .sort((a, b) => (a.server < b.server ? -1 : 1));
 }
 
 /**
