@@ -1,4 +1,4 @@
-import { readPlainText } from './plain_text.js';
+import { readQuickly } from './quick_yaml.js';
 import { shownText } from './shown_text.js';
 import type { Path, Problem } from './yaml_data.js';
 import { readYaml } from './yaml_text.js';
@@ -21,7 +21,7 @@ export interface ConfigDocument {
 
 /** Reads YAML 1.2 (core schema, one document). `problems` contains every error of the text. */
 export function readDocument(text: string, fileName: string): ConfigDocument {
-  const { value, problems, locate } = readPlainText(text) ?? readYaml(text);
+  const { value, problems, locate } = readQuickly(text) ?? readYaml(text);
   return {
     value,
     problems,

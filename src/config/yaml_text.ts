@@ -10,7 +10,7 @@ import {
 } from 'yaml';
 import type { Path, Place, Problem, YamlData } from './yaml_data.js';
 
-/** Reads YAML 1.2 (core schema, one document) with the YAML library. */
+/** Reads YAML 1.2 (core schema, one document) with the places of its values. */
 export function readYaml(text: string): YamlData {
   const document: Document = parseDocument(text, {
     version: '1.2',
@@ -64,10 +64,17 @@ function* inspect(document: Document, node: unknown, path: Path): Generator<Prob
   } else if (isAlias(node)) {
     if (node.resolve(document) === undefined) yield { path, message: UNRESOLVED_ALIAS };
   } else if (isScalar(node) && typeof node.value === 'number') {
-    // Without quotes, YAML reads an address or a hash as a number. A double keeps only about 16 of the number's digits.
-    const digits = node.source?.includes('.') ? node.source.replace(/\.?0+$/, '') : node.source;
-    if (digits !== String(node.value)) yield { path, message: INEXACT_NUMBER };
+    if (!isKeptExactly(node.source ?? '')) yield { path, message: INEXACT_NUMBER };
   }
+}
+
+/**
+ * Returns whether a number of the text is a decimal number without an exponent that a double keeps. Without quotes, YAML reads an address or a
+ * hash as a number, but a double keeps only about 16 digits.
+ */
+export function isKeptExactly(source: string): boolean {
+  const digits = source.includes('.') ? source.replace(/\.?0+$/, '') : source;
+  return digits === String(Number(source));
 }
 
 /** Finds the place of the key or item at `path`. If the file has no such place, the function finds the nearest parent. */
