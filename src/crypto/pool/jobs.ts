@@ -1,4 +1,4 @@
-import { EvmVerifier, type EvmVerifyJob } from '../evm_verifier.js';
+import { type DigitBits, EvmVerifier, type EvmVerifyJob } from '../evm_verifier.js';
 import { KECCAK256_BYTES } from '../keccak.js';
 import { secp256k1 } from '../secp256k1/secp256k1.js';
 import { Pedersen } from '../stark/pedersen.js';
@@ -44,8 +44,9 @@ export interface CryptoJobs {
 
 /**
  * Creates an object that works on the calling thread. Each object has its own caches of Stark assets and keys.
+ * @param digitBits see {@link EvmVerifier}
  */
-export function createCryptoJobs(): CryptoJobs {
+export function createCryptoJobs(digitBits?: DigitBits): CryptoJobs {
   const pedersen = new Pedersen();
   /** The verifier, made at the first use. Making the verifier takes 50 ms and 19 MB, and some threads verify no prices. */
   let evmVerifier: EvmVerifier | undefined;
@@ -60,7 +61,7 @@ export function createCryptoJobs(): CryptoJobs {
 
   return {
     verifyEvm(jobs) {
-      evmVerifier ??= new EvmVerifier();
+      evmVerifier ??= new EvmVerifier(digitBits);
       return evmVerifier.verify(jobs);
     },
     verifyStark(jobs) {

@@ -11,7 +11,7 @@ import {
   TOP_LIMB_BITS,
 } from './limbs.js';
 import { FIELD_PRIME, GROUP_ORDER, SCALAR_FACTOR } from './secp256k1_field_code.js';
-import { GENERATOR_TABLE, Secp256k1Tables, SUMS_MAX } from './secp256k1_tables.js';
+import { type DigitBits, GENERATOR_TABLE, Secp256k1Tables, SUMS_MAX } from './secp256k1_tables.js';
 
 /** The largest number of signatures in a batch. */
 export const BATCH_MAX = SUMS_MAX;
@@ -42,8 +42,9 @@ export class EcdsaBatch {
   #count = 0;
 
   /** @param keysMax the largest number of known keys */
-  constructor(keysMax: number) {
-    this.#tables = new Secp256k1Tables(1 + keysMax, BATCH_BYTES + BATCH_MAX * SIGNATURE_BYTES);
+  constructor(keysMax: number, digitBits?: DigitBits) {
+    const freeBytes = BATCH_BYTES + BATCH_MAX * SIGNATURE_BYTES;
+    this.#tables = new Secp256k1Tables(1 + keysMax, freeBytes, digitBits);
     this.#batch = this.#tables.freeFrom;
     this.#signatures = this.#batch + BATCH_BYTES;
     const { arithmetic } = this.#tables;
@@ -52,7 +53,7 @@ export class EcdsaBatch {
   }
 
   /**
-   * Makes the table of a key in 3 ms. The new table replaces the table of the earlier key with the same number.
+   * Makes the table of a key. The new table replaces the table of the earlier key with the same number.
    * @param publicKey65 uncompressed, a point of the curve
    * @returns `false` if no table can be made, which happens for one key in 2^44. The caller must then add no signature with this
    * number
